@@ -1,0 +1,2 @@
+//! Finds the loops in recorded agent runs.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Digests of JSON: one meaning, one fingerprint.

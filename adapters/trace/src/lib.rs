@@ -1,0 +1,1 @@
+//! Transcripts of real agents, read as a stream of events.
