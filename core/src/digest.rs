@@ -43,6 +43,13 @@ impl Digest {
         self.0
     }
 
+    /// The digest in 32 bits: the two halves combined.
+    pub(crate) const fn folded(self) -> u32 {
+        let (low, high) = (self.0, self.0.rotate_left(32));
+        let [a, b, c, d, ..] = (low ^ high).to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
+    }
+
     /// The digest of the ordered pair `(self, other)`. O(1).
     ///
     /// ```
@@ -51,6 +58,7 @@ impl Digest {
     /// let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
     /// assert_ne!(a.mix(b), b.mix(a));
     /// ```
+    #[must_use]
     pub const fn mix(self, other: Self) -> Self {
         Self(avalanche(self.0.rotate_left(23) ^ avalanche(other.0)))
     }

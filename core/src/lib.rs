@@ -1,6 +1,111 @@
 //! Loop detection for agents that call tools.
+//!
+//! An agent that lets a language model call tools can get stuck: the same call again and
+//! again, two calls in turns, tests that keep failing alike, talk without action. This engine
+//! watches digests of the calls and their outcomes and says, at the call where a competent
+//! supervisor would step in, what kind of loop it is, which calls prove it, and what to do.
+//!
+//! It uses no allocator, no clock, no I/O and no unsafe code; every event takes time linear in
+//! the window and memory that was there from the start.
+//!
+//! # Watching calls
+//!
+//! Announce each call before it runs, and report its outcome after:
+//!
+//! ```
+//! use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
+//!
+//! let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+//! let call = Call::new(Tool::named("read_file"), Digest::of(br#"{"path":"a.rs"}"#));
+//!
+//! let announced = detector.announce(call);
+//! assert!(announced.verdict.action < Action::Block, "so the host runs the call");
+//! let verdict = detector.outcome(announced.id, Outcome::ok(Digest::of(b"fn main() {}")));
+//! assert_eq!(verdict.action, Action::Proceed);
+//! # Ok::<(), unstuck_core::PolicyError<'_>>(())
+//! ```
+//!
+//! # Reading a finding
+//!
+//! ```
+//! # use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, Verdict, presets};
+//! # let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+//! # let call = Call::new(Tool::named("read_file"), Digest::of(br#"{"path":"a.rs"}"#));
+//! # let mut verdict = Verdict::PROCEED;
+//! # for _ in 0..3 {
+//! #     let announced = detector.announce(call);
+//! #     verdict = detector.outcome(announced.id, Outcome::ok(Digest::of(b"fn main() {}")));
+//! # }
+//! // The third time in a row with the same result:
+//! let finding = verdict.finding.expect("three in a row are a finding");
+//! assert_eq!(finding.rule_name(detector.policy()), "same-effect");
+//! assert_eq!(finding.calls().collect::<Vec<_>>(), [0, 1, 2]);
+//! assert_eq!(
+//!     finding.nudge(verdict.action, "read_file").to_string(),
+//!     "You have made the same `read_file` call 3 times in a row, and the result is the same \
+//!      each time. Once more will not change that. Try another way, or say what blocks you.",
+//! );
+//! # Ok::<(), unstuck_core::PolicyError<'_>>(())
+//! ```
+//!
+//! # Choosing rules
+//!
+//! [`presets`] has policies for most needs; a [`Policy`] of your own is a list of [`Rule`]s,
+//! checked when it is made.
+//!
+//! # What this crate does not do
+//!
+//! It makes no digests of JSON or text (adapters do), knows no transcript format, runs and
+//! stops nothing, and keeps no text. Where both the arguments and the results vary, nothing
+//! structural tells a stuck agent from a working one, and it does not pretend to.
+
 #![no_std]
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
+// Nothing here may panic, wrap unseen, or lose bits.
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::as_conversions,
+        clippy::indexing_slicing,
+        reason = "a test that panics has failed, as it should"
+    )
+)]
 
+#[cfg(test)]
+extern crate std;
+
+mod detector;
 mod digest;
+mod ladder;
+mod loops;
+mod mask;
+mod nudge;
+mod policy;
+pub mod presets;
+mod record;
+mod rule;
+mod track;
+mod verdict;
+mod window;
+
+pub use detector::{Announced, Detector, MESSAGES_MAX, OPEN_MAX};
 pub use digest::Digest;
+pub use ladder::{Action, Basis, Ladder, Rung};
+pub use loops::LOOPS_MAX;
+pub use nudge::Nudge;
+pub use policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNGS_MAX, RUNS_MAX, WINDOW_MAX};
+pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
+pub use rule::{Args, Outcomes, Pattern, Progress, Results, Rule, Select, TextRule, Texts};
+pub use verdict::{Finding, Kind, LoopId, RuleIndex, Verdict};

@@ -1,0 +1,503 @@
+//! The detector: events in, verdicts out.
+
+use core::mem::take;
+
+use heapless::Deque;
+
+use crate::Digest;
+use crate::ladder::{Action, Basis, Ladder};
+use crate::loops::Loops;
+use crate::mask::Mask;
+use crate::policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNS_MAX};
+use crate::record::{Call, CallId, Outcome, Record, Status, Tool};
+use crate::rule::{Args, Progress, Results, Rule, Texts};
+use crate::track::{Hit, Track};
+use crate::verdict::{Finding, Kind, LoopId, RuleIndex, Verdict, confidence};
+use crate::window::{Key, View, Window};
+
+/// How many calls may be open at once. Agents issue a handful of calls together, seldom more
+/// than eight; the oldest of more settles as unreported. 40 bytes of a detector each.
+pub const OPEN_MAX: usize = 8;
+
+/// How many user messages are remembered, so that one seen before is no new instruction.
+pub const MESSAGES_MAX: usize = 8;
+
+/// What an announcement is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the verdict says whether to run the call"]
+pub struct Announced {
+    /// The call's name, for its outcome.
+    pub id: CallId,
+    /// The verdict on this call, before it runs.
+    pub verdict: Verdict,
+    /// The verdict on earlier calls that this announcement settled, since their outcomes had
+    /// not come by the time a later step began. It says nothing about this call.
+    pub settled: Verdict,
+}
+
+/// Watches the calls of one worker by the rules of a policy.
+///
+/// A plain value beside a borrowed policy: `size_of` is all its memory. It holds the last `W`
+/// records, 1 to 64; `W` must be at least the policy's window. Every event takes O(W) time.
+///
+/// ```
+/// use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+/// let tests = Call::new(Tool::named("run_tests"), Digest::of(b"{}"));
+/// for round in 1..=3 {
+///     let announced = detector.announce(tests);
+///     assert_eq!(announced.verdict.action, Action::Proceed);
+///     let verdict = detector.outcome(announced.id, Outcome::failed(Digest::of(b"1 failed")));
+///     assert_eq!(verdict.action, if round < 3 { Action::Proceed } else { Action::Nudge });
+/// }
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Detector<'p, const W: usize> {
+    policy: &'p Policy<'p>,
+    window: Window<W>,
+    open: Deque<Record, OPEN_MAX>,
+    tracks: [Track; RULES_MAX],
+    runs: [u16; RUNS_MAX],
+    loops: Loops,
+    /// The findings since the history was cleared, and the highest rung that their count gave.
+    findings: u16,
+    rung: u8,
+    /// The sequence number of the next record.
+    next: u64,
+    /// The step of the latest record, and how many records of it came before the next one.
+    step: Option<u64>,
+    in_step: u8,
+    text: TextRow,
+    messages: Deque<Digest, MESSAGES_MAX>,
+}
+
+/// The row of text-only turns that is going on.
+#[derive(Clone, Copy, Debug)]
+struct TextRow {
+    turns: u64,
+    latest: Digest,
+    row: u16,
+}
+
+impl<'p, const W: usize> Detector<'p, W> {
+    /// A detector that has seen nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Flaw::WindowBeyondCapacity`] if the policy's window is longer than `W`.
+    pub const fn new(policy: &'p Policy<'p>) -> Result<Self, PolicyError<'p>> {
+        let window = policy.window();
+        if !fits(window, W) {
+            return Err(policy.error(None, Flaw::WindowBeyondCapacity { window, capacity: W }));
+        }
+        Ok(Self {
+            policy,
+            window: Window::new(),
+            open: Deque::new(),
+            tracks: [Track::NEW; RULES_MAX],
+            runs: [0; RUNS_MAX],
+            loops: Loops::new(),
+            findings: 0,
+            rung: 0,
+            next: 0,
+            step: None,
+            in_step: 0,
+            text: TextRow { turns: 0, latest: Digest::new(0), row: 0 },
+            messages: Deque::new(),
+        })
+    }
+
+    /// The policy whose rules the detector follows.
+    pub const fn policy(&self) -> &'p Policy<'p> {
+        self.policy
+    }
+
+    /// The agent asks for `call`. Judges it by the rules that need no outcome, and blocks it if
+    /// it continues a loop whose ladder has reached [`Action::Block`]. O(W).
+    ///
+    /// Calls that are still open when a later step begins settle as unreported.
+    pub fn announce(&mut self, call: Call) -> Announced {
+        if self.policy.exempt().contains(call.tag) {
+            let (verdict, settled) = (Verdict::PROCEED, Verdict::PROCEED);
+            return Announced { id: CallId(None), verdict, settled };
+        }
+        let settled = self.begin(&call);
+        self.text.row = 0;
+        let seq = self.next;
+        self.next = seq.wrapping_add(1);
+        let mut record = Record::open(&call, false, self.in_step);
+        self.in_step = self.in_step.saturating_add(1);
+        let view = self.view_ahead(&record);
+        record.novel = view.args.is_empty();
+        let verdict = self.judge(Moment::Announced, seq, &record, &view);
+        let verdict = verdict.or_stronger(self.blocked_ahead(seq, &record));
+        if verdict.action.clears() {
+            self.clear();
+        } else if self.open.push_back(record).is_err() {
+            debug_assert!(false, "`begin` makes room");
+        }
+        Announced { id: CallId(Some(seq)), verdict, settled }
+    }
+
+    /// The outcome of a call has come. Judges every record that settles with it: records settle
+    /// in the order of their calls, whatever the order in which outcomes come. O(W) a record.
+    ///
+    /// An outcome that comes late, twice, or for an exempt call changes nothing.
+    pub fn outcome(&mut self, call: CallId, outcome: Outcome) -> Verdict {
+        if let Some(record) = self.open_record(call) {
+            record.report(&outcome);
+        }
+        self.settle()
+    }
+
+    /// The call was not run: the host, or this engine, blocked it. It still counts as an
+    /// attempt, and stands for any result.
+    pub fn vetoed(&mut self, call: CallId) -> Verdict {
+        if let Some(record) = self.open_record(call) {
+            record.status = Status::Vetoed;
+        }
+        self.settle()
+    }
+
+    /// No more outcomes will come: what is open settles as unreported.
+    pub fn finish(&mut self) -> Verdict {
+        self.expire(OPEN_MAX);
+        self.settle()
+    }
+
+    /// The agent took a turn without calling a tool; `text` stands for what it said. O(1).
+    pub fn text_turn(&mut self, text: Digest) -> Verdict {
+        let turn = self.text.turns;
+        let Some(rule) = self.policy.text() else { return Verdict::PROCEED };
+        let goes_on = rule.texts == Texts::Any || self.text.latest == text;
+        let row = if goes_on { self.text.row.saturating_add(1) } else { 1 };
+        self.text = TextRow { turns: turn.wrapping_add(1), latest: text, row };
+        if row < rule.times {
+            return Verdict::PROCEED;
+        }
+        let (args, said) = match rule.texts {
+            Texts::Any => (Args::Any, Digest::new(0)),
+            Texts::Same => (Args::Same, text),
+        };
+        let finding = Finding {
+            rule: RuleIndex::Text,
+            kind: Kind::Text,
+            args,
+            results: Results::Ignored,
+            tool: Tool::new(0),
+            tag: crate::Tag::Other,
+            failed: false,
+            period: 1,
+            laps: row,
+            first: turn.saturating_sub(u64::from(row.saturating_sub(1))),
+            last: turn,
+            loop_id: LoopId::new(said.mix(Digest::new(u64::MAX))),
+            confidence: confidence(args, Results::Ignored, 0, row.saturating_sub(rule.times)),
+            evidence: Mask::NONE,
+        };
+        let verdict = self.climb(&rule.ladder, finding, None);
+        if verdict.action.clears() {
+            self.clear();
+        }
+        verdict
+    }
+
+    /// The user says something; `message` stands for what. A new instruction starts everything
+    /// afresh; a message seen before (an automatic "please continue") is none. O(1).
+    pub fn user_message(&mut self, message: Digest) {
+        if self.messages.iter().any(|seen| *seen == message) {
+            return;
+        }
+        if self.messages.is_full() {
+            self.messages.pop_front();
+        }
+        // There is room: the oldest has just left if there was none.
+        let _ = self.messages.push_back(message);
+        self.clear();
+    }
+
+    /// Forgets all calls, turns and loops. Sequence numbers go on, and user messages stay known.
+    pub fn clear(&mut self) {
+        self.window.clear();
+        self.open.clear();
+        self.tracks = [Track::NEW; RULES_MAX];
+        self.runs = [0; RUNS_MAX];
+        self.loops.clear();
+        self.findings = 0;
+        self.rung = 0;
+        self.step = None;
+        self.in_step = 0;
+        self.text.row = 0;
+    }
+
+    /// Begins the step of `call` if it is a later one, and makes room for one more open call.
+    fn begin(&mut self, call: &Call) -> Verdict {
+        if call.step.is_none() || call.step != self.step {
+            self.expire(OPEN_MAX);
+            self.step = call.step;
+            self.in_step = 0;
+        } else if self.open.is_full() {
+            self.expire(1);
+        }
+        self.settle()
+    }
+
+    /// Gives up waiting for the outcomes of the `n` oldest open calls.
+    fn expire(&mut self, n: usize) {
+        for record in self.open.iter_mut().take(n) {
+            if record.status == Status::Open {
+                record.status = Status::Unreported;
+            }
+        }
+    }
+
+    /// The open record of `call`, if it is one that still waits for its outcome.
+    fn open_record(&mut self, call: CallId) -> Option<&mut Record> {
+        let waiting = u64::try_from(self.open.len()).ok()?;
+        let place = call.seq()?.checked_sub(self.next.wrapping_sub(waiting))?;
+        let record = self.open.iter_mut().nth(usize::try_from(place).ok()?)?;
+        (record.status == Status::Open).then_some(record)
+    }
+
+    /// Settles every record that no open one stands before.
+    fn settle(&mut self) -> Verdict {
+        let mut verdict = Verdict::PROCEED;
+        while let Some(record) = self.open.front().copied() {
+            if record.status == Status::Open {
+                break;
+            }
+            let waiting = u64::try_from(self.open.len()).unwrap_or(0);
+            let seq = self.next.wrapping_sub(waiting);
+            self.open.pop_front();
+            verdict = verdict.or_stronger(self.settle_one(seq, &record));
+        }
+        verdict
+    }
+
+    fn settle_one(&mut self, seq: u64, record: &Record) -> Verdict {
+        let view = self.window.compare(record, self.policy);
+        if view.progressed(record, Results::Same) {
+            self.cut_early_rules();
+        }
+        let verdict = self.judge(Moment::Settled, seq, record, &view);
+        if verdict.action.clears() {
+            self.clear();
+        } else {
+            self.window.push(record);
+        }
+        verdict
+    }
+
+    /// The record before the open ones made progress: tells the rules that were judged before
+    /// its answer was known.
+    fn cut_early_rules(&mut self) {
+        let keep = u32::try_from(self.open.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let rules = self.policy.rules();
+        let runs = runs_by_rule(&mut self.runs, rules);
+        for ((rule, track), runs) in rules.iter().zip(&mut self.tracks).zip(runs) {
+            if rule.is_judged_early() && rule.progress == Progress::Respect {
+                track.cut(runs, keep);
+            }
+        }
+    }
+
+    /// Shows a record to every rule that is judged at this moment; the first that fires makes
+    /// the finding.
+    fn judge(&mut self, moment: Moment, seq: u64, record: &Record, view: &View) -> Verdict {
+        let policy = self.policy;
+        let mut found = None;
+        let rules = (0_u8..).zip(policy.rules());
+        let runs = runs_by_rule(&mut self.runs, policy.rules());
+        for (((place, rule), track), runs) in rules.zip(&mut self.tracks).zip(runs) {
+            if rule.is_judged_early() == (moment == Moment::Announced) {
+                let hit = track.observe(runs, rule, record, view);
+                found = found.or(hit.map(|hit| (place, rule, hit)));
+            }
+        }
+        let Some((place, rule, hit)) = found else { return Verdict::PROCEED };
+        let finding = self.finding(moment, place, rule, seq, record, &hit);
+        self.climb(&rule.ladder, finding, rule.can_block_ahead().then_some(place))
+    }
+
+    /// Counts a finding and climbs its ladder; from [`Action::Block`] on, `blocker` blocks the
+    /// calls of the loop before they run.
+    fn climb(&mut self, ladder: &Ladder<'_>, finding: Finding, blocker: Option<u8>) -> Verdict {
+        self.findings = self.findings.saturating_add(1);
+        let window = self.policy.window();
+        // For a text the clock is still that of the records: a loop ends when they move on.
+        let now = if finding.kind == Kind::Text { self.next } else { finding.last };
+        let Some(known) = self.loops.found(finding.loop_id, now, window) else {
+            return Verdict::PROCEED;
+        };
+        let (count, highest) = match ladder.basis {
+            Basis::Repetitions => (finding.laps, &mut known.rung),
+            Basis::LoopFindings => (known.findings, &mut known.rung),
+            Basis::AllFindings => (self.findings, &mut self.rung),
+        };
+        let (rung, action) = ladder.at(count);
+        let fresh = rung > *highest;
+        *highest = rung.max(*highest);
+        if action >= Action::Block {
+            known.blocked_by = blocker;
+        }
+        Verdict { action, rung, fresh, finding: Some(finding) }
+    }
+
+    /// The verdict on an announced call that continues a blocked loop: one with which the rule
+    /// would fire again on that loop if it were answered as before.
+    fn blocked_ahead(&self, seq: u64, record: &Record) -> Verdict {
+        let policy = self.policy;
+        let open = u8::try_from(self.open.len()).unwrap_or(u8::MAX);
+        let in_step = record.in_step.saturating_sub(open);
+        let attempt = Record { status: Status::Vetoed, in_step, ..*record };
+        for (known, place) in self.loops.blocked(seq, policy.window()) {
+            let view = self.window.compare(&attempt, policy);
+            let Some(hit) = self.try_rule(place, &attempt, &view) else { continue };
+            let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
+            let finding = self.finding(Moment::Settled, place, rule, seq, &attempt, &hit);
+            if finding.loop_id == known.id {
+                return Verdict {
+                    action: Action::Block,
+                    rung: known.rung,
+                    fresh: false,
+                    finding: Some(finding),
+                };
+            }
+        }
+        Verdict::PROCEED
+    }
+
+    /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
+    fn try_rule(&self, place: u8, attempt: &Record, view: &View) -> Option<Hit> {
+        let place = usize::from(place);
+        let rule = self.policy.rules().get(place)?;
+        let mut track = *self.tracks.get(place)?;
+        let mut runs = self.runs;
+        let own = runs_by_rule(&mut runs, self.policy.rules()).nth(place)?;
+        track.observe(own, rule, attempt, view)
+    }
+
+    fn finding(
+        &self,
+        moment: Moment,
+        place: u8,
+        rule: &Rule<'_>,
+        seq: u64,
+        record: &Record,
+        hit: &Hit,
+    ) -> Finding {
+        let beyond = hit.repetitions.saturating_sub(rule.pattern.least());
+        Finding {
+            rule: RuleIndex::Call(place),
+            kind: hit.kind,
+            args: rule.args,
+            results: rule.results,
+            tool: record.tool,
+            tag: record.tag,
+            failed: record.failed,
+            period: hit.period,
+            laps: hit.repetitions,
+            first: seq.saturating_sub(hit.span),
+            last: seq,
+            loop_id: self.loop_id(moment, rule, record, hit),
+            confidence: confidence(rule.args, rule.results, hit.novel, beyond),
+            evidence: hit.evidence,
+        }
+    }
+
+    /// The id of the loop that `hit` found: a sum over its calls and the call after each, which
+    /// is the same wherever the loop is entered.
+    fn loop_id(&self, moment: Moment, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
+        let period = u32::from(hit.period);
+        let steps = match hit.kind {
+            // Lap by lap through what the rule saw.
+            Kind::Cycle => hit.seen,
+            Kind::Streak | Kind::Recurrence | Kind::Text => hit.matches,
+        };
+        let own = Key::of(record, rule);
+        let key = |back: u32| match back.checked_sub(1) {
+            None => Some(own),
+            Some(back) => steps.nth(back).and_then(|age| self.key(moment, rule, age)),
+        };
+        // A vetoed call has no result: one lap back, or two, the same call has one.
+        let known = |place: u32| {
+            let laps =
+                (0_u32..64).map_while(|lap| key(place.saturating_add(lap.saturating_mul(period))));
+            let (mut first, mut answered) = (None, None);
+            for key in laps {
+                first = first.or(Some(key));
+                if !key.vetoed {
+                    answered = Some(key);
+                    break;
+                }
+            }
+            first.map_or(Digest::new(0), |first: Key| {
+                first.args.mix(answered.map_or(Digest::new(0), |key| key.result))
+            })
+        };
+        let sum = (0..period).fold(0_u64, |sum, place| {
+            let after = place.checked_sub(1).unwrap_or(period.saturating_sub(1));
+            sum.wrapping_add(known(place).mix(known(after)).bits())
+        });
+        let rule = Digest::new(u64::from(rule.select.code()));
+        LoopId::new(Digest::new(sum).mix(rule))
+    }
+
+    /// What `rule` knows the record by that stands `age` records before the one judged.
+    fn key(&self, moment: Moment, rule: &Rule<'_>, age: u32) -> Option<Key> {
+        if moment == Moment::Settled {
+            return self.window.key(rule, age);
+        }
+        let open = u32::try_from(self.open.len()).ok()?;
+        if let Some(age) = age.checked_sub(open) {
+            return self.window.key(rule, age);
+        }
+        let record = self.open.iter().rev().nth(usize::try_from(age).ok()?)?;
+        Some(Key::of(record, rule))
+    }
+
+    /// The past as a call sees it that is being announced: open calls first, then the window.
+    fn view_ahead(&self, record: &Record) -> View {
+        let masks = self.open.iter().fold([Mask::NONE; 4], |masks, open| {
+            let equal = [
+                open.args == record.args,
+                open.similar == record.similar,
+                open.tool == record.tool,
+                open.novel,
+            ];
+            let mut equal = equal.into_iter();
+            masks.map(|mask| mask.then(equal.next().unwrap_or(false)))
+        });
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        self.window.compare_call(record, self.policy).behind(open, masks)
+    }
+}
+
+/// Whether `window` records fit into a capacity of `capacity`.
+const fn fits(window: u8, capacity: usize) -> bool {
+    let [lowest, ..] = capacity.to_le_bytes();
+    capacity > 64 || window <= lowest
+}
+
+/// When a rule is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Announced,
+    Settled,
+}
+
+/// Each rule's own part of the run counters, in the order of the rules.
+fn runs_by_rule<'r>(
+    runs: &'r mut [u16],
+    rules: &[Rule<'_>],
+) -> impl Iterator<Item = &'r mut [u16]> {
+    let mut rest = runs;
+    rules.iter().map(move |rule| {
+        let count = usize::from(rule.pattern.runs()).min(rest.len());
+        let (own, others) = take(&mut rest).split_at_mut_checked(count).unwrap_or_default();
+        rest = others;
+        own
+    })
+}

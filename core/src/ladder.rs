@@ -1,0 +1,149 @@
+//! Ladders: which action at which count.
+
+use core::fmt;
+
+/// What to do, from nothing to everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Nothing: go on.
+    #[default]
+    Proceed,
+    /// Tell the agent, in passing.
+    Nudge,
+    /// Tell the agent plainly.
+    Warn,
+    /// Do not run the call; tell the agent why.
+    Block,
+    /// Throw away what was done since the start and begin again.
+    StartOver,
+    /// End the run.
+    Stop,
+}
+
+impl Action {
+    /// Every action, the mildest first.
+    pub const ALL: [Self; 6] =
+        [Self::Proceed, Self::Nudge, Self::Warn, Self::Block, Self::StartOver, Self::Stop];
+
+    /// The action's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proceed => "proceed",
+            Self::Nudge => "nudge",
+            Self::Warn => "warn",
+            Self::Block => "block",
+            Self::StartOver => "start_over",
+            Self::Stop => "stop",
+        }
+    }
+
+    /// Whether the action ends what was going on, so that the history is cleared.
+    pub(crate) const fn clears(self) -> bool {
+        matches!(self, Self::StartOver | Self::Stop)
+    }
+
+    /// How strong the action is, so that constants can compare two.
+    pub(crate) const fn strength(self) -> u8 {
+        match self {
+            Self::Proceed => 0,
+            Self::Nudge => 1,
+            Self::Warn => 2,
+            Self::Block => 3,
+            Self::StartOver => 4,
+            Self::Stop => 5,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One rung of a ladder: from this count on, this action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rung {
+    /// The count from which on the rung holds, 1 or more.
+    pub count: u16,
+    /// What to do there.
+    pub action: Action,
+}
+
+impl Rung {
+    /// The rung that asks for `action` from `count` on.
+    pub const fn new(count: u16, action: Action) -> Self {
+        Self { count, action }
+    }
+}
+
+/// What a ladder counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// Repetitions of the pattern: records of a streak or a recurrence, laps of a cycle.
+    Repetitions,
+    /// Findings of the same loop.
+    LoopFindings,
+    /// Findings of any kind since the history was last cleared.
+    AllFindings,
+}
+
+/// Which action at which count. Below the first rung the action is [`Action::Proceed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ladder<'p> {
+    /// What is counted.
+    pub basis: Basis,
+    /// The rungs, from the lowest: counts rise, actions do not fall.
+    pub rungs: &'p [Rung],
+}
+
+impl<'p> Ladder<'p> {
+    /// A ladder that counts repetitions of the pattern.
+    pub const fn by_repetitions(rungs: &'p [Rung]) -> Self {
+        Self { basis: Basis::Repetitions, rungs }
+    }
+
+    /// A ladder that counts findings of the same loop.
+    pub const fn by_loop_findings(rungs: &'p [Rung]) -> Self {
+        Self { basis: Basis::LoopFindings, rungs }
+    }
+
+    /// A ladder that counts findings of any kind.
+    pub const fn by_all_findings(rungs: &'p [Rung]) -> Self {
+        Self { basis: Basis::AllFindings, rungs }
+    }
+
+    /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action.
+    pub(crate) fn at(&self, count: u16) -> (u8, Action) {
+        let reached = self.rungs.iter().take_while(|rung| rung.count <= count);
+        reached.fold((0, Action::Proceed), |(n, _), rung| (n.saturating_add(1), rung.action))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Ladder, Rung};
+
+    #[test]
+    fn the_rung_is_the_last_one_reached() {
+        let rungs = [Rung::new(3, Action::Nudge), Rung::new(4, Action::Warn)];
+        let ladder = Ladder::by_repetitions(&rungs);
+        for (count, expected) in [
+            (0, (0, Action::Proceed)),
+            (2, (0, Action::Proceed)),
+            (3, (1, Action::Nudge)),
+            (4, (2, Action::Warn)),
+            (u16::MAX, (2, Action::Warn)),
+        ] {
+            assert_eq!(ladder.at(count), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn actions_are_in_order_of_strength() {
+        for pair in Action::ALL.windows(2) {
+            assert!(pair[0] < pair[1]);
+            assert!(pair[0].strength() < pair[1].strength());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Bit masks over the past: bit *k* stands for the record *k + 1* calls back.
+
+use core::ops::{BitAnd, BitOr, Not};
+
+/// One bit for each record of the past, the newest in bit 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mask(u64);
+
+impl Mask {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const ALL: Self = Self(u64::MAX);
+
+    pub(crate) const fn new(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The `n` newest records. All of them from 64 on.
+    pub(crate) const fn newest(n: u32) -> Self {
+        match u64::MAX.checked_shr(64_u32.saturating_sub(n)) {
+            Some(bits) => Self(bits),
+            None => Self::NONE,
+        }
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether the record with `k` others after it is in the mask.
+    pub(crate) fn has(self, k: u32) -> bool {
+        self.0.checked_shr(k).unwrap_or(0) & 1 == 1
+    }
+
+    /// How many of the newest records are in the mask without a gap.
+    pub(crate) const fn leading_run(self) -> u32 {
+        self.0.trailing_ones()
+    }
+
+    /// The mask after one more record, which is in it if `newest`.
+    pub(crate) fn then(self, newest: bool) -> Self {
+        Self(self.0.wrapping_shl(1) | u64::from(newest))
+    }
+
+    /// The mask as seen from `n` records later.
+    pub(crate) fn aged(self, n: u32) -> Self {
+        Self(self.0.checked_shl(n).unwrap_or(0))
+    }
+
+    /// The oldest record in the mask.
+    pub(crate) fn oldest(self) -> Option<u32> {
+        self.0.checked_ilog2()
+    }
+
+    /// The `n`th newest record in the mask, counted from 0. O(n).
+    pub(crate) fn nth(self, n: u32) -> Option<u32> {
+        let mut bits = self.0;
+        for _ in 0..n {
+            bits &= bits.wrapping_sub(1);
+        }
+        (bits != 0).then(|| bits.trailing_zeros())
+    }
+
+    /// The mask over the records of `selected` alone, as if the others had never been: bit
+    /// *k* of the result stands for the *k*th newest of them. O(records selected).
+    pub(crate) fn among(self, selected: Self) -> Self {
+        // Nothing lies between the selected ones, so nothing moves. By far the common case.
+        if selected.0 & selected.0.wrapping_add(1) == 0 {
+            return self & selected;
+        }
+        let (mut result, mut place, mut rest) = (0, 1_u64, selected.0);
+        while rest != 0 {
+            let lowest = rest & rest.wrapping_neg();
+            if self.0 & lowest != 0 {
+                result |= place;
+            }
+            place = place.wrapping_shl(1);
+            rest ^= lowest;
+        }
+        Self(result)
+    }
+}
+
+impl BitAnd for Mask {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl BitOr for Mask {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Not for Mask {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self(!self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::Mask;
+
+    #[test]
+    fn newest_covers_every_width() {
+        for (n, bits) in
+            [(0, 0), (1, 1), (5, 31), (63, u64::MAX >> 1), (64, u64::MAX), (99, u64::MAX)]
+        {
+            assert_eq!(Mask::newest(n).0, bits, "{n}");
+        }
+    }
+
+    #[test]
+    fn shifting_out_of_the_word_forgets() {
+        assert_eq!(Mask::ALL.aged(64), Mask::NONE);
+        assert!(!Mask::ALL.has(64));
+        assert_eq!(Mask::new(1 << 63).then(true).0, 1);
+    }
+
+    #[test]
+    fn nth_and_oldest_agree_with_a_list() {
+        for bits in [0_u64, 1, 0b1011_0100, u64::MAX, 1 << 63] {
+            let list: Vec<u32> = (0..64).filter(|k| bits >> k & 1 == 1).collect();
+            let mask = Mask::new(bits);
+            assert_eq!(mask.oldest(), list.last().copied());
+            for n in 0..=64 {
+                assert_eq!(mask.nth(n), list.get(n as usize).copied());
+            }
+        }
+    }
+
+    #[test]
+    fn among_keeps_the_order_of_the_selected() {
+        for selected in 0..256_u64 {
+            for bits in 0..256_u64 {
+                let expected = (0..8)
+                    .filter(|k| selected >> k & 1 == 1)
+                    .enumerate()
+                    .fold(0, |mask, (place, k)| mask | (bits >> k & 1) << place);
+                let mask = Mask::new(bits).among(Mask::new(selected));
+                assert_eq!(mask.0, expected, "{bits:b} among {selected:b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What to tell an agent that is stuck.
+
+use core::fmt;
+
+use crate::ladder::Action;
+use crate::record::Tag;
+use crate::rule::{Args, Results};
+use crate::verdict::{Finding, Kind};
+
+/// A short English message for the agent: what it keeps doing, what to do instead, and what
+/// happens next. Rendered by [`Display`](fmt::Display) into any writer.
+///
+/// It names the tool and numbers, and echoes neither arguments nor results: text that the
+/// agent or a web page wrote never comes back as an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Nudge<'n> {
+    finding: Finding,
+    action: Action,
+    tool: &'n str,
+}
+
+impl<'n> Nudge<'n> {
+    pub(crate) const fn new(finding: Finding, action: Action, tool: &'n str) -> Self {
+        Self { finding, action, tool }
+    }
+
+    fn what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { kind, args, laps, period, tag, .. } = self.finding;
+        let tool = self.tool;
+        match (kind, args) {
+            (Kind::Text, _) => {
+                return write!(f, "Your last {laps} turns were only text: no tool was called.");
+            }
+            (Kind::Cycle, _) => {
+                write!(f, "You are going in circles: the same {period} calls, {laps} times over")?;
+            }
+            (Kind::Streak, Args::Same) => {
+                write!(f, "You have made the same `{tool}` call {laps} times in a row")?;
+            }
+            (Kind::Streak, Args::Similar) => {
+                write!(f, "You have made nearly the same `{tool}` call {laps} times in a row")?;
+            }
+            (Kind::Recurrence, Args::Same) => {
+                write!(f, "You keep coming back to the same `{tool}` call: {laps} times by now")?;
+            }
+            (Kind::Recurrence, Args::Similar) => {
+                write!(f, "You keep coming back to nearly the same `{tool}` call: {laps} times")?;
+            }
+            (_, Args::SameTool) => write!(f, "{laps} different `{tool}` calls")?,
+            (_, Args::Any) if tag == Tag::Test => write!(f, "{laps} test runs")?,
+            (_, Args::Any) if tag == Tag::Shell => write!(f, "{laps} commands")?,
+            (_, Args::Any) => write!(f, "{laps} different calls")?,
+        }
+        f.write_str(self.answers())
+    }
+
+    /// How the outcomes compare, as the end of the sentence that [`Nudge::what`] began.
+    fn answers(&self) -> &'static str {
+        let Finding { args, results, failed, kind, .. } = self.finding;
+        let varied = matches!(args, Args::SameTool | Args::Any) && kind != Kind::Cycle;
+        match (results, failed, varied) {
+            (Results::Same, true, true) => " have failed in the same way.",
+            (Results::Same, false, true) => " have come back with the same result.",
+            (Results::Same, true, false) => ", and it fails in the same way each time.",
+            (Results::Same, false, false) => ", and the result is the same each time.",
+            (Results::Near, true, true) => " have failed in nearly the same way.",
+            (Results::Near, false, true) => " have come back with nearly the same result.",
+            (Results::Near, _, false) => ", and only numbers in the result differ.",
+            (Results::Ignored, true, true) => " have failed, one after the other.",
+            (Results::Ignored, false, true) => " have come one after the other.",
+            (Results::Ignored, _, false) => ".",
+        }
+    }
+
+    fn advice(&self) -> &'static str {
+        let Finding { kind, tag, failed, .. } = self.finding;
+        match (kind, tag, failed) {
+            (Kind::Text, _, _) => " Act: make the next call, or say that you are done.",
+            (_, Tag::Test, _) => {
+                " Read the errors again and rethink the fix before you run the tests once more."
+            }
+            (_, Tag::Shell, true) => {
+                " If you work on files, use the file tools; else check the command itself and \
+                 where it runs."
+            }
+            (Kind::Cycle, _, _) => {
+                " None of them changes what the others find. Break off and take another way, \
+                 or say what blocks you."
+            }
+            (_, _, true) => {
+                " The error will not go away by itself: change what causes it, or say what \
+                 blocks you."
+            }
+            (_, Tag::Read | Tag::Search, false) => {
+                " You already have this answer: use it, or look somewhere else."
+            }
+            (_, Tag::Poll, false) => " Nothing moves: wait for longer, or find out what holds it.",
+            _ => " Once more will not change that. Try another way, or say what blocks you.",
+        }
+    }
+
+    fn consequence(&self) -> &'static str {
+        match self.action {
+            Action::Proceed | Action::Nudge => "",
+            Action::Warn => " If it goes on, it will be stopped.",
+            Action::Block => " It is blocked from here on: do not retry it.",
+            Action::StartOver => {
+                " The work goes back to where it began: take another approach this time."
+            }
+            Action::Stop => " The run ends here.",
+        }
+    }
+}
+
+impl fmt::Display for Nudge<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.what(f)?;
+        f.write_str(self.advice())?;
+        f.write_str(self.consequence())
+    }
+}

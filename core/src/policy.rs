@@ -1,0 +1,440 @@
+//! Policies: a set of rules, checked when it is made.
+
+use core::fmt;
+
+use crate::ladder::{Basis, Ladder};
+use crate::record::TagSet;
+use crate::rule::{Args, Pattern, Results, Rule, TextRule};
+
+/// The longest window: one bit a record in a 64-bit mask.
+pub const WINDOW_MAX: u8 = 64;
+
+/// The most rules in a policy. Every rule costs 16 bytes of a detector and a look at every
+/// event; the largest preset has six.
+pub const RULES_MAX: usize = 8;
+
+/// The most run counters over all cycle rules of a policy, one for each period from 1 to each
+/// rule's longest. 2 bytes of a detector each.
+pub const RUNS_MAX: usize = 24;
+
+/// The most rungs of a ladder: there are five actions above `Proceed`, and room for one rung
+/// that repeats each.
+pub const RUNGS_MAX: usize = 10;
+
+/// A set of rules with their ladders, checked when constructed.
+///
+/// Rules are judged in order; the first that fires makes the finding.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung};
+///
+/// let stop = [Rung::new(3, Action::Stop)];
+/// let rules = [Rule::new(
+///     "three-times",
+///     Args::Same,
+///     Results::Ignored,
+///     Pattern::recurrence(3, 25),
+///     Ladder::by_repetitions(&stop),
+/// )];
+/// let error = Policy::new("mine", 20, &rules).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "policy `mine`, rule `three-times`: looks back over 25 calls, but the window holds 20: \
+///      raise the window or lower `within`",
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy<'p> {
+    name: &'p str,
+    window: u8,
+    rules: &'p [Rule<'p>],
+    text: Option<TextRule<'p>>,
+    exempt: TagSet,
+    needs: Needs,
+}
+
+/// Which digests the rules look at, beside `args`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each digest")]
+pub(crate) struct Needs {
+    pub(crate) similar: bool,
+    pub(crate) tool: bool,
+    pub(crate) result: bool,
+    pub(crate) near: bool,
+}
+
+impl Needs {
+    const fn and_of(self, rule: &Rule<'_>) -> Self {
+        Self {
+            similar: self.similar || matches!(rule.args, Args::Similar),
+            tool: self.tool || matches!(rule.args, Args::SameTool),
+            result: self.result || matches!(rule.results, Results::Same),
+            near: self.near || matches!(rule.results, Results::Near),
+        }
+    }
+}
+
+impl<'p> Policy<'p> {
+    /// A policy whose rules look back over the last `window` records.
+    ///
+    /// # Errors
+    ///
+    /// One that names the first rule that cannot work, and why.
+    pub const fn new(
+        name: &'p str,
+        window: u8,
+        rules: &'p [Rule<'p>],
+    ) -> Result<Self, PolicyError<'p>> {
+        let needs = Needs { similar: false, tool: false, result: false, near: false };
+        let mut policy = Self { name, window, rules, text: None, exempt: TagSet::EMPTY, needs };
+        if window == 0 || window > WINDOW_MAX {
+            return Err(policy.error(None, Flaw::Window { window }));
+        }
+        if rules.is_empty() {
+            return Err(policy.error(None, Flaw::NoRules));
+        }
+        if rules.len() > RULES_MAX {
+            return Err(policy.error(None, Flaw::TooManyRules { rules: rules.len() }));
+        }
+        let (mut rest, mut runs) = (rules, 0_usize);
+        while let [rule, tail @ ..] = rest {
+            if let Some(flaw) = flaw_of_pattern(rule.pattern, window) {
+                return Err(policy.error(Some(rule.name), flaw));
+            }
+            let (least, most) = (rule.pattern.least(), rule.pattern.most());
+            if let Some(flaw) = flaw_of_ladder(&rule.ladder, least, most) {
+                return Err(policy.error(Some(rule.name), flaw));
+            }
+            runs = runs.saturating_add(usize_from(rule.pattern.runs()));
+            if runs > RUNS_MAX {
+                return Err(policy.error(Some(rule.name), Flaw::TooManyPeriods { runs }));
+            }
+            policy.needs = policy.needs.and_of(rule);
+            rest = tail;
+        }
+        Ok(policy)
+    }
+
+    /// The policy with a rule about text-only turns.
+    ///
+    /// # Errors
+    ///
+    /// One that says why the rule cannot work.
+    pub const fn with_text(mut self, rule: TextRule<'p>) -> Result<Self, PolicyError<'p>> {
+        if rule.times < 2 {
+            return Err(self.error(Some(rule.name), Flaw::TooFewTimes { times: rule.times }));
+        }
+        if let Some(flaw) = flaw_of_ladder(&rule.ladder, rule.times, u16::MAX) {
+            return Err(self.error(Some(rule.name), flaw));
+        }
+        self.text = Some(rule);
+        Ok(self)
+    }
+
+    /// The policy with tools of these tags exempt: their calls are not recorded.
+    #[must_use]
+    pub const fn with_exempt(mut self, tags: TagSet) -> Self {
+        self.exempt = tags;
+        self
+    }
+
+    /// What the policy is called.
+    pub const fn name(&self) -> &'p str {
+        self.name
+    }
+
+    /// How many records the rules look back over.
+    pub const fn window(&self) -> u8 {
+        self.window
+    }
+
+    /// The rules, in the order in which they are judged.
+    pub const fn rules(&self) -> &'p [Rule<'p>] {
+        self.rules
+    }
+
+    /// The rule about text-only turns.
+    pub const fn text(&self) -> Option<&TextRule<'p>> {
+        self.text.as_ref()
+    }
+
+    /// Whose calls are not recorded.
+    pub const fn exempt(&self) -> TagSet {
+        self.exempt
+    }
+
+    pub(crate) const fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    pub(crate) const fn error(&self, rule: Option<&'p str>, flaw: Flaw) -> PolicyError<'p> {
+        PolicyError { policy: self.name, rule, flaw }
+    }
+}
+
+/// `usize::from`, for constants.
+const fn usize_from(n: u8) -> usize {
+    let mut bytes = [0; size_of::<usize>()];
+    let [lowest, ..] = &mut bytes;
+    *lowest = n;
+    usize::from_le_bytes(bytes)
+}
+
+const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Flaw> {
+    match pattern {
+        Pattern::Streak { times } if times < 2 => Some(Flaw::TooFewTimes { times }),
+        Pattern::Recurrence { times: 0 | 1, .. } => {
+            Some(Flaw::TooFewTimes { times: pattern.least() })
+        }
+        Pattern::Recurrence { within, .. } if within > window => {
+            Some(Flaw::WithinBeyondWindow { within, window })
+        }
+        Pattern::Recurrence { times, within, .. } if times > within => {
+            Some(Flaw::TimesBeyondWithin { times, within })
+        }
+        Pattern::Cycle { laps: laps @ (0 | 1), .. } => Some(Flaw::TooFewLaps { laps }),
+        Pattern::Cycle { period_min, period_max, .. }
+            if period_min < 2 || period_max < period_min =>
+        {
+            Some(Flaw::Periods { period_min, period_max })
+        }
+        Pattern::Cycle { period_max, .. } if period_max > window => {
+            Some(Flaw::PeriodBeyondWindow { period: period_max, window })
+        }
+        Pattern::Streak { .. } | Pattern::Recurrence { .. } | Pattern::Cycle { .. } => None,
+    }
+}
+
+/// What is wrong with a ladder whose pattern holds from `least` to `most` repetitions.
+const fn flaw_of_ladder(ladder: &Ladder<'_>, least: u16, most: u16) -> Option<Flaw> {
+    if ladder.rungs.is_empty() || ladder.rungs.len() > RUNGS_MAX {
+        return Some(Flaw::Rungs { rungs: ladder.rungs.len() });
+    }
+    // Where findings are counted, the first finding is the first count.
+    let (least, most) = match ladder.basis {
+        Basis::Repetitions => (least, most),
+        Basis::LoopFindings | Basis::AllFindings => (1, u16::MAX),
+    };
+    let mut rest = ladder.rungs;
+    while let [rung, tail @ ..] = rest {
+        let count = rung.count;
+        if count == 0 || count > most {
+            return Some(Flaw::RungOutOfReach { count, most });
+        }
+        if let [next, ..] = tail {
+            if next.count <= count {
+                return Some(Flaw::CountsDoNotRise { count, next: next.count });
+            }
+            if next.action.strength() < rung.action.strength() {
+                return Some(Flaw::ActionsFall { count: next.count });
+            }
+            if next.count <= least {
+                return Some(Flaw::RungPassedOver { count, least });
+            }
+            if rung.action.clears() {
+                return Some(Flaw::RungAfterReset { count: next.count });
+            }
+        }
+        rest = tail;
+    }
+    None
+}
+
+/// Why a policy, or a detector with it, cannot be made: which rule, and what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyError<'p> {
+    /// The policy's name.
+    pub policy: &'p str,
+    /// The name of the rule that cannot work, or `None` if no single rule is at fault.
+    pub rule: Option<&'p str>,
+    /// What is wrong with it.
+    pub flaw: Flaw,
+}
+
+impl fmt::Display for PolicyError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy `{}`", self.policy)?;
+        if let Some(rule) = self.rule {
+            write!(f, ", rule `{rule}`")?;
+        }
+        write!(f, ": {}", self.flaw)
+    }
+}
+
+impl core::error::Error for PolicyError<'_> {}
+
+/// What can be wrong with a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The window is empty or longer than [`WINDOW_MAX`].
+    Window {
+        /// The window asked for.
+        window: u8,
+    },
+    /// The policy's window is longer than the detector's capacity.
+    WindowBeyondCapacity {
+        /// The policy's window.
+        window: u8,
+        /// The records that the detector can hold.
+        capacity: usize,
+    },
+    /// There is no rule.
+    NoRules,
+    /// There are more than [`RULES_MAX`] rules.
+    TooManyRules {
+        /// How many there are.
+        rules: usize,
+    },
+    /// Fewer than 2 times: everything happens once.
+    TooFewTimes {
+        /// The times asked for.
+        times: u16,
+    },
+    /// Fewer than 2 laps.
+    TooFewLaps {
+        /// The laps asked for.
+        laps: u8,
+    },
+    /// `within` is longer than the window.
+    WithinBeyondWindow {
+        /// The `within` asked for.
+        within: u8,
+        /// The policy's window.
+        window: u8,
+    },
+    /// More times than there are records to look at.
+    TimesBeyondWithin {
+        /// The times asked for.
+        times: u8,
+        /// The records looked at.
+        within: u8,
+    },
+    /// The range of periods is empty, or begins below 2.
+    Periods {
+        /// The shortest period.
+        period_min: u8,
+        /// The longest period.
+        period_max: u8,
+    },
+    /// A period is longer than the window.
+    PeriodBeyondWindow {
+        /// The longest period.
+        period: u8,
+        /// The policy's window.
+        window: u8,
+    },
+    /// The cycle rules together need more than [`RUNS_MAX`] run counters.
+    TooManyPeriods {
+        /// The counters needed.
+        runs: usize,
+    },
+    /// A ladder has no rung, or more than [`RUNGS_MAX`].
+    Rungs {
+        /// How many it has.
+        rungs: usize,
+    },
+    /// The counts of a ladder do not rise.
+    CountsDoNotRise {
+        /// A rung's count.
+        count: u16,
+        /// The next rung's count.
+        next: u16,
+    },
+    /// The actions of a ladder fall.
+    ActionsFall {
+        /// The count of the rung with the weaker action.
+        count: u16,
+    },
+    /// A rung can never be reached.
+    RungOutOfReach {
+        /// The rung's count.
+        count: u16,
+        /// The highest count that there can be.
+        most: u16,
+    },
+    /// A rung never holds, since the next one is reached at once.
+    RungPassedOver {
+        /// The rung's count.
+        count: u16,
+        /// The count at which the pattern first holds.
+        least: u16,
+    },
+    /// A rung stands above one that clears the history, and with it the count.
+    RungAfterReset {
+        /// The upper rung's count.
+        count: u16,
+    },
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Window { window } => {
+                write!(f, "the window is {window} calls, but must be 1 to {WINDOW_MAX}")
+            }
+            Self::WindowBeyondCapacity { window, capacity } => write!(
+                f,
+                "the window is {window} calls, but the detector holds {capacity}: \
+                 use a `Detector<{window}>` or a shorter window"
+            ),
+            Self::NoRules => f.write_str("there is no rule; add at least one"),
+            Self::TooManyRules { rules } => {
+                write!(f, "there are {rules} rules, but at most {RULES_MAX} are allowed")
+            }
+            Self::TooFewTimes { times } => {
+                write!(f, "`times` is {times}, but must be 2 or more: everything happens once")
+            }
+            Self::TooFewLaps { laps } => {
+                write!(f, "`laps` is {laps}, but must be 2 or more: everything runs once")
+            }
+            Self::WithinBeyondWindow { within, window } => write!(
+                f,
+                "looks back over {within} calls, but the window holds {window}: \
+                 raise the window or lower `within`"
+            ),
+            Self::TimesBeyondWithin { times, within } => write!(
+                f,
+                "asks for {times} matches among {within} calls: lower `times` or raise `within`"
+            ),
+            Self::Periods { period_min, period_max } => write!(
+                f,
+                "looks for periods {period_min} to {period_max}, but they must begin at 2 or \
+                 more and rise: a period of 1 is a streak"
+            ),
+            Self::PeriodBeyondWindow { period, window } => write!(
+                f,
+                "looks for a period of {period} calls, but the window holds {window}: \
+                 raise the window or lower the longest period"
+            ),
+            Self::TooManyPeriods { runs } => write!(
+                f,
+                "the cycle rules need {runs} run counters, but there are {RUNS_MAX}: \
+                 lower their longest periods"
+            ),
+            Self::Rungs { rungs } => {
+                write!(f, "the ladder has {rungs} rungs, but must have 1 to {RUNGS_MAX}")
+            }
+            Self::CountsDoNotRise { count, next } => {
+                write!(f, "the ladder's counts must rise, but {next} follows {count}")
+            }
+            Self::ActionsFall { count } => write!(
+                f,
+                "the ladder's actions must not fall, but the rung at {count} is weaker than \
+                 the one before it"
+            ),
+            Self::RungOutOfReach { count, most } => {
+                write!(f, "the rung at {count} is never reached: counts go from 1 to {most}")
+            }
+            Self::RungPassedOver { count, least } => write!(
+                f,
+                "the rung at {count} never holds: the pattern needs {least}, where the next \
+                 rung already holds"
+            ),
+            Self::RungAfterReset { count } => write!(
+                f,
+                "the rung at {count} is never reached: the rung below it clears the history"
+            ),
+        }
+    }
+}

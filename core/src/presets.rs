@@ -1,0 +1,291 @@
+//! Policies for most needs.
+//!
+//! A preset is a policy together with a recipe for its digests; the recipes stand with each
+//! preset, and the adapter `unstuck-text` carries them out. [`BALANCED`] is the one to begin
+//! with. The others follow published rule sets to the letter, for those who want exactly that.
+
+use crate::ladder::{Action, Ladder, Rung};
+use crate::policy::{Policy, PolicyError};
+use crate::record::{Tag, TagSet};
+use crate::rule::{Args, Pattern, Results, Rule, Select, TextRule, Texts};
+
+/// A policy that is checked when it is compiled.
+macro_rules! checked {
+    ($policy:expr) => {
+        match $policy {
+            Ok(policy) => policy,
+            // Evaluated by the compiler, never at run time.
+            Err(PolicyError { .. }) => panic!("a preset that cannot work"),
+        }
+    };
+}
+
+/// The default: aware of results, tuned on labelled runs.
+///
+/// In order: the same call with the same result three times in a row; a cycle of 2 to 10 calls
+/// run twice; the same call with the same result three times among the last 12, with at most
+/// three novel calls between; four calls of one tool in a row that all fail alike; a cycle of
+/// answers run four times, even if every answer differs from the one before; and, where
+/// outcomes are never reported, the same call five times in a row. Any changed answer is
+/// progress (but for the fifth rule). The same text-only turn three times in a row.
+///
+/// It goes from a nudge to a warning to blocking; it stops a run only for streaks and cycles
+/// with equal results, which hold no novel call by their nature.
+///
+/// Recipe: `args` is the canonical JSON, `result` the whole result; empty and "ok" results are
+/// silent.
+pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALANCED_RULES) {
+    Ok(policy) => policy.with_text(BALANCED_TEXT),
+    Err(error) => Err(error),
+});
+
+const BALANCED_TEXT: TextRule<'_> = TextRule::new(
+    "same-text",
+    Texts::Same,
+    3,
+    Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
+);
+
+const BALANCED_RULES: &[Rule<'_>] = &[
+    Rule::new(
+        "same-effect",
+        Args::Same,
+        Results::Same,
+        Pattern::Streak { times: 3 },
+        Ladder::by_repetitions(&[
+            Rung::new(3, Action::Nudge),
+            Rung::new(4, Action::Warn),
+            Rung::new(5, Action::Block),
+            Rung::new(8, Action::Stop),
+        ]),
+    ),
+    Rule::new(
+        "cycle",
+        Args::Same,
+        Results::Same,
+        Pattern::cycle(2, 10, 2),
+        Ladder::by_repetitions(&[
+            Rung::new(2, Action::Nudge),
+            Rung::new(3, Action::Warn),
+            Rung::new(4, Action::Block),
+            Rung::new(6, Action::Stop),
+        ]),
+    ),
+    Rule::new(
+        "ragged-repeat",
+        Args::Same,
+        Results::Same,
+        Pattern::Recurrence { times: 3, within: 12, novel: 3 },
+        Ladder::by_repetitions(&[
+            Rung::new(3, Action::Nudge),
+            Rung::new(4, Action::Warn),
+            Rung::new(6, Action::Block),
+        ]),
+    ),
+    Rule::new(
+        "same-failure",
+        Args::SameTool,
+        Results::Same,
+        Pattern::Streak { times: 4 },
+        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
+    )
+    .failed(),
+    Rule::new(
+        "swing",
+        Args::Same,
+        Results::Same,
+        Pattern::cycle(2, 8, 4),
+        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
+    )
+    .ignore_progress(),
+    Rule::new(
+        "unreported",
+        Args::Same,
+        Results::Ignored,
+        Pattern::Streak { times: 5 },
+        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
+    )
+    .select(Select::Unreported),
+];
+
+/// The same call with the same result five times among the last 20: start over.
+///
+/// Recipe: `result` is the first 500 characters of the raw result. Calls of tools that think,
+/// finish or start over are exempt.
+pub const START_OVER: Policy<'_> = checked!(Policy::new("start_over", 20, START_OVER_RULES))
+    .with_exempt(TagSet::EMPTY.with(Tag::Think).with(Tag::Finish).with(Tag::StartOver));
+
+const START_OVER_RULES: &[Rule<'_>] = &[Rule::new(
+    "five-in-twenty",
+    Args::Same,
+    Results::Same,
+    Pattern::recurrence(5, 20),
+    Ladder::by_repetitions(&[Rung::new(5, Action::StartOver)]),
+)
+.ignore_progress()];
+
+/// The same call twice more among the ten before it, or a cycle of 2 to 5 calls run twice:
+/// warn, warn again, stop; whichever is found. Blind to results.
+///
+/// Recipe: `args` is the canonical JSON.
+pub const GRADUATED: Policy<'_> = checked!(Policy::new(
+    "graduated",
+    20,
+    &[
+        GRADUATED_REPEAT.pattern(Pattern::recurrence(3, 11)),
+        GRADUATED_CYCLE.pattern(Pattern::cycle(2, 5, 2)),
+    ],
+));
+
+/// [`GRADUATED`], slower: five among 16, or a cycle of 3 to 5 run three times; three warnings.
+pub const GRADUATED_CONSERVATIVE: Policy<'_> = checked!(Policy::new(
+    "graduated_conservative",
+    20,
+    &[
+        GRADUATED_REPEAT.pattern(Pattern::recurrence(5, 16)).ladder(CONSERVATIVE),
+        GRADUATED_CYCLE.pattern(Pattern::cycle(3, 5, 3)).ladder(CONSERVATIVE),
+    ],
+));
+
+/// [`GRADUATED`], quicker: two among 11, or a cycle of 2 to 4 run twice; one warning.
+pub const GRADUATED_AGGRESSIVE: Policy<'_> = checked!(Policy::new(
+    "graduated_aggressive",
+    20,
+    &[
+        GRADUATED_REPEAT.pattern(Pattern::recurrence(2, 11)).ladder(AGGRESSIVE),
+        GRADUATED_CYCLE.pattern(Pattern::cycle(2, 4, 2)).ladder(AGGRESSIVE),
+    ],
+));
+
+const GRADUATED_REPEAT: Rule<'_> = Rule::new(
+    "repeat",
+    Args::Same,
+    Results::Ignored,
+    Pattern::recurrence(3, 11),
+    Ladder::by_all_findings(&[
+        Rung::new(1, Action::Warn),
+        Rung::new(2, Action::Warn),
+        Rung::new(3, Action::Stop),
+    ]),
+)
+.ignore_progress();
+
+const GRADUATED_CYCLE: Rule<'_> =
+    Rule { name: "cycle", pattern: Pattern::cycle(2, 5, 2), ..GRADUATED_REPEAT };
+
+const CONSERVATIVE: Ladder<'_> = Ladder::by_all_findings(&[
+    Rung::new(1, Action::Warn),
+    Rung::new(2, Action::Warn),
+    Rung::new(3, Action::Warn),
+    Rung::new(4, Action::Stop),
+]);
+
+const AGGRESSIVE: Ladder<'_> =
+    Ladder::by_all_findings(&[Rung::new(1, Action::Warn), Rung::new(2, Action::Stop)]);
+
+/// Nudges early: the same call three times in a row, alike ones four times, three failing test
+/// runs or commands in a row, three turns of talk. Blind to results.
+///
+/// Recipe: `similar` is made of the primary keys among the arguments (path, `file_path`,
+/// command, pattern, query, url, content, filename, offset, limit; all arguments if none of
+/// these is among them), with shell commands that only read one file held alike.
+pub const NUDGE: Policy<'_> = checked!(match Policy::new("nudge", 10, NUDGE_RULES) {
+    Ok(policy) => policy.with_text(TextRule::new("talk", Texts::Any, 3, NUDGE_FROM_3)),
+    Err(error) => Err(error),
+});
+
+const NUDGE_RULES: &[Rule<'_>] = &[
+    Rule::new(
+        "same-call",
+        Args::Same,
+        Results::Ignored,
+        Pattern::Streak { times: 3 },
+        NUDGE_FROM_3,
+    )
+    .ignore_progress(),
+    Rule::new(
+        "similar-call",
+        Args::Similar,
+        Results::Ignored,
+        Pattern::Streak { times: 4 },
+        Ladder::by_repetitions(&[Rung::new(4, Action::Warn), Rung::new(6, Action::Block)]),
+    )
+    .ignore_progress(),
+    Rule::new(
+        "failing-tests",
+        Args::Any,
+        Results::Ignored,
+        Pattern::Streak { times: 3 },
+        NUDGE_FROM_3,
+    )
+    .select(Select::Tag(Tag::Test))
+    .failed()
+    .ignore_progress(),
+    Rule::new(
+        "failing-commands",
+        Args::Any,
+        Results::Ignored,
+        Pattern::Streak { times: 3 },
+        NUDGE_FROM_3,
+    )
+    .select(Select::Tag(Tag::Shell))
+    .failed()
+    .ignore_progress(),
+];
+
+const NUDGE_FROM_3: Ladder<'_> = Ladder::by_repetitions(&[
+    Rung::new(3, Action::Nudge),
+    Rung::new(4, Action::Warn),
+    Rung::new(6, Action::Block),
+]);
+
+/// The same call twice in a row, or a cycle of 2 or 3 calls run twice; the ladder climbs with
+/// each finding of the same loop. Blind to results.
+///
+/// Recipe: `args` is the canonical JSON.
+pub const CYCLES: Policy<'_> = checked!(Policy::new(
+    "cycles",
+    20,
+    &[CYCLES_RULE.pattern(Pattern::Streak { times: 2 }), Rule { name: "cycle", ..CYCLES_RULE },],
+));
+
+const CYCLES_RULE: Rule<'_> = Rule::new(
+    "repeat",
+    Args::Same,
+    Results::Ignored,
+    Pattern::cycle(2, 3, 2),
+    Ladder::by_loop_findings(&[
+        Rung::new(1, Action::Nudge),
+        Rung::new(2, Action::Warn),
+        Rung::new(3, Action::Stop),
+    ]),
+)
+.ignore_progress();
+
+/// The same call three times among the last 20: stop. Blind to results.
+///
+/// Recipe: `args` is the canonical JSON.
+pub const REPEAT: Policy<'_> = checked!(Policy::new(
+    "repeat",
+    20,
+    &[Rule::new(
+        "three-in-twenty",
+        Args::Same,
+        Results::Ignored,
+        Pattern::recurrence(3, 20),
+        Ladder::by_repetitions(&[Rung::new(3, Action::Stop)]),
+    )
+    .ignore_progress()],
+));
+
+/// Every preset, the default first.
+pub const ALL: [&Policy<'_>; 8] = [
+    &BALANCED,
+    &START_OVER,
+    &GRADUATED,
+    &GRADUATED_CONSERVATIVE,
+    &GRADUATED_AGGRESSIVE,
+    &NUDGE,
+    &CYCLES,
+    &REPEAT,
+];

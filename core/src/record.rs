@@ -1,0 +1,351 @@
+//! Calls and outcomes as the engine takes them: digests and flags, no text.
+
+use core::fmt;
+
+use crate::Digest;
+
+/// Which tool a call is for: 32 bits chosen by the host.
+///
+/// ```
+/// use unstuck_core::Tool;
+///
+/// assert_eq!(Tool::named("bash"), Tool::named("bash"));
+/// assert_ne!(Tool::named("bash"), Tool::new(7));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tool(u32);
+
+impl Tool {
+    /// The tool with a number of the host's own.
+    pub const fn new(id: u32) -> Self {
+        Self(id)
+    }
+
+    /// The tool called `name`, by the folded digest of its name. O(n).
+    ///
+    /// Two of `n` names share an id with probability n²/2³³: one in a hundred million for ten
+    /// tools. A host that numbers its tools has no such doubt.
+    pub fn named(name: &str) -> Self {
+        Self(Digest::of(name.as_bytes()).folded())
+    }
+
+    /// The number.
+    pub const fn id(self) -> u32 {
+        self.0
+    }
+}
+
+/// What kind of tool a call is for, where that matters to a rule or to the advice given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Tag {
+    /// Nothing that a rule asks for.
+    #[default]
+    Other,
+    /// Runs tests, a build or a linter.
+    Test,
+    /// Runs commands.
+    Shell,
+    /// Reads a file or a page.
+    Read,
+    /// Writes or edits a file.
+    Write,
+    /// Searches.
+    Search,
+    /// Asks for the state of something that is on its way.
+    Poll,
+    /// Only thinks or plans.
+    Think,
+    /// Ends the run or hands it over.
+    Finish,
+    /// Throws the work away and starts over.
+    StartOver,
+}
+
+impl Tag {
+    /// Every tag.
+    pub const ALL: [Self; 10] = [
+        Self::Other,
+        Self::Test,
+        Self::Shell,
+        Self::Read,
+        Self::Write,
+        Self::Search,
+        Self::Poll,
+        Self::Think,
+        Self::Finish,
+        Self::StartOver,
+    ];
+
+    /// The tag's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Other => "other",
+            Self::Test => "test",
+            Self::Shell => "shell",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Search => "search",
+            Self::Poll => "poll",
+            Self::Think => "think",
+            Self::Finish => "finish",
+            Self::StartOver => "start_over",
+        }
+    }
+
+    /// A number of the tag's own, which is never reused for another.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Other => 0,
+            Self::Test => 1,
+            Self::Shell => 2,
+            Self::Read => 3,
+            Self::Write => 4,
+            Self::Search => 5,
+            Self::Poll => 6,
+            Self::Think => 7,
+            Self::Finish => 8,
+            Self::StartOver => 9,
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A set of tags.
+///
+/// ```
+/// use unstuck_core::{Tag, TagSet};
+///
+/// const QUIET: TagSet = TagSet::EMPTY.with(Tag::Think).with(Tag::Finish);
+/// assert!(QUIET.contains(Tag::Think) && !QUIET.contains(Tag::Shell));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TagSet(u16);
+
+impl TagSet {
+    /// No tag.
+    pub const EMPTY: Self = Self(0);
+
+    /// The set with `tag` in it.
+    #[must_use]
+    pub const fn with(self, tag: Tag) -> Self {
+        Self(self.0 | 1_u16.rotate_left(u32::from_le_bytes([tag.code(), 0, 0, 0])))
+    }
+
+    /// Whether `tag` is in the set.
+    pub const fn contains(self, tag: Tag) -> bool {
+        self.with(tag).0 == self.0
+    }
+}
+
+/// A tool's name with its arguments, as the agent asked for it.
+///
+/// ```
+/// use unstuck_core::{Call, Digest, Tag, Tool};
+///
+/// let call = Call::new(Tool::named("bash"), Digest::of(br#"{"command":"ls"}"#))
+///     .tag(Tag::Shell)
+///     .step(4);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub(crate) tool: Tool,
+    pub(crate) args: Digest,
+    pub(crate) similar: u32,
+    pub(crate) tag: Tag,
+    pub(crate) step: Option<u64>,
+}
+
+impl Call {
+    /// A call of `tool` with arguments that stand for `args`, in a step of its own.
+    ///
+    /// The tool is mixed into the digest: equal arguments of two tools are two calls.
+    pub const fn new(tool: Tool, args: Digest) -> Self {
+        let args = args.mix(tool.digest());
+        Self { tool, args, similar: args.folded(), tag: Tag::Other, step: None }
+    }
+
+    /// Holds this call alike to every call of the same tool with an equal `similar` digest.
+    /// Without it, only equal arguments are alike.
+    #[must_use]
+    pub const fn similar(mut self, similar: Digest) -> Self {
+        self.similar = similar.mix(self.tool.digest()).folded();
+        self
+    }
+
+    /// Says what kind of tool this is.
+    #[must_use]
+    pub const fn tag(mut self, tag: Tag) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    /// Puts the call into the step `step`: calls that the agent issued together share one.
+    #[must_use]
+    pub const fn step(mut self, step: u64) -> Self {
+        self.step = Some(step);
+        self
+    }
+}
+
+impl Tool {
+    const fn digest(self) -> Digest {
+        let [a, b, c, d] = self.0.to_le_bytes();
+        Digest::new(u64::from_le_bytes([a, b, c, d, 0, 0, 0, 0]))
+    }
+}
+
+/// What came back from a call: a result, and whether it failed.
+///
+/// ```
+/// use unstuck_core::{Digest, Outcome};
+///
+/// let outcome = Outcome::failed(Digest::of(b"no such file"));
+/// let nothing = Outcome::ok(Digest::of(b"")).silent();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub(crate) result: Digest,
+    pub(crate) near: u32,
+    pub(crate) failed: bool,
+    pub(crate) silent: bool,
+}
+
+impl Outcome {
+    /// The call worked, with a result that stands for `result`.
+    pub const fn ok(result: Digest) -> Self {
+        Self { result, near: result.folded(), failed: false, silent: false }
+    }
+
+    /// The call failed, with an error that stands for `result`. It equals no [`Outcome::ok`].
+    pub const fn failed(result: Digest) -> Self {
+        let result = result.mix(Digest::new(1));
+        Self { result, near: result.folded(), failed: true, silent: false }
+    }
+
+    /// Holds this outcome near to every outcome with an equal `near` digest that failed or
+    /// worked alike. Without it, only equal results are near.
+    #[must_use]
+    pub const fn near(mut self, near: Digest) -> Self {
+        let near = if self.failed { near.mix(Digest::new(1)) } else { near };
+        self.near = near.folded();
+        self
+    }
+
+    /// Marks the result as one that says nothing (empty, "ok", a placeholder): it is no
+    /// evidence between calls with different arguments.
+    #[must_use]
+    pub const fn silent(mut self) -> Self {
+        self.silent = true;
+        self
+    }
+}
+
+/// The engine's name for one announced call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(pub(crate) Option<u64>);
+
+impl CallId {
+    /// The call's sequence number: 0 for the first that a detector recorded, then one more
+    /// each. `None` for a call of an exempt tool, which is not recorded.
+    pub const fn seq(self) -> Option<u64> {
+        self.0
+    }
+}
+
+/// How far a record has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Announced; its outcome may still come.
+    Open,
+    /// Its outcome came.
+    Reported,
+    /// A later step began before an outcome came.
+    Unreported,
+    /// It was not run.
+    Vetoed,
+}
+
+/// A call with its outcome, as the engine keeps it until it settles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) args: Digest,
+    pub(crate) result: Digest,
+    pub(crate) similar: u32,
+    pub(crate) near: u32,
+    pub(crate) tool: Tool,
+    pub(crate) tag: Tag,
+    pub(crate) status: Status,
+    pub(crate) failed: bool,
+    pub(crate) silent: bool,
+    /// Whether its `args` were nowhere in the window when it was announced.
+    pub(crate) novel: bool,
+    /// How many of the records directly before it were issued together with it.
+    pub(crate) in_step: u8,
+}
+
+impl Record {
+    pub(crate) const fn open(call: &Call, novel: bool, in_step: u8) -> Self {
+        Self {
+            args: call.args,
+            result: Digest::new(0),
+            similar: call.similar,
+            near: 0,
+            tool: call.tool,
+            tag: call.tag,
+            status: Status::Open,
+            failed: false,
+            silent: false,
+            novel,
+            in_step,
+        }
+    }
+
+    pub(crate) fn report(&mut self, outcome: &Outcome) {
+        self.result = outcome.result;
+        self.near = outcome.near;
+        self.failed = outcome.failed;
+        self.silent = outcome.silent;
+        self.status = Status::Reported;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Call, Outcome, Tag, TagSet, Tool};
+    use crate::Digest;
+
+    #[test]
+    fn equal_arguments_of_two_tools_are_two_calls() {
+        let args = Digest::of(b"{}");
+        let (a, b) = (Call::new(Tool::new(1), args), Call::new(Tool::new(2), args));
+        assert_ne!(a.args, b.args);
+        assert_ne!(a.similar, b.similar);
+        assert_ne!(a.similar(args).similar, b.similar(args).similar);
+    }
+
+    #[test]
+    fn a_failure_never_equals_a_success() {
+        let text = Digest::of(b"x");
+        let (ok, failed) = (Outcome::ok(text), Outcome::failed(text));
+        assert_ne!(ok.result, failed.result);
+        assert_ne!(ok.near(text).near, failed.near(text).near);
+    }
+
+    #[test]
+    fn every_tag_has_a_place_and_a_name_of_its_own() {
+        for (i, tag) in Tag::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(tag.code()), i);
+            let set = TagSet::EMPTY.with(tag);
+            for other in Tag::ALL {
+                assert_eq!(set.contains(other), other == tag);
+                assert_eq!(other.name() == tag.name(), other == tag);
+            }
+        }
+    }
+}

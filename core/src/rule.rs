@@ -1,0 +1,300 @@
+//! Rules: what must match, which records count, how they recur, and what to do about it.
+
+use crate::ladder::Ladder;
+use crate::record::Tag;
+
+/// What two calls must have in common to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Args {
+    /// The same tool and the same arguments.
+    Same,
+    /// The same tool and arguments that the adapter holds to be alike.
+    Similar,
+    /// The same tool.
+    SameTool,
+    /// Nothing.
+    Any,
+}
+
+impl Args {
+    /// The word's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Similar => "similar",
+            Self::SameTool => "same_tool",
+            Self::Any => "any",
+        }
+    }
+}
+
+/// What two outcomes must have in common to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Results {
+    /// Nothing.
+    Ignored,
+    /// The same result.
+    Same,
+    /// The same result but for its numbers: weak evidence.
+    Near,
+}
+
+impl Results {
+    /// The word's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignored",
+            Self::Same => "same",
+            Self::Near => "near",
+        }
+    }
+}
+
+/// Which records a rule sees. The others are skipped, as if they had never been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Select {
+    /// Every record.
+    Every,
+    /// Calls of tools with this tag.
+    Tag(Tag),
+    /// Calls whose outcome never came.
+    Unreported,
+}
+
+impl Select {
+    /// A number of the selection's own, for loop ids.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Every => 0,
+            Self::Unreported => 1,
+            Self::Tag(tag) => tag.code().saturating_add(2),
+        }
+    }
+}
+
+/// Which outcome a record that the rule sees must have had. One that had another breaks the
+/// pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcomes {
+    /// Whichever.
+    Any,
+    /// The call failed. A vetoed call counts as one that did.
+    Failed,
+}
+
+/// How matching records recur.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// `times` matching records in a row.
+    Streak {
+        /// How many, 2 or more.
+        times: u16,
+    },
+    /// `times` matching records among the last `within`, others between.
+    Recurrence {
+        /// How many, this one included; 2 or more.
+        times: u8,
+        /// Among how many, this one included.
+        within: u8,
+        /// How many novel records may stand after the oldest of the `times` latest matches.
+        novel: u8,
+    },
+    /// A sequence of records, not all equal, repeated.
+    Cycle {
+        /// The shortest period looked for, in records; 2 or more.
+        period_min: u8,
+        /// The longest.
+        period_max: u8,
+        /// How often the sequence must have run, 2 or more.
+        laps: u8,
+    },
+}
+
+impl Pattern {
+    /// A recurrence that any number of novel calls may interrupt.
+    pub const fn recurrence(times: u8, within: u8) -> Self {
+        Self::Recurrence { times, within, novel: u8::MAX }
+    }
+
+    /// A cycle with `period_min` to `period_max` records a lap, run `laps` times.
+    pub const fn cycle(period_min: u8, period_max: u8, laps: u8) -> Self {
+        Self::Cycle { period_min, period_max, laps }
+    }
+
+    /// The fewest repetitions at which the pattern holds.
+    pub(crate) const fn least(self) -> u16 {
+        match self {
+            Self::Streak { times } => times,
+            Self::Recurrence { times: n, .. } | Self::Cycle { laps: n, .. } => {
+                u16::from_le_bytes([n, 0])
+            }
+        }
+    }
+
+    /// The most repetitions that can be counted.
+    pub(crate) const fn most(self) -> u16 {
+        match self {
+            Self::Recurrence { within, .. } => u16::from_le_bytes([within, 0]),
+            Self::Streak { .. } | Self::Cycle { .. } => u16::MAX,
+        }
+    }
+
+    /// How many run counters the pattern needs: one for each period up to its longest.
+    pub(crate) const fn runs(self) -> u8 {
+        match self {
+            Self::Cycle { period_max, .. } => period_max,
+            Self::Streak { .. } | Self::Recurrence { .. } => 0,
+        }
+    }
+}
+
+/// Whether progress inside a pattern means that it is no loop.
+///
+/// Progress is the same call answered differently than the last time, by the rule's own
+/// measure of results. The record that made progress may begin a pattern, but none reaches
+/// back across it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Progress {
+    /// A pattern that holds progress is no loop.
+    Respect,
+    /// It is one all the same.
+    Ignore,
+}
+
+/// What must match × which records count × how they recur × what to do about it.
+///
+/// A rule that looks neither at results nor at outcomes is judged when a call is announced,
+/// before it runs; any other when the call's record settles.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Ladder, Pattern, Results, Rule, Rung};
+///
+/// const RULE: Rule<'_> = Rule::new(
+///     "same-effect",
+///     Args::Same,
+///     Results::Same,
+///     Pattern::Streak { times: 3 },
+///     Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Block)]),
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rule<'p> {
+    /// What findings call the rule.
+    pub name: &'p str,
+    /// What two calls must have in common.
+    pub args: Args,
+    /// What their outcomes must have in common.
+    pub results: Results,
+    /// Which records the rule sees.
+    pub select: Select,
+    /// Which outcome those must have had.
+    pub outcomes: Outcomes,
+    /// How the matching ones recur.
+    pub pattern: Pattern,
+    /// Whether progress undoes the pattern.
+    pub progress: Progress,
+    /// What to do about it.
+    pub ladder: Ladder<'p>,
+}
+
+impl<'p> Rule<'p> {
+    /// A rule that sees every record, asks for no outcome, and respects progress.
+    pub const fn new(
+        name: &'p str,
+        args: Args,
+        results: Results,
+        pattern: Pattern,
+        ladder: Ladder<'p>,
+    ) -> Self {
+        Self {
+            name,
+            args,
+            results,
+            select: Select::Every,
+            outcomes: Outcomes::Any,
+            pattern,
+            progress: Progress::Respect,
+            ladder,
+        }
+    }
+
+    /// The rule, with another pattern.
+    #[must_use]
+    pub const fn pattern(mut self, pattern: Pattern) -> Self {
+        self.pattern = pattern;
+        self
+    }
+
+    /// The rule, with another ladder.
+    #[must_use]
+    pub const fn ladder(mut self, ladder: Ladder<'p>) -> Self {
+        self.ladder = ladder;
+        self
+    }
+
+    /// The rule, seeing only the records that `select` names.
+    #[must_use]
+    pub const fn select(mut self, select: Select) -> Self {
+        self.select = select;
+        self
+    }
+
+    /// The rule, broken by every record that it sees that did not fail.
+    #[must_use]
+    pub const fn failed(mut self) -> Self {
+        self.outcomes = Outcomes::Failed;
+        self
+    }
+
+    /// The rule, blind to progress.
+    #[must_use]
+    pub const fn ignore_progress(mut self) -> Self {
+        self.progress = Progress::Ignore;
+        self
+    }
+
+    /// Whether the rule is judged when a call is announced.
+    pub const fn is_judged_early(&self) -> bool {
+        matches!(
+            (self.results, self.outcomes, self.select),
+            (Results::Ignored, Outcomes::Any, Select::Every | Select::Tag(_))
+        )
+    }
+
+    /// Whether an announced call can be known to continue a loop of this rule before it runs:
+    /// the rule names the call and looks at what comes back.
+    pub(crate) const fn can_block_ahead(&self) -> bool {
+        !self.is_judged_early() && matches!(self.args, Args::Same | Args::Similar)
+    }
+}
+
+/// Which text-only turns match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Texts {
+    /// All of them: the agent talks and does nothing.
+    Any,
+    /// Those with the same text.
+    Same,
+}
+
+/// How many text-only turns in a row are too many, and what to do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextRule<'p> {
+    /// What findings call the rule.
+    pub name: &'p str,
+    /// Which turns match.
+    pub texts: Texts,
+    /// How many in a row, 2 or more. Only a call, or a new instruction, ends the row.
+    pub times: u16,
+    /// What to do about it.
+    pub ladder: Ladder<'p>,
+}
+
+impl<'p> TextRule<'p> {
+    /// A rule about `times` text-only turns in a row.
+    pub const fn new(name: &'p str, texts: Texts, times: u16, ladder: Ladder<'p>) -> Self {
+        Self { name, texts, times, ladder }
+    }
+}

@@ -1,0 +1,201 @@
+//! What a rule remembers between two records, and how its pattern is told.
+
+use crate::mask::Mask;
+use crate::record::{Record, Status};
+use crate::rule::{Outcomes, Pattern, Progress, Rule, Select};
+use crate::verdict::Kind;
+use crate::window::View;
+
+/// What one rule remembers; its run counters are kept beside it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Track {
+    /// The records that the rule saw and may still use.
+    seen: Mask,
+    /// How many of the latest of those match in a row.
+    streak: u16,
+}
+
+/// A pattern that holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(crate) kind: Kind,
+    pub(crate) period: u8,
+    pub(crate) repetitions: u16,
+    /// How many calls lie between the first of the pattern and the last.
+    pub(crate) span: u64,
+    /// The records of the pattern: bit *k* is the call *k* before the last.
+    pub(crate) evidence: Mask,
+    /// The records that the rule saw before this one.
+    pub(crate) seen: Mask,
+    /// The records before this one that match it.
+    pub(crate) matches: Mask,
+    /// The novel calls inside the pattern.
+    pub(crate) novel: u32,
+}
+
+impl Track {
+    /// A rule that saw nothing yet.
+    pub(crate) const NEW: Self = Self { seen: Mask::NONE, streak: 0 };
+
+    /// Forgets all but what the `keep` newest records tell: none of the others will be part
+    /// of a pattern again. O(run counters).
+    pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
+        self.seen = self.seen & Mask::newest(keep);
+        let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
+        self.streak = self.streak.min(left);
+        for (run, period) in runs.iter_mut().zip(1_u16..) {
+            *run = (*run).min(left.saturating_sub(period));
+        }
+    }
+
+    /// Takes in one record and says whether the rule's pattern holds with it. O(1), and
+    /// O(longest period) for a cycle.
+    pub(crate) fn observe(
+        &mut self,
+        runs: &mut [u16],
+        rule: &Rule<'_>,
+        record: &Record,
+        view: &View,
+    ) -> Option<Hit> {
+        if rule.progress == Progress::Respect && view.progressed(record, rule.results) {
+            self.cut(runs, 0);
+        }
+        let selected = match rule.select {
+            Select::Every => true,
+            Select::Tag(tag) => record.tag == tag,
+            Select::Unreported => record.status == Status::Unreported,
+        };
+        if !selected {
+            self.seen = self.seen.then(false);
+            return None;
+        }
+        let failed = record.failed || record.status == Status::Vetoed;
+        if rule.outcomes == Outcomes::Failed && !failed {
+            self.cut(runs, 0);
+            self.seen = self.seen.then(false);
+            return None;
+        }
+        let matches = view.matches(rule, record) & self.seen;
+        if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
+            // A duplicate of a call of its own step: both count as one.
+            self.seen = self.seen.then(false);
+            return None;
+        }
+        let seen = self.seen & view.reach;
+        let past = Past { seen, matches, novel: view.novel, record };
+        self.seen = self.seen.then(true);
+        match rule.pattern {
+            Pattern::Streak { times } => self.streak(times, &past),
+            Pattern::Recurrence { times, within, novel } => past.recurrence(times, within, novel),
+            Pattern::Cycle { period_min, laps, .. } => past.cycle(runs, period_min, laps),
+        }
+    }
+
+    fn streak(&mut self, times: u16, past: &Past<'_>) -> Option<Hit> {
+        let row = past.matches.among(past.seen).leading_run();
+        let row = u16::try_from(row).unwrap_or(u16::MAX);
+        let all = u16::try_from(past.seen.count()).unwrap_or(u16::MAX);
+        // When the whole window matches, the row may reach back beyond it.
+        let before = if row == all && all > 0 { self.streak.max(row) } else { row };
+        self.streak = before.saturating_add(1);
+        (self.streak >= times)
+            .then(|| past.stretch(Kind::Streak, 1, self.streak, u32::from(self.streak)))
+    }
+}
+
+/// What a record that a rule sees finds before it.
+struct Past<'a> {
+    seen: Mask,
+    matches: Mask,
+    novel: Mask,
+    record: &'a Record,
+}
+
+impl Past<'_> {
+    fn recurrence(&self, times: u8, within: u8, novel_max: u8) -> Option<Hit> {
+        let earlier = u32::from(times).checked_sub(1)?;
+        if self.matches.count() < earlier {
+            return None;
+        }
+        let limit = self.seen.nth(u32::from(within).saturating_sub(2));
+        let matches = match limit {
+            Some(limit) => self.matches & Mask::newest(limit.saturating_add(1)),
+            None => self.matches,
+        };
+        let oldest = matches.nth(earlier.checked_sub(1)?)?;
+        let novel = self.novel_within(oldest);
+        if novel > u32::from(novel_max) {
+            return None;
+        }
+        Some(Hit {
+            kind: Kind::Recurrence,
+            period: 1,
+            repetitions: u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1),
+            span: u64::from(matches.oldest()?).saturating_add(1),
+            evidence: matches.then(true),
+            seen: self.seen,
+            matches,
+            novel,
+        })
+    }
+
+    fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u8) -> Option<Hit> {
+        let matches = self.matches.among(self.seen);
+        for (run, behind) in runs.iter_mut().zip(0_u32..) {
+            *run = if matches.has(behind) { run.saturating_add(1) } else { 0 };
+        }
+        let runs = &*runs;
+        let periods = runs.iter().zip(1_u8..).skip_while(|&(_, period)| period < period_min);
+        periods
+            .filter(|&(&run, period)| {
+                let tail = u16::from(period).saturating_mul(u16::from(laps));
+                run >= tail.saturating_sub(u16::from(period)) && is_primitive(runs, period, tail)
+            })
+            .map(|(&run, period)| {
+                let done = run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1);
+                let length = u32::from(run).saturating_add(u32::from(period));
+                self.stretch(Kind::Cycle, period, done, length)
+            })
+            .next()
+    }
+
+    /// The hit made of the `length` latest records that the rule saw, this one included.
+    fn stretch(&self, kind: Kind, period: u8, repetitions: u16, length: u32) -> Hit {
+        let earlier = length.saturating_sub(1);
+        let known = self.seen.count();
+        let within = earlier.min(known);
+        let oldest = within.checked_sub(1).and_then(|n| self.seen.nth(n));
+        let part = match oldest {
+            Some(oldest) => self.seen & Mask::newest(oldest.saturating_add(1)),
+            None => Mask::NONE,
+        };
+        // What the window no longer shows counts as if the rule had seen every call there.
+        let beyond = u64::from(earlier.saturating_sub(within));
+        let inside = oldest.map_or(0, |oldest| u64::from(oldest).saturating_add(1));
+        Hit {
+            kind,
+            period,
+            repetitions,
+            span: inside.saturating_add(beyond),
+            evidence: part.then(true),
+            seen: self.seen,
+            matches: self.matches,
+            novel: oldest.map_or(0, |oldest| self.novel_within(oldest)),
+        }
+    }
+
+    /// How many novel records the rule saw after the one at `oldest`, this one included.
+    fn novel_within(&self, oldest: u32) -> u32 {
+        let between = (self.novel & self.seen & Mask::newest(oldest)).count();
+        between.saturating_add(u32::from(self.record.novel))
+    }
+}
+
+/// Whether no shorter period explains the whole tail of `tail` records, which has `period`.
+/// By the theorem of Fine and Wilf (1965) one that does would divide `period`.
+fn is_primitive(runs: &[u16], period: u8, tail: u16) -> bool {
+    let shorter = runs.iter().zip(1_u8..).take_while(|&(_, divisor)| divisor < period);
+    !shorter.into_iter().any(|(&run, divisor)| {
+        period.checked_rem(divisor) == Some(0) && run >= tail.saturating_sub(u16::from(divisor))
+    })
+}

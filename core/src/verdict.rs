@@ -1,0 +1,221 @@
+//! Verdicts: what to do, and the evidence for it.
+
+use core::fmt;
+
+use crate::Digest;
+use crate::ladder::Action;
+use crate::mask::Mask;
+use crate::nudge::Nudge;
+use crate::policy::Policy;
+use crate::record::{Tag, Tool};
+use crate::rule::{Args, Results};
+
+/// How something recurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The same thing several times in a row.
+    Streak,
+    /// The same thing several times with others between.
+    Recurrence,
+    /// A sequence, repeated.
+    Cycle,
+    /// Text-only turns in a row.
+    Text,
+}
+
+impl Kind {
+    /// The kind's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Streak => "streak",
+            Self::Recurrence => "recurrence",
+            Self::Cycle => "cycle",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The stable id of a loop: the same whichever of its calls is found first.
+///
+/// It depends on digests alone, so it is the same in every run in which the same calls,
+/// answered the same, go round in the same order. Displayed as 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LoopId(Digest);
+
+impl LoopId {
+    pub(crate) const fn new(digest: Digest) -> Self {
+        Self(digest)
+    }
+
+    /// The id as 64 bits.
+    pub const fn bits(self) -> u64 {
+        self.0.bits()
+    }
+}
+
+impl fmt::Display for LoopId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.bits())
+    }
+}
+
+/// Which rule of a policy made a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RuleIndex {
+    /// The rule with this place among [`Policy::rules`], counted from 0.
+    Call(u8),
+    /// The rule about text-only turns.
+    Text,
+}
+
+/// The evidence for a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that fired.
+    pub rule: RuleIndex,
+    /// How things recur.
+    pub kind: Kind,
+    /// What the calls have in common.
+    pub args: Args,
+    /// What their outcomes have in common.
+    pub results: Results,
+    /// The tool of the last call.
+    pub tool: Tool,
+    /// What kind of tool that is.
+    pub tag: Tag,
+    /// Whether the last call failed.
+    pub failed: bool,
+    /// How many calls make a lap: 1 but for cycles.
+    pub period: u8,
+    /// How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
+    pub laps: u16,
+    /// The first call of the pattern, by sequence number; for [`Kind::Text`] the first turn,
+    /// counted likewise among text-only turns.
+    ///
+    /// Exact while the pattern lies within the window. Of a longer one in which the rule skips
+    /// calls, the calls skipped beyond the window are not counted.
+    pub first: u64,
+    /// The last call of the pattern: the one that was judged.
+    pub last: u64,
+    /// Which loop it is.
+    pub loop_id: LoopId,
+    /// How sure the engine is, in percent.
+    ///
+    /// Arguments count 100 where they are the same, 85 where similar, 70 where only the tool
+    /// is the same, 60 where anything goes; results 100 where the same, 80 where near, 75
+    /// where ignored. The product of the two is what a bare pattern is worth, less 5 for each
+    /// novel call inside it. Each repetition beyond those that the rule asks for halves the
+    /// doubt that is left.
+    pub confidence: u8,
+    pub(crate) evidence: Mask,
+}
+
+impl Finding {
+    /// The name of the rule that fired, in the policy of the detector that found it.
+    pub fn rule_name<'p>(&self, policy: &Policy<'p>) -> &'p str {
+        match self.rule {
+            RuleIndex::Call(place) => {
+                policy.rules().get(usize::from(place)).map_or("", |rule| rule.name)
+            }
+            RuleIndex::Text => policy.text().map_or("", |rule| rule.name),
+        }
+    }
+
+    /// The calls that prove it, by sequence number, from the oldest that the window still
+    /// shows to the last. Empty for [`Kind::Text`].
+    pub fn calls(&self) -> impl Iterator<Item = u64> + use<> {
+        let (evidence, last) = (self.evidence, self.last);
+        (0_u32..64)
+            .rev()
+            .filter(move |&back| evidence.has(back))
+            .map(move |back| last.saturating_sub(u64::from(back)))
+    }
+
+    /// A short English message for the agent that is stuck, with the last call's tool by its
+    /// `tool` name. It echoes neither arguments nor results.
+    pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
+        Nudge::new(*self, action, tool)
+    }
+}
+
+/// How sure a finding is; the formula stands at [`Finding::confidence`].
+pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) -> u8 {
+    let args: u32 = match args {
+        Args::Same => 100,
+        Args::Similar => 85,
+        Args::SameTool => 70,
+        Args::Any => 60,
+    };
+    let results: u32 = match results {
+        Results::Same => 100,
+        Results::Near => 80,
+        Results::Ignored => 75,
+    };
+    let product = args.saturating_mul(results).checked_div(100).unwrap_or(0);
+    let sure = product.saturating_sub(novel.saturating_mul(5)).min(100);
+    let doubt = 100_u32.saturating_sub(sure);
+    let left = doubt.checked_shr(u32::from(beyond)).unwrap_or(0);
+    u8::try_from(100_u32.saturating_sub(left)).unwrap_or(100)
+}
+
+/// The engine's answer to one event: what to do, and why.
+///
+/// ```
+/// use unstuck_core::{Action, Verdict};
+///
+/// assert_eq!(Verdict::PROCEED.action, Action::Proceed);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// What to do.
+    pub action: Action,
+    /// The rung of the ladder that is reached, counted from 1; 0 below the first.
+    pub rung: u8,
+    /// Whether that rung was reached just now: a host that speaks only then speaks once a rung.
+    pub fresh: bool,
+    /// The evidence, where a rule fired.
+    pub finding: Option<Finding>,
+}
+
+impl Verdict {
+    /// Nothing was found: go on.
+    pub const PROCEED: Self =
+        Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
+
+    /// The verdict that asks for more; of two that ask for the same, the one with a finding,
+    /// or else `self`.
+    #[must_use]
+    pub fn or_stronger(self, other: Self) -> Self {
+        let rank = |verdict: &Self| (verdict.action, verdict.finding.is_some());
+        if rank(&other) > rank(&self) { other } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::confidence;
+    use crate::rule::{Args, Results};
+
+    #[test]
+    fn confidence_follows_its_formula() {
+        for (args, results, novel, beyond, expected) in [
+            (Args::Same, Results::Same, 0, 0, 100),
+            (Args::Same, Results::Same, 2, 0, 90),
+            (Args::Same, Results::Same, 2, 1, 95),
+            (Args::Same, Results::Ignored, 0, 0, 75),
+            (Args::SameTool, Results::Same, 3, 0, 55),
+            (Args::Any, Results::Ignored, 99, 0, 0),
+            (Args::Any, Results::Near, 0, u16::MAX, 100),
+        ] {
+            assert_eq!(confidence(args, results, novel, beyond), expected, "{args:?} {results:?}");
+        }
+    }
+}

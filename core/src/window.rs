@@ -1,0 +1,250 @@
+//! The window: the last W settled records, a column for each digest.
+
+use crate::Digest;
+use crate::mask::Mask;
+use crate::policy::{Policy, WINDOW_MAX};
+use crate::record::{Record, Status, Tool};
+use crate::rule::{Args, Results, Rule};
+
+/// The last `W` settled records. Slots are filled downwards, so that the slot after the
+/// newest holds the one before it: a rotation turns slots into ages.
+#[derive(Clone, Debug)]
+pub(crate) struct Window<const W: usize> {
+    args: [Digest; W],
+    result: [Digest; W],
+    similar: [u32; W],
+    near: [u32; W],
+    tool: [Tool; W],
+    answered: u64,
+    vetoed: u64,
+    silent: u64,
+    novel: u64,
+    newest: u8,
+    len: u8,
+}
+
+/// `W` as the number of bits that it is, and the proof that they fit into a mask.
+const fn width<const W: usize>() -> u8 {
+    const { assert!(W >= 1 && W <= 64, "a detector holds 1 to 64 records") };
+    let [lowest, ..] = W.to_le_bytes();
+    lowest
+}
+
+impl<const W: usize> Window<W> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            args: [Digest::new(0); W],
+            result: [Digest::new(0); W],
+            similar: [0; W],
+            near: [0; W],
+            tool: [Tool::new(0); W],
+            answered: 0,
+            vetoed: 0,
+            silent: 0,
+            novel: 0,
+            newest: 0,
+            len: 0,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        u32::from(self.len)
+    }
+
+    /// Adds the newest record; the one `W` before it is forgotten. O(1).
+    pub(crate) fn push(&mut self, record: &Record) {
+        let width = width::<W>();
+        self.newest = self.newest.checked_sub(1).unwrap_or(width.saturating_sub(1));
+        self.len = self.len.saturating_add(1).min(width);
+        let slot = usize::from(self.newest);
+        set(&mut self.args, slot, record.args);
+        set(&mut self.result, slot, record.result);
+        set(&mut self.similar, slot, record.similar);
+        set(&mut self.near, slot, record.near);
+        set(&mut self.tool, slot, record.tool);
+        let bit = 1_u64.rotate_left(u32::from(self.newest));
+        flag(&mut self.answered, bit, record.status == Status::Reported);
+        flag(&mut self.vetoed, bit, record.status == Status::Vetoed);
+        flag(&mut self.silent, bit, record.silent);
+        flag(&mut self.novel, bit, record.novel);
+    }
+
+    /// Compares the call of `record` with the window, once for each digest of a call that
+    /// `policy` looks at. O(W).
+    pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
+        let needs = policy.needs();
+        View {
+            args: self.ages(equal(&self.args, record.args)),
+            similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)),
+            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)),
+            novel: self.ages(self.novel),
+            reach: Mask::newest(u32::from(policy.window())),
+            ..View::default()
+        }
+    }
+
+    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W).
+    pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
+        let needs = policy.needs();
+        let call = self.compare_call(record, policy);
+        // Whatever the rules ask, progress asks what the same call was answered before.
+        let repeated = !call.args.is_empty();
+        View {
+            result: self.if_needed(needs.result || repeated, || equal(&self.result, record.result)),
+            near: self.if_needed(needs.near, || equal(&self.near, record.near)),
+            answered: self.ages(self.answered),
+            vetoed: self.ages(self.vetoed),
+            silent: self.ages(self.silent),
+            ..call
+        }
+    }
+
+    fn if_needed(&self, needed: bool, slots: impl FnOnce() -> u64) -> Mask {
+        if needed { self.ages(slots()) } else { Mask::NONE }
+    }
+
+    /// What `rule` knows the record `age` records back by; 0 is the newest settled one.
+    pub(crate) fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
+        let width = u32::from(width::<W>());
+        let slot = u32::from(self.newest).checked_add(age)?;
+        let slot = usize::try_from(slot.checked_rem(width)?).ok()?;
+        let result = match rule.results {
+            Results::Ignored => Digest::new(0),
+            Results::Same => *self.result.get(slot)?,
+            Results::Near => Digest::new(u64::from(*self.near.get(slot)?)),
+        };
+        let args = match rule.args {
+            Args::Same => *self.args.get(slot)?,
+            Args::Similar => Digest::new(u64::from(*self.similar.get(slot)?)),
+            Args::SameTool => Digest::new(u64::from(self.tool.get(slot)?.id())),
+            Args::Any => Digest::new(0),
+        };
+        Some(Key { args, result, vetoed: self.ages(self.vetoed).has(age) })
+    }
+
+    /// Turns a set of slots into a mask of ages.
+    fn ages(&self, slots: u64) -> Mask {
+        let (newest, width) = (u32::from(self.newest), u32::from(width::<W>()));
+        let older = slots.wrapping_shr(newest);
+        let newer = slots.wrapping_shl(width.saturating_sub(newest));
+        Mask::new(older | newer) & Mask::newest(self.len())
+    }
+}
+
+fn set<T>(column: &mut [T], slot: usize, value: T) {
+    if let Some(place) = column.get_mut(slot) {
+        *place = value;
+    }
+}
+
+fn flag(flags: &mut u64, bit: u64, on: bool) {
+    *flags = if on { *flags | bit } else { *flags & !bit };
+}
+
+/// The slots of `column` that hold `value`.
+fn equal<T: PartialEq + Copy>(column: &[T], value: T) -> u64 {
+    column.iter().rev().fold(0, |mask, held| mask.wrapping_shl(1) | u64::from(*held == value))
+}
+
+/// What a rule knows a record by, for the id of its loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub(crate) args: Digest,
+    pub(crate) result: Digest,
+    pub(crate) vetoed: bool,
+}
+
+impl Key {
+    pub(crate) fn of(record: &Record, rule: &Rule<'_>) -> Self {
+        Self {
+            args: match rule.args {
+                Args::Same => record.args,
+                Args::Similar => Digest::new(u64::from(record.similar)),
+                Args::SameTool => Digest::new(u64::from(record.tool.id())),
+                Args::Any => Digest::new(0),
+            },
+            result: match rule.results {
+                Results::Ignored => Digest::new(0),
+                Results::Same => record.result,
+                Results::Near => Digest::new(u64::from(record.near)),
+            },
+            vetoed: record.status == Status::Vetoed,
+        }
+    }
+}
+
+/// The past as one record sees it: for each digest, which records are equal to it there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct View {
+    pub(crate) args: Mask,
+    pub(crate) similar: Mask,
+    pub(crate) tool: Mask,
+    pub(crate) result: Mask,
+    pub(crate) near: Mask,
+    pub(crate) answered: Mask,
+    pub(crate) vetoed: Mask,
+    pub(crate) silent: Mask,
+    pub(crate) novel: Mask,
+    /// The records that the policy's window reaches.
+    pub(crate) reach: Mask,
+}
+
+impl View {
+    /// The records that `rule` holds equal to `record`, whether or not it sees them.
+    pub(crate) fn matches(&self, rule: &Rule<'_>, record: &Record) -> Mask {
+        let args = match rule.args {
+            Args::Same => self.args,
+            Args::Similar => self.similar,
+            Args::SameTool => self.tool,
+            Args::Any => Mask::ALL,
+        };
+        let equal = match rule.results {
+            Results::Ignored => return args & self.reach,
+            Results::Same => self.result & self.answered,
+            Results::Near => self.near & self.answered,
+        };
+        // A veto stands for any result, where the rule names the call or the call is the same.
+        let named = match rule.args {
+            Args::Same | Args::Similar => args,
+            Args::SameTool | Args::Any => self.args,
+        };
+        let found = match record.status {
+            Status::Open | Status::Unreported => Mask::NONE,
+            Status::Vetoed => named & (self.answered | self.vetoed),
+            Status::Reported if record.silent => (self.args & equal) | (named & self.vetoed),
+            Status::Reported => (args & equal & (self.args | !self.silent)) | (named & self.vetoed),
+        };
+        found & self.reach
+    }
+
+    /// The view with `open` calls between the window and the record: `masks` says which of
+    /// those are equal by arguments, by likeness and by tool, and which are novel.
+    pub(crate) fn behind(self, open: u32, masks: [Mask; 4]) -> Self {
+        let [args, similar, tool, novel] = masks;
+        Self {
+            args: self.args.aged(open) | args,
+            similar: self.similar.aged(open) | similar,
+            tool: self.tool.aged(open) | tool,
+            novel: self.novel.aged(open) | novel,
+            ..self
+        }
+    }
+
+    /// Whether `record` is progress by the measure of `results`: its call was answered
+    /// before, in an earlier step, and the latest of those answers was another.
+    pub(crate) fn progressed(&self, record: &Record, results: Results) -> bool {
+        let equal = match results {
+            Results::Ignored | Results::Same => self.result,
+            Results::Near => self.near,
+        };
+        let earlier = !Mask::newest(u32::from(record.in_step));
+        let answers = self.args & self.answered & self.reach & earlier;
+        record.status == Status::Reported && answers.nth(0).is_some_and(|latest| !equal.has(latest))
+    }
+}
+
+const _: () = assert!(WINDOW_MAX == 64, "a mask has 64 bits");
