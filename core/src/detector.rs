@@ -234,14 +234,19 @@ impl<'p, const W: usize> Detector<'p, W> {
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.
     fn begin(&mut self, call: &Call) -> Verdict {
-        if call.step.is_none() || call.step != self.step {
+        let later = call.step.is_none() || call.step != self.step;
+        if later {
             self.expire(OPEN_MAX);
-            self.step = call.step;
-            self.in_step = 0;
         } else if self.open.is_full() {
             self.expire(1);
         }
-        self.settle()
+        let verdict = self.settle();
+        if later {
+            self.in_step = 0;
+        }
+        // Set last: what settled may have cleared the history, and the step with it.
+        self.step = call.step;
+        verdict
     }
 
     /// Gives up waiting for the outcomes of the `n` oldest open calls.
@@ -411,38 +416,28 @@ impl<'p, const W: usize> Detector<'p, W> {
     /// is the same wherever the loop is entered.
     fn loop_id(&self, moment: Moment, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
         let period = u32::from(hit.period);
-        let steps = match hit.kind {
+        let (steps, shown) = match hit.kind {
             // Lap by lap through what the rule saw.
-            Kind::Cycle => hit.seen,
-            Kind::Streak | Kind::Recurrence | Kind::Text => hit.matches,
+            Kind::Cycle => (hit.seen, hit.shown),
+            Kind::Streak | Kind::Recurrence | Kind::Text => (hit.matches, u32::MAX),
         };
         let own = Key::of(record, rule);
         let key = |back: u32| match back.checked_sub(1) {
             None => Some(own),
             Some(back) => steps.nth(back).and_then(|age| self.key(moment, rule, age)),
         };
-        // A vetoed call has no result: one lap back, or two, the same call has one.
+        // A vetoed call has no result: the same call has one a lap back, or two.
         let known = |place: u32| {
-            let laps =
-                (0_u32..64).map_while(|lap| key(place.saturating_add(lap.saturating_mul(period))));
-            let (mut first, mut answered) = (None, None);
-            for key in laps {
-                first = first.or(Some(key));
-                if !key.vetoed {
-                    answered = Some(key);
-                    break;
-                }
-            }
-            first.map_or(Digest::new(0), |first: Key| {
-                first.args.mix(answered.map_or(Digest::new(0), |key| key.result))
-            })
+            let mut laps = (place..shown).step_by(usize::from(hit.period)).map_while(key);
+            let result = laps.find(|key| !key.vetoed).map_or(Digest::new(0), |key| key.result);
+            key(place).map_or(Digest::new(0), |key| key.args.mix(result))
         };
         let sum = (0..period).fold(0_u64, |sum, place| {
             let after = place.checked_sub(1).unwrap_or(period.saturating_sub(1));
             sum.wrapping_add(known(place).mix(known(after)).bits())
         });
-        let rule = Digest::new(u64::from(rule.select.code()));
-        LoopId::new(Digest::new(sum).mix(rule))
+        let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
+        LoopId::new(Digest::new(sum).mix(Digest::new(u64::from_le_bytes(modes))))
     }
 
     /// What `rule` knows the record by that stands `age` records before the one judged.

@@ -17,6 +17,16 @@ pub enum Args {
 }
 
 impl Args {
+    /// A number of the word's own, for loop ids.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Same => 0,
+            Self::Similar => 1,
+            Self::SameTool => 2,
+            Self::Any => 3,
+        }
+    }
+
     /// The word's one spelling, wherever it is written.
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,6 +50,15 @@ pub enum Results {
 }
 
 impl Results {
+    /// A number of the word's own, for loop ids.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Ignored => 0,
+            Self::Same => 1,
+            Self::Near => 2,
+        }
+    }
+
     /// The word's one spelling, wherever it is written.
     pub const fn name(self) -> &'static str {
         match self {

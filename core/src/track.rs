@@ -23,6 +23,8 @@ pub(crate) struct Hit {
     pub(crate) repetitions: u16,
     /// How many calls lie between the first of the pattern and the last.
     pub(crate) span: u64,
+    /// How many records make the pattern, of those that the window shows.
+    pub(crate) shown: u32,
     /// The records of the pattern: bit *k* is the call *k* before the last.
     pub(crate) evidence: Mask,
     /// The records that the rule saw before this one.
@@ -132,6 +134,7 @@ impl Past<'_> {
             period: 1,
             repetitions: u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1),
             span: u64::from(matches.oldest()?).saturating_add(1),
+            shown: matches.count().saturating_add(1),
             evidence: matches.then(true),
             seen: self.seen,
             matches,
@@ -177,6 +180,7 @@ impl Past<'_> {
             period,
             repetitions,
             span: inside.saturating_add(beyond),
+            shown: within.saturating_add(1),
             evidence: part.then(true),
             seen: self.seen,
             matches: self.matches,
@@ -198,4 +202,36 @@ fn is_primitive(runs: &[u16], period: u8, tail: u16) -> bool {
     !shorter.into_iter().any(|(&run, divisor)| {
         period.checked_rem(divisor) == Some(0) && run >= tail.saturating_sub(u16::from(divisor))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::is_primitive;
+
+    /// How many symbols at the end of `word` equal the one `period` before them.
+    fn run(word: &[u32], period: usize) -> u16 {
+        let pairs = word.iter().rev().zip(word.iter().rev().skip(period));
+        u16::try_from(pairs.take_while(|(a, b)| a == b).count()).unwrap()
+    }
+
+    #[test]
+    fn divisors_decide_for_every_shorter_period() {
+        for length in 4..=10_u32 {
+            for code in 0..3_u32.pow(length) {
+                let word: Vec<u32> = (0..length).map(|n| code / 3_u32.pow(n) % 3).collect();
+                let runs: Vec<u16> = (1..=5).map(|period| run(&word, period)).collect();
+                for period in 2..=5_u8 {
+                    let tail = u16::from(period) * 2;
+                    if runs[usize::from(period) - 1] < u16::from(period) {
+                        continue;
+                    }
+                    let explained =
+                        (1..period).any(|p| runs[usize::from(p) - 1] >= tail - u16::from(p));
+                    assert_eq!(is_primitive(&runs, period, tail), !explained, "{word:?}");
+                }
+            }
+        }
+    }
 }

@@ -77,12 +77,13 @@ impl<const W: usize> Window<W> {
     /// `policy` looks at. O(W).
     pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
+        let reach = Mask::newest(u32::from(policy.window()));
         View {
-            args: self.ages(equal(&self.args, record.args)),
-            similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)),
-            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)),
-            novel: self.ages(self.novel),
-            reach: Mask::newest(u32::from(policy.window())),
+            args: self.ages(equal(&self.args, record.args)) & reach,
+            similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
+            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)) & reach,
+            novel: self.ages(self.novel) & reach,
+            reach,
             ..View::default()
         }
     }
@@ -200,10 +201,10 @@ impl View {
             Args::Same => self.args,
             Args::Similar => self.similar,
             Args::SameTool => self.tool,
-            Args::Any => Mask::ALL,
+            Args::Any => self.reach,
         };
         let equal = match rule.results {
-            Results::Ignored => return args & self.reach,
+            Results::Ignored => return args,
             Results::Same => self.result & self.answered,
             Results::Near => self.near & self.answered,
         };
@@ -212,13 +213,13 @@ impl View {
             Args::Same | Args::Similar => args,
             Args::SameTool | Args::Any => self.args,
         };
-        let found = match record.status {
+        // Silence is evidence only between equal calls.
+        let telling = if record.silent { self.args } else { self.args | !self.silent };
+        match record.status {
             Status::Open | Status::Unreported => Mask::NONE,
             Status::Vetoed => named & (self.answered | self.vetoed),
-            Status::Reported if record.silent => (self.args & equal) | (named & self.vetoed),
-            Status::Reported => (args & equal & (self.args | !self.silent)) | (named & self.vetoed),
-        };
-        found & self.reach
+            Status::Reported => (args & equal & telling) | (named & self.vetoed),
+        }
     }
 
     /// The view with `open` calls between the window and the record: `masks` says which of
@@ -226,10 +227,10 @@ impl View {
     pub(crate) fn behind(self, open: u32, masks: [Mask; 4]) -> Self {
         let [args, similar, tool, novel] = masks;
         Self {
-            args: self.args.aged(open) | args,
-            similar: self.similar.aged(open) | similar,
-            tool: self.tool.aged(open) | tool,
-            novel: self.novel.aged(open) | novel,
+            args: (self.args.aged(open) | args) & self.reach,
+            similar: (self.similar.aged(open) | similar) & self.reach,
+            tool: (self.tool.aged(open) | tool) & self.reach,
+            novel: (self.novel.aged(open) | novel) & self.reach,
             ..self
         }
     }
@@ -242,7 +243,7 @@ impl View {
             Results::Near => self.near,
         };
         let earlier = !Mask::newest(u32::from(record.in_step));
-        let answers = self.args & self.answered & self.reach & earlier;
+        let answers = self.args & self.answered & earlier;
         record.status == Status::Reported && answers.nth(0).is_some_and(|latest| !equal.has(latest))
     }
 }

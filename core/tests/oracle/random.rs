@@ -1,0 +1,137 @@
+//! Long random streams of calls, outcomes in any order, failures, silence and control events.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use unstuck_core::{
+    Action, Args, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select, Tag,
+    TagSet, TextRule, Texts,
+};
+
+use crate::model::{Answer, Asked, Event};
+use crate::pair::{Ids, Pair};
+
+/// An event before it is known how many calls there are to name.
+#[derive(Clone, Debug)]
+enum Draft {
+    Announce(Asked),
+    /// How many calls back.
+    Outcome(usize, Answer),
+    Veto(usize),
+    Other(Event),
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    let tag = prop_oneof![8 => Just(Tag::Test), 8 => Just(Tag::Shell), 1 => Just(Tag::Think)];
+    let step = prop_oneof![Just(None), (0..3_u8).prop_map(Some)];
+    (0..3_u8, 0..2_u8, tag, step).prop_map(|(args, similar, tag, step)| Asked {
+        tool: args / 2,
+        args,
+        similar,
+        tag,
+        step,
+    })
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    (0..3_u8, prop::bool::weighted(0.3), prop::bool::weighted(0.2))
+        .prop_map(|(result, failed, silent)| Answer { result, near: result / 2, failed, silent })
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    prop_oneof![
+        30 => asked().prop_map(Draft::Announce),
+        30 => (0..12_usize, answer()).prop_map(|(n, answer)| Draft::Outcome(n, answer)),
+        // Mostly the latest call, answered as ever: so that patterns arise.
+        30 => (0..3_usize).prop_map(|n| Draft::Outcome(
+            n,
+            Answer { result: 0, near: 0, failed: true, silent: false },
+        )),
+        4 => (0..3_usize).prop_map(Draft::Veto),
+        2 => Just(Draft::Other(Event::Finish)),
+        4 => (0..2_u8).prop_map(|n| Draft::Other(Event::Text(n))),
+        1 => (0..12_u8).prop_map(|n| Draft::Other(Event::UserMessage(n))),
+        1 => Just(Draft::Other(Event::Clear)),
+    ]
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
+        (2..5_u16).prop_map(|times| Pattern::Streak { times }),
+        (2..4_u8, 4..9_u8, 0..4_u8).prop_map(|(times, within, novel)| Pattern::Recurrence {
+            times,
+            within,
+            novel
+        }),
+        (2..4_u8, 0..3_u8, 2..4_u8).prop_map(|(min, more, laps)| Pattern::cycle(
+            min,
+            min + more,
+            laps
+        )),
+    ]
+}
+
+fn rule() -> impl Strategy<Value = Rule<'static>> {
+    const LADDERS: [Ladder<'_>; 4] = [
+        Ladder::by_repetitions(&[Rung::new(4, Action::Block)]),
+        Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge), Rung::new(2, Action::Block)]),
+        Ladder::by_all_findings(&[Rung::new(1, Action::Warn), Rung::new(9, Action::Stop)]),
+        Ladder::by_loop_findings(&[Rung::new(2, Action::Warn), Rung::new(5, Action::StartOver)]),
+    ];
+    let args = prop::sample::select(&[Args::Same, Args::Similar, Args::SameTool, Args::Any][..]);
+    let results = prop::sample::select(&[Results::Ignored, Results::Same, Results::Near][..]);
+    let select = prop::sample::select(
+        &[Select::Every, Select::Every, Select::Tag(Tag::Test), Select::Unreported][..],
+    );
+    let outcomes = prop::sample::select(&[Outcomes::Any, Outcomes::Any, Outcomes::Failed][..]);
+    let progress = prop::sample::select(&[Progress::Respect, Progress::Ignore][..]);
+    let ladder = prop::sample::select(&LADDERS[..]);
+    (args, results, select, outcomes, progress, pattern(), ladder).prop_map(
+        |(args, results, select, outcomes, progress, pattern, ladder)| {
+            let mut rule = Rule::new("random", args, results, pattern, ladder).select(select);
+            rule.outcomes = outcomes;
+            rule.progress = progress;
+            rule
+        },
+    )
+}
+
+fn compare<const W: usize>(policy: &Policy<'_>, drafts: &[Draft]) -> Result<(), TestCaseError> {
+    let mut pair: Pair<'_, W> = Pair::new(policy);
+    let mut ids = Ids::default();
+    for (n, draft) in drafts.iter().enumerate() {
+        let calls = pair.calls();
+        let event = match draft {
+            Draft::Announce(asked) => Event::Announce(*asked),
+            Draft::Outcome(back, _) | Draft::Veto(back) if *back >= calls => continue,
+            Draft::Outcome(back, answer) => Event::Outcome(calls - 1 - back, *answer),
+            Draft::Veto(back) => Event::Veto(calls - 1 - back),
+            Draft::Other(event) => *event,
+        };
+        if let Err(difference) = pair.take(event, &mut ids) {
+            return Err(TestCaseError::fail(format!("at event {n}, {event:?}:\n{difference}")));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4_000),
+        ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_policy_on_any_stream(
+        rules in vec(rule(), 1..4),
+        window in 8..13_u8,
+        texts in prop::sample::select(&[Texts::Any, Texts::Same][..]),
+        drafts in vec(draft(), 1..160),
+    ) {
+        const LADDER: Ladder<'_> =
+            Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(5, Action::Stop)]);
+        let policy = Policy::new("random", window, &rules)
+            .and_then(|policy| policy.with_text(TextRule::new("text", texts, 2, LADDER)))
+            .unwrap()
+            .with_exempt(TagSet::EMPTY.with(Tag::Think));
+        compare::<12>(&policy, &drafts)?;
+        compare::<64>(&policy, &drafts)?;
+    }
+}
