@@ -1,0 +1,261 @@
+//! What can be wrong with a document, and where.
+
+use core::fmt;
+
+/// Why bytes are not JSON, or not JSON that a fingerprint can be taken of, and where.
+///
+/// ```
+/// use unstuck_json::{JsonError, JsonErrorKind, fingerprint};
+///
+/// let error = fingerprint(b"[01]").unwrap_err();
+/// assert_eq!(error, JsonError { kind: JsonErrorKind::LeadingZero, offset: 2 });
+/// assert_eq!(error.to_string(), "byte 2: expected no more digits after a leading 0");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JsonError {
+    /// What was wrong.
+    pub kind: JsonErrorKind,
+    /// The 0-based offset of the byte that was wrong: the first byte that should not be there,
+    /// or the length of the input if something is missing at its end.
+    pub offset: usize,
+}
+
+/// What was wrong with a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JsonErrorKind {
+    /// No value begins here.
+    ExpectedValue,
+    /// No member name begins here, nor does the object end; it has no members so far.
+    ExpectedNameOrBrace,
+    /// No member name begins here, after a comma.
+    ExpectedName,
+    /// A member name is not followed by a colon.
+    ExpectedColon,
+    /// An object neither goes on nor ends after a member.
+    ExpectedCommaOrBrace,
+    /// An array neither goes on nor ends after an element.
+    ExpectedCommaOrBracket,
+    /// Something other than white space follows the value.
+    TrailingData,
+    /// What begins as `null`, `true` or `false` does not go on so.
+    MisspelledWord,
+    /// A number lacks a digit after its minus sign, its decimal point or its `e`.
+    ExpectedDigit,
+    /// A number has a digit after a leading 0.
+    LeadingZero,
+    /// The exponent of a number is beyond [`EXPONENT_MAX`](crate::EXPONENT_MAX).
+    ExponentLimit,
+    /// A string does not end.
+    UnterminatedString,
+    /// A string holds a control character that is not escaped.
+    ControlCharacter,
+    /// A backslash is not followed by one of the nine letters and signs that may follow it.
+    UnknownEscape,
+    /// `\u` is not followed by four hexadecimal digits.
+    ExpectedHexDigit,
+    /// An escaped surrogate lacks its other half; the offset is that of its backslash.
+    LoneSurrogate,
+    /// A string is not UTF-8; the offset is that of the first byte of the broken sequence.
+    InvalidUtf8,
+    /// Arrays and objects nest deeper than [`DEPTH_MAX`](crate::DEPTH_MAX).
+    DepthLimit,
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.offset, self.kind)
+    }
+}
+
+impl core::error::Error for JsonError {}
+
+impl fmt::Display for JsonErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ExpectedValue => {
+                "expected a value (an object, array, string, number, true, false or null)"
+            }
+            Self::ExpectedNameOrBrace => "expected a member name in double quotes, or '}'",
+            Self::ExpectedName => "expected a member name in double quotes after ','",
+            Self::ExpectedColon => "expected ':' after a member name",
+            Self::ExpectedCommaOrBrace => "expected ',' or '}' after an object member",
+            Self::ExpectedCommaOrBracket => "expected ',' or ']' after an array element",
+            Self::TrailingData => "expected the end of input after the value",
+            Self::MisspelledWord => "expected null, true or false, spelled in full",
+            Self::ExpectedDigit => "expected a digit in a number",
+            Self::LeadingZero => "expected no more digits after a leading 0",
+            Self::ExponentLimit => "expected an exponent of at most 18 digits",
+            Self::UnterminatedString => "expected '\"' at the end of a string",
+            Self::ControlCharacter => {
+                "expected a control character in a string to be escaped, as in \\n or \\u001f"
+            }
+            Self::UnknownEscape => "expected one of \" \\ / b f n r t u after '\\' in a string",
+            Self::ExpectedHexDigit => "expected four hexadecimal digits after '\\u' in a string",
+            Self::LoneSurrogate => {
+                "expected a surrogate pair, one of \\ud800 to \\udbff and one of \\udc00 to \\udfff"
+            }
+            Self::InvalidUtf8 => "expected a string in UTF-8",
+            Self::DepthLimit => "expected arrays and objects to nest at most 64 deep",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::collections::HashSet;
+    use std::format;
+    use std::string::ToString as _;
+
+    use super::JsonErrorKind::{self, *};
+    use crate::{DEPTH_MAX, EXPONENT_MAX, JsonError, fingerprint, fingerprint_members};
+
+    /// A kind, its message, and documents with the offset of their error.
+    type Case = (JsonErrorKind, &'static str, &'static [(&'static [u8], usize)]);
+
+    const CASES: &[Case] = &[
+        (
+            ExpectedValue,
+            "expected a value (an object, array, string, number, true, false or null)",
+            &[
+                (b"", 0),
+                (b" \n", 2),
+                (b"[1, ]", 4),
+                (b"[,1]", 1),
+                (b"{\"a\":}", 5),
+                (b"\xEF\xBB\xBF{}", 0),
+                (b"+1", 0),
+                (b"'a'", 0),
+                (b"]", 0),
+            ],
+        ),
+        (
+            ExpectedNameOrBrace,
+            "expected a member name in double quotes, or '}'",
+            &[(b"{ a:1}", 2), (b"{", 1), (b"{,}", 1), (b"[{1:2}]", 2)],
+        ),
+        (
+            ExpectedName,
+            "expected a member name in double quotes after ','",
+            &[(b"{\"a\":1, }", 8), (b"{\"a\":1,", 7), (b"{\"a\":1,,\"b\":2}", 7)],
+        ),
+        (
+            ExpectedColon,
+            "expected ':' after a member name",
+            &[(b"{\"a\" 1}", 5), (b"{\"a\"", 4), (b"{\"a\",\"b\"}", 4)],
+        ),
+        (
+            ExpectedCommaOrBrace,
+            "expected ',' or '}' after an object member",
+            &[(b"{\"a\": 1 \"b\"", 8), (b"{\"a\":[1]]", 8), (b"{\"a\":{}", 7)],
+        ),
+        (
+            ExpectedCommaOrBracket,
+            "expected ',' or ']' after an array element",
+            &[(b"{\"a\":[1}", 7), (b"[1", 2), (b"[1 2]", 3), (b"[[]", 3), (b"[0x1]", 2)],
+        ),
+        (
+            TrailingData,
+            "expected the end of input after the value",
+            &[(b"1 2", 2), (b"nullx", 4), (b"{}\n\0", 3), (b"[]]", 2), (b"1.5.3", 3)],
+        ),
+        (
+            MisspelledWord,
+            "expected null, true or false, spelled in full",
+            &[(b"nulL", 3), (b"[tru]", 4), (b"f", 1), (b"nan", 1)],
+        ),
+        (
+            ExpectedDigit,
+            "expected a digit in a number",
+            &[(b"-", 1), (b"[1.]", 3), (b"1e+ 1", 3), (b"-a", 1), (b"1.e1", 2), (b"1e", 2)],
+        ),
+        (LeadingZero, "expected no more digits after a leading 0", &[(b"-01", 2), (b"[00]", 2)]),
+        (
+            ExponentLimit,
+            "expected an exponent of at most 18 digits",
+            &[(b"1e1000000000000000000", 20), (b"0e-9999999999999999999999", 21)],
+        ),
+        (
+            UnterminatedString,
+            "expected '\"' at the end of a string",
+            &[(b"\"ab", 3), (b"\"", 1), (b"{\"a", 3), (b"\"\\\"", 3)],
+        ),
+        (
+            ControlCharacter,
+            "expected a control character in a string to be escaped, as in \\n or \\u001f",
+            &[(b"\"a\tb\"", 2), (b"\"\0\"", 1), (b"[\"\n\"]", 2), (b"\"\x1F\"", 1)],
+        ),
+        (
+            UnknownEscape,
+            "expected one of \" \\ / b f n r t u after '\\' in a string",
+            &[(b"\"\\", 2), (b"\"a\\x41\"", 3), (b"\"\\U0041\"", 2), (b"\"\\\n\"", 2)],
+        ),
+        (
+            ExpectedHexDigit,
+            "expected four hexadecimal digits after '\\u' in a string",
+            &[(b"\"\\u00g0\"", 5), (b"\"\\u123\"", 6), (b"\"\\ud800\\u\"", 9), (b"\"\\u", 3)],
+        ),
+        (
+            LoneSurrogate,
+            "expected a surrogate pair, one of \\ud800 to \\udbff and one of \\udc00 to \\udfff",
+            &[
+                (b"\"a\\ud800\"", 2),
+                (b"\"\\udc00\\ud800\"", 1),
+                (b"\"\\ud800\\n\"", 1),
+                (b"\"\\ud800\\ud800\"", 1),
+                (b"\"\\uDFFF\"", 1),
+                (b"\"\\ud800\\u0041\"", 1),
+            ],
+        ),
+        (
+            InvalidUtf8,
+            "expected a string in UTF-8",
+            &[
+                (b"\"ab\xC3\x28\"", 3),
+                (b"\"\xE2\x82", 1),
+                (b"{\"\xED\xA0\x80\":1}", 2),
+                (b"\"\xC0\xAF\"", 1),
+                (b"\"\\n\xF4\x90\x80\x80\"", 3),
+                (b"\"\xFF\n\"", 1),
+            ],
+        ),
+        (
+            DepthLimit,
+            "expected arrays and objects to nest at most 64 deep",
+            &[(&[b'['; DEPTH_MAX + 1], DEPTH_MAX), (&[b'['; 100_000], DEPTH_MAX)],
+        ),
+    ];
+
+    #[test]
+    fn each_kind_says_what_where_and_what_would_be_right() {
+        let mut kinds = HashSet::new();
+        for &(kind, message, documents) in CASES {
+            kinds.insert(kind);
+            for &(json, offset) in documents {
+                let name = json.escape_ascii();
+                let error = JsonError { kind, offset };
+                assert_eq!(fingerprint(json), Err(error), "{name}");
+                assert_eq!(fingerprint_members(json, &["a"]), Err(error), "{name}");
+                assert_eq!(error.to_string(), format!("byte {offset}: {message}"), "{name}");
+            }
+        }
+        // The last kind has the highest number, so that a kind without a case is noticed.
+        assert_eq!(kinds.len(), DepthLimit as usize + 1);
+        assert_eq!(kinds.len(), CASES.len());
+    }
+
+    #[test]
+    fn the_limits_in_the_messages_are_the_limits() {
+        let depth = format!("at most {DEPTH_MAX} deep");
+        assert!(DepthLimit.to_string().ends_with(&depth));
+        let digits = format!("at most {} digits", EXPONENT_MAX.to_string().len());
+        assert!(ExponentLimit.to_string().ends_with(&digits));
+    }
+
+    #[test]
+    fn an_error_is_two_words() {
+        assert!(size_of::<JsonError>() <= 2 * size_of::<usize>());
+    }
+}

@@ -1,0 +1,5 @@
+//! Properties of fingerprints that hold for all documents, tried on many.
+
+mod grammar;
+mod meaning;
+mod tree;

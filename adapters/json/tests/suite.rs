@@ -1,0 +1,87 @@
+//! Published test documents: the parsing suite of `JSONTestSuite`, the examples of RFC 8785.
+//!
+//! They are no part of this crate; where they are absent, the tests say so and pass.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use unstuck_json::{JsonErrorKind, fingerprint};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/json");
+
+/// The documents in `folder` by file name; none, with a word about it, where it is absent.
+fn documents(folder: &str) -> Vec<(String, Vec<u8>)> {
+    let folder: PathBuf = Path::new(DATA).join(folder);
+    let Ok(entries) = fs::read_dir(&folder) else {
+        eprintln!("skipped: no test data in {}", folder.display());
+        return Vec::new();
+    };
+    let mut documents: Vec<_> = entries
+        .map(|entry| entry.expect("a readable folder"))
+        .map(|entry| {
+            let name = entry.file_name().into_string().expect("a name in UTF-8");
+            (name, fs::read(entry.path()).expect("a readable file"))
+        })
+        .collect();
+    documents.sort();
+    documents
+}
+
+/// What happens to the documents that a parser may accept or reject.
+fn left_open(name: &str) -> Option<JsonErrorKind> {
+    match name {
+        // An exponent of more than a hundred digits; other numbers are merely large or small.
+        "i_number_huge_exp.json" => Some(JsonErrorKind::ExponentLimit),
+        _ if name.starts_with("i_number_") => None,
+        "i_structure_500_nested_arrays.json" => Some(JsonErrorKind::DepthLimit),
+        "i_structure_UTF-8_BOM_empty_object.json"
+        | "i_string_UTF-16LE_with_BOM.json"
+        | "i_string_utf16BE_no_BOM.json"
+        | "i_string_utf16LE_no_BOM.json" => Some(JsonErrorKind::ExpectedValue),
+        "i_string_UTF-8_invalid_sequence.json"
+        | "i_string_UTF8_surrogate_U+D800.json"
+        | "i_string_invalid_utf-8.json"
+        | "i_string_iso_latin_1.json"
+        | "i_string_lone_utf8_continuation_byte.json"
+        | "i_string_not_in_unicode_range.json"
+        | "i_string_overlong_sequence_2_bytes.json"
+        | "i_string_overlong_sequence_6_bytes.json"
+        | "i_string_overlong_sequence_6_bytes_null.json"
+        | "i_string_truncated-utf-8.json" => Some(JsonErrorKind::InvalidUtf8),
+        _ => Some(JsonErrorKind::LoneSurrogate),
+    }
+}
+
+#[test]
+fn the_parsing_suite_is_judged_as_it_asks() {
+    let mut wrong = Vec::new();
+    for (name, json) in documents("suite") {
+        let kind = fingerprint(&json).err().map(|error| error.kind);
+        let right = match name.split_at(2).0 {
+            "y_" => kind.is_none(),
+            "n_" => kind.is_some(),
+            "i_" => kind == left_open(&name),
+            other => panic!("{name}: unknown class {other}"),
+        };
+        if !right {
+            wrong.push((name, kind));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn an_rfc_8785_document_means_what_its_canonical_text_means() {
+    let outputs = documents("rfc8785/output");
+    for ((name, input), (_, output)) in documents("rfc8785/input").iter().zip(&outputs) {
+        let equal = fingerprint(input).unwrap() == fingerprint(output).unwrap();
+        // One number in this document has more digits than a double, which RFC 8785 rounds.
+        assert_eq!(equal, name != "values.json", "{name}");
+        if name == "values.json" {
+            let input = String::from_utf8(input.clone()).unwrap();
+            let rounded = input.replace("333333333.33333329", "333333333.3333333");
+            assert_ne!(rounded, input);
+            assert_eq!(fingerprint(rounded.as_bytes()), fingerprint(output));
+        }
+    }
+}
