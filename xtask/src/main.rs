@@ -1,2 +1,84 @@
-//! Every chore of the project.
-fn main() {}
+//! Every chore of the project: `cargo xtask test` is what people and CI run.
+
+mod machine;
+mod no_std;
+mod source;
+mod step;
+mod steps;
+mod tidy;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use machine::Machine;
+use step::{Step, Summary};
+
+/// The exit code of a command line that makes no sense, `EX_USAGE` of `sysexits.h`.
+const USAGE: u8 = 64;
+
+/// Every chore of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct CommandLine {
+    #[command(subcommand)]
+    chore: Option<Chore>,
+}
+
+/// What can be asked for.
+#[derive(Subcommand)]
+enum Chore {
+    /// Check everything that a change must pass, and report all that it does not
+    ///
+    /// The steps, in their order: format, clippy, tests, doc tests, docs, the
+    /// recorded runs, the rules of the repository, and the build for a
+    /// microcontroller. A step that fails stops none of the others. A step that
+    /// this machine lacks something for is left out and says so; with CI set in
+    /// the environment what is missing is installed, and a step that cannot run
+    /// has failed. The exit code is 0 if nothing failed, 1 if anything did.
+    Test,
+}
+
+fn main() -> ExitCode {
+    match CommandLine::try_parse().map(|line| line.chore) {
+        Ok(Some(Chore::Test)) => test(Machine::here()),
+        Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
+        Err(error) => shown(error.print(), code_of(error.kind())),
+    }
+}
+
+/// Runs every step, then prints the outcome of each, then once more the lines
+/// with which the test runner closed: those are the last that a reader sees.
+fn test(machine: Machine) -> ExitCode {
+    let mut closing = String::new();
+    let summary = Summary {
+        machine,
+        steps: vec![
+            Step::run("format", steps::format),
+            Step::run("clippy", steps::clippy),
+            Step::run("tests", || steps::tests(machine, &mut closing)),
+            Step::run("doc tests", steps::doc_tests),
+            Step::run("docs", steps::docs),
+            Step::run("runs", steps::runs),
+            Step::run("tidy", steps::tidy),
+            Step::run("no_std", || no_std::build(machine)),
+        ],
+    };
+    print!("\n{summary}\n{closing}");
+    if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The exit code for what `clap` did not parse; a help text is not an error.
+fn code_of(kind: ErrorKind) -> ExitCode {
+    match kind {
+        ErrorKind::DisplayHelp => ExitCode::SUCCESS,
+        _ => ExitCode::from(USAGE),
+    }
+}
+
+/// `code`, unless the text that explains it could not be printed.
+fn shown(printed: io::Result<()>, code: ExitCode) -> ExitCode {
+    printed.map_or(ExitCode::FAILURE, |()| code)
+}

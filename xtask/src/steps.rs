@@ -1,0 +1,140 @@
+//! The steps of `cargo xtask test`, one function each.
+
+use std::process::{Command, Stdio};
+
+use crate::machine::{self, Machine, cargo};
+use crate::step::Outcome;
+use crate::tidy as rules;
+
+/// The source is laid out as `rustfmt` would.
+pub(crate) fn format() -> Outcome {
+    Outcome::of(cargo().args(["fmt", "--all", "--check"]))
+}
+
+/// No lint of the workspace's table fires, in the tests no more than in the code.
+pub(crate) fn clippy() -> Outcome {
+    let scope = ["clippy", "--workspace", "--all-targets", "--locked"];
+    Outcome::of(cargo().args(scope).args(["--", "-D", "warnings"]))
+}
+
+/// Unit and integration tests, by `cargo-nextest` where it is, else by
+/// `cargo test`. The runner's closing lines are added to `closing`.
+///
+/// The runner writes into a pipe and so without colour, which is the price of
+/// being able to repeat its last lines word for word.
+pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
+    if machine == Machine::Ci && !has_nextest() {
+        let installed = Outcome::of(cargo().args(["install", "cargo-nextest", "--locked"]));
+        if installed != Outcome::Passed {
+            return installed;
+        }
+    }
+    let (outcome, output) = Outcome::of_heard(test_runner());
+    closing.push_str(&closing_lines(&output));
+    outcome
+}
+
+/// The examples in the documentation compile, run and hold.
+pub(crate) fn doc_tests() -> Outcome {
+    let scope = ["test", "--workspace", "--doc", "--locked"];
+    Outcome::of(cargo().args(scope).arg("--no-fail-fast"))
+}
+
+/// The documentation builds, and its links lead somewhere.
+pub(crate) fn docs() -> Outcome {
+    let scope = ["doc", "--workspace", "--no-deps", "--locked"];
+    Outcome::of(cargo().env("RUSTDOCFLAGS", "-D warnings").args(scope))
+}
+
+/// The recorded runs are those that the code of today would record.
+pub(crate) fn runs() -> Outcome {
+    let example = ["run", "--locked", "-p", "unstuck-trace", "--example"];
+    let check = ["record", "--", "--check", "adapters/trace/runs"];
+    Outcome::of(cargo().args(example).args(check))
+}
+
+/// The rules of the repository that no other tool knows.
+pub(crate) fn tidy() -> Outcome {
+    let violations = match rules::check(machine::root()) {
+        Ok(violations) => violations,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    for violation in &violations {
+        println!("{violation}");
+    }
+    match violations.as_slice() {
+        [] => Outcome::Passed,
+        [only] => Outcome::Failed(only.to_string()),
+        [first, rest @ ..] => Outcome::Failed(format!("{first} (and {} more)", rest.len())),
+    }
+}
+
+/// Whether `cargo nextest` is there.
+fn has_nextest() -> bool {
+    let mut probe = cargo();
+    probe.args(["nextest", "--version"]);
+    probe.stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+/// The command that runs unit and integration tests on this machine.
+fn test_runner() -> Command {
+    let mut command = cargo();
+    if has_nextest() {
+        command.args(["nextest", "run", "--workspace", "--locked"]);
+    } else {
+        command.args(["test", "--workspace", "--locked"]);
+        command.args(["--lib", "--bins", "--tests", "--examples"]);
+    }
+    command.arg("--no-fail-fast");
+    command
+}
+
+/// The lines with which a test runner closes, word for word: those from the
+/// summary of `cargo-nextest` on, which name the tests that failed too, or else
+/// every `test result:` line of `cargo test`.
+fn closing_lines(output: &str) -> String {
+    let lines: Vec<&str> = output.split_inclusive('\n').collect();
+    let is_summary = |line: &&str| line.trim_start().starts_with("Summary [");
+    let is_result = |line: &&str| line.starts_with("test result:");
+    match lines.iter().rposition(is_summary) {
+        Some(first) => lines.into_iter().skip(first).collect(),
+        None => lines.into_iter().filter(is_result).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closing_lines_of_each_runner_are_found() {
+        let nextest = "\
+        \x20   Starting 2 tests across 6 binaries\n\
+        \x20       PASS [   0.004s] (1/2) one\n\
+        ────────────\n\
+        \x20    Summary [   0.004s] 2 tests run: 1 passed, 1 failed, 0 skipped\n\
+        \x20       FAIL [   0.004s] (2/2) two\n\
+        error: test run failed\n";
+        let cargo = "\
+        running 1 test\n\
+        test a ... ok\n\n\
+        test result: ok. 1 passed; 0 failed\n\n\
+        running 0 tests\n\n\
+        test result: ok. 0 passed; 0 failed\n";
+        for (output, expected) in [
+            (
+                nextest,
+                "\
+                \x20    Summary [   0.004s] 2 tests run: 1 passed, 1 failed, 0 skipped\n\
+                \x20       FAIL [   0.004s] (2/2) two\n\
+                error: test run failed\n",
+            ),
+            (cargo, "test result: ok. 1 passed; 0 failed\ntest result: ok. 0 passed; 0 failed\n"),
+            ("error: could not compile\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(closing_lines(output), expected, "{output}");
+        }
+    }
+}
