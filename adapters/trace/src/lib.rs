@@ -1,1 +1,150 @@
 //! Transcripts of real agents, read as a stream of events.
+//!
+//! [`read`] takes an input of any size and delivers, in the order of the file, what the agent
+//! called, what came back, and what was said. It keeps one record at a time in memory, so a file of
+//! gigabytes costs no more than its longest line.
+//!
+//! ```
+//! use unstuck_trace::{Event, read};
+//!
+//! let file = br#"{"session":"run-7"}
+//! {"type":"message","role":"assistant","text":"I look first."}
+//! {"type":"call","tool":"bash","args":{"command":"ls"},"result":"a.rs"}
+//! "#;
+//! let mut tools = Vec::new();
+//! let trace = read(&file[..], None, &mut |event| {
+//!     if let Event::Call(call) = event {
+//!         tools.push(call.tool.to_owned());
+//!     }
+//! })?;
+//! assert_eq!(tools, ["bash"]);
+//! assert_eq!((trace.calls, trace.session.as_deref()), (1, Some("run-7")));
+//! # Ok::<(), unstuck_trace::Problem>(())
+//! ```
+//!
+//! # Formats
+//!
+//! | [`Format`] | is | told by |
+//! |---|---|---|
+//! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` |
+//! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object |
+//! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, nothing of Anthropic's in them |
+//!
+//! Formats that are known and not read are refused by name: those of Codex, Gemini CLI, Cursor,
+//! opencode, pi, `OpenHands`, SWE-agent, mini-swe-agent, ATIF, Inspect, `OpenTelemetry`,
+//! `LangChain`, Pydantic AI, Anthropic messages, OpenAI Responses, and the payloads of hooks.
+//!
+//! # What stands in real files
+//!
+//! - Lines that are cut off, not UTF-8, or JSON and no object are skipped, counted and reported
+//!   with their number; the lines around them are read. A JSON *document* that breaks off delivers
+//!   what stands before the break.
+//! - Byte order marks, CRLF and blank lines mean nothing. Half a surrogate pair becomes U+FFFD.
+//! - Call ids are missing, or the same for several calls: results are paired in order, by id and
+//!   worker, among the latest 1024 calls. A result that no open call fits counts nowhere.
+//! - Claude Code spreads one answer over several lines, and other writers of its format repeat
+//!   blocks: lines of one answer are one turn, and a repeated block is one call.
+//! - Subagents in the file of their parent are workers of their own.
+//!
+//! An assistant's message right before a call belongs to that call's turn; any other is
+//! [`text_only`](Message::text_only). So it is held back until its worker's next event.
+//!
+//! # Limits
+//!
+//! A record has at most [`LINE_BYTES_MAX`] bytes, [`PROBLEMS_MAX`] problems are kept (all are
+//! counted), the format must show in the first 64 KiB, and 1024 workers are followed at a time.
+
+mod claude_code;
+mod detect;
+mod document;
+mod event;
+mod field;
+mod format;
+mod lines;
+mod native;
+mod openai;
+mod pairing;
+mod partial;
+mod prefix;
+mod problem;
+mod recorder;
+
+use std::io::BufRead;
+
+pub use event::{Args, Call, Event, Message, Outcome, Role};
+pub use format::{Format, UnknownFormat};
+pub use problem::{Problem, ProblemKind};
+
+use detect::Layout;
+use prefix::Replay;
+use recorder::Recorder;
+
+/// The longest line, or element of a document, that is read.
+///
+/// A record holds a screenshot or two as base64, some MiB each, at the most; a longer line is a file
+/// of another kind, and reading it would cost as much memory.
+pub const LINE_BYTES_MAX: usize = 64 << 20;
+
+/// How many problems a [`Trace`] keeps: enough to see what is wrong with a file.
+pub const PROBLEMS_MAX: usize = 16;
+
+/// What was read, in numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// The format, as named by the caller or recognised.
+    pub format: Format,
+    /// The run's name, if the file holds one.
+    pub session: Option<String>,
+    /// How many calls were delivered.
+    pub calls: usize,
+    /// How many workers issued calls.
+    pub workers: usize,
+    /// How many results were flagged as failed; none where the format has no flag (OpenAI).
+    pub errors: Option<usize>,
+    /// How many lines or elements could not be read, wholly or in part.
+    pub skipped: usize,
+    /// The first [`PROBLEMS_MAX`] of them.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads one transcript and delivers its events to `sink`, in the order of the file.
+///
+/// Without `from` the format is recognised by the first 64 KiB. The time is linear in the input;
+/// the memory is that of the longest record, see the [limits](crate#limits).
+///
+/// # Errors
+///
+/// If nothing can be read as a trace: the input is empty, of another format, or fails before it
+/// gives a record. A trace that could be read in part is `Ok`, with its problems in it.
+pub fn read(
+    input: impl BufRead,
+    from: Option<Format>,
+    sink: &mut dyn FnMut(Event<'_>),
+) -> Result<Trace, Problem> {
+    let input = Replay::new(input);
+    let (format, layout) = choose(&input, from)?;
+    let mut recorder = Recorder::new(format, sink);
+    match (format, layout) {
+        (Format::Native, _) => native::read(input, &mut recorder),
+        (Format::ClaudeCode, Layout::Lines) => claude_code::read_lines(input, &mut recorder),
+        (Format::ClaudeCode, Layout::Document) => claude_code::read_document(input, &mut recorder),
+        (Format::OpenAi, _) => openai::read(input, &mut recorder),
+    }
+    recorder.finish()
+}
+
+fn choose<R: BufRead>(
+    input: &Replay<R>,
+    from: Option<Format>,
+) -> Result<(Format, Layout), Problem> {
+    let prefix = input.prefix();
+    let chosen = match from {
+        Some(_) if prefix.trim_ascii().is_empty() && input.is_complete() => Err(ProblemKind::Empty),
+        Some(format) => Ok((format, detect::layout_of(format, prefix))),
+        None => detect::format(prefix, input.is_complete()),
+    };
+    chosen.map_err(|kind| match input.error() {
+        Some(error) => ProblemKind::io(error).of_input(),
+        None => kind.of_input(),
+    })
+}

@@ -1,0 +1,217 @@
+//! The elements of a list in a JSON document, one at a time as they are read.
+
+use core::cell::Cell;
+use core::fmt;
+use std::io::{BufRead, ErrorKind, Read};
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::LINE_BYTES_MAX;
+use crate::problem::{Problem, ProblemKind};
+
+/// Delivers the elements of a document that is an array, or an object with the array under `key`,
+/// each as its JSON text with the line on which it ends.
+///
+/// No more than one element is in memory at a time; what stands beside the array is passed over.
+///
+/// # Errors
+///
+/// Where the document breaks off or is not JSON; the elements before that have been delivered.
+pub(crate) fn elements(
+    input: impl BufRead,
+    key: &'static str,
+    each: &mut dyn FnMut(&str, u64),
+) -> Result<(), Problem> {
+    let meter = Meter::default();
+    let metered = Metered { input, meter: &meter };
+    let mut deserializer = serde_json::Deserializer::from_reader(metered);
+    let document = Document { key, meter: &meter, each };
+    document
+        .deserialize(&mut deserializer)
+        .and_then(|()| deserializer.end())
+        .map_err(|error| meter.problem(error))
+}
+
+/// What the document's reader counts, shared with the one who parses.
+struct Meter {
+    line: Cell<u64>,
+    /// How many bytes may still be read for the current element; none while nothing is kept.
+    left: Cell<Option<usize>>,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self { line: Cell::new(1), left: Cell::new(Some(LINE_BYTES_MAX)) }
+    }
+}
+
+impl Meter {
+    fn begin_element(&self) {
+        self.left.set(Some(LINE_BYTES_MAX));
+    }
+
+    fn begin_ignored(&self) {
+        self.left.set(None);
+    }
+
+    fn problem(&self, error: serde_json::Error) -> Problem {
+        if self.left.get() == Some(0) {
+            return ProblemKind::TooLong.at(self.line.get());
+        }
+        if error.is_io() {
+            return ProblemKind::io(&error.into()).at(self.line.get());
+        }
+        let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
+        ProblemKind::broken(&error).at(line.max(1))
+    }
+}
+
+/// Counts lines, and refuses to read more than one element's worth at once.
+struct Metered<'m, R> {
+    input: R,
+    meter: &'m Meter,
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        let lines = buffer.iter().take(count).filter(|byte| **byte == b'\n').count();
+        self.meter.line.set(self.meter.line.get() + lines as u64);
+        if let Some(left) = self.meter.left.get() {
+            let left = left.saturating_sub(count);
+            self.meter.left.set(Some(left));
+            if left == 0 {
+                return Err(ErrorKind::FileTooLarge.into());
+            }
+        }
+        Ok(count)
+    }
+}
+
+struct Document<'m, 'f> {
+    key: &'static str,
+    meter: &'m Meter,
+    each: &'f mut dyn FnMut(&str, u64),
+}
+
+impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Document<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "an array of records, or an object with `{}`", self.key)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        self.meter.begin_element();
+        while let Some(element) = list.next_element::<Box<RawValue>>()? {
+            (self.each)(element.get(), self.meter.line.get());
+            self.meter.begin_element();
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        self.meter.begin_element();
+        while let Some(name) = object.next_key::<String>()? {
+            if name == self.key {
+                let list =
+                    List(Document { key: self.key, meter: self.meter, each: &mut *self.each });
+                object.next_value_seed(list)?;
+            } else {
+                self.meter.begin_ignored();
+                object.next_value::<IgnoredAny>()?;
+            }
+            self.meter.begin_element();
+        }
+        Ok(())
+    }
+}
+
+/// The array itself: unlike the document, it may not be an object.
+struct List<'m, 'f>(Document<'m, 'f>);
+
+impl<'de> DeserializeSeed<'de> for List<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(input: &[u8]) -> Vec<String> {
+        let mut told = Vec::new();
+        let end = elements(input, "messages", &mut |json, line| {
+            told.push(format!("{line} {json}"));
+        });
+        told.extend(end.err().map(|problem| problem.to_string()));
+        told
+    }
+
+    #[test]
+    fn elements_come_from_an_array_or_from_under_the_key() {
+        assert_eq!(told(b"[1,\n{\"a\":[2]}\n]"), ["1 1", "2 {\"a\":[2]}"]);
+        let object = b"{\"x\":[9],\n\"messages\":[\"a\"],\"y\":{\"messages\":[8]}}\n";
+        assert_eq!(told(object), ["2 \"a\""]);
+        assert!(told(b"{}").is_empty());
+    }
+
+    #[test]
+    fn what_stands_before_a_break_is_delivered() {
+        let table: [(&[u8], &[&str]); 4] = [
+            (
+                b"[1,\n2,\n{\"a\":",
+                &[
+                    "1 1",
+                    "2 2",
+                    "line 3: the document is broken here: EOF while parsing a value at column 5",
+                ],
+            ),
+            (
+                b"[1]\nx",
+                &["1 1", "line 2: the document is broken here: trailing characters at column 1"],
+            ),
+            (
+                b"{\"messages\":7}",
+                &[
+                    "line 1: the document is broken here: invalid type: integer `7`, expected an array of \
+                   records, or an object with `messages` at column 14",
+                ],
+            ),
+            (
+                b"[1,\"\xff\"]",
+                &[
+                    "1 1",
+                    "line 1: the document is broken here: invalid unicode code point at column 5",
+                ],
+            ),
+        ];
+        for (input, expected) in table {
+            assert_eq!(told(input), expected);
+        }
+    }
+
+    #[test]
+    fn an_element_over_the_limit_ends_the_reading_and_an_ignored_one_does_not() {
+        let long = "x".repeat(LINE_BYTES_MAX);
+        let ignored = format!("{{\"tools\":\"{long}\",\"messages\":[1]}}");
+        assert_eq!(told(ignored.as_bytes()), ["1 1"]);
+        let kept = format!("[1,\"{long}\"]");
+        assert_eq!(
+            told(kept.as_bytes()),
+            ["1 1", "line 1: longer than 64 MiB: expected one record"]
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! This project's own traces: JSON Lines of calls and messages.
+//!
+//! - An optional header, the first object if it has no `type`; its `session` names the run.
+//! - `{"type":"call","tool":…,"args":…,"result":…,"is_error":…,"worker":…,"step":…,"result_sha":…}`
+//! - `{"type":"message","role":…,"text":…,"worker":…}`
+//!
+//! Lines of any other `type` (`control` among them) and further fields are passed over without a
+//! problem, so that an older reader can read what a newer writer adds. A field that is known and
+//! holds the wrong type is a problem that costs its line: in our own format it is the writer's
+//! mistake, and silence would hide it.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, object, strict_string, string};
+use crate::lines::Lines;
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step};
+
+/// The worker of a record that names none.
+pub(crate) const MAIN: &str = "main";
+
+pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    let mut lines = Lines::new(input);
+    let mut first = true;
+    while let Some((number, line)) = lines.next() {
+        let record = line.and_then(object::<Record<'_>>);
+        let done = record.and_then(|record| record.replay(first, recorder));
+        first = false;
+        if let Err(kind) = done {
+            recorder.problem(kind.at(number));
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    session: Raw<'a>,
+    #[serde(borrow)]
+    worker: Raw<'a>,
+    #[serde(borrow)]
+    tool: Raw<'a>,
+    #[serde(borrow)]
+    args: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+    #[serde(borrow)]
+    is_error: Raw<'a>,
+    #[serde(borrow)]
+    step: Raw<'a>,
+    #[serde(borrow)]
+    result_sha: Raw<'a>,
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+}
+
+impl<'a> Record<'a> {
+    fn replay(&self, first: bool, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        match strict_string(self.kind, "type")?.as_deref() {
+            Some("call") => self.call(recorder),
+            Some("message") => self.message(recorder),
+            Some(_) => Ok(()),
+            None if first => self.header(recorder),
+            None => Err(ProblemKind::Missing { record: "a record", field: "type" }),
+        }
+    }
+
+    fn header(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        recorder.recognise();
+        if let Some(session) = strict_string(self.session, "session")? {
+            recorder.session(&session);
+        }
+        Ok(())
+    }
+
+    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        recorder.recognise();
+        let worker = self.worker()?;
+        let tool = strict_string(self.tool, "tool")?
+            .ok_or(ProblemKind::Missing { record: "a call", field: "tool" })?;
+        let number = scalar::<u64>(self.step, "step", "a whole number from 0")?;
+        let failed = scalar::<bool>(self.is_error, "is_error", "true or false")?;
+        let cut = strict_string(self.result_sha, "result_sha")?;
+
+        let turn = recorder.turn(&worker);
+        let together = number.is_some() && turn.key == number;
+        turn.key = number;
+        let step = if together { Step::Same } else { Step::New };
+        let args = Args::Json(self.args.map_or("null", |args| args.get()));
+        let call = recorder.call(&worker, step, &tool, args);
+        if let Some(result) = self.result {
+            recorder.outcome(Outcome {
+                call,
+                worker: &worker,
+                text: &string(self.result).unwrap_or(Cow::Borrowed(result.get())),
+                failed: failed.unwrap_or(false),
+                cut: cut.as_deref(),
+            });
+        }
+        Ok(())
+    }
+
+    fn message(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        recorder.recognise();
+        let missing = |field| ProblemKind::Missing { record: "a message", field };
+        let worker = self.worker()?;
+        let role = strict_string(self.role, "role")?.ok_or(missing("role"))?;
+        let text = strict_string(self.text, "text")?.ok_or(missing("text"))?;
+        recorder.settle(&worker);
+        match Role::from_name(&role) {
+            Role::Assistant => recorder.say(&worker, &text),
+            role => recorder.message(&worker, role, &text),
+        }
+        Ok(())
+    }
+
+    fn worker(&self) -> Result<Cow<'a, str>, ProblemKind> {
+        let worker = strict_string(self.worker, "worker")?;
+        Ok(worker.unwrap_or(Cow::Borrowed(MAIN)))
+    }
+}
+
+fn scalar<'a, T: Deserialize<'a>>(
+    raw: Raw<'a>,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<Option<T>, ProblemKind> {
+    raw.map(|raw| serde_json::from_str(raw.get()))
+        .transpose()
+        .map_err(|_| ProblemKind::WrongType { field, expected })
+}

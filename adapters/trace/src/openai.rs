@@ -1,0 +1,164 @@
+//! OpenAI chat messages: a JSON array of them, or an object with `messages`, as request bodies and
+//! logs keep them.
+//!
+//! - `tool_calls[].function.arguments` is a JSON *string*; models leave it empty or broken at times.
+//! - Call ids recur within a run (tau-bench), so results are paired in order. A result without
+//!   `tool_call_id` (role `function`) answers the earliest open call of its `name`.
+//! - The format has no failure flag: an error is visible in the result's text only.
+//! - What stands beside `messages` is passed over; the `response` that `LiteLLM` logs is the next
+//!   request's last message, and its calls have not run.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::document;
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, elements, flat_text, nested, object, string};
+use crate::native::MAIN;
+use crate::pairing::digest;
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step};
+
+pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    let end = document::elements(input, "messages", &mut |json, line| {
+        let message = object::<Message<'_>>(json);
+        if let Err(kind) = message.and_then(|message| message.replay(recorder)) {
+            recorder.problem(kind.at(line));
+        }
+    });
+    if let Err(problem) = end {
+        recorder.problem(problem);
+    }
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+    #[serde(borrow)]
+    function_call: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+}
+
+impl Message<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let role =
+            string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+        if elements(self.content).into_iter().any(is_foreign) {
+            return Err(ProblemKind::ForeignBlock);
+        }
+        recorder.recognise();
+        let text = flat_text(self.content);
+        if matches!(role.as_ref(), "tool" | "function") {
+            self.result(&text, recorder);
+            return Ok(());
+        }
+        recorder.settle(MAIN);
+        match Role::from_name(&role) {
+            Role::Assistant => self.turn(&text, recorder),
+            role => {
+                recorder.message(MAIN, role, &text);
+                Ok(())
+            }
+        }
+    }
+
+    fn result(&self, text: &str, recorder: &mut Recorder<'_>) {
+        let id = string(self.tool_call_id).or_else(|| string(self.name));
+        let call = id.and_then(|id| recorder.pairing.answer(MAIN, &id));
+        if let Some(call) = call {
+            recorder.outcome(Outcome { call, worker: MAIN, text, failed: false, cut: None });
+        }
+    }
+
+    /// An assistant's turn. A call that cannot be read is reported after the others are delivered.
+    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let mut calls: Vec<ToolCall<'_>> =
+            elements(self.tool_calls).into_iter().filter_map(|call| nested(Some(call))).collect();
+        calls.extend(self.function_call.map(ToolCall::legacy));
+        if !text.is_empty() || calls.is_empty() {
+            recorder.say(MAIN, text);
+        }
+        let mut step = Step::New;
+        let mut outcome = Ok(());
+        for call in calls {
+            match call.replay(step, recorder) {
+                Ok(()) => step = Step::Same,
+                Err(kind) => outcome = Err(kind),
+            }
+        }
+        outcome
+    }
+}
+
+#[derive(Deserialize)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    function: Raw<'a>,
+    /// What a custom tool's call has in place of `function`, with free text as `input`.
+    #[serde(borrow)]
+    custom: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+}
+
+impl<'a> ToolCall<'a> {
+    /// The form before there were parallel calls: no id, so its result names the function.
+    const fn legacy(function: &'a RawValue) -> Self {
+        Self { id: None, function: Some(function), custom: None }
+    }
+
+    fn replay(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let function = nested::<Function<'_>>(self.function.or(self.custom));
+        let name = function.as_ref().and_then(|function| string(function.name));
+        let name =
+            name.ok_or(ProblemKind::Missing { record: "a tool call", field: "function.name" })?;
+        let arguments = function.and_then(|function| function.arguments.or(function.input));
+        let text = string(arguments);
+        let args = match (&text, arguments) {
+            (Some(text), _) if is_json(text) => Args::Json(text),
+            (Some(text), _) => Args::Text(text),
+            (None, Some(json)) => Args::Json(json.get()),
+            (None, None) => Args::Json("null"),
+        };
+        let index = recorder.call(MAIN, step, &name, args);
+        let id = string(self.id).unwrap_or(Cow::Borrowed(&*name));
+        recorder.pairing.issue(MAIN, &id, digest(&*name), index);
+        Ok(())
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+fn is_foreign(block: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Raw<'a>,
+    }
+    let kind = nested::<Block<'_>>(Some(block)).and_then(|block| string(block.kind));
+    matches!(kind.as_deref(), Some("tool_use" | "tool_result"))
+}

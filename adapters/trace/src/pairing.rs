@@ -1,0 +1,138 @@
+//! Which call a result answers, in bounded memory.
+
+use core::hash::{Hash, Hasher};
+use std::collections::VecDeque;
+use std::hash::DefaultHasher;
+
+/// How many calls are remembered for pairing, answered or not.
+///
+/// Agents issue tens of calls at once, not thousands; a call that this many others follow will not
+/// be answered any more.
+pub(crate) const OPEN_CALLS_MAX: usize = 1024;
+
+/// The latest calls, by id.
+///
+/// Ids are not unique: providers reuse them within a run, so a result answers the earliest open
+/// call of its id, and no map from id to call could be right. Only digests are kept, because an id
+/// may be as long as a line.
+#[derive(Debug, Default)]
+pub(crate) struct Pairing {
+    calls: VecDeque<Paired>,
+}
+
+#[derive(Debug)]
+struct Paired {
+    worker: u64,
+    id: u64,
+    content: u64,
+    index: usize,
+    open: bool,
+}
+
+impl Pairing {
+    /// Remembers a call; the oldest one is forgotten where there are too many.
+    pub(crate) fn issue(&mut self, worker: &str, id: &str, content: u64, index: usize) {
+        if self.calls.len() == OPEN_CALLS_MAX {
+            self.calls.pop_front();
+        }
+        self.calls.push_back(Paired {
+            worker: digest(worker),
+            id: digest(id),
+            content,
+            index,
+            open: true,
+        });
+    }
+
+    /// The call that a result with this id answers: the earliest open one, which it closes.
+    pub(crate) fn answer(&mut self, worker: &str, id: &str) -> Option<usize> {
+        let (worker, id) = (digest(worker), digest(id));
+        let call = self
+            .calls
+            .iter_mut()
+            .find(|call| call.open && call.id == id && call.worker == worker)?;
+        call.open = false;
+        Some(call.index)
+    }
+
+    /// Whether a record with this id and content only repeats one already read.
+    ///
+    /// While its call is open it always does. Afterwards it does where the id is one that no
+    /// provider gives twice; a counter such as `call_0` starts anew with every response, and the
+    /// same id with the same arguments is then the agent repeating itself.
+    pub(crate) fn mirrors(&self, worker: &str, id: &str, content: u64) -> bool {
+        let (worker, digest_of_id) = (digest(worker), digest(id));
+        self.calls.iter().any(|call| {
+            call.id == digest_of_id
+                && call.worker == worker
+                && call.content == content
+                && (call.open || looks_random(id))
+        })
+    }
+}
+
+/// A digest for comparing within one reading.
+pub(crate) fn digest(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether an id holds 12 or more letters and digits in a row, digits among them, as the last group
+/// of a UUID does and `functions.read_file:3` does not.
+fn looks_random(id: &str) -> bool {
+    id.split(|symbol: char| !symbol.is_ascii_alphanumeric())
+        .any(|run| run.len() >= 12 && run.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reused_id_is_paired_in_order() {
+        let mut pairing = Pairing::default();
+        pairing.issue("main", "call_0", 1, 0);
+        pairing.issue("main", "call_0", 2, 1);
+        assert_eq!(pairing.answer("main", "call_0"), Some(0));
+        assert_eq!(pairing.answer("other", "call_0"), None);
+        assert_eq!(pairing.answer("main", "call_0"), Some(1));
+        assert_eq!(pairing.answer("main", "call_0"), None);
+    }
+
+    #[test]
+    fn a_mirror_has_the_same_content_and_an_open_call_or_a_random_id() {
+        let mut pairing = Pairing::default();
+        for (index, id) in ["call_0", "toolu_01A9Q4pzPLU8FwqfpZ8VJMBY"].iter().enumerate() {
+            pairing.issue("main", id, 7, index);
+            assert!(pairing.mirrors("main", id, 7));
+            assert!(!pairing.mirrors("main", id, 8));
+            pairing.answer("main", id);
+        }
+        assert!(!pairing.mirrors("main", "call_0", 7));
+        assert!(pairing.mirrors("main", "toolu_01A9Q4pzPLU8FwqfpZ8VJMBY", 7));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut pairing = Pairing::default();
+        for index in 0..=OPEN_CALLS_MAX {
+            pairing.issue("main", &index.to_string(), 0, index);
+        }
+        assert_eq!(pairing.calls.len(), OPEN_CALLS_MAX);
+        assert_eq!(pairing.answer("main", "0"), None);
+        assert_eq!(pairing.answer("main", "1"), Some(1));
+    }
+
+    #[test]
+    fn counters_are_told_from_random_ids() {
+        let random = [
+            "call_e55a5b729638448fb77ba8fc",
+            "chatcmpl-tool-5f1e2d3c4b5a69788796a5b4c3d2e1f0",
+            "123e4567-e89b-12d3-a456-426614174000",
+        ];
+        let counters = ["call_0", "toolu_write_001", "functions.TodoWrite:12", ""];
+        assert!(random.into_iter().all(looks_random));
+        assert!(!counters.into_iter().any(looks_random));
+    }
+}

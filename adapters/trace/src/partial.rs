@@ -1,0 +1,130 @@
+//! As much of a JSON value as stands in a text that may break off anywhere.
+
+use core::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The value with which `json` begins, and whether it is whole.
+///
+/// What stands behind a break, or behind a mistake, is missing: the field it happened in is null.
+pub(crate) fn parse(json: &[u8]) -> (Value, Break) {
+    let mut value = Value::Null;
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let end = Fill(&mut value).deserialize(&mut deserializer);
+    let reason = match end {
+        Ok(()) => Break::None,
+        Err(error) if error.is_eof() => Break::End,
+        Err(_) => Break::Mistake,
+    };
+    (value, reason)
+}
+
+/// Where the parsing of a value came to an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Break {
+    /// Behind the whole value.
+    None,
+    /// The text is at its end.
+    End,
+    /// The text is no JSON from there on.
+    Mistake,
+}
+
+/// Writes into a value as it is read, so that what was read stays when the rest fails.
+struct Fill<'v>(&'v mut Value);
+
+impl<'de> DeserializeSeed<'de> for Fill<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Fill<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a JSON value")
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<(), E> {
+        *self.0 = flag.into();
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        *self.0 = number.into();
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        *self.0 = number.into();
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        *self.0 = number.into();
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        *self.0 = text.into();
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        *self.0 = Value::Array(Vec::new());
+        let Value::Array(elements) = self.0 else {
+            return Ok(());
+        };
+        loop {
+            let mut element = Value::Null;
+            let read = list.next_element_seed(Fill(&mut element));
+            match read {
+                Ok(None) => return Ok(()),
+                Ok(Some(())) => elements.push(element),
+                Err(error) => {
+                    elements.push(element);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        *self.0 = Value::Object(Map::new());
+        let Value::Object(fields) = self.0 else {
+            return Ok(());
+        };
+        while let Some(name) = object.next_key::<String>()? {
+            object.next_value_seed(Fill(fields.entry(name).or_insert(Value::Null)))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_was_read_before_the_break_stays() {
+        let table = [
+            (r#"{"a":[1,{"b":"x"}]}"#, json!({"a":[1,{"b":"x"}]}), Break::None),
+            (r#"{"a":[1,{"b":"x","c":"cut"#, json!({"a":[1,{"b":"x","c":null}]}), Break::End),
+            (r#"{"a":true,"b"#, json!({"a":true}), Break::End),
+            (r#"{"a":-1.5,"b":2 3"#, json!({"a":-1.5,"b":2}), Break::Mistake),
+            ("# text", json!(null), Break::Mistake),
+        ];
+        for (text, value, end) in table {
+            assert_eq!(parse(text.as_bytes()), (value, end), "{text}");
+        }
+    }
+}

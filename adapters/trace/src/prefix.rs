@@ -1,0 +1,77 @@
+//! The beginning of an input, looked at before the input is read from its first byte on.
+
+use std::io::{BufRead, Cursor, Error, Read, Result};
+
+/// How much of an input is looked at to recognise its format.
+///
+/// Sessions begin with some lines of settings, and requests with a system prompt: tens of KiB.
+pub(crate) const PREFIX_BYTES: usize = 64 * 1024;
+
+/// An input that gives back the beginning that was looked at.
+pub(crate) struct Replay<R> {
+    prefix: Cursor<Vec<u8>>,
+    /// What went wrong while the beginning was read; it happens again where the beginning ends.
+    error: Option<Error>,
+    rest: R,
+    complete: bool,
+}
+
+impl<R: BufRead> Replay<R> {
+    /// Reads the beginning of an input and drops its byte order mark.
+    pub(crate) fn new(mut rest: R) -> Self {
+        let mut prefix = Vec::new();
+        let read = (&mut rest).take(PREFIX_BYTES as u64).read_to_end(&mut prefix);
+        if prefix.starts_with(b"\xef\xbb\xbf") {
+            prefix.drain(..3);
+        }
+        let complete = matches!(read, Ok(count) if count < PREFIX_BYTES);
+        Self { prefix: Cursor::new(prefix), error: read.err(), rest, complete }
+    }
+
+    pub(crate) fn prefix(&self) -> &[u8] {
+        self.prefix.get_ref()
+    }
+
+    /// Whether the beginning is all there is.
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(crate) const fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
+    }
+}
+
+impl<R: BufRead> Read for Replay<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let count = self.prefix.read(buffer)?;
+        if count > 0 || buffer.is_empty() {
+            return Ok(count);
+        }
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.rest.read(buffer),
+        }
+    }
+}
+
+impl<R: BufRead> BufRead for Replay<R> {
+    fn fill_buf(&mut self) -> Result<&[u8]> {
+        let is_used_up = self.prefix.fill_buf()?.is_empty();
+        if !is_used_up {
+            return self.prefix.fill_buf();
+        }
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.rest.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, count: usize) {
+        let of_prefix = self.prefix.fill_buf().map_or(0, <[u8]>::len).min(count);
+        self.prefix.consume(of_prefix);
+        if of_prefix < count {
+            self.rest.consume(count - of_prefix);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Turns what a format's reader finds into numbered events, and counts.
+
+use crate::event::{Args, Call, Event, Message, Outcome, Role};
+use crate::pairing::{Pairing, digest};
+use crate::problem::{Problem, ProblemKind};
+use crate::{Format, PROBLEMS_MAX, Trace};
+
+/// How many workers are followed at a time; the one unseen for longest is forgotten first.
+///
+/// A swarm has tens of agents. A worker that returns after this many others is counted again.
+pub(crate) const WORKERS_MAX: usize = 1024;
+
+/// How much text is held back, over all workers, until it is known whether a call follows.
+pub(crate) const HELD_BYTES_MAX: usize = crate::LINE_BYTES_MAX;
+
+/// Where the events of one input are numbered, and from where they are delivered.
+pub(crate) struct Recorder<'s> {
+    sink: &'s mut dyn FnMut(Event<'_>),
+    format: Format,
+    session: Option<String>,
+    workers: Vec<Worker>,
+    /// Counts the lookups of workers, to tell which one was unseen for longest.
+    clock: u64,
+    held_bytes: usize,
+    pub(crate) pairing: Pairing,
+    calls: usize,
+    messages: usize,
+    steps: u64,
+    issuers: usize,
+    errors: usize,
+    recognised: bool,
+    skipped: usize,
+    problems: Vec<Problem>,
+}
+
+/// Whether a call was issued together with the worker's previous one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    New,
+    Same,
+}
+
+/// What a format's reader remembers about the turn that a worker is in.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Turn {
+    /// What the file calls the turn: a digest of its id, or its number.
+    pub(crate) key: Option<u64>,
+    /// Whether the turn has issued a call.
+    pub(crate) called: bool,
+    /// Whether something came back to the agent since.
+    pub(crate) answered: bool,
+}
+
+struct Worker {
+    digest: u64,
+    name: String,
+    seen: u64,
+    /// The step of the latest call.
+    step: Option<u64>,
+    turn: Turn,
+    held: Option<Held>,
+}
+
+/// An assistant message of which it is not known yet whether a call follows.
+struct Held {
+    index: usize,
+    text: String,
+}
+
+impl<'s> Recorder<'s> {
+    pub(crate) fn new(format: Format, sink: &'s mut dyn FnMut(Event<'_>)) -> Self {
+        Self {
+            sink,
+            format,
+            session: None,
+            workers: Vec::new(),
+            clock: 0,
+            held_bytes: 0,
+            pairing: Pairing::default(),
+            calls: 0,
+            messages: 0,
+            steps: 0,
+            issuers: 0,
+            errors: 0,
+            recognised: false,
+            skipped: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Notes that the input holds at least one record of the format.
+    pub(crate) fn recognise(&mut self) {
+        self.recognised = true;
+    }
+
+    /// Notes the session's name; the first one counts.
+    pub(crate) fn session(&mut self, name: &str) {
+        self.session.get_or_insert_with(|| name.to_owned());
+    }
+
+    /// Notes a line or an element that could not be read.
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        self.skipped += 1;
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The turn that a worker is in, to be read and changed.
+    pub(crate) fn turn(&mut self, worker: &str) -> &mut Turn {
+        let slot = self.slot(worker);
+        &mut self.workers[slot].turn
+    }
+
+    /// Delivers a call and returns its index. What the worker said just before belongs to it.
+    pub(crate) fn call(&mut self, worker: &str, step: Step, tool: &str, args: Args<'_>) -> usize {
+        let slot = self.slot(worker);
+        self.release(slot, false);
+        let last = self.workers[slot].step;
+        self.issuers += usize::from(last.is_none());
+        let step = last.filter(|_| step == Step::Same).unwrap_or_else(|| {
+            self.steps += 1;
+            self.steps
+        });
+        self.workers[slot].step = Some(step);
+        let index = self.calls;
+        self.calls += 1;
+        (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
+        index
+    }
+
+    /// Delivers what came back from a call.
+    pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
+        self.errors += usize::from(outcome.failed);
+        (self.sink)(Event::Outcome(outcome));
+    }
+
+    /// Holds back what an agent said until it is known whether a call follows. What it says
+    /// further in the same turn is the same message, in a new line.
+    pub(crate) fn say(&mut self, worker: &str, text: &str) {
+        let slot = self.slot(worker);
+        self.held_bytes += text.len();
+        if let Some(held) = &mut self.workers[slot].held {
+            held.text.push('\n');
+            held.text.push_str(text);
+            self.held_bytes += 1;
+        } else {
+            let index = self.next_message();
+            self.workers[slot].held = Some(Held { index, text: text.to_owned() });
+        }
+        while self.held_bytes > HELD_BYTES_MAX {
+            let holding = |worker: &&Worker| worker.held.is_some();
+            let stalest = self.workers.iter().filter(holding).map(|worker| worker.seen);
+            let Some(seen) = stalest.min() else { break };
+            if let Some(slot) = self.workers.iter().position(|worker| worker.seen == seen) {
+                self.release(slot, true);
+            }
+        }
+    }
+
+    /// Ends a turn: what was held back of it is a turn without calls.
+    pub(crate) fn settle(&mut self, worker: &str) {
+        let slot = self.slot(worker);
+        self.release(slot, true);
+    }
+
+    /// Delivers a message that is no turn of its own: someone else's, or what an agent says in a
+    /// turn that has issued calls.
+    pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {
+        let index = self.next_message();
+        (self.sink)(Event::Message(Message { index, worker, role, text, text_only: false }));
+    }
+
+    /// Delivers what is still held back, and sums up.
+    ///
+    /// # Errors
+    ///
+    /// If the input held no record of the format: the first problem met, or that fact.
+    pub(crate) fn finish(mut self) -> Result<Trace, Problem> {
+        self.workers.sort_unstable_by_key(|worker| worker.held.as_ref().map(|held| held.index));
+        for slot in 0..self.workers.len() {
+            self.release(slot, true);
+        }
+        if !self.recognised {
+            let format = self.format;
+            let first = self.problems.into_iter().next();
+            return Err(first.unwrap_or(ProblemKind::NoRecord { format }.of_input()));
+        }
+        Ok(Trace {
+            format: self.format,
+            session: self.session,
+            calls: self.calls,
+            workers: self.issuers,
+            errors: (self.format != Format::OpenAi).then_some(self.errors),
+            skipped: self.skipped,
+            problems: self.problems,
+        })
+    }
+
+    fn next_message(&mut self) -> usize {
+        let index = self.messages;
+        self.messages += 1;
+        index
+    }
+
+    fn release(&mut self, slot: usize, text_only: bool) {
+        let worker = &mut self.workers[slot];
+        if let Some(held) = worker.held.take() {
+            self.held_bytes -= held.text.len();
+            (self.sink)(Event::Message(Message {
+                index: held.index,
+                worker: &worker.name,
+                role: Role::Assistant,
+                text: &held.text,
+                text_only,
+            }));
+        }
+    }
+
+    /// The place of a worker in the table, made if need be.
+    fn slot(&mut self, name: &str) -> usize {
+        self.clock += 1;
+        let digest = digest(name);
+        if let Some(slot) = self.workers.iter().position(|worker| worker.digest == digest) {
+            self.workers[slot].seen = self.clock;
+            return slot;
+        }
+        if self.workers.len() == WORKERS_MAX {
+            self.forget_stalest();
+        }
+        self.workers.push(Worker {
+            digest,
+            name: name.to_owned(),
+            seen: self.clock,
+            step: None,
+            turn: Turn::default(),
+            held: None,
+        });
+        self.workers.len() - 1
+    }
+
+    fn forget_stalest(&mut self) {
+        let stalest = (0..self.workers.len()).min_by_key(|slot| self.workers[*slot].seen);
+        if let Some(slot) = stalest {
+            self.release(slot, true);
+            self.workers.swap_remove(slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a recorder delivered, in words.
+    fn record(run: impl FnOnce(&mut Recorder<'_>)) -> (Vec<String>, Option<Trace>) {
+        let mut told = Vec::new();
+        let mut sink = |event: Event<'_>| {
+            told.push(match event {
+                Event::Call(call) => {
+                    format!("call {} {} step {}", call.index, call.worker, call.step)
+                }
+                Event::Outcome(outcome) => format!("outcome {}", outcome.call),
+                Event::Message(message) => format!(
+                    "message {} {}{}",
+                    message.index,
+                    message.text.len(),
+                    if message.text_only { " text only" } else { "" }
+                ),
+            });
+        };
+        let mut recorder = Recorder::new(Format::Native, &mut sink);
+        recorder.recognise();
+        run(&mut recorder);
+        let trace = recorder.finish().ok();
+        (told, trace)
+    }
+
+    #[test]
+    fn what_is_said_waits_for_the_workers_next_event() {
+        let (told, _) = record(|recorder| {
+            recorder.say("a", "1");
+            recorder.say("b", "22");
+            recorder.call("b", Step::New, "ls", Args::Json("{}"));
+            recorder.call("b", Step::Same, "ls", Args::Json("{}"));
+            recorder.settle("a");
+            recorder.call("a", Step::Same, "ls", Args::Json("{}"));
+            recorder.say("b", "4444");
+            recorder.say("a", "333");
+        });
+        let expected = [
+            "message 1 2",
+            "call 0 b step 1",
+            "call 1 b step 1",
+            "message 0 1 text only",
+            "call 2 a step 2",
+            "message 2 4 text only",
+            "message 3 3 text only",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn workers_beyond_the_limit_are_let_go_with_what_they_said() {
+        let (told, trace) = record(|recorder| {
+            for number in 0..=WORKERS_MAX {
+                recorder.say(&number.to_string(), "x");
+            }
+            assert_eq!(recorder.workers.len(), WORKERS_MAX);
+            recorder.call("1", Step::New, "ls", Args::Json("{}"));
+        });
+        assert_eq!(told.first().map(String::as_str), Some("message 0 1 text only"));
+        assert_eq!(told.len(), WORKERS_MAX + 2);
+        assert_eq!(trace.map(|trace| trace.workers), Some(1));
+    }
+
+    #[test]
+    fn held_text_is_bounded() {
+        let part = "x".repeat(HELD_BYTES_MAX / 2);
+        let (told, _) = record(|recorder| {
+            for _ in 0..3 {
+                recorder.say("a", &part);
+            }
+            assert!(recorder.held_bytes <= HELD_BYTES_MAX);
+        });
+        assert_eq!(told.len(), 2);
+    }
+}

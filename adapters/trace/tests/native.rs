@@ -1,0 +1,117 @@
+//! Native traces: every kind of record, and every way in which one can be wrong.
+
+mod told;
+
+use told::told;
+use unstuck_trace::Format;
+
+#[test]
+fn calls_results_and_messages_keep_their_order() {
+    let input = br#"{"session":"s1","agent":"x"}
+{"type":"message","role":"user","text":"Fix it","worker":"a"}
+{"type":"message","role":"assistant","text":"I look.","worker":"a"}
+{"type":"call","tool":"ls","args":{"b":1, "a":2},"result":"x","worker":"a"}
+{"type":"call","tool":"rm","result":{"code": 1},"is_error":true,"worker":"a","result_sha":"9f"}
+{"type":"message","role":"assistant","text":"Hm.","worker":"a"}
+{"type":"message","role":"assistant","text":"Done.","worker":"a"}
+{"type":"call","tool":"wait","args":null,"result":null,"worker":"b"}
+{"type":"control","what":"compaction"}
+"#;
+    let told = told(input, None);
+    let expected = [
+        "a User: Fix it",
+        "a Assistant: I look.",
+        "#0 a/1 ls {\"b\":1, \"a\":2}",
+        "#0 a -> \"x\"",
+        "#1 a/2 rm null",
+        "#1 a -> failed \"{\\\"code\\\": 1}\" +9f",
+        "a Assistant only: Hm.",
+        "#2 b/3 wait null",
+        "a Assistant only: Done.",
+    ];
+    assert_eq!(told.events, expected);
+    let trace = told.end.expect("a trace");
+    assert_eq!(trace.format, Format::Native);
+    assert_eq!(trace.session.as_deref(), Some("s1"));
+    assert_eq!((trace.calls, trace.workers, trace.errors), (3, 2, Some(1)));
+    assert_eq!((trace.skipped, trace.problems), (0, vec![]));
+}
+
+#[test]
+fn calls_share_a_step_where_the_file_gives_them_the_same() {
+    let table: [(&[&str], &[u64]); 4] = [
+        (&["5", "5", "6"], &[1, 1, 2]),
+        (&["null", "null"], &[1, 2]),
+        (&["5", "null", "5"], &[1, 2, 3]),
+        (&["7", "3", "3"], &[1, 2, 2]),
+    ];
+    for (steps, expected) in table {
+        let mut input = String::new();
+        for step in steps {
+            let line = "{\"type\":\"call\",\"tool\":\"t\",\"step\":N}\n";
+            input += &line.replace('N', step);
+        }
+        let told = told(input.as_bytes(), None);
+        let expected: Vec<String> = expected
+            .iter()
+            .enumerate()
+            .map(|(index, step)| format!("#{index} main/{step} t null"))
+            .collect();
+        assert_eq!(told.events, expected);
+    }
+}
+
+#[test]
+fn a_bad_line_costs_itself_only() {
+    let table: [(&[u8], &str); 14] = [
+        (b"[1]", "line 2: expected a JSON object, found an array"),
+        (b"\"text\"", "line 2: expected a JSON object, found a string"),
+        (
+            b"{\"type\":\"call\",",
+            "line 2: not a JSON object: EOF while parsing a value at column 15",
+        ),
+        (b"{\"type\":1}", "line 2: the field `type` must be a string"),
+        (b"{\"tool\":\"x\"}", "line 2: a record needs the field `type`"),
+        (b"{\"type\":\"call\"}", "line 2: a call needs the field `tool`"),
+        (b"{\"type\":\"call\",\"tool\":7}", "line 2: the field `tool` must be a string"),
+        (
+            b"{\"type\":\"call\",\"tool\":\"x\",\"step\":-1}",
+            "line 2: the field `step` must be a whole number from 0",
+        ),
+        (
+            b"{\"type\":\"call\",\"tool\":\"x\",\"is_error\":\"yes\"}",
+            "line 2: the field `is_error` must be true or false",
+        ),
+        (
+            b"{\"type\":\"call\",\"tool\":\"x\",\"worker\":3}",
+            "line 2: the field `worker` must be a string",
+        ),
+        (b"{\"type\":\"message\",\"text\":\"x\"}", "line 2: a message needs the field `role`"),
+        (b"{\"type\":\"message\",\"role\":\"user\"}", "line 2: a message needs the field `text`"),
+        (b"\xff{}", "line 2: not UTF-8 at byte 1: expected JSON in UTF-8"),
+        (
+            b"{\"type\":\"call\",\"type\":\"call\"}",
+            "line 2: not a JSON object: duplicate field `type` at column 21",
+        ),
+    ];
+    let call = b"{\"type\":\"call\",\"tool\":\"x\"}\n";
+    for (bad, problem) in table {
+        let told = told(&[call, bad, b"\n", call].concat(), None);
+        assert_eq!(told.problems(), [problem]);
+        assert_eq!(told.events, ["#0 main/1 x null", "#1 main/2 x null"]);
+    }
+}
+
+#[test]
+fn a_header_and_the_name_of_the_format_make_an_empty_trace() {
+    let trace = told(b"{\"session\":\"s\"}\n", Some(Format::Native)).end.expect("a trace");
+    assert_eq!((trace.calls, trace.workers, trace.errors), (0, 0, Some(0)));
+}
+
+#[test]
+fn problems_beyond_the_limit_are_counted() {
+    let mut input = b"{\"type\":\"call\",\"tool\":\"x\"}\n".to_vec();
+    input.extend(b"bad\n".repeat(50));
+    let trace = told(&input, None).end.expect("a trace");
+    assert_eq!((trace.skipped, trace.problems.len()), (50, unstuck_trace::PROBLEMS_MAX));
+}

@@ -1,0 +1,50 @@
+//! Events in words, so that a test reads like the transcript it is about.
+
+use unstuck_trace::{Args, Event, Format, Problem, Trace, read};
+
+/// What was read from an input: its events, and how it ended.
+pub(crate) struct Told {
+    pub(crate) events: Vec<String>,
+    pub(crate) end: Result<Trace, Problem>,
+}
+
+impl Told {
+    /// The problems met, in words, those that left nothing to read included.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        match &self.end {
+            Ok(trace) => trace.problems.iter().map(Problem::to_string).collect(),
+            Err(problem) => vec![problem.to_string()],
+        }
+    }
+}
+
+/// Reads an input and puts its events into words.
+pub(crate) fn told(input: &[u8], from: Option<Format>) -> Told {
+    let mut events = Vec::new();
+    let end = read(input, from, &mut |event| events.push(word(&event)));
+    Told { events, end }
+}
+
+fn word(event: &Event<'_>) -> String {
+    match event {
+        Event::Call(call) => {
+            let args = match call.args {
+                Args::Json(json) => json.to_owned(),
+                Args::Text(text) => format!("text {text:?}"),
+            };
+            let (index, worker, step, tool) = (call.index, call.worker, call.step, call.tool);
+            format!("#{index} {worker}/{step} {tool} {args}")
+        }
+        Event::Outcome(outcome) => {
+            let failed = if outcome.failed { "failed " } else { "" };
+            let cut = outcome.cut.map_or(String::new(), |cut| format!(" +{cut}"));
+            let (call, worker, text) = (outcome.call, outcome.worker, outcome.text);
+            format!("#{call} {worker} -> {failed}{text:?}{cut}")
+        }
+        Event::Message(message) => {
+            let only = if message.text_only { " only" } else { "" };
+            let (worker, role, text) = (message.worker, message.role, message.text);
+            format!("{worker} {role:?}{only}: {text}")
+        }
+    }
+}
