@@ -8,7 +8,6 @@ pub(crate) struct Mask(u64);
 
 impl Mask {
     pub(crate) const NONE: Self = Self(0);
-    pub(crate) const ALL: Self = Self(u64::MAX);
 
     pub(crate) const fn new(bits: u64) -> Self {
         Self(bits)
@@ -125,8 +124,8 @@ mod tests {
 
     #[test]
     fn shifting_out_of_the_word_forgets() {
-        assert_eq!(Mask::ALL.aged(64), Mask::NONE);
-        assert!(!Mask::ALL.has(64));
+        assert_eq!(Mask::newest(64).aged(64), Mask::NONE);
+        assert!(!Mask::newest(64).has(64));
         assert_eq!(Mask::new(1 << 63).then(true).0, 1);
     }
 

@@ -95,6 +95,7 @@ use unstuck_core::Digest;
 
 pub use crate::error::{JsonError, JsonErrorKind};
 pub use crate::number::EXPONENT_MAX;
+use crate::string::unescape;
 pub use crate::walk::DEPTH_MAX;
 use crate::walk::{Members, walk};
 
@@ -147,4 +148,32 @@ pub fn fingerprint(json: &[u8]) -> Result<Digest, JsonError> {
 pub fn fingerprint_members(json: &[u8], keep: &[&str]) -> Result<Option<Digest>, JsonError> {
     let root = walk(json, Members::Named(keep))?;
     Ok((root.members > 0).then_some(root.digest))
+}
+
+/// The characters of the top-level member `name`, unescaped into `buffer`; `None` if there is
+/// no such member, it is no string, or it is longer than `buffer`. Of several, the last.
+///
+/// For the few members whose text says what a call is about, like a shell's command. O(n).
+///
+/// # Errors
+///
+/// Those of [`fingerprint`].
+///
+/// ```
+/// use unstuck_json::string_member;
+///
+/// let call = br#"{"command": "cat \u0022a b\u0022", "timeout": 30}"#;
+/// let mut buffer = [0; 64];
+/// assert_eq!(string_member(call, "command", &mut buffer)?, Some("cat \"a b\""));
+/// assert_eq!(string_member(call, "timeout", &mut buffer)?, None);
+/// assert_eq!(string_member(call, "command", &mut [0; 4])?, None);
+/// # Ok::<(), unstuck_json::JsonError>(())
+/// ```
+pub fn string_member<'b>(
+    json: &[u8],
+    name: &str,
+    buffer: &'b mut [u8],
+) -> Result<Option<&'b str>, JsonError> {
+    let root = walk(json, Members::Named(&[name]))?;
+    Ok(root.named.and_then(|value| unescape(value, buffer)))
 }

@@ -43,6 +43,26 @@ pub(crate) fn spells(mut cursor: Cursor<'_>, text: &str) -> bool {
     unmatched.is_empty()
 }
 
+/// Writes the characters of the string at `cursor` into `buffer`; `None` if there is no string,
+/// or it is longer than the buffer.
+pub(crate) fn unescape<'b>(mut cursor: Cursor<'_>, buffer: &'b mut [u8]) -> Option<&'b str> {
+    if !cursor.eat(b'"') {
+        return None;
+    }
+    let mut written = 0_usize;
+    while let Ok(Some(piece)) = Piece::read(&mut cursor) {
+        let mut utf8 = [0; 4];
+        let bytes = match piece {
+            Piece::Run(run) => run.as_bytes(),
+            Piece::Escaped(character) => character.encode_utf8(&mut utf8).as_bytes(),
+        };
+        let end = written.checked_add(bytes.len())?;
+        buffer.get_mut(written..end)?.copy_from_slice(bytes);
+        written = end;
+    }
+    core::str::from_utf8(buffer.get(..written)?).ok()
+}
+
 /// The next part of a string's contents.
 enum Piece<'a> {
     /// Characters that stand for themselves.

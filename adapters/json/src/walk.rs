@@ -23,14 +23,16 @@ pub(crate) enum Members<'k> {
 }
 
 /// What the walk found: the value, and how many members of it count if it is an object.
-pub(crate) struct Root {
+pub(crate) struct Root<'a> {
     pub(crate) digest: Digest,
     pub(crate) members: usize,
+    /// Where the value of the last member begins that was asked for by name.
+    pub(crate) named: Option<Cursor<'a>>,
 }
 
 /// Reads all of `json`, which must be one value.
-pub(crate) fn walk(json: &[u8], members: Members<'_>) -> Result<Root, JsonError> {
-    let mut walker = Walker { cursor: Cursor::new(json), open: Vec::new(), members };
+pub(crate) fn walk<'a>(json: &'a [u8], members: Members<'_>) -> Result<Root<'a>, JsonError> {
+    let mut walker = Walker { cursor: Cursor::new(json), open: Vec::new(), members, named: None };
     walker.cursor.skip_space();
     let root = loop {
         if let Some(value) = walker.begin()?
@@ -51,9 +53,10 @@ struct Walker<'a, 'k> {
     /// The containers around the cursor, the outermost first.
     open: Vec<Frame, DEPTH_MAX>,
     members: Members<'k>,
+    named: Option<Cursor<'a>>,
 }
 
-impl Walker<'_, '_> {
+impl<'a> Walker<'a, '_> {
     /// Reads a value as far as it goes without another value: all of it if it holds none, else
     /// up to where its first element or the value of its first member begins (`None`).
     fn begin(&mut self) -> Result<Option<Digest>, JsonError> {
@@ -109,26 +112,29 @@ impl Walker<'_, '_> {
         }
         let start = self.cursor;
         let digest = string(&mut self.cursor)?;
-        let kept = match self.members {
+        let asked = match self.members {
             Members::Named(names) if self.open.len() == 1 => {
-                names.iter().any(|name| spells(start, name))
+                Some(names.iter().any(|name| spells(start, name)))
             }
-            Members::All | Members::Named(_) => true,
+            Members::All | Members::Named(_) => None,
         };
         if let Some(Frame::Object { name, .. }) = self.open.last_mut() {
-            *name = kept.then_some(digest);
+            *name = asked.unwrap_or(true).then_some(digest);
         }
         self.cursor.skip_space();
         if !self.cursor.eat(b':') {
             return Err(self.cursor.error(JsonErrorKind::ExpectedColon));
         }
         self.cursor.skip_space();
+        if asked == Some(true) {
+            self.named = Some(self.cursor);
+        }
         Ok(())
     }
 
     /// Hands `value` to the container around it, and closes every container that ends there;
     /// `None` if another value follows.
-    fn finish(&mut self, mut value: Digest) -> Result<Option<Root>, JsonError> {
+    fn finish(&mut self, mut value: Digest) -> Result<Option<Root<'a>>, JsonError> {
         let mut members = 0;
         while let Some(frame) = self.open.last_mut() {
             frame.add(value);
@@ -151,7 +157,7 @@ impl Walker<'_, '_> {
                 return Err(self.cursor.error(otherwise));
             }
         }
-        Ok(Some(Root { digest: value, members }))
+        Ok(Some(Root { digest: value, members, named: self.named }))
     }
 }
 

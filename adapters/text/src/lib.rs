@@ -1,1 +1,40 @@
 //! Arguments and results as text: tags, silence, likeness, and the recipes of the presets.
+//!
+//! The engine compares digests; this crate makes them from what an agent's host has at hand: a
+//! tool's name, its arguments as JSON, and a result as text. A [`Preset`] is a policy of the
+//! engine together with the [`Recipe`] for its digests:
+//!
+//! ```
+//! use unstuck_core::{Action, Detector};
+//! use unstuck_text::Preset;
+//!
+//! let preset = Preset::named("balanced").expect("the default preset");
+//! let mut detector: Detector<'_, 20> = Detector::new(preset.policy)?;
+//! let mut last = Action::Proceed;
+//! for args in [r#"{"path":"a.rs","limit":10}"#, r#"{"limit":1e1,"path":"a.rs"}"#].repeat(2) {
+//!     let announced = detector.announce(preset.recipe.call("read_file", args));
+//!     let outcome = preset.recipe.outcome("fn main() {}", false);
+//!     last = detector.outcome(announced.id, outcome).action;
+//! }
+//! assert_eq!(last, Action::Warn, "four times the same, however it was spelled");
+//! # Ok::<(), unstuck_core::PolicyError<'_>>(())
+//! ```
+//!
+//! # What this crate does not do
+//!
+//! It holds two results for the same only if their bytes are, and reads no test reports. It
+//! runs no command, and looks at no more of one than tells what kind of command it is.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod command;
+mod likeness;
+mod recipe;
+mod silence;
+mod tags;
+
+pub use likeness::PRIMARY_KEYS;
+pub use recipe::{PRESETS, Preset, Recipe};
+pub use silence::is_silent;
+pub use tags::tag;

@@ -1,0 +1,152 @@
+//! Shell commands, as far as one look tells: what they run, and whether they only read a file.
+
+use unstuck_json::string_member;
+
+/// The longest command looked at, in bytes. Those that run tests or read one file are short; a
+/// longer one is a script, and is taken whole.
+pub(crate) const COMMAND_MAX: usize = 512;
+
+/// The members that hold a shell's command, by agent: most call it `command`, Codex `cmd`.
+const COMMAND_KEYS: [&str; 2] = ["command", "cmd"];
+
+/// Calls `look` with the command among `args`, if there is one of a length to be looked at.
+pub(crate) fn with_command<T>(args: &str, look: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let mut buffer = [0; COMMAND_MAX];
+    COMMAND_KEYS
+        .iter()
+        .find_map(|key| look(string_member(args.as_bytes(), key, &mut buffer).ok()??))
+}
+
+/// Programs that print one file and do nothing else.
+const READERS: [&str; 7] = ["cat", "head", "tail", "less", "more", "nl", "bat"];
+
+/// The one file that `command` reads, if that is all it does.
+///
+/// A command with a pipe, a redirect, a list, a substitution, a glob or a quote around more
+/// than a word is not looked into.
+pub(crate) fn file_read(command: &str) -> Option<&str> {
+    if command.contains(|c: char| "|;&<>$`(){}*?[]~!#\n\\".contains(c)) {
+        return None;
+    }
+    let mut words = command.split_ascii_whitespace();
+    let program = words.next()?;
+    if !READERS.contains(&program) {
+        return None;
+    }
+    let mut file = None;
+    let mut after_count = false;
+    for word in words {
+        if word.starts_with('-') && word.len() > 1 {
+            // `-n 20` and `-c 20` take the next word; `-n20`, `-20` and the like do not.
+            after_count = matches!(word, "-n" | "-c" | "--lines" | "--bytes");
+        } else if after_count {
+            after_count = false;
+        } else if file.replace(unquoted(word)?).is_some() {
+            return None;
+        }
+    }
+    file
+}
+
+/// A word without the quotes around it; `None` if a quote stands anywhere else.
+fn unquoted(word: &str) -> Option<&str> {
+    let inner = ['"', '\'']
+        .into_iter()
+        .find_map(|quote| word.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(word);
+    (!inner.contains(['"', '\''])).then_some(inner)
+}
+
+/// Commands that run tests, by their first words.
+const TEST_RUNS: [&[&str]; 24] = [
+    &["pytest"],
+    &["py.test"],
+    &["python", "-m", "pytest"],
+    &["python3", "-m", "pytest"],
+    &["python", "-m", "unittest"],
+    &["python3", "-m", "unittest"],
+    &["tox"],
+    &["cargo", "test"],
+    &["cargo", "nextest"],
+    &["go", "test"],
+    &["npm", "test"],
+    &["npm", "run", "test"],
+    &["yarn", "test"],
+    &["pnpm", "test"],
+    &["npx", "jest"],
+    &["npx", "vitest"],
+    &["jest"],
+    &["vitest"],
+    &["ctest"],
+    &["make", "test"],
+    &["make", "check"],
+    &["mvn", "test"],
+    &["gradle", "test"],
+    &["dotnet", "test"],
+];
+
+/// Whether some part of `command` runs tests: `cd app && RUST_LOG=info cargo test -q` does.
+pub(crate) fn runs_tests(command: &str) -> bool {
+    let parts = command.split(['\n', ';', '|', '&']);
+    parts.into_iter().any(|part| {
+        let words = part.split_ascii_whitespace().skip_while(|word| word.contains('='));
+        TEST_RUNS.iter().any(|first| words.clone().take(first.len()).eq(first.iter().copied()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{file_read, runs_tests, with_command};
+
+    #[test]
+    fn a_command_that_only_reads_names_its_file() {
+        for (command, file) in [
+            ("cat foo.ts", Some("foo.ts")),
+            ("head -n 20 foo.ts", Some("foo.ts")),
+            ("head -20 foo.ts", Some("foo.ts")),
+            ("  tail\t-f 'foo.ts' ", Some("foo.ts")),
+            ("cat \"src/a.rs\"", Some("src/a.rs")),
+            ("cat", None),
+            ("cat -", Some("-")),
+            ("cat a b", None),
+            ("cat foo.ts | grep a", None),
+            ("cat foo.ts > x", None),
+            ("cat foo.ts; rm foo.ts", None),
+            ("cat *.ts", None),
+            ("cat $(ls)", None),
+            ("cat 'a b'", None),
+            ("cat it's", None),
+            ("rm foo.ts", None),
+            ("", None),
+        ] {
+            assert_eq!(file_read(command), file, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_runs_tests_is_known_by_its_first_words() {
+        for (command, expected) in [
+            ("pytest -q", true),
+            ("cd app && RUST_LOG=info cargo test -q", true),
+            ("python -m pytest tests", true),
+            ("make test 2>&1 | tail -5", true),
+            ("cargo testing", false),
+            ("echo pytest", false),
+            ("python -m", false),
+            ("", false),
+        ] {
+            assert_eq!(runs_tests(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn the_command_is_found_under_either_name_and_never_beyond_its_limit() {
+        let length = |args: &str| with_command(args, |command| Some(command.len()));
+        assert_eq!(length(r#"{"command":"ls"}"#), Some(2));
+        assert_eq!(length(r#"{"cmd":"ls -l"}"#), Some(5));
+        assert_eq!(length(r#"{"cmd":["ls"]}"#), None);
+        assert_eq!(length("not json"), None);
+        let long = ["{\"command\":\"", &"x".repeat(513), "\"}"].concat();
+        assert_eq!(length(&long), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Presets: a policy of the engine with the recipe for its digests.
+
+use unstuck_core::{Call, Digest, Outcome, Policy, Tool, presets};
+use unstuck_json::fingerprint;
+
+use crate::likeness::similar;
+use crate::silence::is_silent;
+use crate::tags::tag;
+
+/// How digests are made from calls and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    likeness: Likeness,
+    result: ResultPart,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    /// Only equal calls are alike.
+    Equal,
+    /// Calls with equal primary keys are alike, and reads of one file.
+    PrimaryKeys,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ResultPart {
+    Whole,
+    /// So many characters from its start.
+    Head(usize),
+}
+
+impl Recipe {
+    /// Arguments by the meaning of their JSON, whole results, and nothing alike but what is equal.
+    pub const EXACT: Self = Self { likeness: Likeness::Equal, result: ResultPart::Whole };
+
+    /// The call of `tool` with `args`, which is JSON text; what is not JSON is taken as it
+    /// stands. In a step of its own until [`Call::step`] says otherwise. O(length of `args`).
+    pub fn call(&self, tool: &str, args: &str) -> Call {
+        let canonical = fingerprint(args.as_bytes())
+            .unwrap_or_else(|_| Digest::of(args.as_bytes()).mix(Digest::of(b"not JSON")));
+        let tag = tag(tool, args);
+        let call = Call::new(Tool::named(tool), canonical).tag(tag);
+        match self.likeness {
+            Likeness::Equal => call,
+            Likeness::PrimaryKeys => call.similar(similar(tag, args).unwrap_or(canonical)),
+        }
+    }
+
+    /// The outcome with the text `result`. O(length of `result`).
+    pub fn outcome(&self, result: &str, failed: bool) -> Outcome {
+        self.cut_outcome(result, None, failed)
+    }
+
+    /// The outcome of which only the text `result` was kept; equal `cut`s stand for an equal
+    /// rest, and `None` for none.
+    pub fn cut_outcome(&self, result: &str, cut: Option<&str>, failed: bool) -> Outcome {
+        let digest = match (self.result, cut) {
+            (ResultPart::Head(characters), _) => Digest::of(head(result, characters).as_bytes()),
+            (ResultPart::Whole, None) => Digest::of(result.as_bytes()),
+            (ResultPart::Whole, Some(cut)) => {
+                Digest::of(result.as_bytes()).mix(Digest::of(cut.as_bytes()))
+            }
+        };
+        let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
+        if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
+    }
+
+    /// What stands for a message or a text-only turn. O(length of `text`).
+    pub fn text(&self, text: &str) -> Digest {
+        Digest::of(text.trim().as_bytes())
+    }
+}
+
+/// The first `characters` characters of `text`.
+fn head(text: &str, characters: usize) -> &str {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// A policy of the engine with the recipe for its digests.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The rules.
+    pub policy: &'static Policy<'static>,
+    /// How to make the digests that the rules compare.
+    pub recipe: Recipe,
+}
+
+impl Preset {
+    /// The preset called `name`, as [`Policy::name`] spells it.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.policy.name() == name)
+    }
+}
+
+const fn exact(policy: &'static Policy<'static>) -> Preset {
+    Preset { policy, recipe: Recipe::EXACT }
+}
+
+/// Every preset, the default first.
+pub static PRESETS: [Preset; 8] = [
+    exact(&presets::BALANCED),
+    Preset {
+        policy: &presets::START_OVER,
+        recipe: Recipe { result: ResultPart::Head(500), ..Recipe::EXACT },
+    },
+    exact(&presets::GRADUATED),
+    exact(&presets::GRADUATED_CONSERVATIVE),
+    exact(&presets::GRADUATED_AGGRESSIVE),
+    Preset {
+        policy: &presets::NUDGE,
+        recipe: Recipe { likeness: Likeness::PrimaryKeys, ..Recipe::EXACT },
+    },
+    exact(&presets::CYCLES),
+    exact(&presets::REPEAT),
+];
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use unstuck_core::presets;
+
+    use super::{PRESETS, Preset, Recipe, head};
+
+    #[test]
+    fn every_policy_has_a_recipe() {
+        let recipes = PRESETS.iter().map(|preset| preset.policy.name());
+        assert!(recipes.eq(presets::ALL.iter().map(|policy| policy.name())));
+        assert!(Preset::named("none such").is_none());
+    }
+
+    #[test]
+    fn a_head_ends_between_characters() {
+        for (text, characters, expected) in
+            [("", 3, ""), ("äöü", 2, "äö"), ("äöü", 3, "äöü"), ("äöü", 4, "äöü"), ("x", 0, "")]
+        {
+            assert_eq!(head(text, characters), expected);
+        }
+    }
+
+    #[test]
+    fn arguments_that_are_no_json_are_taken_as_they_stand() {
+        let call = |args| Recipe::EXACT.call("bash", args);
+        assert_eq!(call("{\"a\":"), call("{\"a\":"));
+        assert_ne!(call("{\"a\":"), call("{\"a\": "));
+        assert_ne!(call("null"), call("nul"));
+    }
+
+    #[test]
+    fn what_was_cut_off_tells_results_apart() {
+        let outcome = |cut| Recipe::EXACT.cut_outcome("head", cut, false);
+        assert_ne!(outcome(None), outcome(Some("1")));
+        assert_ne!(outcome(Some("2")), outcome(Some("1")));
+        assert_ne!(
+            Recipe::EXACT.cut_outcome("", Some("1"), false),
+            Recipe::EXACT.outcome("", false)
+        );
+    }
+}

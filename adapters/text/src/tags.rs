@@ -1,0 +1,125 @@
+//! What kind of tool a name stands for, across agents.
+
+use unstuck_core::Tag;
+
+use crate::command::{runs_tests, with_command};
+
+/// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
+/// Codex, Gemini CLI, `OpenHands`, SWE-agent, Cline and opencode.
+const TOOLS: &[(Tag, &[&str])] = &[
+    (
+        Tag::Shell,
+        &[
+            "bash",
+            "shell",
+            "sh",
+            "terminal",
+            "run_shell_command",
+            "execute_bash",
+            "exec_command",
+            "execute_command",
+            "run_command",
+            "run_terminal_cmd",
+            "local_shell",
+            "sql",
+        ],
+    ),
+    (
+        Tag::Read,
+        &[
+            "read",
+            "read_file",
+            "fs_read",
+            "view",
+            "open",
+            "cat",
+            "read_many_files",
+            "webfetch",
+            "web_fetch",
+            "fetch",
+        ],
+    ),
+    (
+        Tag::Write,
+        &[
+            "write",
+            "edit",
+            "write_file",
+            "edit_file",
+            "multiedit",
+            "replace",
+            "apply_patch",
+            "create_file",
+            "fs_write",
+            "patch",
+            "write_to_file",
+            "replace_in_file",
+        ],
+    ),
+    (
+        Tag::Search,
+        &[
+            "grep",
+            "glob",
+            "search",
+            "ls",
+            "list",
+            "list_directory",
+            "list_files",
+            "find",
+            "search_files",
+            "search_file_content",
+            "websearch",
+            "web_search",
+            "codebase_search",
+        ],
+    ),
+    (Tag::Test, &["run_tests", "run_test", "test", "tests", "pytest"]),
+    (Tag::Poll, &["wait", "sleep", "job_status", "get_status", "bashoutput", "write_stdin"]),
+    (Tag::Think, &["think", "thinking", "sequential_thinking", "sequentialthinking"]),
+    (
+        Tag::Finish,
+        &["finish", "submit", "attempt_completion", "complete_task", "task_done", "exit_plan_mode"],
+    ),
+    (Tag::StartOver, &["start_over", "startover", "start-over"]),
+];
+
+/// What kind of tool is called `tool`; a shell whose command runs tests is one that tests. Upper
+/// and lower case are the same. O(length of the arguments).
+///
+/// ```
+/// use unstuck_core::Tag;
+/// use unstuck_text::tag;
+///
+/// assert_eq!(tag("Bash", r#"{"command":"ls"}"#), Tag::Shell);
+/// assert_eq!(tag("execute_bash", r#"{"command":"cd app && cargo test"}"#), Tag::Test);
+/// assert_eq!(tag("status.rs", "{}"), Tag::Other);
+/// ```
+pub fn tag(tool: &str, args: &str) -> Tag {
+    let known =
+        TOOLS.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(tool)));
+    match known.map_or(Tag::Other, |&(tag, _)| tag) {
+        Tag::Shell if with_command(args, |command| runs_tests(command).then_some(())).is_some() => {
+            Tag::Test
+        }
+        tag => tag,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::collections::HashSet;
+
+    use super::TOOLS;
+
+    #[test]
+    fn no_name_stands_for_two_kinds() {
+        let mut seen = HashSet::new();
+        for name in TOOLS.iter().flat_map(|(_, names)| names.iter()) {
+            assert!(seen.insert(name), "{name} stands twice");
+            assert_eq!(*name, name.to_ascii_lowercase());
+        }
+    }
+}
