@@ -1,2 +1,41 @@
-//! Finds the loops in recorded agent runs.
-fn main() {}
+//! `unstuck`: finds the loops in recorded agent runs.
+//!
+//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
+//! configuration, 64 a usage error. Never 2: coding agents read that as "block".
+
+mod args;
+mod eval;
+mod exit;
+mod human;
+mod inputs;
+mod machine;
+mod output;
+mod policies;
+mod replay;
+mod scan;
+mod shown;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Arguments, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Printing can only fail if nobody reads; the exit code still tells.
+            let _ = error.print();
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Clean };
+            return exit.into();
+        }
+    };
+    let exit = match arguments.command {
+        Command::Scan(scan) => scan::run(&scan),
+        Command::Eval(eval) => eval::run(&eval),
+        Command::Presets(presets) => policies::run(&presets),
+    };
+    exit.into()
+}

@@ -1,0 +1,152 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use unstuck_core::Action;
+use unstuck_text::{PRESETS, Preset};
+use unstuck_trace::Format;
+
+/// Finds the loops in recorded runs of agents that call tools.
+#[derive(Parser)]
+#[command(version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 a finding, 3 an input that could not be \
+                          read (the others are still reported), 4 an output that could not be \
+                          written, 64 a usage error.";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Read recorded runs and print the loops that are in them
+    Scan(Scan),
+    /// Replay labelled runs and print how well each preset finds their loops
+    Eval(Eval),
+    /// Print the policies that can be chosen by name
+    Presets(Presets),
+}
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Scan {
+    /// Files, folders (read recursively), or - for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The format of the input; auto looks at each file
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from_names())]
+    from: String,
+    /// The policy to judge by
+    #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
+    preset: String,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+    /// The mildest action that makes the exit code 1
+    #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
+    fail_on: String,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl Scan {
+    /// The format that was named; none for `auto`.
+    pub(crate) fn from(&self) -> Option<Format> {
+        self.from.parse().ok()
+    }
+
+    pub(crate) fn preset(&self) -> &'static Preset {
+        preset(&self.preset)
+    }
+
+    /// The mildest action to fail on; none for `never`.
+    pub(crate) fn fail_on(&self) -> Option<Action> {
+        Action::ALL.into_iter().find(|action| action.name() == self.fail_on)
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Eval {
+    /// The labels: JSON Lines of {"file", "loop", "start", "stuck_at", …}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: PathBuf,
+    /// The folder that the labels' files are in
+    #[arg(value_name = "ROOT")]
+    pub(crate) root: PathBuf,
+    /// Judge by this policy alone, and list the runs that it judged wrong
+    #[arg(long, value_name = "NAME", value_parser = preset_names())]
+    preset: Option<String>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = TableFormat::Human)]
+    pub(crate) format: TableFormat,
+}
+
+impl Eval {
+    pub(crate) fn preset(&self) -> Option<&'static Preset> {
+        self.preset.as_deref().map(preset)
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Presets {
+    /// Only this one
+    #[arg(value_name = "NAME", value_parser = preset_names())]
+    name: Option<String>,
+}
+
+impl Presets {
+    pub(crate) fn preset(&self) -> Option<&'static Preset> {
+        self.name.as_deref().map(preset)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For people
+    Human,
+    /// One JSON document
+    Json,
+    /// One JSON object a line for each run
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// For people
+    Human,
+    /// One JSON object a line for each preset
+    Jsonl,
+}
+
+/// The preset that the parser let pass.
+fn preset(name: &str) -> &'static Preset {
+    Preset::named(name).unwrap_or(&PRESETS[0])
+}
+
+fn preset_names() -> Vec<&'static str> {
+    PRESETS.iter().map(|preset| preset.policy.name()).collect()
+}
+
+fn from_names() -> Vec<&'static str> {
+    ["auto"].into_iter().chain(Format::ALL.map(Format::name)).collect()
+}
+
+fn fail_on_names() -> Vec<&'static str> {
+    let actions = Action::ALL.into_iter().filter(|action| *action > Action::Proceed);
+    actions.map(Action::name).chain(["never"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

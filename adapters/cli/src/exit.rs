@@ -1,0 +1,31 @@
+//! Exit codes, each with one meaning.
+
+use std::process::ExitCode;
+
+/// How a run of the program ended. The larger of two is the one to report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Nothing was found at `--fail-on` or above.
+    Clean,
+    /// Something was.
+    Found,
+    /// An input could not be read, or not wholly; the others were.
+    Input,
+    /// The output could not be written.
+    Output,
+    /// The command line is wrong.
+    Usage,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Clean => 0,
+            Exit::Found => 1,
+            Exit::Input => 3,
+            // Where to write is configuration.
+            Exit::Output => 4,
+            Exit::Usage => 64,
+        })
+    }
+}

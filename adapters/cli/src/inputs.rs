@@ -1,0 +1,93 @@
+//! Which inputs there are: files, folders, standard input.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+/// How much is read at a time.
+const BUFFER: usize = 256 * 1024;
+
+/// Endings that transcripts have. Other files of a folder are left out; a file that is named on
+/// the command line is read whatever its name.
+const ENDINGS: [&str; 3] = ["jsonl", "json", "ndjson"];
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Input {
+    /// What messages and reports call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdin => "-".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    pub(crate) fn open(&self) -> io::Result<Box<dyn BufRead>> {
+        Ok(match self {
+            Self::Stdin => Box::new(BufReader::with_capacity(BUFFER, io::stdin().lock())),
+            Self::File(path) => Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)),
+        })
+    }
+}
+
+/// What the paths on the command line lead to.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    pub(crate) found: Vec<Input>,
+    /// Files of a folder that were left out by their name.
+    pub(crate) left_out: Vec<PathBuf>,
+    /// What could not be looked at, and why.
+    pub(crate) errors: Vec<(String, String)>,
+}
+
+/// Follows `paths`, in their order; the files of a folder in the order of their names.
+pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
+    let mut inputs = Inputs::default();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            inputs.found.push(Input::Stdin);
+        } else if path.is_dir() {
+            inputs.walk(path);
+        } else {
+            inputs.found.push(Input::File(path.clone()));
+        }
+    }
+    inputs
+}
+
+impl Inputs {
+    fn walk(&mut self, folder: &Path) {
+        let before = self.found.len() + self.errors.len();
+        for entry in WalkDir::new(folder).sort_by_file_name() {
+            match entry {
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) if has_ending(entry.path()) => {
+                    self.found.push(Input::File(entry.into_path()));
+                }
+                Ok(entry) => self.left_out.push(entry.into_path()),
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).display().to_string();
+                    let why =
+                        error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                    self.errors.push((path, why));
+                }
+            }
+        }
+        if self.found.len() + self.errors.len() == before {
+            let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
+            self.errors.push((folder.display().to_string(), why));
+        }
+    }
+}
+
+fn has_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
+}

@@ -1,0 +1,123 @@
+//! What `scan` prints for programs: one JSON object for each trace.
+
+use serde::Serialize;
+use unstuck_core::Kind;
+
+use crate::replay::{Found, Place};
+use crate::scan::Report;
+
+/// The version of the output's shape. A field that is added does not change it.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct TraceLine<'a> {
+    schema: u32,
+    path: &'a str,
+    format: &'static str,
+    session: Option<&'a str>,
+    calls: usize,
+    workers: usize,
+    /// Results flagged as failed; null where the format has no flag.
+    errors: Option<usize>,
+    findings: Vec<FindingLine<'a>>,
+    /// Lines or elements that could not be read.
+    skipped: usize,
+}
+
+#[derive(Serialize)]
+struct FindingLine<'a> {
+    rule: &'static str,
+    kind: &'static str,
+    args: &'static str,
+    result: &'static str,
+    action: &'static str,
+    tool: Option<&'a str>,
+    worker: &'a str,
+    period: u8,
+    laps: u16,
+    first_call: Option<usize>,
+    at_call: Option<usize>,
+    last_call: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_message: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_message: Option<usize>,
+    r#loop: String,
+    confidence: u8,
+    message: &'a str,
+}
+
+impl<'a> TraceLine<'a> {
+    fn of(report: &'a Report) -> Self {
+        let trace = &report.trace;
+        Self {
+            schema: SCHEMA,
+            path: &report.path,
+            format: trace.format.name(),
+            session: trace.session.as_deref(),
+            calls: trace.calls,
+            workers: trace.workers,
+            errors: trace.errors,
+            findings: report.replay.found.iter().map(FindingLine::of).collect(),
+            skipped: trace.skipped,
+        }
+    }
+
+    fn json(&self) -> String {
+        // Strings and numbers alone: there is nothing that could fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl<'a> FindingLine<'a> {
+    fn of(found: &'a Found) -> Self {
+        let finding = &found.finding;
+        let (calls, messages) = match found.place {
+            Place::Calls { first, at, last } => (Some((first, at, last)), None),
+            Place::Messages { first, at } => (None, Some((first, at))),
+        };
+        Self {
+            rule: found.rule,
+            kind: finding.kind.name(),
+            args: finding.args.name(),
+            result: finding.results.name(),
+            action: found.action.name(),
+            tool: (finding.kind != Kind::Text).then_some(found.tool.as_str()),
+            worker: &found.worker,
+            period: finding.period,
+            laps: finding.laps,
+            first_call: calls.map(|(first, _, _)| first),
+            at_call: calls.map(|(_, at, _)| at),
+            last_call: calls.map(|(_, _, last)| last),
+            first_message: messages.map(|(first, _)| first),
+            at_message: messages.map(|(_, at)| at),
+            r#loop: finding.loop_id.to_string(),
+            confidence: finding.confidence,
+            message: &found.message,
+        }
+    }
+}
+
+/// The report as one line.
+pub(crate) fn line(report: &Report) -> String {
+    let mut line = TraceLine::of(report).json();
+    line.push('\n');
+    line
+}
+
+/// All reports as one document.
+#[derive(Default)]
+pub(crate) struct Document {
+    traces: Vec<String>,
+}
+
+impl Document {
+    pub(crate) fn push(&mut self, report: &Report) {
+        self.traces.push(TraceLine::of(report).json());
+    }
+
+    pub(crate) fn finish(self) -> String {
+        let traces = self.traces.join(",\n ");
+        format!("{{\"schema\":{SCHEMA},\"traces\":[\n {traces}\n]}}\n")
+    }
+}

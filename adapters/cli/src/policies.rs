@@ -1,0 +1,103 @@
+//! `unstuck presets`: prints the policies that can be chosen by name.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use unstuck_core::{
+    Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Tag, TextRule, Texts,
+};
+use unstuck_text::PRESETS;
+
+use crate::args::Presets;
+use crate::exit::Exit;
+use crate::output::Output;
+
+const STRONG: Style = Style::new().bold();
+
+pub(crate) fn run(presets: &Presets) -> Exit {
+    let mut output = match Output::open(None) {
+        Ok(output) => output,
+        Err(exit) => return exit,
+    };
+    let text: Vec<String> = match presets.preset() {
+        Some(preset) => vec![policy(preset.policy)],
+        None => PRESETS.iter().map(|preset| policy(preset.policy)).collect(),
+    };
+    match output.write(&text.join("\n")) {
+        Ok(()) => Exit::Clean,
+        Err(exit) => exit,
+    }
+}
+
+fn policy(policy: &Policy<'_>) -> String {
+    let name = policy.name();
+    let default = if name == PRESETS[0].policy.name() { " (default)" } else { "" };
+    let mut text = format!("{STRONG}{name}{STRONG:#}{default}, window {}\n", policy.window());
+    for rule in policy.rules() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {}: {}", rule.name, condition(rule));
+        let _ = writeln!(text, "    {}", ladder(&rule.ladder));
+    }
+    if let Some(rule) = policy.text() {
+        let _ = writeln!(text, "  {}: {}", rule.name, turns(rule));
+        let _ = writeln!(text, "    {}", ladder(&rule.ladder));
+    }
+    let exempt = Tag::ALL.into_iter().filter(|tag| policy.exempt().contains(*tag));
+    let exempt: Vec<&str> = exempt.map(Tag::name).collect();
+    if !exempt.is_empty() {
+        let _ = writeln!(text, "  exempt: {}", exempt.join(", "));
+    }
+    text
+}
+
+fn condition(rule: &Rule<'_>) -> String {
+    let select = match rule.select {
+        Select::Every => String::new(),
+        Select::Tag(tag) => format!(", only tag {tag}"),
+        Select::Unreported => ", only calls without an outcome".to_owned(),
+    };
+    let failed = if rule.outcomes == Outcomes::Failed { ", all failed" } else { "" };
+    let progress = match rule.progress {
+        Progress::Respect => "",
+        Progress::Ignore => ", progress ignored",
+    };
+    format!(
+        "args {}, results {}{select}{failed}; {}{progress}",
+        rule.args.name(),
+        rule.results.name(),
+        pattern(rule.pattern),
+    )
+}
+
+fn pattern(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Streak { times } => format!("{times} in a row"),
+        Pattern::Recurrence { times, within, novel: u8::MAX } => {
+            format!("{times} within {within}")
+        }
+        Pattern::Recurrence { times, within, novel } => {
+            format!("{times} within {within}, at most {novel} novel between")
+        }
+        Pattern::Cycle { period_min, period_max, laps } => {
+            format!("a cycle of {period_min} to {period_max}, {laps} laps")
+        }
+    }
+}
+
+fn turns(rule: &TextRule<'_>) -> String {
+    let texts = match rule.texts {
+        Texts::Any => "text-only turns",
+        Texts::Same => "text-only turns with the same text",
+    };
+    format!("{} {texts} in a row", rule.times)
+}
+
+fn ladder(ladder: &Ladder<'_>) -> String {
+    let basis = match ladder.basis {
+        Basis::Repetitions => "by repetitions",
+        Basis::LoopFindings => "by findings of the same loop",
+        Basis::AllFindings => "by findings of any kind",
+    };
+    let rungs = ladder.rungs.iter().map(|rung| format!("{} {}", rung.count, rung.action));
+    format!("{basis}: {}", rungs.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,119 @@
+//! `unstuck scan`: reads recorded runs and prints the loops that are in them.
+
+use unstuck_core::Action;
+use unstuck_text::Preset;
+use unstuck_trace::{Format, Trace, read};
+
+use crate::args::{OutputFormat, Scan};
+use crate::exit::Exit;
+use crate::inputs::{self, Input};
+use crate::output::{Output, complain};
+use crate::replay::Replay;
+use crate::{human, machine};
+
+/// One input, read and judged.
+pub(crate) struct Report {
+    pub(crate) path: String,
+    pub(crate) trace: Trace,
+    pub(crate) replay: Replay,
+}
+
+impl Report {
+    /// Reads `input` and judges it; the error says what is wrong with it.
+    pub(crate) fn of(
+        input: &Input,
+        from: Option<Format>,
+        preset: &'static Preset,
+    ) -> Result<Self, String> {
+        let reader = input.open().map_err(|error| error.to_string())?;
+        let mut replay = Replay::new(preset);
+        let trace = read(reader, from, &mut |event| replay.take(&event))
+            .map_err(|problem| problem.to_string())?;
+        replay.finish();
+        Ok(Self { path: input.name(), trace, replay })
+    }
+
+    /// The strongest action that was asked for.
+    pub(crate) fn worst(&self) -> Action {
+        let actions = self.replay.found.iter().map(|found| found.action);
+        actions.max().unwrap_or(Action::Proceed)
+    }
+}
+
+/// What was read so far, for the last line.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) stuck: usize,
+    pub(crate) clean: usize,
+    pub(crate) unread: usize,
+    pub(crate) partly: usize,
+    pub(crate) left_out: usize,
+}
+
+pub(crate) fn run(scan: &Scan) -> Exit {
+    let mut output = match Output::open(scan.output.as_ref()) {
+        Ok(output) => output,
+        Err(exit) => return exit,
+    };
+    match scan_all(scan, &mut output) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn scan_all(scan: &Scan, output: &mut Output) -> Result<Exit, Exit> {
+    let inputs = inputs::find(&scan.paths);
+    let mut tally = Tally { left_out: inputs.left_out.len(), ..Tally::default() };
+    let mut exit = Exit::Clean;
+    for (path, why) in &inputs.errors {
+        complain(path, why);
+        tally.unread += 1;
+        exit = Exit::Input;
+    }
+    let mut document = machine::Document::default();
+    for input in &inputs.found {
+        let report = match Report::of(input, scan.from(), scan.preset()) {
+            Ok(report) => report,
+            Err(why) => {
+                complain(&input.name(), &why);
+                tally.unread += 1;
+                exit = Exit::Input;
+                continue;
+            }
+        };
+        exit = exit.max(judge(&report, scan, &mut tally));
+        match scan.format {
+            OutputFormat::Human => output.write(&human::report(&report))?,
+            OutputFormat::Jsonl => output.write(&machine::line(&report))?,
+            OutputFormat::Json => document.push(&report),
+        }
+    }
+    match scan.format {
+        OutputFormat::Human => output.write(&human::summary(&tally))?,
+        OutputFormat::Jsonl => {}
+        OutputFormat::Json => output.write(&document.finish())?,
+    }
+    Ok(exit)
+}
+
+/// Counts the report, complains of what could not be read in it, and says how to exit.
+fn judge(report: &Report, scan: &Scan, tally: &mut Tally) -> Exit {
+    let worst = report.worst();
+    if worst > Action::Proceed {
+        tally.stuck += 1;
+    } else {
+        tally.clean += 1;
+    }
+    for problem in &report.trace.problems {
+        complain(&report.path, &problem.to_string());
+    }
+    let unsaid = report.trace.skipped.saturating_sub(report.trace.problems.len());
+    if unsaid > 0 {
+        complain(&report.path, &format!("and {unsaid} more that could not be read"));
+    }
+    if !report.trace.problems.is_empty() || report.trace.skipped > 0 {
+        tally.partly += 1;
+        return Exit::Input;
+    }
+    let fails = scan.fail_on().is_some_and(|least| worst >= least);
+    if fails { Exit::Found } else { Exit::Clean }
+}
