@@ -17,7 +17,7 @@
 //! sorted, the commands are the plainest of POSIX in the `C` locale, and nothing reads a clock:
 //! session ids, times and the like are fixed by the scenarios and made up by the writers.
 //!
-//! `labels.jsonl`, beside the runs, says of each file whether the agent in it is stuck, and from
+//! `DIR.labels.jsonl`, beside the folder, says of each file whether the agent in it is stuck, and from
 //! which call on.
 
 mod recording;

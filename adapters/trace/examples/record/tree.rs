@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -11,12 +11,15 @@ use crate::script::Label;
 use crate::tools::at;
 use crate::write::{File, push_line};
 
-const LABELS: &str = "labels.jsonl";
+/// What the file of labels is called after the folder: it stands beside it, so that a folder of
+/// runs holds runs alone.
+const LABELS: &str = ".labels.jsonl";
 
 /// Texts by their path below a folder; the paths are written with slashes.
 #[derive(Debug)]
 pub(crate) struct Tree {
     texts: BTreeMap<String, String>,
+    labels: String,
 }
 
 #[derive(Serialize)]
@@ -33,16 +36,14 @@ struct Row<'a> {
 }
 
 impl Tree {
-    /// The files and one more, which holds their labels in the order of their paths.
+    /// The files, and their labels in the order of their paths.
     pub(crate) fn new(mut files: Vec<File>) -> io::Result<Self> {
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut labels = String::new();
         for file in &files {
             push_line(&mut labels, &row(file))?;
         }
-        let mut texts: BTreeMap<_, _> = files.into_iter().map(|f| (f.path, f.text)).collect();
-        texts.insert(LABELS.to_owned(), labels);
-        Ok(Tree { texts })
+        Ok(Tree { texts: files.into_iter().map(|f| (f.path, f.text)).collect(), labels })
     }
 
     /// Writes every file into a folder, over what stands there.
@@ -54,13 +55,15 @@ impl Tree {
             }
             fs::write(&file, text).map_err(|error| at(&file, &error))?;
         }
-        Ok(())
+        let labels = labels_of(folder);
+        fs::write(&labels, &self.labels).map_err(|error| at(&labels, &error))
     }
 
     /// The first place where a folder holds something else, in words, or nothing.
     pub(crate) fn difference(&self, folder: &Path) -> io::Result<Option<String>> {
-        for (path, recorded) in &self.texts {
-            let file = folder.join(path);
+        let texts = self.texts.iter().map(|(path, text)| (folder.join(path), path.as_str(), text));
+        let labels = (labels_of(folder), "labels", &self.labels);
+        for (file, path, recorded) in texts.chain([labels]) {
             let stored = match fs::read_to_string(&file) {
                 Ok(stored) => stored,
                 Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -77,6 +80,13 @@ impl Tree {
         let stray = stored_paths(folder)?.into_iter().find(|path| !self.texts.contains_key(path));
         Ok(stray.map(|path| format!("{path}: stored, but not recorded")))
     }
+}
+
+/// Where the labels of the runs in `folder` stand.
+fn labels_of(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(LABELS);
+    folder.with_file_name(name)
 }
 
 fn row(file: &File) -> Row<'_> {
