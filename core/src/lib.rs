@@ -78,7 +78,6 @@
     allow(
         clippy::arithmetic_side_effects,
         clippy::as_conversions,
-        clippy::indexing_slicing,
         reason = "a test that panics has failed, as it should"
     )
 )]

@@ -57,7 +57,14 @@ impl<'n> Nudge<'n> {
     /// How the outcomes compare, as the end of the sentence that [`Nudge::what`] began.
     fn answers(&self) -> &'static str {
         let Finding { args, results, failed, kind, .. } = self.finding;
-        let varied = matches!(args, Args::SameTool | Args::Any) && kind != Kind::Cycle;
+        if kind == Kind::Cycle {
+            return match results {
+                Results::Same => ", and each comes back as it did before.",
+                Results::Near => ", and only numbers in what comes back differ.",
+                Results::Ignored => ".",
+            };
+        }
+        let varied = matches!(args, Args::SameTool | Args::Any);
         match (results, failed, varied) {
             (Results::Same, true, true) => " have failed in the same way.",
             (Results::Same, false, true) => " have come back with the same result.",
@@ -79,7 +86,7 @@ impl<'n> Nudge<'n> {
             (_, Tag::Test, _) => {
                 " Read the errors again and rethink the fix before you run the tests once more."
             }
-            (_, Tag::Shell, true) => {
+            (Kind::Streak | Kind::Recurrence, Tag::Shell, true) => {
                 " If you work on files, use the file tools; else check the command itself and \
                  where it runs."
             }

@@ -70,7 +70,7 @@ impl Scan {
 
 #[derive(Args)]
 pub(crate) struct Eval {
-    /// The labels: JSON Lines of {"file", "loop", "start", "stuck_at", …}
+    /// The labels: JSON Lines that say of each file whether, and from where on, it is a loop
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: PathBuf,
     /// The folder that the labels' files are in

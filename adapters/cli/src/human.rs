@@ -17,6 +17,9 @@ const COLUMNS: usize = 80;
 /// How many calls are shown as the proof of one loop; the middle of more is left out.
 const PROOF_MAX: usize = 8;
 
+/// The most columns that a tool's name takes there.
+const TOOL_MAX: usize = 24;
+
 const STUCK: Style = AnsiColor::Red.on_default().bold();
 const CLEAN: Style = AnsiColor::Green.on_default();
 const STRONG: Style = Style::new().bold();
@@ -34,8 +37,12 @@ pub(crate) fn report(report: &Report) -> String {
     };
     let path = plain(&report.path);
     line(&mut text, &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{workers}){FAINT:#}"));
-    for one in loops {
+    for one in &loops {
+        line(&mut text, "");
         text.push_str(&one.describe(report));
+    }
+    if !loops.is_empty() {
+        line(&mut text, "");
     }
     text
 }
@@ -86,17 +93,17 @@ impl Loop<'_> {
         let (Some(first), Some(last)) = (self.rungs.first(), self.rungs.last()) else {
             return text;
         };
-        line(&mut text, "");
         let what = format!("  {STRONG}{}{STRONG:#}", what(last, self.laps(last, report)));
         line(&mut text, &what);
-        line(&mut text, &format!("  {FAINT}{}{FAINT:#}", self.course(report)));
+        let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
+        let course = textwrap::fill(&self.course(report), options);
+        line(&mut text, &format!("{FAINT}{course}{FAINT:#}"));
         for row in proof(&first.proof) {
             line(&mut text, &format!("    {row}"));
         }
         line(&mut text, "  The agent should have been told:");
         let options = Options::new(COLUMNS).initial_indent("    ").subsequent_indent("    ");
         line(&mut text, &textwrap::fill(&plain(&first.message), options));
-        line(&mut text, "");
         text
     }
 
@@ -158,13 +165,16 @@ fn what(found: &Found, laps: u16) -> String {
     match (finding.kind, finding.args) {
         (Kind::Text, Args::Same) => format!("the same text {laps} times, and no call"),
         (Kind::Text, _) => format!("{laps} turns of text, and no call"),
-        (Kind::Cycle, _) => format!("a lap of {} calls, {laps} times{result}", finding.period),
+        (Kind::Cycle, _) => {
+            let results = if finding.results == Results::Same { ", same results" } else { "" };
+            format!("a lap of {} calls, {laps} times{results}", finding.period)
+        }
         (Kind::Streak, Args::Same) => format!("`{tool}` {laps} times in a row{result}"),
         (Kind::Streak, Args::Similar) => format!("`{tool}` {laps} times nearly alike{result}"),
         (Kind::Recurrence, Args::Same | Args::Similar) => {
             format!("`{tool}` {laps} times, others between{result}")
         }
-        (_, Args::SameTool) => format!("`{tool}` {laps} times, other arguments{result}"),
+        (_, Args::SameTool) => format!("`{tool}` {laps} times, each with other arguments{result}"),
         (_, Args::Any) => format!("{laps} different calls{result}"),
     }
 }
@@ -172,8 +182,11 @@ fn what(found: &Found, laps: u16) -> String {
 /// The calls that prove it, a line each.
 fn proof(calls: &[Shown]) -> Vec<String> {
     let width = calls.last().map_or(0, |call| call.index.to_string().len());
+    let tools = calls.iter().map(|call| plain(&call.tool).width());
+    let tool_width = tools.max().unwrap_or(0).min(TOOL_MAX);
     let row = |call: &Shown| {
-        let tool = shortened(&plain(&call.tool), 24);
+        let tool = shortened(&plain(&call.tool), TOOL_MAX);
+        let tool = format!("{tool}{}", " ".repeat(tool_width.saturating_sub(tool.width())));
         let head = format!("#{:<width$}  {tool}  ", call.index);
         let room = COLUMNS.saturating_sub(4 + head.width());
         let args = shortened(&plain(&masked(&call.args)), room);

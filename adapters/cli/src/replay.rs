@@ -56,7 +56,9 @@ pub(crate) struct Shown {
 /// The detectors of one trace, and what they found.
 pub(crate) struct Replay {
     preset: &'static Preset,
-    workers: HashMap<String, Worker>,
+    workers: Vec<Worker>,
+    /// Where each worker stands, by name.
+    places: HashMap<String, usize>,
     /// In the order of the calls and messages at which they were found.
     pub(crate) found: Vec<Found>,
     /// How far each loop went on after its last rung: worker, loop, laps and last call.
@@ -64,6 +66,7 @@ pub(crate) struct Replay {
 }
 
 struct Worker {
+    name: String,
     engine: Engine,
     /// The latest calls, oldest first.
     calls: VecDeque<Shown>,
@@ -75,7 +78,8 @@ struct Worker {
 
 impl Replay {
     pub(crate) fn new(preset: &'static Preset) -> Self {
-        Self { preset, workers: HashMap::new(), found: Vec::new(), extent: HashMap::new() }
+        let (workers, places) = (Vec::new(), HashMap::new());
+        Self { preset, workers, places, found: Vec::new(), extent: HashMap::new() }
     }
 
     /// Takes in one event of the trace.
@@ -89,32 +93,34 @@ impl Replay {
 
     /// The trace is over: what is still open will not be answered.
     pub(crate) fn finish(&mut self) {
-        let mut names: Vec<String> = self.workers.keys().cloned().collect();
-        names.sort_unstable();
-        for name in names {
-            let Some(worker) = self.workers.get_mut(&name) else { continue };
+        for place in 0..self.workers.len() {
+            let worker = &mut self.workers[place];
             let verdict = worker.engine.finish();
             let at = worker.calls.back().map_or(0, |call| call.index);
-            self.note(&name, &verdict, at);
+            self.note(place, &verdict, at);
         }
         self.found.sort_by_key(|found| match found.place {
             Place::Calls { at, .. } | Place::Messages { at, .. } => at,
         });
     }
 
-    fn worker(&mut self, name: &str) -> &mut Worker {
-        if !self.workers.contains_key(name) {
-            let worker = Worker::new(self.preset);
-            self.workers.insert(name.to_owned(), worker);
+    /// The place of the worker called `name`, which may be new.
+    fn place_of(&mut self, name: &str) -> usize {
+        if let Some(&place) = self.places.get(name) {
+            return place;
         }
-        self.workers.entry(name.to_owned()).or_insert_with(|| Worker::new(self.preset))
+        let place = self.workers.len();
+        self.workers.push(Worker::new(name, self.preset));
+        self.places.insert(name.to_owned(), place);
+        place
     }
 
     fn call(&mut self, call: &Call<'_>) {
         let recipe = &self.preset.recipe;
         let (Args::Json(args) | Args::Text(args)) = call.args;
         let digests = recipe.call(call.tool, args).step(call.step);
-        let worker = self.worker(call.worker);
+        let place = self.place_of(call.worker);
+        let worker = &mut self.workers[place];
         let announced = worker.engine.announce(digests);
         if let Some(seq) = announced.id.seq() {
             worker.numbering.set(seq, call.index);
@@ -122,53 +128,52 @@ impl Replay {
         if worker.calls.len() == KEPT_MAX {
             worker.calls.pop_front();
         }
-        let shown = args.get(..args.floor_char_boundary(ARGS_SHOWN)).unwrap_or(args);
         worker.calls.push_back(Shown {
             index: call.index,
             id: announced.id,
             tool: call.tool.to_owned(),
-            args: shown.to_owned(),
+            args: beginning(args, ARGS_SHOWN).to_owned(),
         });
-        self.note(call.worker, &announced.settled, call.index);
-        self.note(call.worker, &announced.verdict, call.index);
+        self.note(place, &announced.settled, call.index);
+        self.note(place, &announced.verdict, call.index);
     }
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
         let recipe = &self.preset.recipe;
         let digests = recipe.cut_outcome(outcome.text, outcome.cut, outcome.failed);
-        let worker = self.worker(outcome.worker);
-        let Ok(place) = worker.calls.binary_search_by_key(&outcome.call, |call| call.index) else {
+        let place = self.place_of(outcome.worker);
+        let worker = &mut self.workers[place];
+        let Ok(call) = worker.calls.binary_search_by_key(&outcome.call, |call| call.index) else {
             return;
         };
-        let verdict = worker.engine.outcome(worker.calls[place].id, digests);
+        let verdict = worker.engine.outcome(worker.calls[call].id, digests);
         let judged = verdict.finding.map(|finding| worker.numbering.index(finding.last));
-        self.note(outcome.worker, &verdict, judged.unwrap_or(outcome.call));
+        self.note(place, &verdict, judged.unwrap_or(outcome.call));
     }
 
     fn message(&mut self, message: &Message<'_>) {
-        let recipe = &self.preset.recipe;
+        let text = self.preset.recipe.text(message.text);
+        let place = self.place_of(message.worker);
+        let worker = &mut self.workers[place];
         if message.role == Role::User {
-            let digest = recipe.text(message.text);
-            self.worker(message.worker).engine.user_message(digest);
+            worker.engine.user_message(text);
         } else if message.text_only {
-            let digest = recipe.text(message.text);
-            let worker = self.worker(message.worker);
             worker.turns.set(worker.turn, message.index);
             worker.turn += 1;
-            let verdict = worker.engine.text_turn(digest);
-            self.note(message.worker, &verdict, message.index);
+            let verdict = worker.engine.text_turn(text);
+            self.note(place, &verdict, message.index);
         }
     }
 
     /// Keeps a verdict that asks for something, at the call or message `at`: as a finding if its
     /// rung is a new one, else as the further course of its loop.
-    fn note(&mut self, name: &str, verdict: &Verdict, at: usize) {
+    fn note(&mut self, place: usize, verdict: &Verdict, at: usize) {
         let Some(finding) = verdict.finding.filter(|_| verdict.action > Action::Proceed) else {
             return;
         };
-        let Some(worker) = self.workers.get(name) else { return };
+        let worker = &self.workers[place];
         let place = worker.place(&finding, at);
-        let key = (name.to_owned(), finding.loop_id);
+        let key = (worker.name.clone(), finding.loop_id);
         self.extent.insert(key, (finding.laps, place));
         if !verdict.fresh {
             return;
@@ -181,7 +186,7 @@ impl Replay {
             finding,
             action: verdict.action,
             tool,
-            worker: name.to_owned(),
+            worker: worker.name.clone(),
             place,
             proof,
         });
@@ -189,8 +194,9 @@ impl Replay {
 }
 
 impl Worker {
-    fn new(preset: &'static Preset) -> Self {
+    fn new(name: &str, preset: &'static Preset) -> Self {
         Self {
+            name: name.to_owned(),
             // Every preset's window fits, as a test of this module shows.
             engine: Engine::new(preset.policy).expect("a window of at most 64"),
             calls: VecDeque::new(),
@@ -214,6 +220,12 @@ impl Worker {
             .filter_map(|index| self.calls.binary_search_by_key(&index, |call| call.index).ok());
         places.map(|place| self.calls[place].clone()).collect()
     }
+}
+
+/// As much of `text` as `bytes` hold, cut between characters.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    end.and_then(|end| text.get(..end)).unwrap_or("")
 }
 
 /// Which index each sequence number has: they run in step until another worker comes between.
@@ -248,7 +260,9 @@ mod tests {
 
     #[test]
     fn every_preset_fits_into_the_detector() {
-        PRESETS.iter().for_each(|preset| drop(Worker::new(preset)));
+        for preset in &PRESETS {
+            assert_eq!(Worker::new("main", preset).engine.policy(), preset.policy);
+        }
     }
 
     #[test]

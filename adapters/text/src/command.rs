@@ -85,13 +85,24 @@ const TEST_RUNS: [&[&str]; 24] = [
     &["dotnet", "test"],
 ];
 
-/// Whether some part of `command` runs tests: `cd app && RUST_LOG=info cargo test -q` does.
+/// What runs a script that is its first argument.
+const INTERPRETERS: [&str; 8] = ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl"];
+
+/// Whether some part of `command` runs tests: `cd app && RUST_LOG=info cargo test -q` does, and
+/// so does a script with `test` or `tests` as a word of its path.
 pub(crate) fn runs_tests(command: &str) -> bool {
-    let parts = command.split(['\n', ';', '|', '&']);
-    parts.into_iter().any(|part| {
+    command.split(['\n', ';', '|', '&']).any(|part| {
         let words = part.split_ascii_whitespace().skip_while(|word| word.contains('='));
-        TEST_RUNS.iter().any(|first| words.clone().take(first.len()).eq(first.iter().copied()))
+        let is = |first: &&[&str]| words.clone().take(first.len()).eq(first.iter().copied());
+        let mut script = words.clone().skip_while(|word| INTERPRETERS.contains(word));
+        TEST_RUNS.iter().any(is) || script.next().is_some_and(is_test_script)
     })
+}
+
+/// Whether `word` is the path of a script for tests, as `./run_tests.sh` and `tests/all.py` are.
+fn is_test_script(word: &str) -> bool {
+    let is_path = word.contains('/') || word.contains('.');
+    is_path && word.split(['/', '.', '_', '-']).any(|part| matches!(part, "test" | "tests"))
 }
 
 #[cfg(test)]
@@ -130,6 +141,11 @@ mod tests {
             ("cd app && RUST_LOG=info cargo test -q", true),
             ("python -m pytest tests", true),
             ("make test 2>&1 | tail -5", true),
+            ("sh tests/run.sh", true),
+            ("./run_tests.sh -v", true),
+            ("python3 test.py", true),
+            ("cat tests/run.sh", false),
+            ("sh latest.sh", false),
             ("cargo testing", false),
             ("echo pytest", false),
             ("python -m", false),

@@ -579,14 +579,13 @@ fn identity(rule: &Rule<'_>, round: &[Record], period: usize) -> Identity {
         let laps = (back..round.len()).step_by(period).map(|n| &round[round.len() - 1 - n]);
         let answered = laps.take(64).find(|record| record.status != Status::Vetoed);
         let result = match (answered.map(|record| record.status), rule.results) {
-            (_, Results::Ignored) | (None, _) => vec![],
             (Some(Status::Reported(answer)), Results::Near) => {
                 vec![answer.near, u8::from(answer.failed)]
             }
             (Some(Status::Reported(answer)), Results::Same) => {
                 vec![answer.result, u8::from(answer.failed)]
             }
-            (Some(_), _) => vec![],
+            _ => vec![],
         };
         (args, result)
     };
