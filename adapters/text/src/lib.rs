@@ -38,3 +38,8 @@ pub use likeness::PRIMARY_KEYS;
 pub use recipe::{PRESETS, Preset, Recipe};
 pub use silence::is_silent;
 pub use tags::tag;
+
+/// The examples of the README, which need this crate and the engine.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
