@@ -46,10 +46,18 @@ impl<'n> Nudge<'n> {
             (Kind::Recurrence, Args::Similar) => {
                 write!(f, "You keep coming back to nearly the same `{tool}` call: {laps} times")?;
             }
-            (_, Args::SameTool) => write!(f, "{laps} different `{tool}` calls")?,
-            (_, Args::Any) if tag == Tag::Test => write!(f, "{laps} test runs")?,
-            (_, Args::Any) if tag == Tag::Shell => write!(f, "{laps} commands")?,
-            (_, Args::Any) => write!(f, "{laps} different calls")?,
+            (Kind::Streak, Args::SameTool) => write!(f, "Your last {laps} `{tool}` calls")?,
+            (Kind::Streak, Args::Any) if tag == Tag::Test => {
+                write!(f, "Your last {laps} test runs")?;
+            }
+            (Kind::Streak, Args::Any) if tag == Tag::Shell => {
+                write!(f, "Your last {laps} commands")?;
+            }
+            (Kind::Streak, Args::Any) => write!(f, "Your last {laps} calls")?,
+            (Kind::Recurrence, Args::SameTool) => {
+                write!(f, "{laps} of your latest `{tool}` calls")?;
+            }
+            (Kind::Recurrence, Args::Any) => write!(f, "{laps} of your latest calls")?,
         }
         f.write_str(self.answers())
     }
@@ -122,7 +130,10 @@ impl<'n> Nudge<'n> {
 impl fmt::Display for Nudge<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.what(f)?;
-        f.write_str(self.advice())?;
+        // Whoever is stopped has no use for advice.
+        if !self.action.clears() {
+            f.write_str(self.advice())?;
+        }
         f.write_str(self.consequence())
     }
 }

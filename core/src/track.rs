@@ -31,7 +31,7 @@ pub(crate) struct Hit {
     pub(crate) seen: Mask,
     /// The records before this one that match it.
     pub(crate) matches: Mask,
-    /// The novel calls inside the pattern.
+    /// The novel calls between the matches of a recurrence.
     pub(crate) novel: u32,
 }
 
@@ -184,7 +184,7 @@ impl Past<'_> {
             evidence: part.then(true),
             seen: self.seen,
             matches: self.matches,
-            novel: oldest.map_or(0, |oldest| self.novel_within(oldest)),
+            novel: 0,
         }
     }
 

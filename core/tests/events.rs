@@ -1,0 +1,228 @@
+//! Events that the oracle does not reach, or that deserve to be seen one by one.
+
+use proptest::prelude::*;
+use unstuck_core::{
+    Action, Args, Call, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Policy,
+    Results, Rule, Rung, Tag, Tool, Verdict, presets,
+};
+
+type Balanced = Detector<'static, 20>;
+
+fn balanced() -> Balanced {
+    Detector::new(&presets::BALANCED).unwrap()
+}
+
+fn call(args: u8) -> Call {
+    Call::new(Tool::new(1), Digest::of(&[args]))
+}
+
+fn answer(result: u8) -> Outcome {
+    Outcome::ok(Digest::of(&[result]))
+}
+
+/// Announces a call and reports its outcome at once.
+fn run(detector: &mut Balanced, args: u8, result: u8) -> Verdict {
+    let announced = detector.announce(call(args));
+    detector.outcome(announced.id, answer(result))
+}
+
+#[test]
+fn a_blocked_loop_stays_blocked_until_something_moves() {
+    let mut detector = balanced();
+    for expected in ["proceed", "proceed", "nudge", "warn", "block"] {
+        assert_eq!(run(&mut detector, 0, 0).action.name(), expected);
+    }
+    // The next is blocked before it runs, and vetoing it does not end the loop.
+    let announced = detector.announce(call(0));
+    assert_eq!((announced.verdict.action, announced.verdict.fresh), (Action::Block, false));
+    assert_eq!(detector.vetoed(announced.id).action, Action::Block);
+    let again = detector.announce(call(0));
+    assert_eq!(again.verdict.action, Action::Block);
+    let ids = [announced, again].map(|announced| announced.verdict.finding.unwrap().loop_id);
+    assert_eq!(ids[0], ids[1]);
+    // Another call is let through; and so is the first, once it is answered differently.
+    assert_eq!(run(&mut detector, 1, 1).action, Action::Proceed);
+    assert_eq!(run(&mut detector, 0, 9).action, Action::Proceed);
+    assert_eq!(detector.announce(call(0)).verdict.action, Action::Proceed);
+}
+
+#[test]
+fn a_host_that_runs_a_blocked_call_is_judged_by_what_came_back() {
+    let mut detector = balanced();
+    for _ in 0..5 {
+        run(&mut detector, 0, 0);
+    }
+    let announced = detector.announce(call(0));
+    assert_eq!(announced.verdict.action, Action::Block);
+    assert_eq!(detector.outcome(announced.id, answer(7)), Verdict::PROCEED);
+}
+
+#[test]
+fn every_further_attempt_climbs_to_the_stop() {
+    let mut detector = balanced();
+    let mut actions = Vec::new();
+    for _ in 0..8 {
+        let announced = detector.announce(call(0));
+        let verdict = if announced.verdict.action >= Action::Block {
+            detector.vetoed(announced.id)
+        } else {
+            detector.outcome(announced.id, answer(0))
+        };
+        actions.push(verdict.action.name());
+    }
+    let expected = ["proceed", "proceed", "nudge", "warn", "block", "block", "block", "stop"];
+    assert_eq!(actions, expected);
+    // The history is gone, the sequence numbers go on.
+    let announced = detector.announce(call(0));
+    assert_eq!((announced.verdict.action, announced.id.seq()), (Action::Proceed, Some(8)));
+}
+
+#[test]
+fn a_finding_names_the_calls_that_prove_it() {
+    let mut detector = balanced();
+    run(&mut detector, 9, 9);
+    let verdicts = [(0, 0), (1, 1), (0, 0), (1, 1)].map(|(a, r)| run(&mut detector, a, r));
+    let finding = verdicts[3].finding.unwrap();
+    assert_eq!(finding.rule_name(detector.policy()), "cycle");
+    assert_eq!((finding.period, finding.laps), (2, 2));
+    assert_eq!((finding.first, finding.last), (1, 4));
+    assert_eq!(finding.calls().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(finding.confidence, 100);
+}
+
+#[test]
+fn a_loop_has_one_id_wherever_it_is_entered() {
+    let ids = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]].map(|lap| {
+        let mut detector = balanced();
+        let verdicts = [lap, lap].concat().into_iter().map(|n| run(&mut detector, n, n));
+        verdicts.last().unwrap().finding.unwrap().loop_id
+    });
+    assert_eq!((ids[0], ids[0]), (ids[1], ids[2]));
+    assert_ne!(ids[0], ids[3], "the other way round is another loop");
+}
+
+#[test]
+fn a_verdict_is_fresh_once_a_rung() {
+    let mut detector = balanced();
+    let fresh: Vec<bool> = (0..8).map(|_| run(&mut detector, 0, 0).fresh).collect();
+    assert_eq!(fresh, [false, false, true, true, true, false, false, true]);
+}
+
+#[test]
+fn a_ladder_is_armed_again_when_the_loop_has_ended() {
+    let mut detector = balanced();
+    for _ in 0..3 {
+        run(&mut detector, 0, 0);
+    }
+    for n in 1..=25 {
+        run(&mut detector, n, n);
+    }
+    let again = [(); 3].map(|()| run(&mut detector, 0, 0));
+    assert_eq!(again.map(|verdict| verdict.action.name()), ["proceed", "proceed", "nudge"]);
+    assert!(again[2].fresh);
+}
+
+#[test]
+fn outcomes_that_are_late_double_or_foreign_change_nothing() {
+    let mut detector = balanced();
+    let first = detector.announce(call(0)).id;
+    let second = detector.announce(call(1)).id;
+    assert_eq!(detector.outcome(first, answer(0)), Verdict::PROCEED, "it settled unreported");
+    detector.outcome(second, answer(1));
+    assert_eq!(detector.outcome(second, answer(2)), Verdict::PROCEED);
+    let foreign = balanced().announce(call(0)).id;
+    assert_eq!(detector.outcome(foreign, answer(0)), Verdict::PROCEED);
+    detector.clear();
+    assert_eq!(detector.outcome(second, answer(1)), Verdict::PROCEED);
+}
+
+#[test]
+fn calls_that_are_exempt_have_no_number() {
+    let mut detector: Detector<'_, 20> = Detector::new(&presets::START_OVER).unwrap();
+    let thought = detector.announce(call(0).tag(Tag::Think));
+    assert_eq!(thought.id.seq(), None);
+    assert_eq!(detector.outcome(thought.id, answer(0)), Verdict::PROCEED);
+    assert_eq!(detector.announce(call(0)).id.seq(), Some(0));
+}
+
+#[test]
+fn the_oldest_of_too_many_open_calls_settles_as_unreported() {
+    let mut detector = balanced();
+    let open: Vec<CallId> = (0..=u8::try_from(OPEN_MAX).unwrap())
+        .map(|n| detector.announce(call(n).step(1)).id)
+        .collect();
+    assert_eq!(detector.outcome(open[0], answer(0)), Verdict::PROCEED);
+    // The others still wait: reported, the same calls are a lap of equal effects.
+    for (n, id) in (1..).zip(&open[1..]) {
+        assert_eq!(detector.outcome(*id, answer(n)), Verdict::PROCEED);
+    }
+    let again: Vec<Verdict> =
+        (1..=u8::try_from(OPEN_MAX).unwrap()).map(|n| run(&mut detector, n, n)).collect();
+    assert_eq!(again.last().unwrap().action, Action::Nudge);
+}
+
+#[test]
+fn an_automatic_message_is_no_new_instruction() {
+    let mut detector = balanced();
+    let go_on = Digest::of(b"please continue");
+    let mut actions = Vec::new();
+    for _ in 0..3 {
+        detector.user_message(go_on);
+        actions.push(run(&mut detector, 0, 0).action.name());
+    }
+    assert_eq!(actions, ["proceed", "proceed", "nudge"]);
+    detector.user_message(Digest::of(b"something else"));
+    assert_eq!(run(&mut detector, 0, 0).action, Action::Proceed);
+}
+
+#[test]
+fn a_streak_is_counted_beyond_the_window() {
+    const WARN: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(30, Action::Warn)]);
+    let thirty = Pattern::Streak { times: 30 };
+    let rules = [Rule::new("r", Args::Same, Results::Same, thirty, WARN)];
+    let policy = Policy::new("p", 4, &rules).unwrap();
+    let mut detector: Detector<'_, 4> = Detector::new(&policy).unwrap();
+    let mut verdict = Verdict::PROCEED;
+    for _ in 0..30 {
+        assert_eq!(verdict, Verdict::PROCEED);
+        let announced = detector.announce(call(0));
+        verdict = detector.outcome(announced.id, answer(0));
+    }
+    let finding = verdict.finding.unwrap();
+    assert_eq!((finding.laps, finding.first, finding.last), (30, 0, 29));
+    assert_eq!(finding.calls().collect::<Vec<_>>(), [25, 26, 27, 28, 29]);
+}
+
+proptest! {
+    /// The same batches of calls, answered in two orders, end in the same verdicts: summed over
+    /// a batch, what was found in it is the same.
+    #[test]
+    fn the_order_of_arrival_does_not_matter(
+        batches in prop::collection::vec(
+            prop::collection::vec((0..3_u8, 0..2_u8, any::<u32>()), 1..=OPEN_MAX),
+            1..24,
+        ),
+    ) {
+        let mut found = [Vec::new(), Vec::new()];
+        for (found, shuffled) in found.iter_mut().zip([false, true]) {
+            let mut detector = balanced();
+            for (step, batch) in (0..).zip(&batches) {
+                let mut open: Vec<(u32, CallId, u8)> = Vec::new();
+                let mut strongest = Verdict::PROCEED;
+                for &(args, result, order) in batch {
+                    let announced = detector.announce(call(args).step(step));
+                    strongest = strongest.or_stronger(announced.verdict);
+                    open.push((order, announced.id, result));
+                }
+                if shuffled {
+                    open.sort_unstable_by_key(|(order, ..)| *order);
+                }
+                for (_, id, result) in open {
+                    strongest = strongest.or_stronger(detector.outcome(id, answer(result)));
+                }
+                found.push((strongest.action, strongest.finding));
+            }
+        }
+        prop_assert_eq!(&found[0], &found[1]);
+    }
+}

@@ -1,0 +1,82 @@
+//! What agents read, for every kind of finding and every action.
+
+use unstuck_core::{
+    Action, Args, Call, Detector, Digest, Ladder, Outcome, Pattern, Policy, Results, Rule, Rung,
+    Select, Tag, TextRule, Texts, Tool, Verdict,
+};
+
+const ONCE: Ladder<'_> = Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge)]);
+
+/// The nudge of the first finding of a rule on `calls`: which arguments, with which result.
+fn nudge(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> String {
+    let rules = [rule];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    let verdicts = calls.iter().map(|&(args, result)| {
+        let call = Call::new(Tool::new(1), Digest::of(&[args])).similar(Digest::of(b"")).tag(tag);
+        let announced = detector.announce(call);
+        let result = Digest::of(&[result]);
+        let outcome = if failed { Outcome::failed(result) } else { Outcome::ok(result) };
+        let verdict = detector.outcome(announced.id, outcome.near(Digest::of(b"")));
+        announced.verdict.or_stronger(verdict)
+    });
+    let found: Vec<Verdict> = verdicts.collect();
+    let finding = found.into_iter().find_map(|verdict| verdict.finding).unwrap();
+    finding.nudge(Action::Nudge, "bash").to_string()
+}
+
+fn rule(args: Args, results: Results, pattern: Pattern) -> Rule<'static> {
+    Rule::new("r", args, results, pattern, ONCE)
+}
+
+#[test]
+fn every_kind_has_words_that_fit() {
+    let streak = Pattern::Streak { times: 3 };
+    let recurrence = Pattern::recurrence(3, 9);
+    let same = [(0, 0); 3];
+    let varied = [(0, 0), (1, 0), (2, 0)];
+    let numbers = [(0, 0), (0, 1), (0, 2)];
+    let ragged = [(0, 0), (1, 1), (0, 0), (2, 2), (0, 0)];
+    let laps = [(0, 0), (1, 1), (0, 0), (1, 1)];
+    let tests = rule(Args::Any, Results::Ignored, streak).select(Select::Tag(Tag::Test)).failed();
+    let shell = rule(Args::Any, Results::Ignored, streak).select(Select::Tag(Tag::Shell)).failed();
+    let cases = [
+        nudge(rule(Args::Same, Results::Same, streak), Tag::Other, false, &same),
+        nudge(rule(Args::Same, Results::Same, streak), Tag::Read, false, &same),
+        nudge(rule(Args::Same, Results::Same, streak), Tag::Poll, false, &same),
+        nudge(rule(Args::Same, Results::Same, streak), Tag::Other, true, &same),
+        nudge(rule(Args::Same, Results::Same, streak), Tag::Test, true, &same),
+        nudge(rule(Args::Same, Results::Same, streak), Tag::Shell, true, &same),
+        nudge(
+            rule(Args::Same, Results::Near, streak).ignore_progress(),
+            Tag::Other,
+            false,
+            &numbers,
+        ),
+        nudge(rule(Args::Same, Results::Ignored, streak), Tag::Other, false, &same),
+        nudge(rule(Args::Similar, Results::Ignored, streak), Tag::Other, false, &varied),
+        nudge(rule(Args::SameTool, Results::Same, streak), Tag::Other, true, &varied),
+        nudge(rule(Args::SameTool, Results::Same, streak), Tag::Other, false, &varied),
+        nudge(rule(Args::Any, Results::Near, streak), Tag::Other, true, &varied),
+        nudge(tests, Tag::Test, true, &varied),
+        nudge(shell, Tag::Shell, true, &varied),
+        nudge(rule(Args::Same, Results::Same, recurrence), Tag::Other, false, &ragged),
+        nudge(rule(Args::Similar, Results::Same, recurrence), Tag::Other, false, &ragged),
+        nudge(rule(Args::Same, Results::Same, Pattern::cycle(2, 4, 2)), Tag::Shell, true, &laps),
+        nudge(rule(Args::Same, Results::Ignored, Pattern::cycle(2, 4, 2)), Tag::Read, false, &laps),
+    ];
+    insta::assert_snapshot!(cases.join("\n"));
+}
+
+#[test]
+fn every_action_says_what_comes_next() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let rules = [rule(Args::Same, Results::Same, Pattern::Streak { times: 2 })];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let policy = policy.with_text(TextRule::new("t", Texts::Any, 2, LADDER)).unwrap();
+    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    detector.text_turn(Digest::of(b"a"));
+    let finding = detector.text_turn(Digest::of(b"b")).finding.unwrap();
+    let nudges = Action::ALL.map(|action| finding.nudge(action, "").to_string());
+    insta::assert_snapshot!(nudges.join("\n"));
+}
