@@ -5,6 +5,7 @@ use core::mem::take;
 use heapless::Deque;
 
 use crate::Digest;
+use crate::evidence::Evidence;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Loops;
 use crate::mask::Mask;
@@ -13,7 +14,7 @@ use crate::record::{Call, CallId, Outcome, Record, Status, Tool};
 use crate::rule::{Args, Progress, Results, Rule, Texts};
 use crate::track::{Hit, Track};
 use crate::verdict::{Finding, Kind, LoopId, RuleIndex, Verdict, confidence};
-use crate::window::{Key, View, Window};
+use crate::window::{View, Window};
 
 /// How many calls may be open at once. Agents issue a handful of calls together, seldom more
 /// than eight; the oldest of more settles as unreported. 40 bytes of a detector each.
@@ -322,7 +323,7 @@ impl<'p, const W: usize> Detector<'p, W> {
             }
         }
         let Some((place, rule, hit)) = found else { return Verdict::PROCEED };
-        let finding = self.finding(moment, place, rule, seq, record, &hit);
+        let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
         self.climb(&rule.ladder, finding, rule.can_block_ahead().then_some(place))
     }
 
@@ -361,7 +362,8 @@ impl<'p, const W: usize> Detector<'p, W> {
             let view = self.window.compare(&attempt, policy);
             let Some(hit) = self.try_rule(place, &attempt, &view) else { continue };
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
-            let finding = self.finding(Moment::Settled, place, rule, seq, &attempt, &hit);
+            let evidence = self.evidence(Moment::Settled);
+            let finding = evidence.finding(place, rule, seq, &attempt, &hit);
             if finding.loop_id == known.id {
                 return Verdict {
                     action: Action::Block,
@@ -384,73 +386,13 @@ impl<'p, const W: usize> Detector<'p, W> {
         track.observe(own, rule, attempt, view)
     }
 
-    fn finding(
-        &self,
-        moment: Moment,
-        place: u8,
-        rule: &Rule<'_>,
-        seq: u64,
-        record: &Record,
-        hit: &Hit,
-    ) -> Finding {
-        let beyond = hit.repetitions.saturating_sub(rule.pattern.least());
-        Finding {
-            rule: RuleIndex::Call(place),
-            kind: hit.kind,
-            args: rule.args,
-            results: rule.results,
-            tool: record.tool,
-            tag: record.tag,
-            failed: record.failed,
-            period: hit.period,
-            laps: hit.repetitions,
-            first: seq.saturating_sub(hit.span),
-            last: seq,
-            loop_id: self.loop_id(moment, rule, record, hit),
-            confidence: confidence(rule.args, rule.results, hit.novel, beyond),
-            evidence: hit.evidence,
+    /// The records before the one that is judged at this moment.
+    fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
+        let (window, open) = (&self.window, &self.open);
+        match moment {
+            Moment::Settled => Evidence { window, open: None },
+            Moment::Announced => Evidence { window, open: Some(open) },
         }
-    }
-
-    /// The id of the loop that `hit` found: a sum over its calls and the call after each, which
-    /// is the same wherever the loop is entered.
-    fn loop_id(&self, moment: Moment, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
-        let period = u32::from(hit.period);
-        let (steps, shown) = match hit.kind {
-            // Lap by lap through what the rule saw.
-            Kind::Cycle => (hit.seen, hit.shown),
-            Kind::Streak | Kind::Recurrence | Kind::Text => (hit.matches, u32::MAX),
-        };
-        let own = Key::of(record, rule);
-        let key = |back: u32| match back.checked_sub(1) {
-            None => Some(own),
-            Some(back) => steps.nth(back).and_then(|age| self.key(moment, rule, age)),
-        };
-        // A vetoed call has no result: the same call has one a lap back, or two.
-        let known = |place: u32| {
-            let mut laps = (place..shown).step_by(usize::from(hit.period)).map_while(key);
-            let result = laps.find(|key| !key.vetoed).map_or(Digest::new(0), |key| key.result);
-            key(place).map_or(Digest::new(0), |key| key.args.mix(result))
-        };
-        let sum = (0..period).fold(0_u64, |sum, place| {
-            let after = place.checked_sub(1).unwrap_or(period.saturating_sub(1));
-            sum.wrapping_add(known(place).mix(known(after)).bits())
-        });
-        let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
-        LoopId::new(Digest::new(sum).mix(Digest::new(u64::from_le_bytes(modes))))
-    }
-
-    /// What `rule` knows the record by that stands `age` records before the one judged.
-    fn key(&self, moment: Moment, rule: &Rule<'_>, age: u32) -> Option<Key> {
-        if moment == Moment::Settled {
-            return self.window.key(rule, age);
-        }
-        let open = u32::try_from(self.open.len()).ok()?;
-        if let Some(age) = age.checked_sub(open) {
-            return self.window.key(rule, age);
-        }
-        let record = self.open.iter().rev().nth(usize::try_from(age).ok()?)?;
-        Some(Key::of(record, rule))
     }
 
     /// The past as a call sees it that is being announced: open calls first, then the window.

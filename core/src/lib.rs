@@ -87,6 +87,7 @@ extern crate std;
 
 mod detector;
 mod digest;
+mod evidence;
 mod ladder;
 mod loops;
 mod mask;

@@ -1,0 +1,86 @@
+//! From a pattern that holds to a finding: which calls, which loop, how sure.
+
+use heapless::Deque;
+
+use crate::Digest;
+use crate::detector::OPEN_MAX;
+use crate::record::Record;
+use crate::rule::Rule;
+use crate::track::Hit;
+use crate::verdict::{Finding, Kind, LoopId, RuleIndex, confidence};
+use crate::window::{Key, Window};
+
+/// The records before the one that is judged: the window, and before it, for a call that is
+/// being announced, those still open.
+pub(crate) struct Evidence<'d, const W: usize> {
+    pub(crate) window: &'d Window<W>,
+    pub(crate) open: Option<&'d Deque<Record, OPEN_MAX>>,
+}
+
+impl<const W: usize> Evidence<'_, W> {
+    /// The finding of the rule at `place`, which `hit` at `record`, the one numbered `seq`.
+    pub(crate) fn finding(
+        &self,
+        place: u8,
+        rule: &Rule<'_>,
+        seq: u64,
+        record: &Record,
+        hit: &Hit,
+    ) -> Finding {
+        let beyond = hit.repetitions.saturating_sub(rule.pattern.least());
+        Finding {
+            rule: RuleIndex::Call(place),
+            kind: hit.kind,
+            args: rule.args,
+            results: rule.results,
+            tool: record.tool,
+            tag: record.tag,
+            failed: record.failed,
+            period: hit.period,
+            laps: hit.repetitions,
+            first: seq.saturating_sub(hit.span),
+            last: seq,
+            loop_id: self.loop_id(rule, record, hit),
+            confidence: confidence(rule.args, rule.results, hit.novel, beyond),
+            evidence: hit.evidence,
+        }
+    }
+
+    /// The id of the loop that `hit` found: a sum over its calls and the call after each, which
+    /// is the same wherever the loop is entered.
+    fn loop_id(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
+        let period = u32::from(hit.period);
+        let (steps, shown) = match hit.kind {
+            // Lap by lap through what the rule saw.
+            Kind::Cycle => (hit.seen, hit.shown),
+            Kind::Streak | Kind::Recurrence | Kind::Text => (hit.matches, u32::MAX),
+        };
+        let own = Key::of(record, rule);
+        let key = |back: u32| match back.checked_sub(1) {
+            None => Some(own),
+            Some(back) => steps.nth(back).and_then(|age| self.key(rule, age)),
+        };
+        // A vetoed call has no result: the same call has one a lap back, or two.
+        let known = |place: u32| {
+            let mut laps = (place..shown).step_by(usize::from(hit.period).max(1)).map_while(key);
+            let result = laps.find(|key| !key.vetoed).map_or(Digest::new(0), |key| key.result);
+            key(place).map_or(Digest::new(0), |key| key.args.mix(result))
+        };
+        let sum = (0..period).fold(0_u64, |sum, place| {
+            let after = place.checked_sub(1).unwrap_or(period.saturating_sub(1));
+            sum.wrapping_add(known(place).mix(known(after)).bits())
+        });
+        let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
+        LoopId::new(Digest::new(sum).mix(Digest::new(u64::from_le_bytes(modes))))
+    }
+
+    /// What `rule` knows the record by that stands `age` records before the one judged.
+    fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
+        let open = self.open.map_or(0, Deque::len);
+        if let Some(age) = age.checked_sub(u32::try_from(open).ok()?) {
+            return self.window.key(rule, age);
+        }
+        let record = self.open?.iter().rev().nth(usize::try_from(age).ok()?)?;
+        Some(Key::of(record, rule))
+    }
+}
