@@ -284,7 +284,7 @@ impl<'p, const W: usize> Detector<'p, W> {
 
     fn settle_one(&mut self, seq: u64, record: &Record) -> Verdict {
         let view = self.window.compare(record, self.policy);
-        if view.progressed(record, Results::Same) {
+        if view.progressed(Results::Same) {
             self.cut_early_rules();
         }
         let verdict = self.judge(Moment::Settled, seq, record, &view);
@@ -313,13 +313,18 @@ impl<'p, const W: usize> Detector<'p, W> {
     /// the finding.
     fn judge(&mut self, moment: Moment, seq: u64, record: &Record, view: &View) -> Verdict {
         let policy = self.policy;
+        if moment == Moment::Announced && !policy.needs().early {
+            return Verdict::PROCEED;
+        }
         let mut found = None;
         let rules = (0_u8..).zip(policy.rules());
         let runs = runs_by_rule(&mut self.runs, policy.rules());
         for (((place, rule), track), runs) in rules.zip(&mut self.tracks).zip(runs) {
-            if rule.is_judged_early() == (moment == Moment::Announced) {
-                let hit = track.observe(runs, rule, record, view);
-                found = found.or(hit.map(|hit| (place, rule, hit)));
+            if rule.is_judged_early() == (moment == Moment::Announced)
+                && let Some(hit) = track.observe(runs, rule, record, view)
+                && found.is_none()
+            {
+                found = Some((place, rule, hit));
             }
         }
         let Some((place, rule, hit)) = found else { return Verdict::PROCEED };

@@ -54,8 +54,12 @@ impl Mask {
         self.0.checked_ilog2()
     }
 
-    /// The `n`th newest record in the mask, counted from 0. O(n).
+    /// The `n`th newest record in the mask, counted from 0. O(n), and at once if none is
+    /// missing before it.
     pub(crate) fn nth(self, n: u32) -> Option<u32> {
+        if n < self.leading_run() {
+            return Some(n);
+        }
         let mut bits = self.0;
         for _ in 0..n {
             bits &= bits.wrapping_sub(1);

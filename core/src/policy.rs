@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::ladder::{Basis, Ladder};
-use crate::record::TagSet;
+use crate::record::{Record, TagSet};
 use crate::rule::{Args, Pattern, Results, Rule, TextRule};
 
 /// The longest window: one bit a record in a 64-bit mask.
@@ -53,23 +53,38 @@ pub struct Policy<'p> {
     needs: Needs,
 }
 
-/// Which digests the rules look at, beside `args`.
+/// What the rules look at, beside equal `args`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each digest")]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing to look at")]
 pub(crate) struct Needs {
     pub(crate) similar: bool,
     pub(crate) tool: bool,
     pub(crate) result: bool,
     pub(crate) near: bool,
+    /// Whether some rule matches calls with different arguments.
+    pub(crate) beyond_args: bool,
+    /// Whether some rule is judged when a call is announced.
+    pub(crate) early: bool,
 }
 
 impl Needs {
+    const NONE: Self = Self {
+        similar: false,
+        tool: false,
+        result: false,
+        near: false,
+        beyond_args: false,
+        early: false,
+    };
+
     const fn and_of(self, rule: &Rule<'_>) -> Self {
         Self {
             similar: self.similar || matches!(rule.args, Args::Similar),
             tool: self.tool || matches!(rule.args, Args::SameTool),
             result: self.result || matches!(rule.results, Results::Same),
             near: self.near || matches!(rule.results, Results::Near),
+            early: self.early || rule.is_judged_early(),
+            beyond_args: self.beyond_args || !matches!(rule.args, Args::Same),
         }
     }
 }
@@ -85,7 +100,7 @@ impl<'p> Policy<'p> {
         window: u8,
         rules: &'p [Rule<'p>],
     ) -> Result<Self, PolicyError<'p>> {
-        let needs = Needs { similar: false, tool: false, result: false, near: false };
+        let needs = Needs::NONE;
         let mut policy = Self { name, window, rules, text: None, exempt: TagSet::EMPTY, needs };
         if window == 0 || window > WINDOW_MAX {
             return Err(policy.error(None, Flaw::Window { window }));
@@ -165,6 +180,12 @@ impl<'p> Policy<'p> {
 
     pub(crate) const fn needs(&self) -> Needs {
         self.needs
+    }
+
+    /// Whether some rule could match `record` with a call of other arguments.
+    pub(crate) fn looks_beyond_args(&self, record: &Record) -> bool {
+        self.needs.beyond_args
+            && self.rules.iter().any(|rule| rule.args != Args::Same && rule.takes(record))
     }
 
     pub(crate) const fn error(&self, rule: Option<&'p str>, flaw: Flaw) -> PolicyError<'p> {

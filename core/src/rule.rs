@@ -1,7 +1,7 @@
 //! Rules: what must match, which records count, how they recur, and what to do about it.
 
 use crate::ladder::Ladder;
-use crate::record::Tag;
+use crate::record::{Record, Status, Tag};
 
 /// What two calls must have in common to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -279,6 +279,28 @@ impl<'p> Rule<'p> {
             (self.results, self.outcomes, self.select),
             (Results::Ignored, Outcomes::Any, Select::Every | Select::Tag(_))
         )
+    }
+
+    /// Whether the rule sees `record`, and its outcome complies.
+    pub(crate) fn takes(&self, record: &Record) -> bool {
+        self.selects(record) && self.allows(record)
+    }
+
+    /// Whether the rule sees `record`.
+    pub(crate) fn selects(&self, record: &Record) -> bool {
+        match self.select {
+            Select::Every => true,
+            Select::Tag(tag) => record.tag == tag,
+            Select::Unreported => record.status == Status::Unreported,
+        }
+    }
+
+    /// Whether the outcome of `record` complies.
+    pub(crate) fn allows(&self, record: &Record) -> bool {
+        match self.outcomes {
+            Outcomes::Any => true,
+            Outcomes::Failed => record.failed || record.status == Status::Vetoed,
+        }
     }
 
     /// Whether an announced call can be known to continue a loop of this rule before it runs:

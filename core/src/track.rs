@@ -1,8 +1,8 @@
 //! What a rule remembers between two records, and how its pattern is told.
 
 use crate::mask::Mask;
-use crate::record::{Record, Status};
-use crate::rule::{Outcomes, Pattern, Progress, Rule, Select};
+use crate::record::Record;
+use crate::rule::{Pattern, Progress, Rule};
 use crate::verdict::Kind;
 use crate::window::View;
 
@@ -13,6 +13,8 @@ pub(crate) struct Track {
     seen: Mask,
     /// How many of the latest of those match in a row.
     streak: u16,
+    /// Whether a run counter may be above zero.
+    running: bool,
 }
 
 /// A pattern that holds.
@@ -37,11 +39,14 @@ pub(crate) struct Hit {
 
 impl Track {
     /// A rule that saw nothing yet.
-    pub(crate) const NEW: Self = Self { seen: Mask::NONE, streak: 0 };
+    pub(crate) const NEW: Self = Self { seen: Mask::NONE, streak: 0, running: false };
 
     /// Forgets all but what the `keep` newest records tell: none of the others will be part
     /// of a pattern again. O(run counters).
     pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
+        if self.seen.is_empty() && self.streak == 0 && !self.running {
+            return;
+        }
         self.seen = self.seen & Mask::newest(keep);
         let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
         self.streak = self.streak.min(left);
@@ -51,7 +56,8 @@ impl Track {
     }
 
     /// Takes in one record and says whether the rule's pattern holds with it. O(1), and
-    /// O(longest period) for a cycle.
+    /// O(longest period) for a cycle; a record that matches nothing is told at once.
+    #[inline]
     pub(crate) fn observe(
         &mut self,
         runs: &mut [u16],
@@ -59,37 +65,64 @@ impl Track {
         record: &Record,
         view: &View,
     ) -> Option<Hit> {
-        if rule.progress == Progress::Respect && view.progressed(record, rule.results) {
+        let past = self.see(runs, rule, record, view)?;
+        self.tell(runs, rule.pattern, &past)
+    }
+
+    /// Takes in one record, and finds what it has in common with those that the rule saw, if
+    /// anything.
+    #[inline]
+    fn see<'r>(
+        &mut self,
+        runs: &mut [u16],
+        rule: &Rule<'_>,
+        record: &'r Record,
+        view: &View,
+    ) -> Option<Past<'r>> {
+        if rule.progress == Progress::Respect && view.progressed(rule.results) {
             self.cut(runs, 0);
         }
-        let selected = match rule.select {
-            Select::Every => true,
-            Select::Tag(tag) => record.tag == tag,
-            Select::Unreported => record.status == Status::Unreported,
-        };
-        if !selected {
-            self.seen = self.seen.then(false);
+        let before = self.seen;
+        self.seen = before.then(false);
+        if !rule.selects(record) {
             return None;
         }
-        let failed = record.failed || record.status == Status::Vetoed;
-        if rule.outcomes == Outcomes::Failed && !failed {
+        if !rule.allows(record) {
             self.cut(runs, 0);
-            self.seen = self.seen.then(false);
             return None;
         }
-        let matches = view.matches(rule, record) & self.seen;
+        let matches = view.matches(rule, record) & before;
+        if matches.is_empty() {
+            self.seen = before.then(true);
+            self.begin(runs);
+            return None;
+        }
+        // A duplicate of a call of its own step: both count as one.
         if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
-            // A duplicate of a call of its own step: both count as one.
-            self.seen = self.seen.then(false);
             return None;
         }
-        let seen = self.seen & view.reach;
-        let past = Past { seen, matches, novel: view.novel, record };
-        self.seen = self.seen.then(true);
-        match rule.pattern {
-            Pattern::Streak { times } => self.streak(times, &past),
+        self.seen = before.then(true);
+        Some(Past { seen: before & view.reach, matches, novel: view.novel, record })
+    }
+
+    /// Whether the pattern holds at a record that matches something.
+    fn tell(&mut self, runs: &mut [u16], pattern: Pattern, past: &Past<'_>) -> Option<Hit> {
+        match pattern {
+            Pattern::Streak { times } => self.streak(times, past),
             Pattern::Recurrence { times, within, novel } => past.recurrence(times, within, novel),
-            Pattern::Cycle { period_min, laps, .. } => past.cycle(runs, period_min, laps),
+            Pattern::Cycle { period_min, laps, .. } => {
+                self.running = true;
+                past.cycle(runs, period_min, laps)
+            }
+        }
+    }
+
+    /// Every row begins anew, with the record that was just seen.
+    fn begin(&mut self, runs: &mut [u16]) {
+        self.streak = 1;
+        if self.running {
+            runs.fill(0);
+            self.running = false;
         }
     }
 

@@ -88,19 +88,29 @@ impl<const W: usize> Window<W> {
         }
     }
 
-    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W).
+    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W); a
+    /// record whose call is novel, and of interest to no rule but for its call, is told at once.
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
+        let reach = Mask::newest(u32::from(policy.window()));
+        if record.novel && !policy.looks_beyond_args(record) {
+            return View { novel: self.ages(self.novel) & reach, reach, ..View::default() };
+        }
         let needs = policy.needs();
         let call = self.compare_call(record, policy);
         // Whatever the rules ask, progress asks what the same call was answered before.
         let repeated = !call.args.is_empty();
-        View {
+        let view = View {
             result: self.if_needed(needs.result || repeated, || equal(&self.result, record.result)),
             near: self.if_needed(needs.near, || equal(&self.near, record.near)),
             answered: self.ages(self.answered),
             vetoed: self.ages(self.vetoed),
             silent: self.ages(self.silent),
             ..call
+        };
+        View {
+            changed: repeated && view.answers_differ(record, view.result),
+            nearly_changed: repeated && view.answers_differ(record, view.near),
+            ..view
         }
     }
 
@@ -147,8 +157,9 @@ fn flag(flags: &mut u64, bit: u64, on: bool) {
 }
 
 /// The slots of `column` that hold `value`.
-fn equal<T: PartialEq + Copy>(column: &[T], value: T) -> u64 {
-    column.iter().rev().fold(0, |mask, held| mask.wrapping_shl(1) | u64::from(*held == value))
+fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
+    let bits = (0_u32..64).zip(column).map(|(slot, held)| u64::from(*held == value) << slot);
+    bits.fold(0, |mask, bit| mask | bit)
 }
 
 /// What a rule knows a record by, for the id of its loop.
@@ -192,6 +203,10 @@ pub(crate) struct View {
     pub(crate) novel: Mask,
     /// The records that the policy's window reaches.
     pub(crate) reach: Mask,
+    /// Whether the record is progress, by its result.
+    changed: bool,
+    /// Whether it is, by its result but for the numbers.
+    nearly_changed: bool,
 }
 
 impl View {
@@ -203,6 +218,9 @@ impl View {
             Args::SameTool => self.tool,
             Args::Any => self.reach,
         };
+        if args.is_empty() {
+            return Mask::NONE;
+        }
         let equal = match rule.results {
             Results::Ignored => return args,
             Results::Same => self.result & self.answered,
@@ -235,13 +253,17 @@ impl View {
         }
     }
 
-    /// Whether `record` is progress by the measure of `results`: its call was answered
-    /// before, in an earlier step, and the latest of those answers was another.
-    pub(crate) fn progressed(&self, record: &Record, results: Results) -> bool {
-        let equal = match results {
-            Results::Ignored | Results::Same => self.result,
-            Results::Near => self.near,
-        };
+    /// Whether the record is progress by the measure of `results`.
+    pub(crate) fn progressed(&self, results: Results) -> bool {
+        match results {
+            Results::Ignored | Results::Same => self.changed,
+            Results::Near => self.nearly_changed,
+        }
+    }
+
+    /// Whether the call of `record` was answered before, in an earlier step, and the latest of
+    /// those answers is not among the `equal` ones.
+    fn answers_differ(&self, record: &Record, equal: Mask) -> bool {
         let earlier = !Mask::newest(u32::from(record.in_step));
         let answers = self.args & self.answered & earlier;
         record.status == Status::Reported && answers.nth(0).is_some_and(|latest| !equal.has(latest))
