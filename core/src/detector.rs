@@ -2,7 +2,7 @@
 
 use core::mem::take;
 
-use heapless::Deque;
+use heapless::{Deque, HistoryBuf};
 
 use crate::Digest;
 use crate::evidence::Evidence;
@@ -71,7 +71,8 @@ pub struct Detector<'p, const W: usize> {
     step: Option<u64>,
     in_step: u8,
     text: TextRow,
-    messages: Deque<Digest, MESSAGES_MAX>,
+    /// The latest user messages, in 32 bits each.
+    messages: HistoryBuf<u32, MESSAGES_MAX>,
 }
 
 /// The row of text-only turns that is going on.
@@ -106,7 +107,7 @@ impl<'p, const W: usize> Detector<'p, W> {
             step: None,
             in_step: 0,
             text: TextRow { turns: 0, latest: Digest::new(0), row: 0 },
-            messages: Deque::new(),
+            messages: HistoryBuf::new(),
         })
     }
 
@@ -208,14 +209,11 @@ impl<'p, const W: usize> Detector<'p, W> {
     /// The user says something; `message` stands for what. A new instruction starts everything
     /// afresh; a message seen before (an automatic "please continue") is none. O(1).
     pub fn user_message(&mut self, message: Digest) {
-        if self.messages.iter().any(|seen| *seen == message) {
+        let message = message.folded();
+        if self.messages.as_slice().contains(&message) {
             return;
         }
-        if self.messages.is_full() {
-            self.messages.pop_front();
-        }
-        // There is room: the oldest has just left if there was none.
-        let _ = self.messages.push_back(message);
+        self.messages.write(message);
         self.clear();
     }
 
