@@ -5,15 +5,15 @@ use core::mem::take;
 use heapless::{Deque, HistoryBuf};
 
 use crate::Digest;
-use crate::evidence::Evidence;
+use crate::evidence::{self, Evidence};
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Loops;
 use crate::mask::Mask;
 use crate::policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNS_MAX};
-use crate::record::{Call, CallId, Outcome, Record, Status, Tool};
-use crate::rule::{Args, Progress, Results, Rule, Texts};
+use crate::record::{Call, CallId, Outcome, Record, Status};
+use crate::rule::{Progress, Results, Rule, Texts};
 use crate::track::{Hit, Track};
-use crate::verdict::{Finding, Kind, LoopId, RuleIndex, Verdict, confidence};
+use crate::verdict::{Finding, Kind, Verdict};
 use crate::window::{View, Window};
 
 /// How many calls may be open at once. Agents issue a handful of calls together, seldom more
@@ -179,26 +179,7 @@ impl<'p, const W: usize> Detector<'p, W> {
         if row < rule.times {
             return Verdict::PROCEED;
         }
-        let (args, said) = match rule.texts {
-            Texts::Any => (Args::Any, Digest::new(0)),
-            Texts::Same => (Args::Same, text),
-        };
-        let finding = Finding {
-            rule: RuleIndex::Text,
-            kind: Kind::Text,
-            args,
-            results: Results::Ignored,
-            tool: Tool::new(0),
-            tag: crate::Tag::Other,
-            failed: false,
-            period: 1,
-            laps: row,
-            first: turn.saturating_sub(u64::from(row.saturating_sub(1))),
-            last: turn,
-            loop_id: LoopId::new(said.mix(Digest::new(u64::MAX))),
-            confidence: confidence(args, Results::Ignored, 0, row.saturating_sub(rule.times)),
-            evidence: Mask::NONE,
-        };
+        let finding = evidence::of_text(rule, turn, row, text);
         let verdict = self.climb(&rule.ladder, finding, None);
         if verdict.action.clears() {
             self.clear();

@@ -4,8 +4,9 @@ use heapless::Deque;
 
 use crate::Digest;
 use crate::detector::OPEN_MAX;
-use crate::record::Record;
-use crate::rule::Rule;
+use crate::mask::Mask;
+use crate::record::{Record, Tag, Tool};
+use crate::rule::{Args, Results, Rule, TextRule, Texts};
 use crate::track::Hit;
 use crate::verdict::{Finding, Kind, LoopId, RuleIndex, confidence};
 use crate::window::{Key, Window};
@@ -15,6 +16,31 @@ use crate::window::{Key, Window};
 pub(crate) struct Evidence<'d, const W: usize> {
     pub(crate) window: &'d Window<W>,
     pub(crate) open: Option<&'d Deque<Record, OPEN_MAX>>,
+}
+
+/// The finding of `row` text-only turns in a row, the last of which is the one numbered `turn`
+/// and said `text`.
+pub(crate) fn of_text(rule: &TextRule<'_>, turn: u64, row: u16, text: Digest) -> Finding {
+    let (args, said) = match rule.texts {
+        Texts::Any => (Args::Any, Digest::new(0)),
+        Texts::Same => (Args::Same, text),
+    };
+    Finding {
+        rule: RuleIndex::Text,
+        kind: Kind::Text,
+        args,
+        results: Results::Ignored,
+        tool: Tool::new(0),
+        tag: Tag::Other,
+        failed: false,
+        period: 1,
+        laps: row,
+        first: turn.saturating_sub(u64::from(row.saturating_sub(1))),
+        last: turn,
+        loop_id: LoopId::new(said.mix(Digest::new(u64::MAX))),
+        confidence: confidence(args, Results::Ignored, 0, row.saturating_sub(rule.times)),
+        evidence: Mask::NONE,
+    }
 }
 
 impl<const W: usize> Evidence<'_, W> {
