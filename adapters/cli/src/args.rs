@@ -9,7 +9,7 @@ use unstuck_trace::Format;
 
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
-#[command(version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "unstuck", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -11,10 +11,10 @@ use unstuck_text::{PRESETS, Preset};
 use crate::args::{Eval, TableFormat};
 use crate::exit::Exit;
 use crate::inputs::Input;
-use crate::output::{Output, complain};
+use crate::output::{Output, Reader, complain};
 use crate::replay::Place;
 use crate::scan::Report;
-use crate::shown::plain;
+use crate::shown::{counted, plain};
 
 /// What somebody who read the run says of it.
 #[derive(Clone, Debug, Deserialize)]
@@ -78,11 +78,12 @@ struct Score {
     missed: usize,
     early: usize,
     false_alarms: usize,
-    recall: f64,
-    precision: f64,
-    f1: f64,
+    /// Ratios are none where there is nothing to divide by.
+    recall: Option<f64>,
+    precision: Option<f64>,
+    f1: Option<f64>,
     /// The share of the runs without a loop in which something was found.
-    false_alarm_rate: f64,
+    false_alarm_rate: Option<f64>,
     median_lag: Option<i64>,
 }
 
@@ -96,10 +97,7 @@ impl Score {
         let quiet = count(|outcome| *outcome == Outcome::Quiet);
         let recall = ratio(hits, hits + missed + early);
         let precision = ratio(hits, hits + early + false_alarms);
-        let f1 = match recall + precision {
-            0.0 => 0.0,
-            sum => 2.0 * recall * precision / sum,
-        };
+        let f1 = ratio(2 * hits, 2 * hits + missed + 2 * early + false_alarms);
         Self {
             preset,
             runs: outcomes.len(),
@@ -128,8 +126,8 @@ fn median_lag(outcomes: &[Outcome]) -> Option<i64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-fn ratio(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 pub(crate) fn run(eval: &Eval) -> Exit {
@@ -159,7 +157,7 @@ pub(crate) fn run(eval: &Eval) -> Exit {
                     exit = Exit::Input;
                     // Said once, not once for each preset.
                     if n == 0 {
-                        complain(&label.file.display().to_string(), &why);
+                        complain(&eval.root.join(&label.file).display().to_string(), &why);
                     }
                 }
             }
@@ -173,7 +171,11 @@ pub(crate) fn run(eval: &Eval) -> Exit {
     if eval.preset().is_some() && eval.format == TableFormat::Human {
         text.push_str(&wrong.concat());
     }
-    match Output::open(None).and_then(|mut output| output.write(&text)) {
+    let reader = match eval.format {
+        TableFormat::Human => Reader::Person,
+        TableFormat::Jsonl => Reader::Program,
+    };
+    match Output::stdout(reader).write(&text) {
         Ok(()) => exit,
         Err(failed) => failed,
     }
@@ -192,6 +194,9 @@ fn labels(path: &Path) -> Result<(Vec<Label>, Exit), String> {
             Ok(label) => labels.push(label),
             Err(error) => {
                 exit = Exit::Input;
+                // The parser sees one line at a time, and takes each for the first.
+                let error = error.to_string();
+                let error = error.split(" at line 1 column").next().unwrap_or_default();
                 let why = format!(
                     "line {}: not a label: {error}; expected {{\"file\":…, \"loop\":\"yes\" or \
                      \"no\", \"start\":…, \"stuck_at\":…}}",
@@ -248,19 +253,28 @@ fn table(scores: &[Score]) -> String {
     for score in scores {
         table.add_row([
             score.preset.to_owned(),
-            format!("{:.2}", score.recall),
-            format!("{:.2}", score.precision),
-            format!("{:.2}", score.f1),
-            format!("{:.1} %", score.false_alarm_rate * 100.0),
+            number(score.recall),
+            number(score.precision),
+            number(score.f1),
+            score
+                .false_alarm_rate
+                .map_or_else(|| "-".to_owned(), |rate| format!("{:.1} %", rate * 100.0)),
             score.early.to_string(),
             score.median_lag.map_or_else(|| "-".to_owned(), |lag| lag.to_string()),
         ]);
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+    for (n, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if n > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
-    let runs = scores.first().map_or(0, |score| score.runs);
-    format!("{}\n\n{runs} runs\n", table.trim_fmt())
+    let runs = counted(scores.first().map_or(0, |score| score.runs), "run");
+    format!("{}\n\n{runs}\n", table.trim_fmt())
+}
+
+fn number(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
 fn lines(scores: &[Score]) -> String {
@@ -310,15 +324,15 @@ mod tests {
             Outcome::Quiet,
         ];
         let score = Score::of("x", &outcomes);
-        assert_eq!((score.recall, score.precision), (0.6, 0.6));
-        assert_eq!((score.f1, score.false_alarm_rate), (0.6, 0.25));
+        assert_eq!((score.recall, score.precision), (Some(0.6), Some(0.6)));
+        assert_eq!((score.f1, score.false_alarm_rate), (Some(0.6), Some(0.25)));
         assert_eq!(score.median_lag, Some(2));
     }
 
     #[test]
     fn nothing_to_judge_is_no_division_by_zero() {
         let score = Score::of("x", &[]);
-        assert_eq!((score.recall, score.precision, score.f1), (0.0, 0.0, 0.0));
+        assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
         assert_eq!(score.median_lag, None);
     }
 }

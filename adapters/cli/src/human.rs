@@ -1,21 +1,25 @@
 //! What `scan` prints for people: a line for each run, and the proof of each loop.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use textwrap::Options;
 use unicode_width::UnicodeWidthStr as _;
-use unstuck_core::{Args, Kind, Results};
+use unstuck_core::{Action, Args, Kind, Results};
 
 use crate::replay::{Found, Place, Shown};
 use crate::scan::{Report, Tally};
-use crate::shown::{masked, plain, shortened};
+use crate::shown::{counted, masked, plain, shortened};
 
 /// Readable in a terminal of the usual width.
 const COLUMNS: usize = 80;
 
 /// How many calls are shown as the proof of one loop; the middle of more is left out.
 const PROOF_MAX: usize = 8;
+
+/// How many loops of one run are shown; a run with more has a common cause that these tell.
+const LOOPS_MAX: usize = 10;
 
 /// The most columns that a tool's name takes there.
 const TOOL_MAX: usize = 24;
@@ -37,9 +41,14 @@ pub(crate) fn report(report: &Report) -> String {
     };
     let path = plain(&report.path);
     line(&mut text, &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{workers}){FAINT:#}"));
-    for one in &loops {
+    for one in loops.iter().take(LOOPS_MAX) {
         line(&mut text, "");
         text.push_str(&one.describe(report));
+    }
+    if let Some(more @ 1..) = loops.len().checked_sub(LOOPS_MAX) {
+        line(&mut text, "");
+        let more = counted(more, "more loop");
+        line(&mut text, &format!("  {FAINT}and {more}: --format json has all{FAINT:#}"));
     }
     if !loops.is_empty() {
         line(&mut text, "");
@@ -52,12 +61,12 @@ pub(crate) fn summary(tally: &Tally) -> String {
     let Tally { stuck, clean, unread, partly, left_out } = *tally;
     let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
     if unread > 0 {
-        parts.push(format!("{unread} could not be read"));
+        parts.push(format!("{} could not be read", counted(unread, "input")));
     }
     if partly > 0 {
         parts.push(format!("{partly} only in part"));
     }
-    let mut text = format!("{}: {}", counted(stuck + clean + unread, "run"), parts.join(", "));
+    let mut text = format!("{}: {}", counted(stuck + clean, "run"), parts.join(", "));
     if left_out > 0 {
         let other = counted(left_out, "other file");
         let _ = write!(text, " {FAINT}({other} left out){FAINT:#}");
@@ -66,23 +75,21 @@ pub(crate) fn summary(tally: &Tally) -> String {
     text
 }
 
-/// All that was found of one loop: the rungs that it climbed.
+/// All that was found of one loop: the rungs that it climbed, and there is at least one.
 struct Loop<'r> {
+    first: &'r Found,
     rungs: Vec<&'r Found>,
 }
 
 fn loops_of(report: &Report) -> Vec<Loop<'_>> {
     let mut loops: Vec<Loop<'_>> = Vec::new();
+    let mut places = HashMap::new();
     for found in &report.replay.found {
-        let same = |one: &&mut Loop<'_>| {
-            one.rungs.first().is_some_and(|first| {
-                first.loop_id() == found.loop_id() && first.worker == found.worker
-            })
-        };
-        match loops.iter_mut().find(same) {
-            Some(known) => known.rungs.push(found),
-            None => loops.push(Loop { rungs: vec![found] }),
-        }
+        let place = *places.entry(found.key).or_insert_with(|| {
+            loops.push(Loop { first: found, rungs: Vec::new() });
+            loops.len() - 1
+        });
+        loops[place].rungs.push(found);
     }
     loops
 }
@@ -90,70 +97,44 @@ fn loops_of(report: &Report) -> Vec<Loop<'_>> {
 impl Loop<'_> {
     fn describe(&self, report: &Report) -> String {
         let mut text = String::new();
-        let (Some(first), Some(last)) = (self.rungs.first(), self.rungs.last()) else {
-            return text;
-        };
-        let what = format!("  {STRONG}{}{STRONG:#}", what(last, self.laps(last, report)));
-        line(&mut text, &what);
+        line(&mut text, &format!("  {STRONG}{}{STRONG:#}", what(self.first)));
         let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
         let course = textwrap::fill(&self.course(report), options);
         line(&mut text, &format!("{FAINT}{course}{FAINT:#}"));
-        for row in proof(&first.proof) {
+        for row in proof(&self.first.proof) {
             line(&mut text, &format!("    {row}"));
         }
         line(&mut text, "  The agent should have been told:");
         let options = Options::new(COLUMNS).initial_indent("    ").subsequent_indent("    ");
-        line(&mut text, &textwrap::fill(&plain(&first.message), options));
+        line(&mut text, &textwrap::fill(&plain(&self.first.message), options));
         text
     }
 
-    /// How often it went round by the end of the run.
-    fn laps(&self, last: &Found, report: &Report) -> u16 {
-        let key = (last.worker.clone(), last.loop_id());
-        let end = report.replay.extent.get(&key).map_or(0, |&(laps, _)| laps);
-        let rungs = self.rungs.iter().map(|found| found.finding.laps);
-        rungs.chain([end]).max().unwrap_or(0)
-    }
-
-    /// Where it was, and what should have been done when.
+    /// Which rule found it, what should have been done when, and where it ended.
     fn course(&self, report: &Report) -> String {
-        let mut steps: Vec<String> = Vec::new();
-        let mut worst = None;
+        let mut parts = vec![format!("rule {}", self.first.rule)];
+        if self.first.worker != "main" {
+            parts.push(format!("worker {}", plain(&self.first.worker)));
+        }
+        let mut worst = Action::Proceed;
         for found in &self.rungs {
-            if worst < Some(found.action) {
-                worst = Some(found.action);
-                let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
-                steps.push(format!("{} at #{at}", found.action));
+            let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
+            if found.action > worst {
+                worst = found.action;
+                parts.push(format!("{} at #{at}", found.action));
             }
         }
-        let first = self.rungs.first().map(|found| (found.place, found.rule, &found.worker));
-        let last = self
-            .rungs
-            .last()
-            .and_then(|found| report.replay.extent.get(&(found.worker.clone(), found.loop_id())));
-        let end = last.map(|&(_, place)| place);
-        let stretch = match (first.map(|(place, ..)| place), end) {
-            (Some(Place::Calls { first, .. }), Some(Place::Calls { last, .. })) => {
-                format!("calls #{first} to #{last}")
-            }
-            (Some(Place::Messages { first, .. }), Some(Place::Messages { at, .. })) => {
-                format!("messages #{first} to #{at}")
-            }
-            _ => String::new(),
-        };
-        let worker = match first {
-            Some((_, _, worker)) if worker != "main" => format!(", worker {}", plain(worker)),
-            _ => String::new(),
-        };
-        let rule = first.map_or("", |(_, rule, _)| rule);
-        format!("{stretch}{worker}; {} (rule {rule})", steps.join(", "))
+        if let Some(end) = report.replay.ends.get(&self.first.key) {
+            parts.push(format!("last seen at #{end}"));
+        }
+        parts.join("; ")
     }
 }
 
 /// What goes round, in one line.
-fn what(found: &Found, laps: u16) -> String {
-    let finding = &found.finding;
-    let tool = shortened(&plain(&found.tool), 30);
+fn what(found: &Found) -> String {
+    let (finding, laps) = (&found.finding, found.finding.laps);
+    let tool = tool_name(&found.tool, 30);
     let result = match (finding.results, finding.failed) {
         (Results::Same, true) => ", failing alike",
         (Results::Same, false) => ", same result",
@@ -167,7 +148,7 @@ fn what(found: &Found, laps: u16) -> String {
         (Kind::Text, _) => format!("{laps} turns of text, and no call"),
         (Kind::Cycle, _) => {
             let results = if finding.results == Results::Same { ", same results" } else { "" };
-            format!("a lap of {} calls, {laps} times{results}", finding.period)
+            format!("a cycle of {} calls, {laps} laps{results}", finding.period)
         }
         (Kind::Streak, Args::Same) => format!("`{tool}` {laps} times in a row{result}"),
         (Kind::Streak, Args::Similar) => format!("`{tool}` {laps} times nearly alike{result}"),
@@ -181,16 +162,17 @@ fn what(found: &Found, laps: u16) -> String {
 
 /// The calls that prove it, a line each.
 fn proof(calls: &[Shown]) -> Vec<String> {
-    let width = calls.last().map_or(0, |call| call.index.to_string().len());
-    let tools = calls.iter().map(|call| plain(&call.tool).width());
-    let tool_width = tools.max().unwrap_or(0).min(TOOL_MAX);
+    let number_width = calls.last().map_or(0, |call| call.index.to_string().len());
+    let tools = calls.iter().map(|call| shown_tool(call, TOOL_MAX).width());
+    let tool_width = tools.max().unwrap_or(0);
     let row = |call: &Shown| {
-        let tool = shortened(&plain(&call.tool), TOOL_MAX);
-        let tool = format!("{tool}{}", " ".repeat(tool_width.saturating_sub(tool.width())));
-        let head = format!("#{:<width$}  {tool}  ", call.index);
-        let room = COLUMNS.saturating_sub(4 + head.width());
-        let args = shortened(&plain(&masked(&call.args)), room);
-        format!("{FAINT}#{:<width$}{FAINT:#}  {tool}  {args}", call.index)
+        let number = format!("#{:<number_width$}", call.index);
+        let tool = shown_tool(call, TOOL_MAX);
+        let gap = " ".repeat(tool_width.saturating_sub(tool.width()));
+        let tool = if tool_width == 0 { String::new() } else { format!("  {tool}{gap}") };
+        let room = COLUMNS.saturating_sub(4 + number.width() + tool.width() + 2);
+        let text = shortened(&plain(&masked(&call.text)), room);
+        format!("{FAINT}{number}{FAINT:#}{tool}  {text}")
     };
     if calls.len() <= PROOF_MAX {
         return calls.iter().map(row).collect();
@@ -202,11 +184,20 @@ fn proof(calls: &[Shown]) -> Vec<String> {
     first.iter().map(row).chain([gap]).chain(last.iter().map(row)).collect()
 }
 
+/// The tool's name in at most `columns`; nothing for a turn of text.
+fn shown_tool(shown: &Shown, columns: usize) -> String {
+    match &shown.tool {
+        Some(tool) => tool_name(tool, columns),
+        None => String::new(),
+    }
+}
+
+fn tool_name(tool: &str, columns: usize) -> String {
+    let tool = plain(tool);
+    if tool.trim().is_empty() { "(no name)".to_owned() } else { shortened(&tool, columns) }
+}
+
 fn line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
-}
-
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

@@ -41,7 +41,7 @@ impl Input {
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) found: Vec<Input>,
-    /// Files of a folder that were left out by their name.
+    /// Files of a folder that were left out by their name or kind.
     pub(crate) left_out: Vec<PathBuf>,
     /// What could not be looked at, and why.
     pub(crate) errors: Vec<(String, String)>,
@@ -68,7 +68,8 @@ impl Inputs {
         for entry in WalkDir::new(folder).sort_by_file_name() {
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) if has_ending(entry.path()) => {
+                // A link counts for what it leads to; a pipe would be waited for for ever.
+                Ok(entry) if has_ending(entry.path()) && entry.path().is_file() => {
                     self.found.push(Input::File(entry.into_path()));
                 }
                 Ok(entry) => self.left_out.push(entry.into_path()),
@@ -84,6 +85,17 @@ impl Inputs {
             let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
             self.errors.push((folder.display().to_string(), why));
         }
+    }
+}
+
+/// How the operating system's `error` about a file that was named reads to whoever named it.
+pub(crate) fn explained(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            "no such file: expected a transcript, a folder of them, or - for standard input"
+                .to_owned()
+        }
+        _ => format!("cannot be read: {error}"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What `scan` prints for programs: one JSON object for each trace.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use unstuck_core::Kind;
 
@@ -65,7 +67,8 @@ impl<'a> TraceLine<'a> {
 
     fn json(&self) -> String {
         // Strings and numbers alone: there is nothing that could fail.
-        serde_json::to_string(self).unwrap_or_default()
+        let json = serde_json::to_string(self).unwrap_or_default();
+        escaped(json)
     }
 }
 
@@ -96,6 +99,24 @@ impl<'a> FindingLine<'a> {
             message: &found.message,
         }
     }
+}
+
+/// `json` with the control characters escaped that JSON allows in a string and a terminal takes
+/// for commands.
+fn escaped(json: String) -> String {
+    if !json.contains(char::is_control) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() {
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 /// The report as one line.

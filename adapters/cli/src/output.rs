@@ -2,33 +2,46 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::exit::Exit;
 
-/// Standard output, with colours if it is a terminal that wants them, or a file.
+/// Whom the output is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person: with colours, on a terminal that wants them.
+    Person,
+    /// A program: byte for byte.
+    Program,
+}
+
+/// Standard output, or a file.
 pub(crate) struct Output {
     writer: BufWriter<Box<dyn Write>>,
     name: String,
 }
 
 impl Output {
-    pub(crate) fn open(path: Option<&PathBuf>) -> Result<Self, Exit> {
-        let Some(path) = path else {
-            let writer: Box<dyn Write> = Box::new(anstream::stdout());
-            return Ok(Self { writer: BufWriter::new(writer), name: "standard output".to_owned() });
+    pub(crate) fn stdout(reader: Reader) -> Self {
+        let writer: Box<dyn Write> = match reader {
+            Reader::Person => Box::new(anstream::stdout()),
+            Reader::Program => Box::new(io::stdout()),
         };
+        Self { writer: BufWriter::new(writer), name: "standard output".to_owned() }
+    }
+
+    /// The file `path`, emptied.
+    pub(crate) fn file(path: &Path, reader: Reader) -> Result<Self, Exit> {
         let name = path.display().to_string();
-        match File::create(path) {
-            Ok(file) => {
-                let writer: Box<dyn Write> = Box::new(anstream::StripStream::new(file));
-                Ok(Self { writer: BufWriter::new(writer), name })
-            }
-            Err(error) => {
-                complain(&name, &format!("cannot be written: {error}"));
-                Err(Exit::Output)
-            }
-        }
+        let file = File::create(path).map_err(|error| {
+            complain(&name, &format!("cannot be written: {error}"));
+            Exit::Output
+        })?;
+        let writer: Box<dyn Write> = match reader {
+            Reader::Person => Box::new(anstream::StripStream::new(file)),
+            Reader::Program => Box::new(file),
+        };
+        Ok(Self { writer: BufWriter::new(writer), name })
     }
 
     /// Writes `text` as one piece and hands it on, so that no reader ever sees half of it.

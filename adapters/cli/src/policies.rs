@@ -10,15 +10,12 @@ use unstuck_text::PRESETS;
 
 use crate::args::Presets;
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Output, Reader};
 
 const STRONG: Style = Style::new().bold();
 
 pub(crate) fn run(presets: &Presets) -> Exit {
-    let mut output = match Output::open(None) {
-        Ok(output) => output,
-        Err(exit) => return exit,
-    };
+    let mut output = Output::stdout(Reader::Person);
     let text: Vec<String> = match presets.preset() {
         Some(preset) => vec![policy(preset.policy)],
         None => PRESETS.iter().map(|preset| policy(preset.policy)).collect(),

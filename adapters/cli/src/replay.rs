@@ -1,6 +1,6 @@
 //! Replays a trace through the engine, a detector for each worker.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use unstuck_core::{Action, CallId, Detector, Finding, Kind, LoopId, Verdict};
 use unstuck_text::Preset;
@@ -10,13 +10,16 @@ use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
 /// window and its open calls together.
 const KEPT_MAX: usize = 128;
 
-/// How much of a call's arguments is kept to be shown, in bytes; a line of a terminal shows less.
-const ARGS_SHOWN: usize = 512;
+/// How many text-only turns of a worker are kept to be shown.
+const TEXTS_MAX: usize = 8;
+
+/// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
+const TEXT_SHOWN: usize = 512;
 
 /// The largest window of any preset: all detectors have room for it.
 type Engine = Detector<'static, 64>;
 
-/// One finding: a loop reached a rung of its ladder.
+/// One finding: a loop reached a rung of its ladder for the first time.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) rule: &'static str,
@@ -27,15 +30,16 @@ pub(crate) struct Found {
     /// Where it stands: calls, or messages for a finding about text.
     pub(crate) place: Place,
     pub(crate) message: String,
-    /// The calls that prove it, as far back as they are still known.
+    /// The calls or turns that prove it, as far back as they are still known.
     pub(crate) proof: Vec<Shown>,
+    /// Which loop of which worker it is.
+    pub(crate) key: LoopKey,
+    /// How many calls of the file came before it, to put findings in order.
+    calls_before: usize,
 }
 
-impl Found {
-    pub(crate) fn loop_id(&self) -> LoopId {
-        self.finding.loop_id
-    }
-}
+/// One loop of one worker, by the worker's place.
+pub(crate) type LoopKey = (usize, LoopId);
 
 /// First, at, and last, counted from 0 among all calls or all messages of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +48,20 @@ pub(crate) enum Place {
     Messages { first: usize, at: usize },
 }
 
-/// What is kept of a call.
+/// What is shown of a call, or of a turn of text.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
     pub(crate) index: usize,
+    /// None for a turn.
+    pub(crate) tool: Option<String>,
+    /// The beginning of the arguments, or of the text.
+    pub(crate) text: String,
+}
+
+/// What is kept of a call.
+struct Kept {
     id: CallId,
-    pub(crate) tool: String,
-    pub(crate) args: String,
+    shown: Shown,
 }
 
 /// The detectors of one trace, and what they found.
@@ -61,16 +72,21 @@ pub(crate) struct Replay {
     places: HashMap<String, usize>,
     /// In the order of the calls and messages at which they were found.
     pub(crate) found: Vec<Found>,
-    /// How far each loop went on after its last rung: worker, loop, laps and last call.
-    pub(crate) extent: HashMap<(String, LoopId), (u16, Place)>,
+    /// The last call or message at which each loop was found.
+    pub(crate) ends: HashMap<LoopKey, usize>,
+    /// The rungs that were reached: once a history is cleared, loops are found again.
+    reached: HashSet<(LoopKey, u8)>,
+    calls: usize,
 }
 
 struct Worker {
     name: String,
     engine: Engine,
     /// The latest calls, oldest first.
-    calls: VecDeque<Shown>,
+    calls: VecDeque<Kept>,
     numbering: Numbering,
+    /// The latest text-only turns, oldest first.
+    texts: VecDeque<Shown>,
     /// The messages that were text-only turns, by turn.
     turns: Numbering,
     turn: u64,
@@ -78,8 +94,15 @@ struct Worker {
 
 impl Replay {
     pub(crate) fn new(preset: &'static Preset) -> Self {
-        let (workers, places) = (Vec::new(), HashMap::new());
-        Self { preset, workers, places, found: Vec::new(), extent: HashMap::new() }
+        Self {
+            preset,
+            workers: Vec::new(),
+            places: HashMap::new(),
+            found: Vec::new(),
+            ends: HashMap::new(),
+            reached: HashSet::new(),
+            calls: 0,
+        }
     }
 
     /// Takes in one event of the trace.
@@ -96,12 +119,10 @@ impl Replay {
         for place in 0..self.workers.len() {
             let worker = &mut self.workers[place];
             let verdict = worker.engine.finish();
-            let at = worker.calls.back().map_or(0, |call| call.index);
+            let at = worker.calls.back().map_or(0, |call| call.shown.index);
             self.note(place, &verdict, at);
         }
-        self.found.sort_by_key(|found| match found.place {
-            Place::Calls { at, .. } | Place::Messages { at, .. } => at,
-        });
+        self.found.sort_by_key(|found| found.calls_before);
     }
 
     /// The place of the worker called `name`, which may be new.
@@ -125,15 +146,9 @@ impl Replay {
         if let Some(seq) = announced.id.seq() {
             worker.numbering.set(seq, call.index);
         }
-        if worker.calls.len() == KEPT_MAX {
-            worker.calls.pop_front();
-        }
-        worker.calls.push_back(Shown {
-            index: call.index,
-            id: announced.id,
-            tool: call.tool.to_owned(),
-            args: beginning(args, ARGS_SHOWN).to_owned(),
-        });
+        let shown = Shown::new(call.index, Some(call.tool), args);
+        push(&mut worker.calls, Kept { id: announced.id, shown }, KEPT_MAX);
+        self.calls = call.index + 1;
         self.note(place, &announced.settled, call.index);
         self.note(place, &announced.verdict, call.index);
     }
@@ -143,10 +158,8 @@ impl Replay {
         let digests = recipe.cut_outcome(outcome.text, outcome.cut, outcome.failed);
         let place = self.place_of(outcome.worker);
         let worker = &mut self.workers[place];
-        let Ok(call) = worker.calls.binary_search_by_key(&outcome.call, |call| call.index) else {
-            return;
-        };
-        let verdict = worker.engine.outcome(worker.calls[call].id, digests);
+        let Some(call) = worker.kept(outcome.call) else { return };
+        let verdict = worker.engine.outcome(call.id, digests);
         let judged = verdict.finding.map(|finding| worker.numbering.index(finding.last));
         self.note(place, &verdict, judged.unwrap_or(outcome.call));
     }
@@ -160,6 +173,7 @@ impl Replay {
         } else if message.text_only {
             worker.turns.set(worker.turn, message.index);
             worker.turn += 1;
+            push(&mut worker.texts, Shown::new(message.index, None, message.text), TEXTS_MAX);
             let verdict = worker.engine.text_turn(text);
             self.note(place, &verdict, message.index);
         }
@@ -172,14 +186,14 @@ impl Replay {
             return;
         };
         let worker = &self.workers[place];
-        let place = worker.place(&finding, at);
-        let key = (worker.name.clone(), finding.loop_id);
-        self.extent.insert(key, (finding.laps, place));
-        if !verdict.fresh {
+        let key = (place, finding.loop_id);
+        self.ends.insert(key, at);
+        if !verdict.fresh || !self.reached.insert((key, verdict.rung)) {
             return;
         }
         let proof = worker.proof(&finding);
-        let tool = proof.last().map_or_else(String::new, |call| call.tool.clone());
+        let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
+        let place = worker.place(&finding, at);
         self.found.push(Found {
             rule: finding.rule_name(self.preset.policy),
             message: finding.nudge(verdict.action, &tool).to_string(),
@@ -189,6 +203,11 @@ impl Replay {
             worker: worker.name.clone(),
             place,
             proof,
+            key,
+            calls_before: match place {
+                Place::Calls { at, .. } => at,
+                Place::Messages { .. } => self.calls,
+            },
         });
     }
 }
@@ -201,6 +220,7 @@ impl Worker {
             engine: Engine::new(preset.policy).expect("a window of at most 64"),
             calls: VecDeque::new(),
             numbering: Numbering::default(),
+            texts: VecDeque::new(),
             turns: Numbering::default(),
             turn: 0,
         }
@@ -214,12 +234,34 @@ impl Worker {
         Place::Calls { first: self.numbering.index(first), at, last: self.numbering.index(last) }
     }
 
-    fn proof(&self, finding: &Finding) -> Vec<Shown> {
-        let calls = finding.calls().map(|seq| self.numbering.index(seq));
-        let places = calls
-            .filter_map(|index| self.calls.binary_search_by_key(&index, |call| call.index).ok());
-        places.map(|place| self.calls[place].clone()).collect()
+    fn kept(&self, index: usize) -> Option<&Kept> {
+        let place = self.calls.binary_search_by_key(&index, |call| call.shown.index).ok()?;
+        self.calls.get(place)
     }
+
+    fn proof(&self, finding: &Finding) -> Vec<Shown> {
+        if finding.kind == Kind::Text {
+            let turns = usize::from(finding.laps).min(self.texts.len());
+            return self.texts.iter().skip(self.texts.len() - turns).cloned().collect();
+        }
+        let calls = finding.calls().map(|seq| self.numbering.index(seq));
+        calls.filter_map(|index| Some(self.kept(index)?.shown.clone())).collect()
+    }
+}
+
+impl Shown {
+    fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
+        let text = beginning(text, TEXT_SHOWN).to_owned();
+        Self { index, tool: tool.map(str::to_owned), text }
+    }
+}
+
+/// Adds `new`; of more than `most` the oldest leaves.
+fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) {
+    if queue.len() == most {
+        queue.pop_front();
+    }
+    queue.push_back(new);
 }
 
 /// As much of `text` as `bytes` hold, cut between characters.

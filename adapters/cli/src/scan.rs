@@ -1,13 +1,15 @@
 //! `unstuck scan`: reads recorded runs and prints the loops that are in them.
 
+use std::path::Path;
+
 use unstuck_core::Action;
 use unstuck_text::Preset;
 use unstuck_trace::{Format, Trace, read};
 
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
-use crate::inputs::{self, Input};
-use crate::output::{Output, complain};
+use crate::inputs::{self, Input, Inputs};
+use crate::output::{Output, Reader, complain};
 use crate::replay::Replay;
 use crate::{human, machine};
 
@@ -25,7 +27,7 @@ impl Report {
         from: Option<Format>,
         preset: &'static Preset,
     ) -> Result<Self, String> {
-        let reader = input.open().map_err(|error| error.to_string())?;
+        let reader = input.open().map_err(|error| inputs::explained(&error))?;
         let mut replay = Replay::new(preset);
         let trace = read(reader, from, &mut |event| replay.take(&event))
             .map_err(|problem| problem.to_string())?;
@@ -51,17 +53,36 @@ pub(crate) struct Tally {
 }
 
 pub(crate) fn run(scan: &Scan) -> Exit {
-    let mut output = match Output::open(scan.output.as_ref()) {
-        Ok(output) => output,
-        Err(exit) => return exit,
-    };
-    match scan_all(scan, &mut output) {
+    match scan_all(scan) {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-fn scan_all(scan: &Scan, output: &mut Output) -> Result<Exit, Exit> {
-    let inputs = inputs::find(&scan.paths);
+/// Opens the output, once it is known that it is no input.
+fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
+    let reader = match scan.format {
+        OutputFormat::Human => Reader::Person,
+        OutputFormat::Json | OutputFormat::Jsonl => Reader::Program,
+    };
+    let Some(path) = &scan.output else { return Ok(Output::stdout(reader)) };
+    if scan.paths.iter().any(|input| same_file(input, path)) {
+        let why = "is an input, too: writing would destroy it; name another file";
+        complain(&path.display().to_string(), why);
+        return Err(Exit::Output);
+    }
+    // What an earlier run wrote into a folder that is read is no recording.
+    inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
+    Output::file(path, reader)
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    let (a, b) = (a.canonicalize(), b.canonicalize());
+    matches!((a, b), (Ok(a), Ok(b)) if a == b)
+}
+
+fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
+    let mut inputs = inputs::find(&scan.paths);
+    let mut output = output(scan, &mut inputs)?;
     let mut tally = Tally { left_out: inputs.left_out.len(), ..Tally::default() };
     let mut exit = Exit::Clean;
     for (path, why) in &inputs.errors {

@@ -8,17 +8,20 @@ use unicode_width::UnicodeWidthChar as _;
 /// What stands in the place of a secret.
 const MASK: &str = "•••";
 
-/// Things that look like secrets. What is named `kept` stays, the rest is masked.
+/// Things that look like secrets. What a group holds stays, the rest is masked.
 static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
     let patterns = [
-        // A member or variable whose name says so.
-        r#"(?P<kept>(?i:[\w-]*(?:passw(?:or)?d|secret|token|api[_-]?key|access[_-]?key|credential)[\w-]*)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}]{3,}"#,
+        // A member, variable or header whose name ends with a word that says so.
+        r#"((?i:\b[\w-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&}]{3,}"#,
+        r#"((?i:\b(?:[a-z0-9]+[_-])*(?:pass|pwd|auth|sig|cookie|session_?id)\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&}]{3,}"#,
         // An option of a command line.
-        r#"(?P<kept2>--(?:password|passwd|token|secret|api-key)[ =]\\?["']?)[^\s"'\\]+"#,
+        r#"((?i:--(?:[a-z]+-)*(?:password|passwd|pass|passphrase|token|secret|api-key)[ =]\\?["']?))[^\s"'\\]+"#,
+        r#"(\b(?:curl|wget|http)\b[^|;&]*?\s(?:-u|--user)[ =]?\\?["']?[^\s:"']+:)[^\s"'\\]+"#,
+        r#"(\b(?:sshpass\s+-p|mysql\b[^|;&]*?\s-p|redis-cli\b[^|;&]*?\s-a|docker\s+login\b[^|;&]*?\s-p)\s*\\?["']?)[^\s"'\\-][^\s"'\\]*"#,
         // The header that carries a credential.
-        r#"(?P<kept3>(?i:authorization\\?["']?\s*[:=]\s*\\?["']?(?:bearer|basic|token)\s+|bearer\s+))[A-Za-z0-9._~+/=-]{6,}"#,
+        r#"((?i:authorization\\?["']?\s*[:=]\s*\\?["']?(?:bearer|basic|token)\s+|bearer\s+))[A-Za-z0-9._~+/=-]{6,}"#,
         // Name and password in an address.
-        r"(?P<kept4>[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
+        r"([a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
         // Keys by their makers' prefixes, and web tokens.
         r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{12,}",
         r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}",
@@ -33,8 +36,8 @@ static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
 /// `text` with what looks like a secret masked.
 pub(crate) fn masked(text: &str) -> String {
     let mask = |found: &Captures<'_>| {
-        let names = ["kept", "kept2", "kept3", "kept4"];
-        let kept = names.iter().find_map(|name| found.name(name)).map_or("", |kept| kept.as_str());
+        // Each pattern has at most one group: what stands before the secret, and stays.
+        let kept = found.iter().skip(1).flatten().next().map_or("", |kept| kept.as_str());
         format!("{kept}{MASK}")
     };
     SECRETS.replace_all(text, mask).into_owned()
@@ -47,13 +50,25 @@ pub(crate) fn plain(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\r' | '\t' => plain.push(' '),
-            // Marks that turn the direction of writing around could hide what stands there.
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => plain.push('\u{FFFD}'),
-            c if c.is_control() => plain.push('\u{FFFD}'),
+            c if c.is_control() || is_invisible(c) => plain.push('\u{FFFD}'),
             c => plain.push(c),
         }
     }
     plain
+}
+
+/// Whether `c` takes no room or turns the direction of writing around, and so could hide what
+/// stands there.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}'
+    )
+}
+
+/// "1 run", "2 runs".
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// `text` cut to `columns`, with an ellipsis where something was cut off.
@@ -90,6 +105,13 @@ mod tests {
             ("curl -H 'Authorization: Bearer abc.def-123'", "curl -H 'Authorization: Bearer •••'"),
             ("mysql --password hunter2 db", "mysql --password ••• db"),
             ("git clone https://me:secret99@host/x", "git clone https://•••host/x"),
+            ("curl -s -u admin:hunter2 https://x", "curl -s -u admin:••• https://x"),
+            ("sshpass -p hunter2 ssh x", "sshpass -p ••• ssh x"),
+            ("mysql -uroot -phunter2 db", "mysql -uroot -p••• db"),
+            ("DB_PASS=hunter2 DB_PWD=hunter3 run", "DB_PASS=••• DB_PWD=••• run"),
+            ("Cookie: sid=0123456789", "Cookie: •••"),
+            ("tool --client-secret hunter2", "tool --client-secret •••"),
+            ("https://x/y?sig=abcdef&z=1", "https://x/y?sig=•••&z=1"),
             ("sk-ant-api03-abcdefghijklmnop", "•••"),
             ("ghp_abcdefghijklmnopqrstuvwx", "•••"),
             ("AKIAIOSFODNN7EXAMPLE", "•••"),
@@ -104,6 +126,9 @@ mod tests {
         for text in [
             r#"{"path":"src/token.rs","limit":20}"#,
             "grep -rn password src",
+            r#"{"max_tokens":4096,"token_count":17,"tokenizer":"cl100k"}"#,
+            "bypass: yes, compass=north, author: me",
+            "mkdir -p build/out",
             "git show 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
             "https://example.org/a:b@c",
             "ask-me-anything",

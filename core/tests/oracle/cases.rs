@@ -1,0 +1,31 @@
+//! Cases that neither the short sequences nor the random streams reach; each was a gap once.
+
+use unstuck_core::{Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung, Tag};
+
+use crate::model::{Answer, Asked, Event};
+use crate::pair::{Ids, Pair};
+
+fn ask(args: u8, step: u8) -> Event {
+    Event::Announce(Asked { tool: 0, args, similar: args, tag: Tag::Other, step: Some(step) })
+}
+
+fn answer(call: usize, result: u8) -> Event {
+    Event::Outcome(call, Answer { result, near: result, failed: false, silent: false })
+}
+
+/// A rule that is judged at announcement learns of progress while a later call of the same step
+/// is open: what its run counters keep is what lies after the progress.
+#[test]
+fn progress_while_a_later_call_is_open() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let pattern = Pattern::cycle(2, 2, 2);
+    let rules = [Rule::new("r", Args::Same, Results::Ignored, pattern, LADDER)];
+    let policy = Policy::new("p", 12, &rules).unwrap();
+    let mut pair: Pair<'_, 12> = Pair::new(&policy);
+    let mut ids = Ids::default();
+    let (first, second) = ([ask(0, 0), ask(1, 0)], [answer(0, 0), answer(1, 0)]);
+    let third = [ask(0, 1), ask(1, 1), answer(2, 1), ask(0, 2)];
+    for event in first.into_iter().chain(second).chain(third) {
+        pair.take(event, &mut ids).unwrap();
+    }
+}
