@@ -1,5 +1,6 @@
 //! Every chore of the project: `cargo xtask test` is what people and CI run.
 
+mod fuzz;
 mod machine;
 mod no_std;
 mod source;
@@ -39,11 +40,19 @@ enum Chore {
     /// the environment what is missing is installed, and a step that cannot run
     /// has failed. The exit code is 0 if nothing failed, 1 if anything did.
     Test,
+    /// Try inputs that nobody thought of on every claim that holds for any input
+    ///
+    /// A bug that was planted comes first and must be found; else what is not
+    /// found means nothing. Needs `cargo install cargo-fuzz --locked`, and is no
+    /// part of `cargo xtask test`: that gives the same answer every time. The
+    /// exit code is 0 if the planted bug was found and no other, else 1.
+    Fuzz(fuzz::Plan),
 }
 
 fn main() -> ExitCode {
     match CommandLine::try_parse().map(|line| line.chore) {
         Ok(Some(Chore::Test)) => test(Machine::here()),
+        Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
         Err(error) => shown(error.print(), code_of(error.kind())),
     }
@@ -61,12 +70,20 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("tests", || steps::tests(machine, &mut closing)),
             Step::run("doc tests", steps::doc_tests),
             Step::run("docs", steps::docs),
+            Step::run("fuzz targets", steps::fuzz_targets),
             Step::run("runs", steps::runs),
             Step::run("tidy", steps::tidy),
             Step::run("no_std", || no_std::build(machine)),
         ],
     };
     print!("\n{summary}\n{closing}");
+    if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs every step of `plan`, then prints the outcome of each.
+fn fuzz(plan: fuzz::Plan, machine: Machine) -> ExitCode {
+    let summary = Summary { machine, steps: fuzz::steps(plan) };
+    print!("\n{summary}");
     if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

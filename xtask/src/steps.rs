@@ -46,6 +46,18 @@ pub(crate) fn docs() -> Outcome {
     Outcome::of(cargo().env("RUSTDOCFLAGS", "-D warnings").args(scope))
 }
 
+/// The fuzz targets, which are a workspace of their own, are laid out well and compile.
+pub(crate) fn fuzz_targets() -> Outcome {
+    let fuzz = ["--manifest-path", "fuzz/Cargo.toml"];
+    match Outcome::of(cargo().arg("fmt").args(fuzz).arg("--check")) {
+        Outcome::Passed => {
+            let lints = ["--locked", "--", "-D", "warnings"];
+            Outcome::of(cargo().arg("clippy").args(fuzz).args(lints))
+        }
+        failed => failed,
+    }
+}
+
 /// The recorded runs are those that the code of today would record.
 pub(crate) fn runs() -> Outcome {
     let example = ["run", "--locked", "-p", "unstuck-trace", "--example"];

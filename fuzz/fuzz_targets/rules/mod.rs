@@ -1,0 +1,155 @@
+//! From bytes to a policy that owns its ladders: mostly one that can work, at times any numbers.
+
+use libfuzzer_sys::arbitrary::{Arbitrary as _, Result, Unstructured};
+use unstuck_core::{
+    Action, Args, Basis, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, RULES_MAX,
+    RUNGS_MAX, Results, Rule, Rung, Select, Tag, TagSet, TextRule, Texts,
+};
+
+/// What a policy is made from.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    window: u8,
+    rules: Vec<(Rule<'static>, Rungs)>,
+    text: Option<(Texts, u16, Rungs)>,
+    exempt: TagSet,
+}
+
+/// A ladder that owns its rungs.
+#[derive(Debug)]
+struct Rungs {
+    basis: Basis,
+    rungs: Vec<Rung>,
+}
+
+/// Which numbers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    /// Small ones, in an order that makes sense: a fuzzer left alone seldom gets past
+    /// [`Policy::new`].
+    Likely,
+    /// Any.
+    Wild,
+}
+
+impl Draft {
+    /// The draft in the first bytes of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes do not reach.
+    pub(crate) fn new(bytes: &mut Unstructured<'_>) -> Result<Self> {
+        let numbers = if bytes.ratio(7, 8)? { Numbers::Likely } else { Numbers::Wild };
+        let (window, count) = match numbers {
+            Numbers::Likely => (bytes.int_in_range(8..=13)?, bytes.int_in_range(1..=3)?),
+            Numbers::Wild => (u8::arbitrary(bytes)?, bytes.int_in_range(0..=RULES_MAX + 1)?),
+        };
+        let rule = |_| Ok((rule(bytes, numbers)?, Rungs::new(bytes, numbers)?));
+        let rules = (0..count).map(rule).collect::<Result<_>>()?;
+        let talks = bool::arbitrary(bytes)?;
+        let text = talks.then(|| text(bytes, numbers)).transpose()?;
+        let exempt = if bool::arbitrary(bytes)? { TagSet::EMPTY } else { THINKING };
+        Ok(Self { window, rules, text, exempt })
+    }
+
+    /// Gives `judge` the policy, or what is wrong with it.
+    pub(crate) fn with_policy<T>(
+        &self,
+        judge: impl FnOnce(core::result::Result<Policy<'_>, PolicyError<'_>>) -> T,
+    ) -> T {
+        let rules: Vec<Rule<'_>> =
+            self.rules.iter().map(|(rule, rungs)| rule.ladder(rungs.ladder())).collect();
+        let policy = Policy::new("fuzzed", self.window, &rules);
+        let policy = policy.map(|policy| policy.with_exempt(self.exempt));
+        judge(match &self.text {
+            Some((texts, times, rungs)) => policy.and_then(|policy| {
+                policy.with_text(TextRule::new("text", *texts, *times, rungs.ladder()))
+            }),
+            None => policy,
+        })
+    }
+}
+
+const THINKING: TagSet = TagSet::EMPTY.with(Tag::Think);
+
+impl Rungs {
+    fn new(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Self> {
+        const BASES: [Basis; 3] = [Basis::Repetitions, Basis::LoopFindings, Basis::AllFindings];
+        let basis = *bytes.choose(&BASES)?;
+        let rungs = match numbers {
+            Numbers::Likely => rising(bytes)?,
+            Numbers::Wild => {
+                let count = bytes.int_in_range(0..=RUNGS_MAX + 1)?;
+                let rung = |_| Ok(Rung::new(u16::arbitrary(bytes)?, *bytes.choose(&Action::ALL)?));
+                (0..count).map(rung).collect::<Result<_>>()?
+            }
+        };
+        Ok(Self { basis, rungs })
+    }
+
+    fn ladder(&self) -> Ladder<'_> {
+        Ladder { basis: self.basis, rungs: &self.rungs }
+    }
+}
+
+/// Up to three rungs whose counts rise and whose actions do not fall.
+fn rising(bytes: &mut Unstructured<'_>) -> Result<Vec<Rung>> {
+    let mut rungs = Vec::new();
+    let (mut count, mut strength) = (0, 0);
+    for _ in 0..bytes.int_in_range(1..=3)? {
+        count += bytes.int_in_range(1..=4)?;
+        strength = bytes.int_in_range(strength..=Action::ALL.len() - 1)?;
+        rungs.push(Rung::new(count, Action::ALL[strength]));
+    }
+    Ok(rungs)
+}
+
+fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>> {
+    const ARGS: [Args; 4] = [Args::Same, Args::Similar, Args::SameTool, Args::Any];
+    const RESULTS: [Results; 3] = [Results::Ignored, Results::Same, Results::Near];
+    const SELECT: [Select; 4] =
+        [Select::Every, Select::Tag(Tag::Test), Select::Tag(Tag::Shell), Select::Unreported];
+    const OUTCOMES: [Outcomes; 2] = [Outcomes::Any, Outcomes::Failed];
+    const PROGRESS: [Progress; 2] = [Progress::Respect, Progress::Ignore];
+    // A ladder of its own replaces this one.
+    let none = Ladder::by_repetitions(&[]);
+    let (args, results) = (*bytes.choose(&ARGS)?, *bytes.choose(&RESULTS)?);
+    let mut rule = Rule::new("rule", args, results, pattern(bytes, numbers)?, none);
+    rule.select = *bytes.choose(&SELECT)?;
+    rule.outcomes = *bytes.choose(&OUTCOMES)?;
+    rule.progress = *bytes.choose(&PROGRESS)?;
+    Ok(rule)
+}
+
+fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
+    let kind = bytes.int_in_range(0..=2_u8)?;
+    if numbers == Numbers::Wild {
+        let [a, b, c] = <[u8; 3]>::arbitrary(bytes)?;
+        return Ok(match kind {
+            0 => Pattern::Streak { times: u16::from_le_bytes([a, b]) },
+            1 => Pattern::Recurrence { times: a, within: b, novel: c },
+            _ => Pattern::cycle(a, b, c),
+        });
+    }
+    Ok(match kind {
+        0 => Pattern::Streak { times: bytes.int_in_range(2..=5)? },
+        1 => Pattern::Recurrence {
+            times: bytes.int_in_range(2..=4)?,
+            within: bytes.int_in_range(4..=9)?,
+            novel: bytes.int_in_range(0..=4)?,
+        },
+        _ => {
+            let (least, more) = (bytes.int_in_range(2..=4)?, bytes.int_in_range(0..=3)?);
+            Pattern::cycle(least, least + more, bytes.int_in_range(2..=4)?)
+        }
+    })
+}
+
+fn text(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<(Texts, u16, Rungs)> {
+    let texts = *bytes.choose(&[Texts::Any, Texts::Same])?;
+    let times = match numbers {
+        Numbers::Likely => bytes.int_in_range(2..=4)?,
+        Numbers::Wild => u16::arbitrary(bytes)?,
+    };
+    Ok((texts, times, Rungs::new(bytes, numbers)?))
+}
