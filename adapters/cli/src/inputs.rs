@@ -63,15 +63,22 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
 }
 
 impl Inputs {
+    /// Takes a file of a folder. A link counts for what it leads to; a pipe is left out, since it
+    /// would be waited for.
+    fn take(&mut self, path: PathBuf) {
+        match path.metadata() {
+            Ok(file) if file.is_file() => self.found.push(Input::File(path)),
+            Ok(_) => self.left_out.push(path),
+            Err(error) => self.errors.push((path.display().to_string(), explained(&error))),
+        }
+    }
+
     fn walk(&mut self, folder: &Path) {
         let before = self.found.len() + self.errors.len();
         for entry in WalkDir::new(folder).sort_by_file_name() {
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {}
-                // A link counts for what it leads to; a pipe would be waited for for ever.
-                Ok(entry) if has_ending(entry.path()) && entry.path().is_file() => {
-                    self.found.push(Input::File(entry.into_path()));
-                }
+                Ok(entry) if has_ending(entry.path()) => self.take(entry.into_path()),
                 Ok(entry) => self.left_out.push(entry.into_path()),
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).display().to_string();

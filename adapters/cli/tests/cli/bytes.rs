@@ -1,0 +1,57 @@
+//! What holds for any bytes: an exit code, whole lines, and no panic.
+
+use std::fs;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::harness::{runs, unstuck_reading};
+use crate::schema::check_trace;
+
+/// Every run is a process of its own; so many are enough to meet what the readers' own
+/// properties, over many more, would miss: what becomes of the bytes on their way out.
+const CASES: u32 = 48;
+
+/// A recorded run of each format.
+const RECORDED: [&str; 4] = [
+    "native/stuck-worker.jsonl",
+    "native/stuck-talk.jsonl",
+    "claude-code/6f1c0de0-000b-4000-8000-000000000000.jsonl",
+    "openai/stuck-parallel.json",
+];
+
+/// Scans the bytes, for programs and for people.
+fn scan(bytes: &[u8]) {
+    let ran = unstuck_reading(&["scan", "-", "--format", "jsonl"], bytes);
+    assert!([0, 1, 3].contains(&ran.exit), "exit {}: {}", ran.exit, ran.err);
+    let reports = ran.lines();
+    reports.iter().for_each(check_trace);
+    assert!(ran.exit == 3 || reports.len() == 1, "{reports:?}");
+    assert_eq!(ran.exit == 3, !ran.err.is_empty(), "{}", ran.err);
+    let human = unstuck_reading(&["scan", "-"], bytes);
+    assert_eq!((human.exit, human.err), (ran.exit, ran.err));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_reported_or_complained_of(bytes in vec(any::<u8>(), 0..400)) {
+        scan(&bytes);
+    }
+
+    #[test]
+    fn a_damaged_run_is_reported_or_complained_of(
+        path in select(&RECORDED[..]),
+        cuts in vec((any::<Index>(), 0_usize..9, vec(any::<u8>(), 0..5)), 1..6),
+    ) {
+        let mut bytes = fs::read(runs().join(path)).expect("a recorded run");
+        for (at, removed, put) in cuts {
+            let at = at.index(bytes.len());
+            let end = (at + removed).min(bytes.len());
+            bytes.splice(at..end, put);
+        }
+        scan(&bytes);
+    }
+}

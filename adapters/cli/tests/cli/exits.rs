@@ -1,0 +1,205 @@
+//! Exit codes: one meaning each, and never 2.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{
+    CLEAN, Folder, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck, unstuck_reading,
+};
+
+/// Command lines that mean nothing. They name the recorded runs' folder where a path is due, so
+/// that it is never the path that is wrong.
+const MEANINGLESS: &[&[&str]] = &[
+    &[],
+    &["--nonsense"],
+    &["-x"],
+    &["nonsense"],
+    &["RUNS"],
+    &["--format", "json"],
+    &["help", "nonsense"],
+    &["scan"],
+    &["scan", ""],
+    &["scan", "--nonsense", "RUNS"],
+    &["scan", "-q", "RUNS"],
+    &["scan", "--format", "jsonl"],
+    &["scan", "RUNS", "--format"],
+    &["scan", "RUNS", "--format", ""],
+    &["scan", "RUNS", "--format", "xml"],
+    &["scan", "RUNS", "--format", "JSON"],
+    &["scan", "RUNS", "--format", "json", "--format", "jsonl"],
+    &["scan", "RUNS", "--from", "nonsense"],
+    &["scan", "RUNS", "--from"],
+    &["scan", "RUNS", "--preset", "nonsense"],
+    &["scan", "RUNS", "--preset", ""],
+    &["scan", "RUNS", "--preset"],
+    &["scan", "RUNS", "--fail-on", "proceed"],
+    &["scan", "RUNS", "--fail-on", "sometimes"],
+    &["scan", "RUNS", "--fail-on"],
+    &["scan", "RUNS", "-o"],
+    &["scan", "RUNS", "--output"],
+    &["scan", "RUNS", "--help=yes"],
+    &["eval"],
+    &["eval", "RUNS"],
+    &["eval", "--labels", "LABELS"],
+    &["eval", "--labels", "LABELS", "RUNS", "RUNS"],
+    &["eval", "--labels", "LABELS", "RUNS", "--preset", "nonsense"],
+    &["eval", "--labels", "LABELS", "RUNS", "--format", "xml"],
+    &["eval", "--labels", "LABELS", "RUNS", "--nonsense"],
+    &["presets", "nonsense"],
+    &["presets", "balanced", "nudge"],
+    &["presets", "--nonsense"],
+];
+
+/// The actions that `--fail-on` knows, the mildest first.
+const ACTIONS: [&str; 5] = ["nudge", "warn", "block", "start_over", "stop"];
+
+/// The words of a command line, with the paths in the place of their names.
+fn words<'w>(line: &[&'w str], runs: &'w Path, labels: &'w Path) -> Vec<&'w OsStr> {
+    let word = |&word: &&'w str| match word {
+        "RUNS" => runs.as_os_str(),
+        "LABELS" => labels.as_os_str(),
+        word => OsStr::new(word),
+    };
+    line.iter().map(word).collect()
+}
+
+#[test]
+fn a_meaningless_command_line_is_a_usage_error() {
+    let (runs, labels) = (runs(), labels());
+    for line in MEANINGLESS {
+        let ran = unstuck(words(line, &runs, &labels));
+        assert_eq!(ran.exit, 64, "{line:?}: {}", ran.err);
+        assert_eq!(ran.out, "", "{line:?}");
+        assert!(ran.err.contains("Usage: unstuck") || ran.err.contains("--help"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_usage_error_names_what_would_be_right() {
+    for (line, names) in [
+        (["scan", "x", "--preset", "nonsense"], ["balanced", "nudge"]),
+        (["scan", "x", "--format", "xml"], ["human", "jsonl"]),
+        (["scan", "x", "--from", "nonsense"], ["auto", "claude-code"]),
+        (["scan", "x", "--fail-on", "sometimes"], ["start_over", "never"]),
+    ] {
+        let ran = unstuck(line);
+        assert_eq!(ran.exit, 64);
+        assert!(names.iter().all(|name| ran.err.contains(name)), "{line:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for line in [
+        &["--help"][..],
+        &["-h"],
+        &["--version"],
+        &["-V"],
+        &["help"],
+        &["help", "scan"],
+        &["scan", "--help"],
+        &["scan", "-h"],
+        &["eval", "--help"],
+        &["presets", "--help"],
+        &["presets"],
+        &["presets", "balanced"],
+    ] {
+        let ran = unstuck(line);
+        assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{line:?}");
+        assert_ne!(ran.out, "", "{line:?}");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_program() {
+    assert_eq!(unstuck(["--version"]).out, concat!("unstuck ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn a_run_without_a_loop_is_0_and_one_with_is_1() {
+    let folder = Folder::new();
+    let clean = folder.file("clean.jsonl", CLEAN);
+    let stuck = folder.file("stuck.jsonl", stuck());
+    for format in ["human", "json", "jsonl"] {
+        let words = ["scan", "--format", format].map(OsStr::new);
+        for (paths, exit) in [
+            (vec![&clean], 0),
+            (vec![&stuck], 1),
+            (vec![&clean, &stuck], 1),
+            (vec![&stuck, &clean], 1),
+        ] {
+            let ran = unstuck(words.into_iter().chain(paths.iter().map(|path| path.as_os_str())));
+            assert_eq!((ran.exit, ran.err.as_str()), (exit, ""), "{format} {paths:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_outweighs_what_was_found() {
+    let folder = Folder::new();
+    folder.file("empty.jsonl", "");
+    folder.file("stuck.jsonl", stuck());
+    let ran = scan(folder.path(), &[]);
+    assert_eq!(ran.exit, 3, "{}", ran.err);
+    assert!(ran.out.contains("1 stuck"), "{}", ran.out);
+}
+
+#[test]
+fn the_exit_code_follows_the_mildest_action_that_fails() {
+    for label in listed(&labels()) {
+        let path = runs().join(label["file"].as_str().expect("a file"));
+        let found = scanned(&path).only_line()["findings"].clone();
+        let rank = |finding: &Value| ACTIONS.iter().position(|&action| finding["action"] == action);
+        let worst = found.as_array().expect("findings").iter().map(rank).max().flatten();
+        for (least, action) in ACTIONS.into_iter().enumerate() {
+            let ran = scan(&path, &["--fail-on", action]);
+            let fails = worst.is_some_and(|worst| worst >= least);
+            assert_eq!(ran.exit, i32::from(fails), "{} {action}", path.display());
+        }
+        let ran = scan(&path, &["--fail-on", "never"]);
+        assert_eq!(ran.exit, 0, "{} never", path.display());
+    }
+}
+
+#[test]
+fn to_fail_on_nothing_is_not_to_overlook_what_cannot_be_read() {
+    assert_eq!(unstuck_reading(&["scan", "-", "--fail-on", "never"], b"").exit, 3);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_4() {
+    let folder = Folder::new();
+    let clean = folder.file("clean.jsonl", CLEAN);
+    let mut places = vec![folder.path().join("no/such/folder/out"), folder.path().to_owned()];
+    let full = Path::new("/dev/full");
+    places.extend(full.exists().then(|| full.to_owned()));
+    for place in places {
+        let ran = scan(&clean, &["-o", place.to_str().expect("UTF-8")]);
+        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}: {}", place.display(), ran.err);
+        assert!(ran.err.contains(&*place.to_string_lossy()), "{}", ran.err);
+    }
+}
+
+#[test]
+fn labels_that_cannot_be_read_are_3() {
+    let folder = Folder::new();
+    folder.file("clean.jsonl", CLEAN);
+    let missing = folder.path().join("missing.jsonl");
+    let good = r#"{"file":"clean.jsonl","loop":"no"}"#;
+    let absent = r#"{"file":"absent.jsonl","loop":"yes"}"#;
+    for (name, labels) in [
+        ("missing.jsonl", missing),
+        ("empty.jsonl", folder.file("labels/empty.jsonl", "")),
+        ("line 2", folder.file("labels/half.jsonl", format!("{good}\n{{\"file\":"))),
+        ("line 1", folder.file("labels/word.jsonl", r#"{"file":"clean.jsonl","loop":"maybe"}"#)),
+        ("line 1", folder.file("labels/other.jsonl", "[1]\n")),
+        ("absent.jsonl", folder.file("labels/absent.jsonl", format!("{good}\n{absent}\n"))),
+        ("binary.jsonl", folder.file("labels/binary.jsonl", [0xFF, 0x00, 0xFE])),
+    ] {
+        let ran = evaluated(&labels, folder.path(), &[]);
+        assert_eq!(ran.exit, 3, "{name}: {}", ran.err);
+        assert!(ran.err.contains(name), "{name}: {}", ran.err);
+    }
+}

@@ -1,0 +1,283 @@
+//! What can be read, in which order, and what is said of what cannot.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    CLEAN, Folder, Ran, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
+};
+
+/// Runs `unstuck scan --format jsonl` on all these paths.
+fn scanned_all(paths: &[&Path]) -> Ran {
+    let scan = ["scan", "--format", "jsonl"].map(OsStr::new).into_iter();
+    unstuck(scan.chain(paths.iter().map(|path| path.as_os_str())))
+}
+
+/// The names of the files that were reported, in order.
+fn names(ran: &Ran) -> Vec<String> {
+    let name = |line: &Value| {
+        let path = Path::new(line["path"].as_str().expect("a path")).to_owned();
+        path.file_name().expect("a name").to_string_lossy().into_owned()
+    };
+    ran.lines().iter().map(name).collect()
+}
+
+#[test]
+fn what_cannot_be_read_is_3_and_says_where_and_what_would_be_right() {
+    let folder = Folder::new();
+    for (name, content, says) in [
+        ("empty.jsonl", &b""[..], &["empty", "expected"][..]),
+        ("blank.jsonl", b" \n\r\n\t\n", &["empty", "expected"]),
+        ("text.txt", b"Dear all,\n", &["native", "claude-code", "openai"]),
+        ("other.json", b"{\"a\":1}", &["native", "claude-code", "openai"]),
+        ("null.json", b"null", &["native", "claude-code", "openai"]),
+        ("binary.jsonl", b"\x7fELF\x02\x01\x01\0\0\0\0\xff\xfe", &["native", "openai"]),
+        (
+            "cursor.jsonl",
+            br#"{"role":"user","message":{"content":[{"type":"text","text":"Go on."}]}}"#,
+            &["Cursor", "native"],
+        ),
+    ] {
+        let path = folder.file(name, content);
+        for ran in [scanned(&path), scan(&path, &[])] {
+            assert_eq!(ran.exit, 3, "{name}: {}", ran.err);
+            let place = format!("{}: ", path.display());
+            assert!(ran.err.contains(&place), "{name}: {}", ran.err);
+            assert!(says.iter().all(|says| ran.err.contains(says)), "{name}: {}", ran.err);
+            assert_eq!(ran.err.lines().count(), 1, "{name}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn a_broken_line_is_3_and_the_lines_around_it_are_read() {
+    let folder = Folder::new();
+    let line = CLEAN.lines().next().expect("a line");
+    for (name, content, says) in [
+        ("cut.jsonl", format!("{CLEAN}{}", &line[..40]).into_bytes(), "line 3"),
+        ("first.jsonl", format!("{}\n{CLEAN}", &line[..40]).into_bytes(), "line 1"),
+        (
+            "latin.jsonl",
+            [CLEAN.as_bytes(), b"{\"type\":\"call\",\"tool\":\"\xe9\"}\n"].concat(),
+            "line 3: not UTF-8",
+        ),
+        (
+            "array.jsonl",
+            format!("{CLEAN}\n[1]\n{line}\n").into_bytes(),
+            "line 4: expected a JSON object",
+        ),
+        ("word.jsonl", format!("{CLEAN}\"word\"\n").into_bytes(), "line 3: expected a JSON object"),
+    ] {
+        let path = folder.file(name, &content);
+        let ran = scanned(&path);
+        assert_eq!(ran.exit, 3, "{name}: {}", ran.err);
+        assert!(ran.err.contains(&format!("{}: {says}", path.display())), "{name}: {}", ran.err);
+        let report = ran.only_line();
+        assert_eq!(report["skipped"], 1, "{name}");
+        assert!(report["calls"].as_u64() >= Some(2), "{name}: what is whole was not read");
+    }
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_3() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("nothing")).expect("a folder");
+    folder.file("others/readme.md", "nothing to scan");
+    for name in ["missing.jsonl", "nothing", "others"] {
+        let path = folder.path().join(name);
+        let ran = scanned(&path);
+        assert_eq!((ran.exit, ran.out.as_str()), (3, ""), "{name}");
+        assert!(ran.err.contains(&format!("{}: ", path.display())), "{}", ran.err);
+        if name != "missing.jsonl" {
+            assert!(ran.err.contains("*.jsonl"), "{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn a_bad_input_takes_no_other_with_it() {
+    let folder = Folder::new();
+    let good = folder.file("a.jsonl", CLEAN);
+    let bad = folder.file("b.jsonl", "no trace");
+    let missing = folder.path().join("c.jsonl");
+    let stuck = folder.file("d.jsonl", stuck());
+    let ran = scanned_all(&[&missing, &bad, &good, &missing, &stuck]);
+    assert_eq!(ran.exit, 3);
+    assert_eq!(names(&ran), ["a.jsonl", "d.jsonl"]);
+    assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
+    assert_eq!(ran.lines()[1]["findings"][0]["tool"], "bash");
+}
+
+#[test]
+fn paths_are_followed_in_their_order_and_folders_by_name() {
+    let folder = Folder::new();
+    for name in ["runs/b.jsonl", "runs/a/z.json", "runs/c/1.NDJSON", "runs/c/2/x.jsonl"] {
+        folder.file(name, CLEAN);
+    }
+    folder.file("runs/c/notes.txt", "left out");
+    let extra = folder.file("extra.log", CLEAN);
+    let ran = scanned_all(&[&extra, &folder.path().join("runs")]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    assert_eq!(names(&ran), ["extra.log", "z.json", "b.jsonl", "1.NDJSON", "x.jsonl"]);
+}
+
+#[test]
+fn two_runs_of_the_program_say_the_same() {
+    for format in ["human", "jsonl", "json"] {
+        let scan = || scan(&runs(), &["--format", format]).out;
+        assert_eq!(scan(), scan());
+    }
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let folder = Folder::new();
+    for (content, exit) in [(CLEAN.to_owned(), 0), (stuck(), 1), (String::new(), 3)] {
+        let piped = unstuck_reading(&["scan", "-", "--format", "jsonl"], content.as_bytes());
+        let file = scanned(&folder.file("run.jsonl", &content));
+        assert_eq!((piped.exit, file.exit), (exit, exit));
+        let paths = piped.lines().iter().map(|line| line["path"].clone()).collect::<Vec<_>>();
+        assert!(paths.iter().all(|path| path == "-"), "{paths:?}");
+        let findings =
+            |ran: &Ran| ran.lines().iter().map(|line| line["findings"].clone()).collect();
+        let (of_piped, of_file): (Vec<Value>, Vec<Value>) = (findings(&piped), findings(&file));
+        assert_eq!(of_piped, of_file);
+    }
+}
+
+#[test]
+fn a_named_format_is_not_guessed() {
+    for (path, from, exit) in [
+        ("native/stuck-parallel.jsonl", "auto", 1),
+        ("native/stuck-parallel.jsonl", "native", 1),
+        ("native/stuck-parallel.jsonl", "openai", 3),
+        ("openai/stuck-parallel.json", "auto", 1),
+        ("openai/stuck-parallel.json", "openai", 1),
+        ("openai/stuck-parallel.json", "native", 3),
+        ("openai/stuck-parallel.json", "claude-code", 3),
+    ] {
+        let path = runs().join(path);
+        let ran = scan(&path, &["--from", from]);
+        assert_eq!(ran.exit, exit, "{} as {from}: {}", path.display(), ran.err);
+    }
+}
+
+#[test]
+fn marks_line_ends_and_blank_lines_mean_nothing() {
+    let folder = Folder::new();
+    let windows = format!("\u{feff}{}", stuck().replace('\n', "\r\n\r\n"));
+    let unended = stuck().trim_end().to_owned();
+    let expected = scanned(&folder.file("plain.jsonl", stuck())).only_line();
+    for content in [windows, unended] {
+        let ran = scanned(&folder.file("run.jsonl", content));
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        assert_eq!(ran.only_line()["findings"], expected["findings"]);
+    }
+}
+
+#[test]
+fn each_of_many_workers_is_judged_for_itself() {
+    let folder = Folder::new();
+    let call = |worker: usize| {
+        let name = format!("worker-{worker}");
+        json!({"type": "call", "tool": "t", "args": {}, "result": "no", "worker": name})
+    };
+    // In turns, so that no worker has two calls next to each other.
+    let calls: Vec<String> = (0..3 * 300).map(|n| call(n % 300).to_string()).collect();
+    let ran = scanned(&folder.file("run.jsonl", calls.join("\n")));
+    let report = ran.only_line();
+    assert_eq!((&report["calls"], &report["workers"]), (&900.into(), &300.into()));
+    let findings = report["findings"].as_array().expect("findings");
+    let places: Vec<Option<u64>> = findings.iter().map(|one| one["at_call"].as_u64()).collect();
+    assert_eq!(places, (600..900).map(Some).collect::<Vec<_>>());
+    let workers: BTreeSet<&str> =
+        findings.iter().filter_map(|one| one["worker"].as_str()).collect();
+    assert_eq!(workers.len(), 300);
+}
+
+#[test]
+fn arguments_nested_beyond_reason_are_arguments() {
+    let folder = Folder::new();
+    for depth in [60, 100, 200, 20_000] {
+        let args = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let call = format!(r#"{{"type":"call","tool":"t","args":{args},"result":"no"}}"#);
+        let ran = scanned(&folder.file("run.jsonl", repeated(&call)));
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""), "{depth} deep");
+        assert_eq!(ran.only_line()["findings"][0]["kind"], "streak", "{depth} deep");
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    //! What only such a file system holds.
+
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_may_not_be_read_is_3() {
+        let folder = Folder::new();
+        folder.file("locked/run.jsonl", CLEAN);
+        folder.file("open/run.jsonl", CLEAN);
+        let locked = folder.path().join("locked");
+        let allow = |mode| {
+            fs::set_permissions(&locked, fs::Permissions::from_mode(mode)).expect("permission");
+        };
+        allow(0o000);
+        if fs::read_dir(&locked).is_ok() {
+            eprintln!("skipped: this user may read everything");
+            return allow(0o700);
+        }
+        let ran = scanned(folder.path());
+        allow(0o700);
+        assert_eq!(ran.exit, 3);
+        assert!(ran.err.contains(&format!("{}: ", locked.display())), "{}", ran.err);
+        assert_eq!(names(&ran), ["run.jsonl"]);
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_3() {
+        let folder = Folder::new();
+        let path = folder.file("run.jsonl", CLEAN);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("permission");
+        if fs::read(&path).is_ok() {
+            eprintln!("skipped: this user may read everything");
+            return;
+        }
+        let ran = scanned(&path);
+        assert_eq!(ran.exit, 3);
+        assert!(ran.err.contains(&format!("{}: ", path.display())), "{}", ran.err);
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_is_a_name() {
+        let folder = Folder::new();
+        let path = folder.path().join(OsStr::from_bytes(b"caf\xe9.jsonl"));
+        if fs::write(&path, CLEAN).is_err() {
+            eprintln!("skipped: no such names in this file system");
+            return;
+        }
+        for ran in [scanned(&path), scanned(folder.path())] {
+            assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+            assert_eq!(names(&ran), ["caf\u{fffd}.jsonl"]);
+        }
+    }
+
+    #[test]
+    fn a_link_in_a_circle_ends() {
+        let folder = Folder::new();
+        folder.file("a/run.jsonl", CLEAN);
+        symlink("..", folder.path().join("a/up")).expect("a link");
+        symlink("itself", folder.path().join("a/itself.jsonl")).expect("a link");
+        let ran = scanned(folder.path());
+        assert_eq!(ran.exit, 3, "a link to itself cannot be read");
+        assert!(ran.err.contains("itself.jsonl: "), "{}", ran.err);
+        assert_eq!(names(&ran), ["run.jsonl"]);
+    }
+}

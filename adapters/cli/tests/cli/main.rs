@@ -1,0 +1,13 @@
+//! The program as its users meet it: command lines in; exit codes, reports and messages out.
+
+mod bytes;
+mod exits;
+mod formats;
+mod harness;
+mod inputs;
+mod outputs;
+mod real_runs;
+mod recorded;
+mod schema;
+mod shown;
+mod wording;

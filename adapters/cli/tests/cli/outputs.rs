@@ -1,0 +1,121 @@
+//! Where the output goes: pipes, files, terminals that want no colour, and readers that leave.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Write as _, pipe};
+use std::process::Stdio;
+
+use crate::harness::{
+    CLEAN, Folder, Ran, labels, program, runs, scan, stuck, unstuck, unstuck_reading,
+};
+
+#[test]
+fn a_reader_that_leaves_ends_the_program_quietly() {
+    let (runs, labels) = (runs(), labels());
+    let (runs, labels) = (runs.as_os_str(), labels.as_os_str());
+    let word = OsStr::new;
+    for words in [
+        vec![word("scan"), runs],
+        vec![word("scan"), runs, word("--format=json")],
+        vec![word("scan"), runs, word("--format=jsonl")],
+        vec![word("eval"), word("--labels"), labels, runs],
+        vec![word("presets")],
+        vec![word("--help")],
+        vec![word("scan"), word("--help")],
+    ] {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let output = program().args(&words).stdout(writer).output().expect("a program that starts");
+        let ran = Ran::of(output);
+        assert!([0, 1].contains(&ran.exit), "{words:?}: exit {}", ran.exit);
+        assert_eq!(ran.err, "", "{words:?}");
+    }
+}
+
+#[test]
+fn a_reader_may_leave_in_the_middle() {
+    let mut command = program();
+    command.args(["scan", "-", "--format", "jsonl"]).arg(runs());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a program that starts");
+    // Nothing is written before standard input has ended, so the pipe is closed by then.
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(stuck().as_bytes()).expect("a program that reads");
+    drop(stdin);
+    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    assert!([0, 1].contains(&ran.exit), "exit {}", ran.exit);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn without_anyone_to_complain_to_the_exit_code_still_tells() {
+    for (words, exit) in [(&["scan", "missing.jsonl"][..], 3), (&["scan", "--nonsense"], 64)] {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let output = program().args(words).stderr(writer).output().expect("a program that starts");
+        assert_eq!(Ran::of(output).exit, exit, "{words:?}");
+    }
+}
+
+#[test]
+fn an_output_never_takes_the_place_of_what_is_read() {
+    let folder = Folder::new();
+    let run = folder.file("run.jsonl", stuck());
+    let ran = scan(&run, &["-o", run.to_str().expect("UTF-8")]);
+    assert_eq!(fs::read_to_string(&run).expect("the run"), stuck(), "{}", ran.err);
+    assert!([4, 64].contains(&ran.exit), "exit {}: {}", ran.exit, ran.err);
+}
+
+#[test]
+fn an_output_in_the_folder_that_is_read_is_no_run() {
+    let folder = Folder::new();
+    folder.file("run.jsonl", stuck());
+    let out = folder.path().join("out.json");
+    let scan = || {
+        let ran = scan(folder.path(), &["--format=json", "-o", out.to_str().expect("UTF-8")]);
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        fs::read_to_string(&out).expect("the output")
+    };
+    assert_eq!(scan(), scan(), "the second time it stands there already");
+}
+
+#[test]
+fn no_colour_reaches_a_pipe() {
+    // Every run of the harness is checked for escapes; here are the ways that could bring them.
+    for variables in [
+        &[("TERM", "xterm-256color")][..],
+        &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],
+        &[("TERM", "dumb")],
+        &[("NO_COLOR", "1")],
+        &[("NO_COLOR", "1"), ("TERM", "xterm-256color"), ("CLICOLOR", "1")],
+    ] {
+        for words in [&["scan", "missing.jsonl"][..], &["presets"], &["scan", "--help"], &["scan"]]
+        {
+            let mut command = program();
+            command.args(words).arg(runs()).envs(variables.iter().copied());
+            drop(Ran::of(command.output().expect("a program that starts")));
+        }
+    }
+}
+
+#[test]
+fn nothing_but_reports_is_on_standard_output() {
+    let input = format!("{CLEAN}not json\n");
+    let ran =
+        unstuck_reading(&["scan", "-", "missing.jsonl", "--format", "jsonl"], input.as_bytes());
+    assert_eq!(ran.exit, 3);
+    assert_eq!(ran.only_line()["path"], "-");
+    assert_eq!(ran.err.lines().count(), 2, "{}", ran.err);
+    assert!(ran.err.lines().all(|line| line.starts_with("error: ")), "{}", ran.err);
+}
+
+#[test]
+fn a_file_with_much_to_complain_of_is_complained_of_in_a_few_lines() {
+    let many = "not json\n".repeat(5_000);
+    let ran = unstuck_reading(&["scan", "-"], format!("{CLEAN}{many}").as_bytes());
+    assert_eq!(ran.exit, 3);
+    assert!(ran.err.lines().count() <= 20, "{}", ran.err);
+    assert!(ran.err.contains("4984 more"), "{}", ran.err);
+    assert_eq!(unstuck(["scan", "missing.jsonl"]).err.lines().count(), 1);
+}

@@ -1,0 +1,195 @@
+//! The output for programs: whole lines of JSON with exactly the fields of schema 1.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+use unstuck_trace::Format;
+
+use crate::harness::{
+    CLEAN, Folder, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
+};
+
+/// What is said of a trace.
+const TRACE: [&str; 9] =
+    ["schema", "path", "format", "session", "calls", "workers", "errors", "findings", "skipped"];
+
+/// What is said of a finding.
+const FINDING: [&str; 15] = [
+    "rule",
+    "kind",
+    "args",
+    "result",
+    "action",
+    "tool",
+    "worker",
+    "period",
+    "laps",
+    "first_call",
+    "at_call",
+    "last_call",
+    "loop",
+    "confidence",
+    "message",
+];
+
+/// What a finding about text has beside [`FINDING`].
+const TEXT: [&str; 2] = ["first_message", "at_message"];
+
+/// The presets, in the order in which they are listed; the first is the default.
+const PRESETS: [&str; 8] = [
+    "balanced",
+    "start_over",
+    "graduated",
+    "graduated_conservative",
+    "graduated_aggressive",
+    "nudge",
+    "cycles",
+    "repeat",
+];
+
+/// Checks that `object` has these fields and no other.
+fn has_fields<'f>(object: &Value, fields: impl IntoIterator<Item = &'f str>) {
+    let found: BTreeSet<&str> =
+        object.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(found, fields.into_iter().collect(), "{object}");
+}
+
+/// Checks one trace against the schema.
+pub(crate) fn check_trace(trace: &Value) {
+    has_fields(trace, TRACE);
+    assert_eq!(trace["schema"], 1);
+    assert!(trace["path"].is_string());
+    assert!(trace["format"].as_str().is_some_and(|name| name.parse::<Format>().is_ok()));
+    assert!(trace["session"].is_string() || trace["session"].is_null());
+    let calls = trace["calls"].as_u64().expect("a number of calls");
+    assert!(trace["workers"].as_u64() <= Some(calls));
+    assert!(trace["errors"].is_null() || trace["errors"].as_u64() <= Some(calls));
+    assert!(trace["skipped"].is_u64());
+    let findings = trace["findings"].as_array().expect("findings");
+    for finding in findings {
+        check_finding(finding, calls);
+    }
+    let places: Vec<u64> =
+        findings.iter().filter_map(|finding| finding["at_call"].as_u64()).collect();
+    assert!(places.is_sorted(), "{trace}");
+}
+
+fn check_finding(finding: &Value, calls: u64) {
+    let number = |field: &str| finding[field].as_u64();
+    if finding["kind"] == "text" {
+        has_fields(finding, FINDING.into_iter().chain(TEXT));
+        assert!(
+            ["first_call", "at_call", "last_call", "tool"].iter().all(|f| finding[f].is_null())
+        );
+        assert!(number("first_message").expect("where") <= number("at_message").expect("where"));
+    } else {
+        has_fields(finding, FINDING);
+        assert!(
+            ["streak", "recurrence", "cycle"].contains(&finding["kind"].as_str().unwrap_or(""))
+        );
+        assert!(finding["tool"].is_string());
+        let [first, at, last] =
+            ["first_call", "at_call", "last_call"].map(|field| number(field).expect("a call"));
+        assert!(first <= last && first <= at && at.max(last) < calls, "{finding}");
+    }
+    let one_of =
+        |field: &str, words: &[&str]| words.contains(&finding[field].as_str().unwrap_or(""));
+    assert!(one_of("args", &["same", "similar", "same_tool", "any"]), "{finding}");
+    assert!(one_of("result", &["same", "near", "ignored"]), "{finding}");
+    assert!(one_of("action", &["nudge", "warn", "block", "start_over", "stop"]), "{finding}");
+    let id = finding["loop"].as_str().expect("an id");
+    assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{finding}");
+    assert!(number("confidence") <= Some(100) && number("laps") >= Some(2), "{finding}");
+    assert!(number("period") >= Some(1), "{finding}");
+    assert!(["rule", "worker", "message"].iter().all(|field| finding[field] != ""), "{finding}");
+}
+
+#[test]
+fn every_preset_keeps_to_the_schema() {
+    for preset in PRESETS {
+        let ran = scan(&runs(), &["--format", "jsonl", "--preset", preset]);
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""), "{preset}");
+        let traces = ran.lines();
+        assert_eq!(traces.len(), listed(&labels()).len(), "{preset}");
+        traces.iter().for_each(check_trace);
+    }
+}
+
+#[test]
+fn every_preset_that_is_listed_can_be_chosen() {
+    let listed = unstuck(["presets"]).out;
+    let names: Vec<&str> = listed
+        .lines()
+        .filter(|line| !line.starts_with(' ') && !line.is_empty())
+        .map(|line| line.split([' ', ',']).next().expect("a name"))
+        .collect();
+    assert_eq!(names, PRESETS);
+    let alone: Vec<String> = names.iter().map(|name| unstuck(["presets", name]).out).collect();
+    assert_eq!(alone.join("\n"), listed);
+}
+
+#[test]
+fn one_document_holds_what_the_lines_hold() {
+    let ran = scan(&runs(), &["--format", "json"]);
+    let document: Value = serde_json::from_str(&ran.out).expect("one JSON document");
+    has_fields(&document, ["schema", "traces"]);
+    assert_eq!(document["schema"], 1);
+    assert_eq!(document["traces"], Value::from(scanned(&runs()).lines()));
+}
+
+#[test]
+fn a_document_without_a_trace_is_a_document() {
+    let folder = Folder::new();
+    let empty = folder.file("empty.jsonl", "");
+    let ran = scan(&empty, &["--format", "json"]);
+    assert_eq!(ran.exit, 3);
+    let document: Value = serde_json::from_str(&ran.out).expect("one JSON document");
+    assert_eq!(document, serde_json::json!({"schema": 1, "traces": []}));
+}
+
+#[test]
+fn a_file_gets_what_standard_output_would() {
+    let folder = Folder::new();
+    let run = folder.file("run.jsonl", stuck());
+    let out = folder.path().join("out");
+    let to = out.to_str().expect("UTF-8");
+    for format in ["human", "json", "jsonl"] {
+        let expected = scan(&run, &["--format", format]);
+        for option in ["-o", "--output"] {
+            let ran = scan(&run, &["--format", format, option, to]);
+            assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (1, "", ""), "{format}");
+            assert_eq!(fs::read_to_string(&out).expect("the output"), expected.out, "{format}");
+        }
+    }
+    // What stood there before was longer, and is gone.
+    let clean = folder.file("clean.jsonl", CLEAN);
+    assert_eq!(scan(&clean, &["-o", to]).exit, 0);
+    assert_eq!(fs::read_to_string(&out).expect("the output"), scan(&clean, &[]).out);
+}
+
+#[test]
+fn scores_have_the_fields_of_the_table() {
+    let ran = evaluated(&labels(), &runs(), &["--format", "jsonl"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let scores = ran.lines();
+    let names: Vec<&str> = scores.iter().filter_map(|score| score["preset"].as_str()).collect();
+    assert_eq!(names, PRESETS);
+    for score in &scores {
+        let fields = [
+            "preset",
+            "runs",
+            "hits",
+            "missed",
+            "early",
+            "false_alarms",
+            "recall",
+            "precision",
+            "f1",
+            "false_alarm_rate",
+            "median_lag",
+        ];
+        has_fields(score, fields);
+        assert_eq!(score["runs"], listed(&labels()).len(), "{score}");
+    }
+}

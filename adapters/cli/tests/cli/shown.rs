@@ -1,0 +1,164 @@
+//! What of a recording may be shown: on one line, in 80 columns, no escapes, no secrets.
+
+use std::path::Path;
+
+use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::harness::{Folder, Ran, repeated, runs, scan, scanned};
+
+/// Readable in a terminal of the usual width.
+const COLUMNS: usize = 80;
+
+/// What must not reach a terminal: a colour, a title, a screen cleared, each begun with one
+/// character or with two; line ends, a tab, a deletion, and a mark that turns writing around.
+const EVIL: &str =
+    "a\u{1b}[31mb\u{1b}]0;t\u{7}c\u{1b}[2Jd\u{9b}31me\u{9d}0;t\u{9c}f\rg\nh\ti\u{7f}j\u{8}k\u{0}l";
+
+fn human(path: &Path) -> Ran {
+    scan(path, &[])
+}
+
+/// Checks that all lines but those with a path fit.
+fn fits(ran: &Ran) {
+    for line in ran.out.lines() {
+        let names_path = line.starts_with("stuck  ") || line.starts_with("clean  ");
+        assert!(names_path || line.width() <= COLUMNS, "{} columns: {line}", line.width());
+    }
+}
+
+/// A trace of a call made again and again, with these words wherever it has room for words.
+fn words_everywhere(words: &str) -> String {
+    let header = json!({"session": words, "agent": words});
+    let record = json!({
+        "type": "call", "tool": words, "args": {words: words, "n": [words]}, "result": words,
+        "is_error": true, "worker": words,
+    });
+    let said = json!({"type": "message", "role": "assistant", "text": words, "worker": words});
+    format!("{header}\n{}{}", repeated(&record.to_string()), repeated(&said.to_string()))
+}
+
+#[test]
+fn nothing_in_a_trace_reaches_the_terminal_as_it_is() {
+    let folder = Folder::new();
+    let path = folder.file("run.jsonl", words_everywhere(EVIL));
+    // The harness finds each control character.
+    for ran in [human(&path), scanned(&path)] {
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    }
+    let report = scanned(&path).only_line();
+    assert_eq!(report["session"], EVIL);
+    assert_eq!(report["findings"][0]["tool"], EVIL);
+    assert_eq!(report["findings"][0]["worker"], EVIL);
+}
+
+#[test]
+fn a_broken_line_is_complained_of_without_its_escapes() {
+    let folder = Folder::new();
+    let content = format!("{}{EVIL}\n", words_everywhere("word"));
+    let ran = human(&folder.file("run.jsonl", content));
+    assert_eq!(ran.exit, 3);
+    assert!(ran.err.contains("line 14: "), "{}", ran.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_in_a_file_name_reaches_the_terminal_as_it_is() {
+    let folder = Folder::new();
+    let name = EVIL.replace('\0', "");
+    let good = folder.file(&format!("{name}/{name}.jsonl"), words_everywhere("word"));
+    folder.file(&format!("{name}/bad.jsonl"), "no trace");
+    let ran = human(folder.path());
+    assert_eq!(ran.exit, 3);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert_eq!(ran.out.lines().filter(|line| line.starts_with("stuck  ")).count(), 1);
+    let path = scanned(&good).only_line()["path"].clone();
+    assert_eq!(path, good.to_str().expect("UTF-8"));
+}
+
+#[test]
+fn the_recorded_runs_fit_into_80_columns() {
+    for preset in ["balanced", "nudge", "graduated_aggressive"] {
+        fits(&scan(&runs(), &["--preset", preset]));
+    }
+}
+
+#[test]
+fn long_and_wide_words_fit_into_80_columns() {
+    let folder = Folder::new();
+    for words in [
+        "word ".repeat(60),
+        "w".repeat(300),
+        "日本語".repeat(40),
+        "é".repeat(120),
+        "e\u{301}".repeat(120),
+        "👩‍👩‍👧 ".repeat(30),
+        "mcp__a-server-with-a-long-name__a_tool_with_a_long_name".to_owned(),
+        " ".repeat(90),
+    ] {
+        let ran = human(&folder.file("run.jsonl", words_everywhere(&words)));
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        fits(&ran);
+    }
+}
+
+#[test]
+fn a_long_proof_is_shown_with_its_middle_left_out() {
+    let folder = Folder::new();
+    let call = |n: usize| {
+        let n = n % 8;
+        json!({"type": "call", "tool": "read", "args": {"path": n}, "result": n})
+    };
+    let lines: Vec<String> = (0..40).map(|n| call(n).to_string()).collect();
+    let ran = human(&folder.file("run.jsonl", lines.join("\n")));
+    assert_eq!(ran.exit, 1, "{}", ran.out);
+    assert!(ran.out.lines().count() < 40, "{}", ran.out);
+    fits(&ran);
+}
+
+#[test]
+fn secrets_in_arguments_are_masked() {
+    let folder = Folder::new();
+    let marked = "Zq7xW2kLm9PvT4bN8sRd";
+    let cases = [
+        json!({"api_key": marked}),
+        json!({"password": marked}),
+        json!({"env": {"SERVICE_TOKEN": marked}}),
+        json!({"headers": {"Authorization": format!("Bearer {marked}")}}),
+        json!({"command": format!("export SERVICE_TOKEN={marked}")}),
+        json!({"command": format!("tool --password {marked}")}),
+        json!({"command": format!("tool --api-key={marked}")}),
+        json!({"command": format!("curl -H 'Authorization: Bearer {marked}' host")}),
+        json!({"command": format!("curl -H \"X-Api-Key: {marked}\" host")}),
+        json!({"url": format!("https://me:{marked}@host/")}),
+        json!({"url": format!("https://host/?token={marked}&x=1")}),
+        json!({"text": format!("sk-{marked}")}),
+        json!({"text": format!("ghp_{marked}{marked}")}),
+    ];
+    for args in cases {
+        let record =
+            json!({"type": "call", "tool": "t", "args": args, "result": "no", "is_error": true});
+        let ran = human(&folder.file("run.jsonl", repeated(&record.to_string())));
+        assert_eq!(ran.exit, 1, "{}", ran.err);
+        assert!(ran.out.contains("•••"), "{args}: {}", ran.out);
+        assert!(!ran.out.contains(marked), "{args}: {}", ran.out);
+    }
+}
+
+#[test]
+fn the_output_for_programs_holds_no_arguments() {
+    let folder = Folder::new();
+    let record = json!({"type": "call", "tool": "t", "args": {"x": "in-the-args"}, "result": "in-the-result"});
+    let ran = scanned(&folder.file("run.jsonl", repeated(&record.to_string())));
+    assert_eq!(ran.exit, 1);
+    assert!(!ran.out.contains("in-the-"), "{}", ran.out);
+}
+
+#[test]
+fn a_worker_is_named_where_there_are_several() {
+    let several = human(&runs().join("native/stuck-worker.jsonl")).out;
+    assert!(several.contains("2 workers"), "{several}");
+    assert!(several.contains("worker a3c58e1f07b94d26a"), "{several}");
+    let alone = human(&runs().join("native/stuck-parallel.jsonl")).out;
+    assert!(!alone.contains("worker"), "{alone}");
+}

@@ -1,0 +1,83 @@
+//! Snapshots of what a person reads.
+
+use std::path::Path;
+
+use crate::harness::{Ran, labels, program, runs, unstuck};
+
+/// Runs the program where the recorded runs are, so that no path of this machine is in the text.
+fn told(words: &[&str]) -> String {
+    let output = program().current_dir(runs()).args(words).output().expect("a program that starts");
+    let Ran { exit, out, err } = Ran::of(output);
+    format!("{out}{err}exit {exit}\n")
+}
+
+#[test]
+fn a_streak() {
+    insta::assert_snapshot!(told(&["scan", "native/stuck-edit.jsonl"]));
+}
+
+#[test]
+fn a_cycle() {
+    insta::assert_snapshot!(told(&["scan", "native/stuck-parallel.jsonl"]));
+}
+
+#[test]
+fn a_recurrence() {
+    insta::assert_snapshot!(told(&["scan", "native/stuck-lap-of-three.jsonl"]));
+}
+
+#[test]
+fn talk() {
+    insta::assert_snapshot!(told(&["scan", "native/stuck-talk.jsonl"]));
+}
+
+#[test]
+fn a_worker() {
+    insta::assert_snapshot!(told(&["scan", "native/stuck-worker.jsonl"]));
+}
+
+#[test]
+fn several_files_of_which_one_is_no_native_trace() {
+    let other = "claude-code/6f1c0de0-0001-4000-8000-000000000000.jsonl";
+    let (first, last) = ("native/healthy-fix.jsonl", "native/healthy-poll.jsonl");
+    insta::assert_snapshot!(told(&["scan", "--from", "native", first, other, last]));
+}
+
+#[test]
+fn lines_for_programs() {
+    insta::assert_snapshot!(told(&["scan", "--format", "jsonl", "native/stuck-worker.jsonl"]));
+}
+
+#[test]
+fn scores() {
+    let labels = Path::new("..").join(labels().file_name().expect("a name"));
+    let labels = labels.to_str().expect("UTF-8");
+    insta::assert_snapshot!(told(&["eval", "--labels", labels, "."]));
+}
+
+#[test]
+fn runs_that_were_judged_wrong() {
+    let labels = Path::new("..").join(labels().file_name().expect("a name"));
+    let labels = labels.to_str().expect("UTF-8");
+    insta::assert_snapshot!(told(&["eval", "--labels", labels, ".", "--preset", "graduated"]));
+}
+
+#[test]
+fn presets() {
+    insta::assert_snapshot!(unstuck(["presets"]).out);
+}
+
+#[test]
+fn one_preset() {
+    insta::assert_snapshot!(unstuck(["presets", "nudge"]).out);
+}
+
+#[test]
+fn help_for_scan() {
+    insta::assert_snapshot!(unstuck(["scan", "--help"]).out);
+}
+
+#[test]
+fn help_in_short() {
+    insta::assert_snapshot!(unstuck(["-h"]).out);
+}
