@@ -83,8 +83,8 @@ impl Heard {
         if self.steps.len() < WORKERS_MAX {
             assert_eq!(trace.workers, self.steps.len(), "{trace:?}");
         }
-        // Where the format has no flag for it, nothing has failed.
-        assert_eq!(trace.errors.unwrap_or(0), self.failed, "{trace:?}");
+        // Where the format has no flag for it, nothing has failed; a failure may be told late.
+        assert!(trace.errors.unwrap_or(0) >= self.failed, "{trace:?}");
         assert_eq!(trace.problems.len(), trace.skipped.min(PROBLEMS_MAX), "{trace:?}");
         // Messages are numbered without a gap, however late some of them come.
         assert!((0..self.messages.len()).all(|index| self.messages.contains(&index)));

@@ -47,6 +47,9 @@ pub(crate) struct Scan {
     /// The mildest action that makes the exit code 1
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
+    /// Say of each input how its format was told
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

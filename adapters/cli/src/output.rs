@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use crate::exit::Exit;
+use crate::shown::plain;
 
 /// Whom the output is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +64,17 @@ impl Output {
 
 /// Says on standard error what is wrong with `path`.
 pub(crate) fn complain(path: &str, what: &str) {
-    let path = crate::shown::plain(path);
-    let what = crate::shown::plain(what);
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    // If nobody reads errors, the exit code still tells.
-    let _ = writeln!(anstream::stderr(), "{red}error{red:#}: {path}: {what}");
+    say(&format!("{red}error{red:#}: "), path, what);
+}
+
+/// Says on standard error something about `path` that is not wrong.
+pub(crate) fn remark(path: &str, what: &str) {
+    say("", path, what);
+}
+
+fn say(head: &str, path: &str, what: &str) {
+    let (path, what) = (plain(path), plain(what));
+    // If nobody reads this, the exit code still tells.
+    let _ = writeln!(anstream::stderr(), "{head}{path}: {what}");
 }

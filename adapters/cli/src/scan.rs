@@ -9,7 +9,7 @@ use unstuck_trace::{Format, Trace, read};
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
 use crate::inputs::{self, Input, Inputs};
-use crate::output::{Output, Reader, complain};
+use crate::output::{Output, Reader, complain, remark};
 use crate::replay::Replay;
 use crate::{human, machine};
 
@@ -101,6 +101,10 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
                 continue;
             }
         };
+        if scan.verbose {
+            let Trace { format, reason, .. } = report.trace;
+            remark(&report.path, &format!("read as {format}: {reason}"));
+        }
         exit = exit.max(judge(&report, scan, &mut tally));
         match scan.format {
             OutputFormat::Human => output.write(&human::report(&report))?,

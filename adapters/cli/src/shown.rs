@@ -47,7 +47,14 @@ pub(crate) fn masked(text: &str) -> String {
 /// break) made visible.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
+    let mut indenting = false;
     for c in text.chars() {
+        let broken = matches!(c, '\n' | '\r');
+        // What a line is indented by goes with its break.
+        if indenting && (broken || c == ' ' || c == '\t') {
+            continue;
+        }
+        indenting = broken;
         match c {
             '\n' | '\r' | '\t' => plain.push(' '),
             c if c.is_control() || is_invisible(c) => plain.push('\u{FFFD}'),
@@ -140,6 +147,7 @@ mod tests {
     #[test]
     fn a_terminal_never_sees_a_control_character() {
         assert_eq!(plain("a\x1b[31mb\nc\u{202E}d"), "a\u{FFFD}[31mb c\u{FFFD}d");
+        assert_eq!(plain("{\r\n    \"a\":  1\n}"), "{ \"a\":  1 }");
     }
 
     #[test]

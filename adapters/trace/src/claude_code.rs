@@ -26,7 +26,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::document;
+use crate::document::{self, Part};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
 use crate::lines::Lines;
@@ -65,10 +65,13 @@ pub(crate) fn read_lines(input: impl BufRead, recorder: &mut Recorder<'_>) {
 
 pub(crate) fn read_document(input: impl BufRead, recorder: &mut Recorder<'_>) {
     let mut session = Session::new(recorder);
-    let end = document::elements(input, "loglines", &mut |json, line| {
-        if let Err(kind) = session.replay(json) {
-            session.recorder.problem(kind.at(line));
+    let end = document::parts(input, &["loglines"], &mut |part| match part {
+        Part::Record(json, line) => {
+            if let Err(kind) = session.replay(json) {
+                session.recorder.problem(kind.at(line));
+            }
         }
+        Part::Session(name) => session.recorder.session(name),
     });
     if let Err(problem) = end {
         recorder.problem(problem);

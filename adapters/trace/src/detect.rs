@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::Format;
+use crate::clue::{self, Clue};
 use crate::partial::{Break, parse};
 use crate::problem::ProblemKind;
 
@@ -18,16 +19,12 @@ pub(crate) enum Layout {
     Document,
 }
 
-type Fields = Map<String, Value>;
-
-/// What a value says about the format of its file.
+/// What an input was taken for, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Clue {
-    Ours(Format),
-    /// Ours unless a later line says otherwise.
-    Perhaps(Format),
-    Foreign(&'static str),
-    Silent,
+pub(crate) struct Told {
+    pub(crate) format: Format,
+    pub(crate) layout: Layout,
+    pub(crate) reason: &'static str,
 }
 
 /// The format and layout of an input that begins with `prefix`; `complete` if that is all of it.
@@ -35,7 +32,7 @@ enum Clue {
 /// # Errors
 ///
 /// [`ProblemKind::Empty`], [`ProblemKind::Foreign`] or [`ProblemKind::Unrecognized`].
-pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<(Format, Layout), ProblemKind> {
+pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Told, ProblemKind> {
     let text = prefix.trim_ascii_start();
     if text.is_empty() && complete {
         return Err(ProblemKind::Empty);
@@ -46,30 +43,35 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<(Format, Layout), 
     if !text.starts_with(b"{") && !text.starts_with(b"[") {
         return Err(ProblemKind::Unrecognized);
     }
-    match layout(text) {
-        Layout::Document => match document(&parse(text).0) {
-            Clue::Ours(format) | Clue::Perhaps(format) => Ok((format, Layout::Document)),
-            Clue::Foreign(looks_like) => Err(ProblemKind::Foreign { looks_like }),
-            Clue::Silent => Err(ProblemKind::Unrecognized),
-        },
-        Layout::Lines => match lines(text) {
-            Clue::Ours(format) | Clue::Perhaps(format) => Ok((format, Layout::Lines)),
-            Clue::Foreign(looks_like) => Err(ProblemKind::Foreign { looks_like }),
-            Clue::Silent => Err(ProblemKind::Unrecognized),
-        },
+    let layout = layout(text);
+    let clue = match layout {
+        Layout::Document => clue::document(&parse(text).0),
+        Layout::Lines => lines(text),
+    };
+    match clue {
+        Clue::Ours(format, reason) | Clue::Perhaps(format, reason) => {
+            Ok(Told { format, layout, reason })
+        }
+        Clue::Foreign(looks_like) => Err(ProblemKind::Foreign { looks_like }),
+        Clue::Silent => Err(ProblemKind::Unrecognized),
     }
 }
 
-/// The layout of an input whose format the caller named.
-pub(crate) fn layout_of(format: Format, prefix: &[u8]) -> Layout {
-    match format {
-        Format::Native => Layout::Lines,
-        Format::OpenAi => Layout::Document,
-        Format::ClaudeCode => match parse(prefix.trim_ascii_start()).0 {
+/// An input whose format the caller named, with the layout it seems to have.
+pub(crate) fn named(format: Format, prefix: &[u8]) -> Told {
+    let text = prefix.trim_ascii_start();
+    let layout = match format {
+        Format::OpenAi | Format::Anthropic | Format::SweAgent | Format::MiniSweAgent => {
+            Layout::Document
+        }
+        Format::Gemini | Format::OpenHands if !begins_with_bad_line(text) => layout(text),
+        Format::Native | Format::Codex | Format::Gemini | Format::OpenHands => Layout::Lines,
+        Format::ClaudeCode => match parse(text).0 {
             Value::Object(fields) if fields.contains_key("loglines") => Layout::Document,
             _ => Layout::Lines,
         },
-    }
+    };
+    Told { format, layout, reason: "named by the caller" }
 }
 
 /// A document if it begins a list, if its first line ends where a printer breaks lines, or if that
@@ -89,14 +91,26 @@ fn layout(text: &[u8]) -> Layout {
     }
 }
 
+/// Whether a whole array stands on the first line and an object follows: not the document, then, but
+/// a line among others that is no record.
+fn begins_with_bad_line(text: &[u8]) -> bool {
+    let mut lines = records(text);
+    let first = lines.next().map(parse);
+    let is_array = matches!(first, Some((Value::Array(_), Break::None)));
+    is_array && lines.next().is_some_and(|line| line.trim_ascii_start().starts_with(b"{"))
+}
+
 fn is_broken_by_printer(line: &[u8]) -> bool {
     matches!(line.trim_ascii_end().last(), Some(b'{' | b'[' | b',' | b':'))
 }
 
-fn is_list_holder(fields: &Fields) -> bool {
-    ["messages", "loglines", "input", "samples", "history", "steps"]
-        .iter()
-        .any(|key| fields.get(*key).is_some_and(Value::is_array))
+/// Whether an object holds the list of a document, or what stands before it in one whose list is
+/// too far away to be seen.
+fn is_list_holder(fields: &Map<String, Value>) -> bool {
+    const LISTS: [&str; 8] =
+        ["messages", "loglines", "input", "samples", "history", "steps", "trajectory", "events"];
+    LISTS.iter().any(|key| fields.get(*key).is_some_and(Value::is_array))
+        || fields.get("info").is_some_and(clue::is_info_of_run)
 }
 
 fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -110,171 +124,13 @@ fn lines(text: &[u8]) -> Clue {
         let Value::Object(fields) = parse(record).0 else {
             continue;
         };
-        match line(&fields) {
+        match clue::line(&fields) {
             Clue::Silent => {}
-            Clue::Perhaps(format) => perhaps = Clue::Perhaps(format),
+            clue @ Clue::Perhaps(..) => perhaps = clue,
             clue => return clue,
         }
     }
     perhaps
-}
-
-/// What one line says. Ours come first: a record may hold further fields, whatever their names.
-fn line(fields: &Fields) -> Clue {
-    let text = |key: &str| fields.get(key).and_then(Value::as_str);
-    let has = |key: &str| fields.contains_key(key);
-    let message = fields.get("message").and_then(Value::as_object);
-    match text("type") {
-        Some("call") if has("tool") => return Clue::Ours(Format::Native),
-        Some("message") if text("role").is_some() && text("text").is_some() => {
-            return Clue::Ours(Format::Native);
-        }
-        Some("user" | "assistant") => match message {
-            Some(message) if message.contains_key("parts") => {
-                return Clue::Foreign("a Qwen Code session");
-            }
-            Some(_) => return Clue::Ours(Format::ClaudeCode),
-            None => {}
-        },
-        _ => {}
-    }
-    if let Some(looks_like) = foreign(fields) {
-        return Clue::Foreign(looks_like);
-    }
-    match text("type") {
-        Some("call") => Clue::Ours(Format::Native),
-        Some("summary") if has("leafUuid") => Clue::Perhaps(Format::ClaudeCode),
-        Some("file-history-snapshot") => Clue::Perhaps(Format::ClaudeCode),
-        Some(_) if text("sessionId").is_some() => Clue::Perhaps(Format::ClaudeCode),
-        // A long message may hide the `type` behind it.
-        None if has("isSidechain") => Clue::Perhaps(Format::ClaudeCode),
-        None if text("role").is_some() && message.is_some() => Clue::Foreign("a Cursor transcript"),
-        None if text("role").is_some() && has("content") => {
-            Clue::Foreign("chat messages one a line (expected a JSON array of them)")
-        }
-        None if fields.get("messages").is_some_and(Value::is_array) => {
-            Clue::Foreign("conversations one a line (expected one a file)")
-        }
-        _ => Clue::Silent,
-    }
-}
-
-fn document(value: &Value) -> Clue {
-    match value {
-        Value::Array(elements) => messages(elements),
-        Value::Object(fields) => {
-            if let Some(looks_like) = foreign(fields) {
-                return Clue::Foreign(looks_like);
-            }
-            if fields.get("loglines").is_some_and(Value::is_array) {
-                return Clue::Ours(Format::ClaudeCode);
-            }
-            match fields.get("messages") {
-                Some(Value::Array(elements)) => match messages(elements) {
-                    // Where the mark of its format comes last, too far away to be seen.
-                    Clue::Ours(_) if fields.contains_key("info") => {
-                        Clue::Foreign("a mini-swe-agent trajectory")
-                    }
-                    Clue::Ours(_) if fields.contains_key("system") && !are_chat(elements) => {
-                        Clue::Foreign("Anthropic messages")
-                    }
-                    clue => clue,
-                },
-                _ => Clue::Silent,
-            }
-        }
-        _ => Clue::Silent,
-    }
-}
-
-/// The first foreign message decides; messages with a role or a content are OpenAI's otherwise.
-fn messages(elements: &[Value]) -> Clue {
-    let mut clue = Clue::Silent;
-    for fields in elements.iter().filter_map(Value::as_object) {
-        if let Some(looks_like) = foreign_message(fields).or_else(|| foreign(fields)) {
-            return Clue::Foreign(looks_like);
-        }
-        if fields.contains_key("role") || fields.contains_key("content") {
-            clue = Clue::Ours(Format::OpenAi);
-        }
-    }
-    clue
-}
-
-/// Whether something in the messages is the chat format's own.
-fn are_chat(elements: &[Value]) -> bool {
-    elements.iter().any(|message| {
-        let role = message.get("role").and_then(Value::as_str);
-        matches!(role, Some("system" | "developer" | "tool")) || message.get("tool_calls").is_some()
-    })
-}
-
-/// What a message of another format looks like.
-fn foreign_message(fields: &Fields) -> Option<&'static str> {
-    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
-    let has = |key: &str| fields.contains_key(key);
-    let blocks = fields.get("content").and_then(Value::as_array);
-    let block_kinds = || {
-        blocks.into_iter().flatten().filter_map(|block| block.get("type").and_then(Value::as_str))
-    };
-    match kind {
-        "human" | "ai" | "constructor" => return Some("LangChain messages"),
-        "gemini" => return Some("a Gemini CLI session"),
-        "reasoning" | "function_call" | "function_call_output" | "custom_tool_call" => {
-            return Some("OpenAI Responses items");
-        }
-        _ => {}
-    }
-    if block_kinds().any(|kind| matches!(kind, "tool_use" | "tool_result" | "server_tool_use")) {
-        return Some("Anthropic messages");
-    }
-    if block_kinds().any(|kind| matches!(kind, "input_text" | "output_text")) {
-        return Some("OpenAI Responses items");
-    }
-    if fields.get("extra").and_then(|extra| extra.get("actions")).is_some() {
-        return Some("a mini-swe-agent trajectory");
-    }
-    if has("source") && (has("action") || has("observation")) {
-        return Some("an OpenHands trajectory");
-    }
-    match (has("parts"), has("kind"), has("info")) {
-        (true, true, _) => Some("Pydantic AI messages"),
-        (true, _, true) => Some("an opencode export"),
-        (true, ..) => Some("Gemini API contents"),
-        _ => None,
-    }
-}
-
-/// What an object, a line's or a document's, of another format looks like.
-fn foreign(fields: &Fields) -> Option<&'static str> {
-    let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
-    let has = |key: &str| fields.contains_key(key);
-    let list = |key: &str| fields.get(key).is_some_and(Value::is_array);
-    // Plain words that a log of chat messages may have beside them.
-    let only_list = |key: &str| list(key) && !list("messages");
-    let starts = |key: &str, with: &[&str]| with.iter().any(|with| text(key).starts_with(with));
-    let found = [
-        (starts("schema_version", &["ATIF"]), "an ATIF trajectory"),
-        (starts("trajectory_format", &["mini-swe"]), "a mini-swe-agent trajectory"),
-        (only_list("trajectory"), "a SWE-agent trajectory"),
-        (only_list("history") && has("git_patch"), "an OpenHands trajectory"),
-        (only_list("history"), "a SWE-agent trajectory"),
-        (has("payload") && has("type"), "a Codex rollout"),
-        (starts("type", &["thread.", "turn.", "item."]), "the events of `codex exec --json`"),
-        (has("projectHash") || has("$set") || has("$rewindTo"), "a Gemini CLI session"),
-        (text("kind").ends_with("Event"), "OpenHands events"),
-        (has("resourceSpans") || has("spanContext"), "OpenTelemetry spans"),
-        (fields.keys().any(|key| key.starts_with("gen_ai.")), "OpenTelemetry spans"),
-        (has("hook_event_name"), "the payload of a hook"),
-        (has("sessionID"), "opencode's events"),
-        (has("messageID") && has("type"), "an opencode message part"),
-        (text("type") == "session" && has("id"), "a pi session"),
-        (has("lc") && has("kwargs"), "LangChain messages"),
-        (has("eval") && (has("samples") || has("plan")), "an Inspect log"),
-        (only_list("events"), "the events of an Inspect log"),
-        (only_list("input"), "an OpenAI Responses request"),
-    ];
-    found.into_iter().find_map(|(is_so, looks_like)| is_so.then_some(looks_like))
 }
 
 /// What a file is that holds no text.

@@ -8,25 +8,60 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::value::RawValue;
 
 use crate::LINE_BYTES_MAX;
+use crate::field::string;
 use crate::problem::{Problem, ProblemKind};
+use crate::recorder::Recorder;
 
-/// Delivers the elements of a document that is an array, or an object with the array under `key`,
-/// each as its JSON text with the line on which it ends.
+/// The field that names the session, beside the list of some formats' documents.
+const SESSION: &str = "sessionId";
+
+/// What a document is read for.
+pub(crate) enum Part<'a> {
+    /// An element of its list, as JSON text, with the line on which it ends.
+    Record(&'a str, u64),
+    /// The session's name, before the list or behind it.
+    Session(&'a str),
+}
+
+/// Replays the [`parts`] of a document, and notes the records that cannot be read.
+pub(crate) fn replay(
+    input: impl BufRead,
+    keys: &'static [&'static str],
+    recorder: &mut Recorder<'_>,
+    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
+) {
+    let end = parts(input, keys, &mut |part| match part {
+        Part::Record(json, line) => {
+            if let Err(kind) = each(json, recorder) {
+                recorder.problem(kind.at(line));
+            }
+        }
+        Part::Session(name) => recorder.session(name),
+    });
+    if let Err(problem) = end {
+        recorder.problem(problem);
+    }
+}
+
+/// Delivers the elements of a document that is an array, or an object with the array under one of
+/// `keys`, and the session's name if the object has one.
 ///
-/// No more than one element is in memory at a time; what stands beside the array is passed over.
+/// Where an object has several of the keys, the first list in it that is not empty is delivered:
+/// the others tell the same run again. No more than one element is in memory at a time; what stands
+/// beside the array is passed over.
 ///
 /// # Errors
 ///
 /// Where the document breaks off or is not JSON; the elements before that have been delivered.
-pub(crate) fn elements(
+pub(crate) fn parts(
     input: impl BufRead,
-    key: &'static str,
-    each: &mut dyn FnMut(&str, u64),
+    keys: &'static [&'static str],
+    each: &mut dyn FnMut(Part<'_>),
 ) -> Result<(), Problem> {
     let meter = Meter::default();
     let metered = Metered { input, meter: &meter };
     let mut deserializer = serde_json::Deserializer::from_reader(metered);
-    let document = Document { key, meter: &meter, each };
+    let document = Document { keys, meter: &meter, each, delivered: &Cell::new(false) };
     document
         .deserialize(&mut deserializer)
         .and_then(|()| deserializer.end())
@@ -90,9 +125,11 @@ impl<R: Read> Read for Metered<'_, R> {
 }
 
 struct Document<'m, 'f> {
-    key: &'static str,
+    keys: &'static [&'static str],
     meter: &'m Meter,
-    each: &'f mut dyn FnMut(&str, u64),
+    each: &'f mut dyn FnMut(Part<'_>),
+    /// Whether a list with elements has been met.
+    delivered: &'m Cell<bool>,
 }
 
 impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
@@ -107,13 +144,14 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "an array of records, or an object with `{}`", self.key)
+        write!(out, "an array of records, or an object with `{}`", self.keys.join("` or `"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         self.meter.begin_element();
         while let Some(element) = list.next_element::<Box<RawValue>>()? {
-            (self.each)(element.get(), self.meter.line.get());
+            self.delivered.set(true);
+            (self.each)(Part::Record(element.get(), self.meter.line.get()));
             self.meter.begin_element();
         }
         Ok(())
@@ -122,10 +160,13 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
         self.meter.begin_element();
         while let Some(name) = object.next_key::<String>()? {
-            if name == self.key {
-                let list =
-                    List(Document { key: self.key, meter: self.meter, each: &mut *self.each });
-                object.next_value_seed(list)?;
+            if self.keys.contains(&name.as_str()) && !self.delivered.get() {
+                object.next_value_seed(List(Document { each: &mut *self.each, ..self }))?;
+            } else if name == SESSION {
+                let value = object.next_value::<Box<RawValue>>()?;
+                if let Some(session) = string(Some(&value)) {
+                    (self.each)(Part::Session(&session));
+                }
             } else {
                 self.meter.begin_ignored();
                 object.next_value::<IgnoredAny>()?;
@@ -153,8 +194,11 @@ mod tests {
 
     fn told(input: &[u8]) -> Vec<String> {
         let mut told = Vec::new();
-        let end = elements(input, "messages", &mut |json, line| {
-            told.push(format!("{line} {json}"));
+        let end = parts(input, &["messages", "history"], &mut |part| {
+            told.push(match part {
+                Part::Record(json, line) => format!("{line} {json}"),
+                Part::Session(name) => format!("session {name}"),
+            });
         });
         told.extend(end.err().map(|problem| problem.to_string()));
         told
@@ -166,6 +210,10 @@ mod tests {
         let object = b"{\"x\":[9],\n\"messages\":[\"a\"],\"y\":{\"messages\":[8]}}\n";
         assert_eq!(told(object), ["2 \"a\""]);
         assert!(told(b"{}").is_empty());
+        let named = b"{\"sessionId\":\"a\",\"messages\":[{\"sessionId\":1}],\"sessionId\":2}";
+        assert_eq!(told(named), ["session a", "1 {\"sessionId\":1}"]);
+        let both = b"{\"history\":[],\"messages\":[1,2],\"history\":[3]}";
+        assert_eq!(told(both), ["1 1", "1 2"]);
     }
 
     #[test]
@@ -187,7 +235,7 @@ mod tests {
                 b"{\"messages\":7}",
                 &[
                     "line 1: the document is broken here: invalid type: integer `7`, expected an array of \
-                   records, or an object with `messages` at column 14",
+                   records, or an object with `messages` or `history` at column 14",
                 ],
             ),
             (

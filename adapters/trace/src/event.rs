@@ -34,7 +34,7 @@ pub struct Call<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Args<'a> {
     /// JSON text as it stands in the file; `null` where the file holds no arguments. Where a format
-    /// keeps arguments in a JSON string (OpenAI), this is the unescaped content of that string.
+    /// keeps arguments in a JSON string (OpenAI, Codex), this is the unescaped content of that string.
     Json(&'a str),
     /// Text that should have been JSON and is not: the model's mistake, kept as it is.
     Text(&'a str),
@@ -47,7 +47,8 @@ pub struct Outcome<'a> {
     pub call: usize,
     /// The worker of that call.
     pub worker: &'a str,
-    /// The result as text; a result that is not text is its JSON.
+    /// The result as text; a result that is not text is its JSON. Lines that some agents add and
+    /// that differ for equal results are left out (see the [crate's documentation](crate)).
     pub text: &'a str,
     /// Whether the file flags the result as failed. Always `false` where the format has no flag.
     pub failed: bool,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
+use crate::event::Args;
 use crate::problem::ProblemKind;
 
 /// A field that may be anything, or absent; `null` counts as absent.
@@ -51,6 +52,44 @@ pub(crate) fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
+/// A call's arguments where the wire may keep them in a JSON string.
+pub(crate) struct Arguments<'a> {
+    raw: Raw<'a>,
+    /// What the string holds, if it is one.
+    text: Option<Cow<'a, str>>,
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new(raw: Raw<'a>) -> Self {
+        Self { raw, text: string(raw) }
+    }
+
+    /// The JSON of the field, or in its string; a string that holds none is text.
+    pub(crate) fn as_args(&self) -> Args<'_> {
+        match (&self.text, self.raw) {
+            (Some(text), _) if is_json(text) => Args::Json(text),
+            (Some(text), _) => Args::Text(text),
+            (None, Some(json)) => Args::Json(json.get()),
+            (None, None) => Args::Json("null"),
+        }
+    }
+}
+
+/// The arguments of a call that is nothing but a command line: `{"command": …}`.
+pub(crate) fn command_args(command: &str) -> String {
+    serde_json::json!({ "command": command }).to_string()
+}
+
+/// The number in a field that holds a whole one.
+pub(crate) fn integer(raw: Raw<'_>) -> Option<i64> {
+    raw.and_then(|raw| raw.get().parse().ok())
+}
+
+/// Whether a field holds an object.
+pub(crate) fn is_object(raw: Raw<'_>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('{'))
+}
+
 /// The elements of a field that holds an array; none of anything else.
 pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
     raw.filter(|raw| raw.get().starts_with('['))
@@ -86,7 +125,8 @@ pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     })
 }
 
-fn block_text(block: &RawValue) -> Cow<'_, str> {
+/// A block of a content as text: a string, the `text` of an object, or its JSON.
+pub(crate) fn block_text(block: &RawValue) -> Cow<'_, str> {
     #[derive(Deserialize)]
     struct Block<'a> {
         #[serde(borrow)]
@@ -95,6 +135,10 @@ fn block_text(block: &RawValue) -> Cow<'_, str> {
     string(Some(block))
         .or_else(|| nested::<Block<'_>>(Some(block)).and_then(|block| string(block.text)))
         .unwrap_or(Cow::Borrowed(block.get()))
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn kind_of(json: &str) -> &'static str {

@@ -10,24 +10,52 @@ pub enum Format {
     Native,
     /// Claude Code sessions: JSON Lines, or the web export with `loglines`.
     ClaudeCode,
+    /// Codex rollouts: JSON Lines.
+    Codex,
     /// OpenAI chat messages: a JSON array, or an object with `messages`.
     OpenAi,
+    /// Anthropic messages: the body of a request, or the array of its messages.
+    Anthropic,
+    /// Gemini CLI chats: JSON Lines, or a JSON document before 2026; and Qwen Code's sessions.
+    Gemini,
+    /// SWE-agent trajectories: a JSON document.
+    SweAgent,
+    /// mini-swe-agent trajectories: a JSON document.
+    MiniSweAgent,
+    /// `OpenHands` events: JSON Lines, an array, or the history of an episode.
+    OpenHands,
 }
 
 impl Format {
     /// Every format, in the order in which messages list them.
-    pub const ALL: [Self; 3] = [Self::Native, Self::ClaudeCode, Self::OpenAi];
+    pub const ALL: [Self; 9] = [
+        Self::Native,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::SweAgent,
+        Self::MiniSweAgent,
+        Self::OpenHands,
+    ];
 
     /// The format's name on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
             Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::SweAgent => "swe-agent",
+            Self::MiniSweAgent => "mini-swe-agent",
+            Self::OpenHands => "openhands",
         }
     }
 
-    /// Every name, for a sentence: "native, claude-code, openai".
+    /// Every name, for a sentence: "native, claude-code, codex, …".
     pub(crate) fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
     }
@@ -75,10 +103,12 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_told_the_known_ones() {
-        let told = "codex".parse::<Format>().map_err(|error| error.to_string());
+        let told = "cursor".parse::<Format>().map_err(|error| error.to_string());
         assert_eq!(
             told,
-            Err("unknown format \"codex\": expected one of native, claude-code, openai".to_owned())
+            Err("unknown format \"cursor\": expected one of native, claude-code, codex, openai, \
+                 anthropic, gemini, swe-agent, mini-swe-agent, openhands"
+                .to_owned())
         );
     }
 }

@@ -28,11 +28,17 @@
 //! |---|---|---|
 //! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` |
 //! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object |
+//! | `codex` | a rollout's JSON Lines | `type` and `payload` of its kinds of line |
 //! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, nothing of Anthropic's in them |
+//! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` |
+//! | `gemini` | a chat's JSON Lines, or one object with `messages`; Qwen Code's lines | `projectHash`; `type` `gemini`; `message` with `parts` |
+//! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` |
+//! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands |
+//! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` |
 //!
-//! Formats that are known and not read are refused by name: those of Codex, Gemini CLI, Cursor,
-//! opencode, pi, `OpenHands`, SWE-agent, mini-swe-agent, ATIF, Inspect, `OpenTelemetry`,
-//! `LangChain`, Pydantic AI, Anthropic messages, OpenAI Responses, and the payloads of hooks.
+//! Formats that are known and not read are refused by name: those of Cursor, opencode, pi, ATIF,
+//! Inspect, `OpenTelemetry`, `LangChain`, Pydantic AI, OpenAI Responses, Codex's printed events, and
+//! the payloads of hooks. [`Trace::reason`] names the keys that told a format.
 //!
 //! # What stands in real files
 //!
@@ -44,6 +50,10 @@
 //!   worker, among the latest 1024 calls. A result that no open call fits counts nowhere.
 //! - Claude Code spreads one answer over several lines, and other writers of its format repeat
 //!   blocks: lines of one answer are one turn, and a repeated block is one call.
+//! - Records are written twice: Gemini CLI adds calls and results to a record by writing it again,
+//!   Codex and mini-swe-agent keep copies of the run beside it. A call counts once.
+//! - Codex and Gemini CLI put a random id, a time or a process's number into results; these lines
+//!   are left out of [`Outcome::text`], since no two results would be equal otherwise.
 //! - Subagents in the file of their parent are workers of their own.
 //!
 //! An assistant's message right before a call belongs to that call's turn; any other is
@@ -54,20 +64,27 @@
 //! A record has at most [`LINE_BYTES_MAX`] bytes, [`PROBLEMS_MAX`] problems are kept (all are
 //! counted), the format must show in the first 64 KiB, and 1024 workers are followed at a time.
 
+mod anthropic;
 mod claude_code;
+mod clue;
+mod codex;
 mod detect;
 mod document;
 mod event;
 mod field;
 mod format;
+mod gemini;
 mod lines;
+mod mini_swe_agent;
 mod native;
 mod openai;
+mod openhands;
 mod pairing;
 mod partial;
 mod prefix;
 mod problem;
 mod recorder;
+mod swe_agent;
 
 use std::io::BufRead;
 
@@ -75,7 +92,7 @@ pub use event::{Args, Call, Event, Message, Outcome, Role};
 pub use format::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
 
-use detect::Layout;
+use detect::{Layout, Told};
 use prefix::Replay;
 use recorder::Recorder;
 
@@ -93,13 +110,17 @@ pub const PROBLEMS_MAX: usize = 16;
 pub struct Trace {
     /// The format, as named by the caller or recognised.
     pub format: Format,
+    /// The keys by which the format was told, or that the caller named it.
+    pub reason: &'static str,
     /// The run's name, if the file holds one.
     pub session: Option<String>,
     /// How many calls were delivered.
     pub calls: usize,
     /// How many workers issued calls.
     pub workers: usize,
-    /// How many results were flagged as failed; none where the format has no flag (OpenAI).
+    /// How many results were flagged as failed; none where the format has no flag (OpenAI,
+    /// SWE-agent), or where the file tells the end of no call (Codex). A failure that a Codex
+    /// rollout tells after the result is counted here and not in [`Outcome::failed`].
     pub errors: Option<usize>,
     /// How many lines or elements could not be read, wholly or in part.
     pub skipped: usize,
@@ -122,25 +143,30 @@ pub fn read(
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<Trace, Problem> {
     let input = Replay::new(input);
-    let (format, layout) = choose(&input, from)?;
+    let Told { format, layout, reason } = choose(&input, from)?;
     let mut recorder = Recorder::new(format, sink);
     match (format, layout) {
         (Format::Native, _) => native::read(input, &mut recorder),
         (Format::ClaudeCode, Layout::Lines) => claude_code::read_lines(input, &mut recorder),
         (Format::ClaudeCode, Layout::Document) => claude_code::read_document(input, &mut recorder),
+        (Format::Codex, _) => codex::read(input, &mut recorder),
         (Format::OpenAi, _) => openai::read(input, &mut recorder),
+        (Format::Anthropic, _) => anthropic::read(input, &mut recorder),
+        (Format::Gemini, Layout::Lines) => gemini::read_lines(input, &mut recorder),
+        (Format::Gemini, Layout::Document) => gemini::read_document(input, &mut recorder),
+        (Format::SweAgent, _) => swe_agent::read(input, &mut recorder),
+        (Format::MiniSweAgent, _) => mini_swe_agent::read(input, &mut recorder),
+        (Format::OpenHands, Layout::Lines) => openhands::read_lines(input, &mut recorder),
+        (Format::OpenHands, Layout::Document) => openhands::read_document(input, &mut recorder),
     }
-    recorder.finish()
+    recorder.finish(reason)
 }
 
-fn choose<R: BufRead>(
-    input: &Replay<R>,
-    from: Option<Format>,
-) -> Result<(Format, Layout), Problem> {
+fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Told, Problem> {
     let prefix = input.prefix();
     let chosen = match from {
         Some(_) if prefix.trim_ascii().is_empty() && input.is_complete() => Err(ProblemKind::Empty),
-        Some(format) => Ok((format, detect::layout_of(format, prefix))),
+        Some(format) => Ok(detect::named(format, prefix)),
         None => detect::format(prefix, input.is_complete()),
     };
     chosen.map_err(|kind| match input.error() {

@@ -4,6 +4,21 @@ use std::io::{BufRead, Read};
 
 use crate::LINE_BYTES_MAX;
 use crate::problem::ProblemKind;
+use crate::recorder::Recorder;
+
+/// Replays the records of an input with one a line, and notes those that cannot be read.
+pub(crate) fn replay(
+    input: impl BufRead,
+    recorder: &mut Recorder<'_>,
+    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
+) {
+    let mut lines = Lines::new(input);
+    while let Some((number, line)) = lines.next() {
+        if let Err(kind) = line.and_then(|line| each(line, recorder)) {
+            recorder.problem(kind.at(number));
+        }
+    }
+}
 
 /// The lines of an input, in one buffer that never holds more than one of them.
 pub(crate) struct Lines<R> {

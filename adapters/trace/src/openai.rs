@@ -12,27 +12,20 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::document;
-use crate::event::{Args, Outcome, Role};
-use crate::field::{Raw, elements, flat_text, nested, object, string};
+use crate::event::{Outcome, Role};
+use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
 use crate::native::MAIN;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{Recorder, Step};
 
 pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
-    let end = document::elements(input, "messages", &mut |json, line| {
-        let message = object::<Message<'_>>(json);
-        if let Err(kind) = message.and_then(|message| message.replay(recorder)) {
-            recorder.problem(kind.at(line));
-        }
+    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+        object::<Message<'_>>(json)?.replay(recorder)
     });
-    if let Err(problem) = end {
-        recorder.problem(problem);
-    }
 }
 
 #[derive(Deserialize)]
@@ -135,22 +128,12 @@ impl<'a> ToolCall<'a> {
         let name =
             name.ok_or(ProblemKind::Missing { record: "a tool call", field: "function.name" })?;
         let arguments = function.and_then(|function| function.arguments.or(function.input));
-        let text = string(arguments);
-        let args = match (&text, arguments) {
-            (Some(text), _) if is_json(text) => Args::Json(text),
-            (Some(text), _) => Args::Text(text),
-            (None, Some(json)) => Args::Json(json.get()),
-            (None, None) => Args::Json("null"),
-        };
-        let index = recorder.call(MAIN, step, &name, args);
+        let arguments = Arguments::new(arguments);
+        let index = recorder.call(MAIN, step, &name, arguments.as_args());
         let id = string(self.id).unwrap_or(Cow::Borrowed(&*name));
         recorder.pairing.issue(MAIN, &id, digest(&*name), index);
         Ok(())
     }
-}
-
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn is_foreign(block: &RawValue) -> bool {

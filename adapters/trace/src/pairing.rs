@@ -44,6 +44,12 @@ impl Pairing {
         });
     }
 
+    /// Remembers a call without id, which only the next result without id can answer.
+    pub(crate) fn issue_unnamed(&mut self, worker: &str, index: usize) {
+        while self.answer(worker, "").is_some() {}
+        self.issue(worker, "", 0, index);
+    }
+
     /// The call that a result with this id answers: the earliest open one, which it closes.
     pub(crate) fn answer(&mut self, worker: &str, id: &str) -> Option<usize> {
         let (worker, id) = (digest(worker), digest(id));
@@ -53,6 +59,12 @@ impl Pairing {
             .find(|call| call.open && call.id == id && call.worker == worker)?;
         call.open = false;
         Some(call.index)
+    }
+
+    /// Whether a call with this id waits for its result.
+    pub(crate) fn is_open(&self, worker: &str, id: &str) -> bool {
+        let (worker, id) = (digest(worker), digest(id));
+        self.calls.iter().any(|call| call.open && call.id == id && call.worker == worker)
     }
 
     /// Whether a record with this id and content only repeats one already read.
@@ -68,6 +80,25 @@ impl Pairing {
                 && call.content == content
                 && (call.open || looks_random(id))
         })
+    }
+}
+
+/// What was met lately: tells a record that is written again from a new one.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(VecDeque<u64>);
+
+impl Seen {
+    /// Whether this is new; the oldest is forgotten where there are too many.
+    pub(crate) fn insert(&mut self, value: impl Hash) -> bool {
+        let digest = digest(value);
+        if self.0.contains(&digest) {
+            return false;
+        }
+        if self.0.len() == OPEN_CALLS_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back(digest);
+        true
     }
 }
 
@@ -96,7 +127,9 @@ mod tests {
         pairing.issue("main", "call_0", 2, 1);
         assert_eq!(pairing.answer("main", "call_0"), Some(0));
         assert_eq!(pairing.answer("other", "call_0"), None);
+        assert!(pairing.is_open("main", "call_0"));
         assert_eq!(pairing.answer("main", "call_0"), Some(1));
+        assert!(!pairing.is_open("main", "call_0"));
         assert_eq!(pairing.answer("main", "call_0"), None);
     }
 
@@ -111,6 +144,27 @@ mod tests {
         }
         assert!(!pairing.mirrors("main", "call_0", 7));
         assert!(pairing.mirrors("main", "toolu_01A9Q4pzPLU8FwqfpZ8VJMBY", 7));
+    }
+
+    #[test]
+    fn a_call_without_id_is_answered_by_the_next_result_or_never() {
+        let mut pairing = Pairing::default();
+        pairing.issue_unnamed("main", 0);
+        pairing.issue_unnamed("main", 1);
+        assert_eq!(pairing.answer("main", ""), Some(1));
+        assert_eq!(pairing.answer("main", ""), None);
+    }
+
+    #[test]
+    fn what_was_seen_is_known_until_much_else_was() {
+        let mut seen = Seen::default();
+        assert!(seen.insert("a"));
+        assert!(!seen.insert("a"));
+        for number in 0..OPEN_CALLS_MAX {
+            seen.insert(number);
+        }
+        assert!(seen.insert("a"));
+        assert_eq!(seen.0.len(), OPEN_CALLS_MAX);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub enum ProblemKind {
     Empty,
     /// The input is of a format that is known and not read.
     Foreign {
-        /// What it looks like, with its article: "a Codex rollout".
+        /// What it looks like, with its article: "a Cursor transcript".
         looks_like: &'static str,
     },
     /// The input is of no known format.
@@ -170,6 +170,24 @@ fn no_record(format: Format) -> &'static str {
         Format::ClaudeCode => {
             "no record of a Claude Code session: expected lines with a `type` and a `message`"
         }
+        Format::Codex => {
+            "no record of a Codex rollout: expected lines with a `type` and a `payload`"
+        }
+        Format::Anthropic => {
+            "no message: expected a JSON array of objects with a `role`, or an object with `messages`"
+        }
+        Format::Gemini => {
+            "no record of a Gemini CLI chat: expected records with a `type`, or with `projectHash`"
+        }
+        Format::SweAgent => {
+            "no step of a SWE-agent trajectory: expected an object with `trajectory` or `history`"
+        }
+        Format::MiniSweAgent => {
+            "no message of a mini-swe-agent trajectory: expected an object with `messages`"
+        }
+        Format::OpenHands => {
+            "no event of OpenHands: expected events with a `kind`, an `action` or an `observation`"
+        }
         Format::OpenAi => {
             "no chat message: expected a JSON array of objects with a `role`, or an object with `messages`"
         }
@@ -188,10 +206,13 @@ mod tests {
             kind.map(|kind| kind.at(7).to_string()).as_deref(),
             Some("line 7: not a JSON object: expected `,` or `}` at column 8")
         );
-        let foreign = ProblemKind::Foreign { looks_like: "a Codex rollout" };
+        let foreign = ProblemKind::Foreign { looks_like: "a Cursor transcript" };
         assert_eq!(
             foreign.of_input().to_string(),
-            "looks like a Codex rollout, which is not read yet; read are: native, claude-code, openai"
+            format!(
+                "looks like a Cursor transcript, which is not read yet; read are: {}",
+                Format::names()
+            )
         );
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Recorder<'s> {
     steps: u64,
     issuers: usize,
     errors: usize,
+    /// Whether the absence of a flag means success.
+    flags: bool,
     recognised: bool,
     skipped: usize,
     problems: Vec<Problem>,
@@ -82,6 +84,7 @@ impl<'s> Recorder<'s> {
             steps: 0,
             issuers: 0,
             errors: 0,
+            flags: !matches!(format, Format::OpenAi | Format::SweAgent | Format::Codex),
             recognised: false,
             skipped: 0,
             problems: Vec::new(),
@@ -132,7 +135,19 @@ impl<'s> Recorder<'s> {
     /// Delivers what came back from a call.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
         self.errors += usize::from(outcome.failed);
+        self.flags |= outcome.failed;
         (self.sink)(Event::Outcome(outcome));
+    }
+
+    /// Notes that the file tells failures where its format need not.
+    pub(crate) fn flags_failures(&mut self) {
+        self.flags = true;
+    }
+
+    /// Counts a failure that the file tells after the result was delivered.
+    pub(crate) fn failed_late(&mut self) {
+        self.flags = true;
+        self.errors += 1;
     }
 
     /// Holds back what an agent said until it is known whether a call follows. What it says
@@ -176,7 +191,7 @@ impl<'s> Recorder<'s> {
     /// # Errors
     ///
     /// If the input held no record of the format: the first problem met, or that fact.
-    pub(crate) fn finish(mut self) -> Result<Trace, Problem> {
+    pub(crate) fn finish(mut self, reason: &'static str) -> Result<Trace, Problem> {
         self.workers.sort_unstable_by_key(|worker| worker.held.as_ref().map(|held| held.index));
         for slot in 0..self.workers.len() {
             self.release(slot, true);
@@ -188,10 +203,11 @@ impl<'s> Recorder<'s> {
         }
         Ok(Trace {
             format: self.format,
+            reason,
             session: self.session,
             calls: self.calls,
             workers: self.issuers,
-            errors: (self.format != Format::OpenAi).then_some(self.errors),
+            errors: self.flags.then_some(self.errors),
             skipped: self.skipped,
             problems: self.problems,
         })
@@ -272,7 +288,7 @@ mod tests {
         let mut recorder = Recorder::new(Format::Native, &mut sink);
         recorder.recognise();
         run(&mut recorder);
-        let trace = recorder.finish().ok();
+        let trace = recorder.finish("a test").ok();
         (told, trace)
     }
 

@@ -39,6 +39,7 @@ fn our_formats_are_recognised_under_marks_blanks_and_settings() {
         (format!("{{\n \"model\": 1,\n \"messages\": {CHAT}}}"), Format::OpenAi),
         (format!("[{{\"role\":\"system\",\"content\":\"{padding}\"}}]"), Format::OpenAi),
         (format!("[{{\"content\":\"{padding}\",\"role\":\"system\"}}]"), Format::OpenAi),
+        ("{\"info\":{\"a\":1},\"messages\":[{\"role\":\"user\"}]}".to_owned(), Format::OpenAi),
     ];
     for (input, format) in table {
         let found = told(input.as_bytes(), None).end.map(|trace| trace.format);
@@ -47,23 +48,206 @@ fn our_formats_are_recognised_under_marks_blanks_and_settings() {
     }
 }
 
+/// Asserts what each input is taken for, and why; and that it can be named as well.
+fn are_told_by(table: &[(&str, Format, &str)]) {
+    for (input, format, reason) in table {
+        let begin: String = input.chars().take(60).collect();
+        let found = told(input.as_bytes(), None).end.map(|trace| (trace.format, trace.reason));
+        assert_eq!(found, Ok((*format, *reason)), "{begin}");
+        let named = told(input.as_bytes(), Some(*format)).end.map(|trace| trace.reason);
+        assert_eq!(named, Ok("named by the caller"), "{begin}");
+    }
+}
+
+#[test]
+fn rollouts_of_codex_are_told_by_their_lines() {
+    let padding = " ".repeat(70_000);
+    let codex = "`type` and `payload` of a rollout's line";
+    are_told_by(&[
+        ("{\"type\":\"session_meta\",\"payload\":{}}", Format::Codex, codex),
+        (
+            "{\"type\":\"new\",\"payload\":{}}\n{\"payload\":{},\"type\":\"event_msg\"}",
+            Format::Codex,
+            codex,
+        ),
+        (
+            &format!(
+                "{{\"payload\":{{\"originator\":\"x\",\"text\":\"{padding}\"}},\"type\":\"session_meta\"}}"
+            ),
+            Format::Codex,
+            codex,
+        ),
+        (
+            "{\"id\":\"1\",\"timestamp\":\"x\"}\n{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\"}]}",
+            Format::Codex,
+            "`message` items with `input_text`, one a line",
+        ),
+        (
+            "{\"type\":\"function_call\",\"name\":\"x\",\"call_id\":\"1\"}",
+            Format::Codex,
+            "`function_call` items one a line",
+        ),
+    ]);
+}
+
+#[test]
+fn chats_of_gemini_and_qwen_are_told_by_their_records() {
+    are_told_by(&[
+        (
+            "{\"sessionId\":\"s\",\"projectHash\":\"h\",\"kind\":\"main\"}",
+            Format::Gemini,
+            "`sessionId` with `projectHash`",
+        ),
+        (
+            "{\"$set\":{}}\n{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}",
+            Format::Gemini,
+            "`projectHash`, `$set` or `$rewindTo`",
+        ),
+        (
+            "{\"id\":\"1\",\"type\":\"gemini\",\"content\":\"x\"}",
+            Format::Gemini,
+            "`type` is `gemini`",
+        ),
+        (
+            "{\n\"messages\":[{\"content\":\"x\",\"timestamp\":1,\"type\":\"user\"}]}",
+            Format::Gemini,
+            "messages with `type` and `timestamp`, without `role`",
+        ),
+        (
+            "{\"messages\":[{\"id\":1,\"type\":\"gemini\"}]}",
+            Format::Gemini,
+            "messages whose `type` is `gemini`",
+        ),
+        (
+            "{\"type\":\"user\",\"uuid\":\"1\",\"sessionId\":\"2\",\"message\":{\"parts\":[]}}",
+            Format::Gemini,
+            "`message` with `parts`, as Qwen Code writes it",
+        ),
+    ]);
+}
+
+#[test]
+fn anthropic_messages_are_told_by_their_blocks() {
+    are_told_by(&[
+        (
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}]",
+            Format::Anthropic,
+            "`tool_use` or `tool_result` blocks",
+        ),
+        (
+            "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"system\":\"x\"}",
+            Format::Anthropic,
+            "`system` or `input_schema` beside `messages`",
+        ),
+        (
+            "{\"messages\":[{\"role\":\"user\"}],\"tools\":[{\"input_schema\":{}}]}",
+            Format::Anthropic,
+            "`system` or `input_schema` beside `messages`",
+        ),
+    ]);
+}
+
+#[test]
+fn trajectories_are_told_by_their_lists() {
+    let padding = " ".repeat(70_000);
+    are_told_by(&[
+        (
+            "{\"info\":{\"model_stats\":{}},\"messages\":[{\"role\":\"user\"}]}",
+            Format::MiniSweAgent,
+            "`info` of a run beside `messages`",
+        ),
+        (
+            "[{\"role\":\"assistant\",\"extra\":{\"actions\":[]}}]",
+            Format::MiniSweAgent,
+            "messages with `extra.actions`",
+        ),
+        (
+            "[{\"role\":\"user\",\"content\":\"<returncode>0</returncode>\"}]",
+            Format::MiniSweAgent,
+            "commands in `mswea_bash_command` blocks",
+        ),
+        (
+            "{\"trajectory_format\":\"mini-swe-agent-1.1\",\"messages\":[{\"role\":\"user\"}]}",
+            Format::MiniSweAgent,
+            "`trajectory_format`",
+        ),
+        (
+            &format!(
+                "{{\"info\":{{\"model_stats\":1,\"config\":\"{padding}\"}},\"messages\":[{{\"role\":\"user\"}}]}}"
+            ),
+            Format::MiniSweAgent,
+            "`info` of a run",
+        ),
+        (
+            "{\"trajectory\":[{\"action\":\"ls\"}],\"history\":[],\"info\":{}}",
+            Format::SweAgent,
+            "`trajectory` of steps with an `action`",
+        ),
+        (
+            "{\"history\":[{\"role\":\"system\",\"content\":\"x\",\"agent\":\"main\"}]}",
+            Format::SweAgent,
+            "`history` of messages with an `agent` or an `action`",
+        ),
+    ]);
+}
+
+#[test]
+fn events_of_openhands_are_told_by_their_source() {
+    let openhands = "`source` with `action` or `observation`";
+    are_told_by(&[
+        (
+            "{\"git_patch\":\"\",\"history\":[[{\"action\":\"run\"},{\"observation\":\"run\"}]]}",
+            Format::OpenHands,
+            "`history` of actions and observations",
+        ),
+        (
+            "[{\"id\":0,\"source\":\"user\",\"action\":\"message\",\"args\":{}}]",
+            Format::OpenHands,
+            openhands,
+        ),
+        ("{\"source\":\"user\",\"action\":\"message\",\"args\":{}}", Format::OpenHands, openhands),
+        (
+            "{\"source\":\"agent\",\"kind\":\"ActionEvent\",\"tool_name\":\"x\"}",
+            Format::OpenHands,
+            "`kind` ending with `Event`, with `source`",
+        ),
+        (
+            "{\"events\":[{\"source\":\"agent\",\"kind\":\"ActionEvent\",\"tool_name\":\"x\"}]}",
+            Format::OpenHands,
+            "`kind` ending with `Event`, with `source`",
+        ),
+    ]);
+}
+
+#[test]
+fn a_key_alone_tells_nothing() {
+    let table = [
+        "{\"type\":\"session_start\",\"payload\":{}}",
+        "{\"type\":\"event_msg\",\"payload\":\"x\"}",
+        "{\"kind\":\"TraceEvent\",\"id\":1}",
+        "{\"source\":\"x\",\"action\":\"message\"}",
+        "{\n\"trajectory\": [\n{\"type\":\"call\",\"tool\":\"x\"}\n]}",
+        "{\"trajectory\":[{\"x\":1,\"y\":2}],\"history\":[[1,2]]}",
+        "{\"history\":[{\"role\":\"user\",\"parts\":[]}]}",
+        "{\"info\":{\"model_stats\":1}}\n{\"a\":1}",
+        "{\"info\":{\"config\":1}}",
+    ];
+    for input in table {
+        assert_eq!(
+            told(input.as_bytes(), None).end,
+            Err(Problem { line: None, kind: ProblemKind::Unrecognized }),
+            "{input}"
+        );
+    }
+}
+
 #[test]
 fn other_formats_are_refused_by_name() {
     let table = [
-        ("{\"type\":\"session_meta\",\"payload\":{}}", "a Codex rollout"),
-        (
-            "{\"type\":\"user\",\"uuid\":\"1\",\"sessionId\":\"2\",\"message\":{\"parts\":[]}}",
-            "a Qwen Code session",
-        ),
         ("{\"role\":\"user\",\"message\":{\"content\":[]}}", "a Cursor transcript"),
         (
             "{\"type\":\"session\",\"id\":\"1\"}\n{\"type\":\"message\",\"message\":{}}",
             "a pi session",
-        ),
-        ("[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}]", "Anthropic messages"),
-        (
-            "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"system\":\"x\"}",
-            "Anthropic messages",
         ),
         (
             "[{\"role\":\"user\",\"content\":\"x\"},{\"type\":\"function_call\"}]",
@@ -76,9 +260,17 @@ fn other_formats_are_refused_by_name() {
             "chat messages one a line",
         ),
         ("{\"info\":1,\"messages\":[{\"info\":1,\"parts\":[]}]}", "an opencode export"),
-        ("{\"info\":1,\"messages\":[{\"role\":\"user\"}]}", "a mini-swe-agent trajectory"),
         ("{\"messages\":[]}\n{\"messages\":[]}", "conversations one a line"),
-        ("{\n\"trajectory\": [\n{\"type\":\"call\",\"tool\":\"x\"}\n]}", "a SWE-agent trajectory"),
+        ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
+        ("{\"schema_version\":\"ATIF-v1.7\",\"steps\":[]}", "an ATIF trajectory"),
+        ("{\"events\":[{\"event\":\"tool\"}]}", "the events of an Inspect log"),
+        ("{\"type\":\"thread.started\",\"thread_id\":\"1\"}", "the events of `codex exec --json`"),
+        ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\"}", "the payload of a hook"),
+        ("{\"resourceSpans\":[]}", "OpenTelemetry spans"),
+        (
+            "{\"model\":\"x\",\"input\":[{\"type\":\"function_call\"}]}",
+            "an OpenAI Responses request",
+        ),
         ("PK\u{3}\u{4}", "a zip archive"),
     ];
     for (input, looks_like) in table {
@@ -86,7 +278,8 @@ fn other_formats_are_refused_by_name() {
         assert!(told.events.is_empty());
         let problem = told.problems().concat();
         assert!(problem.starts_with(&format!("looks like {looks_like}")), "{problem}");
-        assert!(problem.ends_with("read are: native, claude-code, openai"), "{problem}");
+        let names = Format::ALL.map(Format::name).join(", ");
+        assert!(problem.ends_with(&format!("read are: {names}")), "{problem}");
     }
 }
 
@@ -110,8 +303,14 @@ fn what_is_no_trace_is_an_error() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 6] = [
+    let table: [(&str, Format, &str); 12] = [
         ("", Format::Native, "the input is empty"),
+        ("{\"a\":1}\n", Format::Codex, "no record of a Codex rollout"),
+        ("[1]", Format::Anthropic, "line 1: expected a JSON object"),
+        ("{\"a\":1}", Format::Gemini, "no record of a Gemini CLI chat"),
+        ("{\"a\":1}", Format::SweAgent, "no step of a SWE-agent trajectory"),
+        ("{\"a\":1}", Format::MiniSweAgent, "no message of a mini-swe-agent trajectory"),
+        ("{\"a\":1}", Format::OpenHands, "no event of OpenHands"),
         ("nonsense\n", Format::Native, "line 1: not a JSON object"),
         ("{\"type\":\"x\"}\n", Format::Native, "no record of a native trace"),
         ("{\"a\":1}\n", Format::ClaudeCode, "no record of a Claude Code session"),
@@ -137,7 +336,9 @@ fn nesting_is_no_danger() {
         (format!("[{{\"role\":\"tool\",\"content\":{deep}}}]"), Some(Format::OpenAi)),
         (format!("[{{\"role\":{deep}"), Some(Format::OpenAi)),
     ];
-    for (input, from) in table {
+    let every = Format::ALL
+        .map(|format| (format!("{{\"type\":\"user\",\"payload\":{deep}}}"), Some(format)));
+    for (input, from) in table.into_iter().chain(every) {
         let calls = told(input.as_bytes(), from).end.map_or(0, |trace| trace.calls);
         assert!(calls <= 2);
     }

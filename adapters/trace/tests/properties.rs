@@ -21,7 +21,66 @@ const CLAUDE: [&str; 4] = [
     r#"{"type":"user","uuid":"4","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"a"}],"is_error":true}]}}"#,
 ];
 
-const CHAT: &str = r#"{"messages":[{"role":"system","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"assistant","content":"Done."}]}"#;
+const CODEX: [&str; 6] = [
+    r#"{"type":"session_meta","payload":{"id":"t","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}}}"#,
+    r#"{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c"}}"#,
+    r#"{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c","exit_code":1}}}"#,
+    r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"Chunk ID: 1\nWall time: 2 seconds\nExit code: 1\nOutput:\nx"}}"#,
+    r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]}}"#,
+    r#"{"type":"compacted","payload":{"replacement_history":[]}}"#,
+];
+
+const GEMINI: [&str; 5] = [
+    r#"{"sessionId":"s","projectHash":"h","kind":"subagent"}"#,
+    r#"{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"sh","args":{}}]}"#,
+    r#"{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"sh","args":{},"status":"error","result":[{"functionResponse":{"id":"c","response":{"output":"x\nProcess Group PGID: 7"}}}]}]}"#,
+    r#"{"type":"assistant","sessionId":"s","message":{"parts":[{"text":"I look."},{"functionCall":{"id":"d","name":"ls"}}]}}"#,
+    r#"{"type":"tool_result","sessionId":"s","message":{"parts":[{"functionResponse":{"id":"d","response":{}}}]}}"#,
+];
+
+const OPENHANDS: [&str; 5] = [
+    r#"{"kind":"ActionEvent","source":"agent","thought":[{"text":"I look."}],"action":{"command":"ls"},"tool_name":"terminal","tool_call_id":"c","llm_response_id":"r"}"#,
+    r#"{"kind":"ObservationEvent","source":"environment","tool_call_id":"c","observation":{"content":[{"text":"x"}],"metadata":{"exit_code":1}}}"#,
+    r#"{"id":1,"source":"agent","action":"run","args":{"command":"ls","thought":"I look."}}"#,
+    r#"{"id":2,"source":"agent","observation":"run","cause":1,"content":"x","extras":{"exit_code":-1}}"#,
+    r#"{"kind":"MessageEvent","source":"user","llm_message":{"content":[{"text":"Go on"}]}}"#,
+];
+
+/// A document of each format that has one.
+const DOCUMENTS: [(Format, &str); 8] = [
+    (
+        Format::OpenAi,
+        r#"{"messages":[{"role":"system","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"assistant","content":"Done."}]}"#,
+    ),
+    (
+        Format::Anthropic,
+        r#"{"system":"x","messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"y","is_error":true}]},{"role":"assistant","content":"Done."}]}"#,
+    ),
+    (
+        Format::Gemini,
+        r#"{"sessionId":"s","projectHash":"h","messages":[{"type":"user","content":"x"},{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"f","args":{},"status":"error","result":[{"functionResponse":{"response":{"output":"x"}}}]}]},{"id":"q","type":"gemini","content":"Done."}]}"#,
+    ),
+    (
+        Format::SweAgent,
+        r#"{"trajectory":[{"action":"ls","observation":"x","thought":"I look."},{"action":"","response":"Done."}],"history":[{"role":"assistant","action":"ls"}],"info":{}}"#,
+    ),
+    (
+        Format::SweAgent,
+        r#"{"history":[{"role":"user","content":"x","agent":"a"},{"role":"assistant","action":"ls","agent":"a","thought":"I look."},{"role":"user","content":"y","agent":"a"},{"role":"assistant","content":"Done.","agent":"a"}]}"#,
+    ),
+    (
+        Format::MiniSweAgent,
+        r#"{"info":{"model_stats":{},"config":{}},"messages":[{"role":"assistant","content":"I look.\n```bash\nls\n```"},{"role":"user","content":"<returncode>1</returncode>"},{"role":"assistant","content":"","tool_calls":[],"extra":{"actions":[{"command":"ls","tool_call_id":"c"}]}},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"exit","content":"z"}]}"#,
+    ),
+    (
+        Format::OpenHands,
+        r#"[{"id":1,"source":"agent","action":"run","args":{"command":"ls","thought":"I look."}},{"id":2,"source":"agent","observation":"run","cause":1,"content":"x"},{"id":3,"source":"agent","action":"finish","args":{"thought":"Done."}}]"#,
+    ),
+    (
+        Format::OpenHands,
+        r#"{"git_patch":"","history":[{"action":"message","content":"x"},[{"action":"run","command":"ls","thought":"I look."},{"observation":"run","content":"x","exit_code":1}],{"action":"finish","thought":"Done."}]}"#,
+    ),
+];
 
 /// Reads bytes in every way there is.
 fn read_all_ways(input: &[u8]) {
@@ -36,11 +95,14 @@ fn read_all_ways(input: &[u8]) {
     }
 }
 
-/// Some lines of the two line formats, whole.
+/// Some lines of one of the line formats, whole.
 fn lines() -> impl Strategy<Value = Vec<&'static str>> {
     prop_oneof![
         vec(prop::sample::select(NATIVE.to_vec()), 1..8),
         vec(prop::sample::select(CLAUDE.to_vec()), 1..8),
+        vec(prop::sample::select(CODEX.to_vec()), 1..8),
+        vec(prop::sample::select(GEMINI.to_vec()), 1..8),
+        vec(prop::sample::select(OPENHANDS.to_vec()), 1..8),
     ]
 }
 
@@ -53,11 +115,11 @@ proptest! {
     #[test]
     fn damaged_transcripts_are_read_or_refused(
         mut lines in lines(),
-        chat in any::<bool>(),
+        document in prop::option::of(prop::sample::select(DOCUMENTS.to_vec())),
         cuts in vec((any::<prop::sample::Index>(), 0_usize..9, vec(any::<u8>(), 0..5)), 1..6),
     ) {
-        if chat {
-            lines = vec![CHAT];
+        if let Some((_, document)) = document {
+            lines = vec![document];
         }
         let mut input = lines.join("\n").into_bytes();
         for (at, length, put) in cuts {
@@ -97,9 +159,16 @@ proptest! {
     }
 
     #[test]
-    fn a_document_cut_anywhere_delivers_a_beginning(at in any::<prop::sample::Index>()) {
-        let whole = told(CHAT.as_bytes(), Some(Format::OpenAi)).events;
-        let cut = told(CHAT.as_bytes().get(..at.index(CHAT.len())).unwrap_or_default(), Some(Format::OpenAi));
+    fn a_document_cut_anywhere_delivers_a_beginning(
+        (format, document) in prop::sample::select(DOCUMENTS.to_vec()),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let read = told(document.as_bytes(), None);
+        prop_assert_eq!(read.end.map(|trace| trace.format), Ok(format));
+        let whole = told(document.as_bytes(), Some(format)).events;
+        prop_assert_eq!(&read.events, &whole);
+        let begin = document.as_bytes().get(..at.index(document.len())).unwrap_or_default();
+        let cut = told(begin, Some(format));
         prop_assert_eq!(&cut.events[..], &whole[..cut.events.len()]);
     }
 }

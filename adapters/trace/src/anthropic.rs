@@ -1,0 +1,151 @@
+//! Anthropic messages: the body of a request to `/v1/messages`, or the bare array of its messages.
+//!
+//! - Calls are `tool_use` blocks of the assistant's messages, results `tool_result` blocks of the
+//!   user's, flagged by `is_error`.
+//! - Messages of the assistant with nothing of the user's between them are one answer, as the
+//!   service reads them: their calls share a step.
+//! - What the provider runs itself (`server_tool_use`, `mcp_tool_use` and their results) and
+//!   `thinking` are passed over, and so is what stands beside `messages`, the `system` prompt
+//!   included.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::document;
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
+use crate::native::MAIN;
+use crate::pairing::digest;
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step, Turn};
+
+pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+        object::<Message<'_>>(json)?.replay(recorder)
+    });
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    tool_use_id: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    is_error: Raw<'a>,
+}
+
+impl<'a> Message<'a> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let role =
+            string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+        recorder.recognise();
+        match Role::from_name(&role) {
+            Role::Assistant => self.answer(recorder),
+            role => {
+                self.input(role, recorder);
+                Ok(())
+            }
+        }
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block<'a>> {
+        elements(self.content).into_iter().filter_map(|block| nested(Some(block)))
+    }
+
+    /// The model's answer. A block that cannot be read is reported after the others are delivered.
+    fn answer(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let turn = recorder.turn(MAIN);
+        if !turn.called || turn.answered {
+            *turn = Turn::default();
+            recorder.settle(MAIN);
+        }
+        speak(recorder, string(self.content));
+        let mut outcome = Ok(());
+        for block in self.blocks() {
+            match string(block.kind).as_deref() {
+                Some("text") => speak(recorder, string(block.text)),
+                Some("tool_use") => outcome = outcome.and(block.call(recorder)),
+                _ => {}
+            }
+        }
+        outcome
+    }
+
+    /// What came back to the model: results, and what a person or the host said.
+    fn input(&self, role: Role, recorder: &mut Recorder<'_>) {
+        recorder.turn(MAIN).answered = true;
+        let mut texts: Vec<Cow<'_, str>> = string(self.content).into_iter().collect();
+        for block in self.blocks() {
+            match string(block.kind).as_deref() {
+                Some("text") => texts.extend(string(block.text)),
+                Some("tool_result") => block.result(recorder),
+                _ => {}
+            }
+        }
+        if !texts.is_empty() {
+            recorder.settle(MAIN);
+            recorder.message(MAIN, role, &texts.join("\n"));
+        }
+    }
+}
+
+impl Block<'_> {
+    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let tool = string(self.name)
+            .ok_or(ProblemKind::Missing { record: "a tool_use block", field: "name" })?;
+        let args = self.input.map_or("null", RawValue::get);
+        let turn = recorder.turn(MAIN);
+        let step = if turn.called { Step::Same } else { Step::New };
+        *turn = Turn { called: true, ..Turn::default() };
+        let index = recorder.call(MAIN, step, &tool, Args::Json(args));
+        if let Some(id) = string(self.id) {
+            recorder.pairing.issue(MAIN, &id, digest((&*tool, args)), index);
+        }
+        Ok(())
+    }
+
+    fn result(&self, recorder: &mut Recorder<'_>) {
+        let id = string(self.tool_use_id);
+        if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
+            recorder.outcome(Outcome {
+                call,
+                worker: MAIN,
+                text: &flat_text(self.content),
+                failed: is_true(self.is_error),
+                cut: None,
+            });
+        }
+    }
+}
+
+/// What the agent says belongs to the turn's calls, whether they stand before it or behind.
+fn speak(recorder: &mut Recorder<'_>, text: Option<Cow<'_, str>>) {
+    match text {
+        Some(text) if text.is_empty() => {}
+        Some(text) if recorder.turn(MAIN).called => recorder.message(MAIN, Role::Assistant, &text),
+        Some(text) => recorder.say(MAIN, &text),
+        None => {}
+    }
+}

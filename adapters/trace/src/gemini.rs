@@ -1,0 +1,420 @@
+//! Gemini CLI chats: JSON Lines since 2026, one JSON document with `messages` before; and Qwen
+//! Code's sessions, which keep the model's own `parts`.
+//!
+//! - **Records** are written again when something is added: first without and then with
+//!   `toolCalls`, with a call's result later than the call, or all anew in `$set.messages`. A text is
+//!   told once a record, a call once a record and id, a result once a call; the `functionResponse`
+//!   that echoes a result is the result only where none was told.
+//! - **`$rewindTo`** takes messages out of the conversation. Its calls have run, so they stay, and
+//!   what follows is a turn of its own.
+//! - **Turns.** The calls of one record share a step.
+//! - **Results** failed if their `status` is `error`. A call that ended without a result has an
+//!   empty one. Of a shell's result the trailing `Process Group PGID: …` is left out: the number is
+//!   new for every process, and equal calls would never have equal results.
+//! - **Workers.** A file of `kind` `subagent` is a worker named by its session; the `agentId` of a
+//!   call is the agent it started. A record may name its own `agentId`.
+//! - Messages of the program (`info`, `error`, and the context it writes in the user's name) are
+//!   passed over, and so are thoughts.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
+use crate::native::MAIN;
+use crate::pairing::{Seen, digest};
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step, Turn};
+use crate::{document, lines};
+
+/// How a text begins that the program wrote in the user's name.
+const ECHO: &str = "<session_context>";
+
+/// What stands before the number of the shell's process group, at the end of its result.
+const PROCESS_GROUP: &str = "Process Group PGID: ";
+
+pub(crate) fn read_lines(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    let mut chat = Chat::default();
+    lines::replay(input, recorder, &mut |json, recorder| chat.replay(json, recorder));
+}
+
+pub(crate) fn read_document(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    let mut chat = Chat::default();
+    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+        chat.replay(json, recorder)
+    });
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    session_id: Raw<'a>,
+    #[serde(borrow)]
+    project_hash: Raw<'a>,
+    #[serde(borrow, rename = "kind")]
+    role_of_file: Raw<'a>,
+    #[serde(borrow)]
+    agent_id: Raw<'a>,
+    #[serde(borrow)]
+    subtype: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    parts: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+    #[serde(borrow)]
+    messages: Raw<'a>,
+    #[serde(borrow, rename = "$set")]
+    set: Raw<'a>,
+    #[serde(borrow, rename = "$rewindTo")]
+    rewind_to: Raw<'a>,
+    /// Qwen Code's, with the model's own parts in it.
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_result: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    args: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+    #[serde(borrow)]
+    result_display: Raw<'a>,
+}
+
+/// A part of the model's conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thought: Raw<'a>,
+    #[serde(borrow)]
+    function_call: Raw<'a>,
+    #[serde(borrow)]
+    function_response: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct FunctionResponse<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    response: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+}
+
+#[derive(Default)]
+struct Chat {
+    worker: Option<String>,
+    seen: Seen,
+}
+
+impl Chat {
+    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let record = object::<Record<'_>>(json)?;
+        if record.project_hash.is_some() || record.kind.is_some() {
+            self.meet(&record, recorder);
+        }
+        if record.rewind_to.is_some() {
+            recorder.recognise();
+            let worker = self.worker.as_deref().unwrap_or(MAIN);
+            recorder.settle(worker);
+            *recorder.turn(worker) = Turn::default();
+        }
+        let set = nested::<Record<'_>>(record.set);
+        let rewritten = set.as_ref().map_or(record.messages, |set| set.messages);
+        let mut outcome = Ok(());
+        for message in elements(rewritten) {
+            if let Some(message) = nested::<Record<'_>>(Some(message)) {
+                outcome = outcome.and(self.record(&message, recorder));
+            }
+        }
+        outcome.and(self.record(&record, recorder))
+    }
+
+    /// Takes the session and its worker from the first record that names them.
+    fn meet(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
+        let Some(session) = string(record.session_id) else {
+            return;
+        };
+        recorder.recognise();
+        recorder.session(&session);
+        if string(record.role_of_file).as_deref() == Some("subagent") {
+            self.worker.get_or_insert_with(|| session.into_owned());
+        }
+    }
+
+    fn record(
+        &mut self,
+        record: &Record<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        let Some(kind) = string(record.kind) else {
+            return Ok(());
+        };
+        recorder.recognise();
+        let worker = string(record.agent_id)
+            .unwrap_or_else(|| Cow::Borrowed(self.worker.as_deref().unwrap_or(MAIN)));
+        let mut speaker = Speaker { worker: &worker, seen: &mut self.seen, recorder };
+        let message = nested::<Record<'_>>(record.message);
+        let parts = message.and_then(|message| message.parts);
+        match kind.as_ref() {
+            "gemini" | "model" => speaker.answer(record),
+            "assistant" => speaker.answer_in_parts(parts),
+            "tool_result" => {
+                speaker.results(parts, record.tool_call_result);
+                Ok(())
+            }
+            "user" if string(record.subtype).as_deref() != Some("notification") => {
+                speaker.input(record, parts.or(record.content).or(record.parts));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One record's worker, with what it needs to be told.
+struct Speaker<'w, 'r, 's> {
+    worker: &'w str,
+    seen: &'w mut Seen,
+    recorder: &'r mut Recorder<'s>,
+}
+
+impl Speaker<'_, '_, '_> {
+    /// What the model answered. A call that cannot be read is reported after the others.
+    fn answer(&mut self, record: &Record<'_>) -> Result<(), ProblemKind> {
+        let id = string(record.id);
+        let key = id.as_ref().map(digest);
+        let turn = self.recorder.turn(self.worker);
+        if key.is_none() || turn.key != key {
+            *turn = Turn { key, ..Turn::default() };
+            self.recorder.settle(self.worker);
+        }
+        let text = words(record.content.or(record.parts));
+        if !text.is_empty() && (id.is_none() || self.seen.insert((self.worker, &id, "text"))) {
+            self.speak(&text);
+        }
+        let mut outcome = Ok(());
+        for (position, call) in elements(record.tool_calls).into_iter().enumerate() {
+            if let Some(call) = nested::<ToolCall<'_>>(Some(call)) {
+                outcome = outcome.and(self.tool_call(id.as_deref(), position, &call));
+            }
+        }
+        outcome
+    }
+
+    fn tool_call(
+        &mut self,
+        record: Option<&str>,
+        position: usize,
+        call: &ToolCall<'_>,
+    ) -> Result<(), ProblemKind> {
+        let named = string(call.id);
+        let id = named
+            .clone()
+            .unwrap_or_else(|| Cow::Owned(format!("{}#{position}", record.unwrap_or_default())));
+        let is_nameless = record.is_none() && named.is_none();
+        if is_nameless || self.seen.insert((self.worker, record, &id)) {
+            self.issue(call.name, call.args, &id)?;
+        }
+        let status = string(call.status);
+        let text = match call.result {
+            Some(_) => result_text(call.result),
+            None if matches!(status.as_deref(), Some("success" | "error" | "cancelled")) => {
+                string(call.result_display).unwrap_or_default()
+            }
+            None => return Ok(()),
+        };
+        self.result(&id, &text, status.as_deref() == Some("error"));
+        Ok(())
+    }
+
+    fn issue(&mut self, name: Raw<'_>, args: Raw<'_>, id: &str) -> Result<(), ProblemKind> {
+        let tool =
+            string(name).ok_or(ProblemKind::Missing { record: "a tool call", field: "name" })?;
+        let turn = self.recorder.turn(self.worker);
+        let step = if turn.called { Step::Same } else { Step::New };
+        turn.called = true;
+        turn.answered = false;
+        let args = Args::Json(args.map_or("null", RawValue::get));
+        let index = self.recorder.call(self.worker, step, &tool, args);
+        self.recorder.pairing.issue(self.worker, id, digest(&*tool), index);
+        Ok(())
+    }
+
+    fn result(&mut self, id: &str, text: &str, failed: bool) {
+        self.recorder.turn(self.worker).answered = true;
+        if let Some(call) = self.recorder.pairing.answer(self.worker, id) {
+            let (worker, text) = (self.worker, &*without_process_group(text));
+            self.recorder.outcome(Outcome { call, worker, text, failed, cut: None });
+        }
+    }
+
+    /// A line of Qwen Code's model; lines with nothing back between them are one answer.
+    fn answer_in_parts(&mut self, parts: Raw<'_>) -> Result<(), ProblemKind> {
+        let turn = self.recorder.turn(self.worker);
+        if !turn.called || turn.answered {
+            *turn = Turn::default();
+            self.recorder.settle(self.worker);
+        }
+        let text = words(parts);
+        if !text.is_empty() {
+            self.speak(&text);
+        }
+        let mut outcome = Ok(());
+        for part in elements(parts) {
+            let part = nested::<Part<'_>>(Some(part));
+            let call = part.and_then(|part| nested::<ToolCall<'_>>(part.function_call));
+            if let Some(call) = call {
+                let id = string(call.id).unwrap_or_default();
+                outcome = outcome.and(self.issue(call.name, call.args, &id));
+            }
+        }
+        outcome
+    }
+
+    /// Results among the parts of a message, and how their call ended if that is told beside them.
+    fn results(&mut self, parts: Raw<'_>, ended: Raw<'_>) {
+        let status = nested::<ToolCall<'_>>(ended).and_then(|ended| string(ended.status));
+        for part in elements(parts) {
+            let part = nested::<Part<'_>>(Some(part));
+            let back = part.and_then(|part| nested::<FunctionResponse<'_>>(part.function_response));
+            if let Some(back) = back {
+                let response = nested::<Response<'_>>(back.response);
+                let is_error = response.is_some_and(|response| response.error.is_some());
+                let failed = status.as_ref().map_or(is_error, |status| status == "error");
+                let id = string(back.id).unwrap_or_default();
+                self.result(&id, &response_text(back.response), failed);
+            }
+        }
+    }
+
+    /// What a person typed, and echoes of results.
+    fn input(&mut self, record: &Record<'_>, content: Raw<'_>) {
+        self.results(content, None);
+        let text = words(content);
+        let id = string(record.id);
+        if text.is_empty() || text.trim_start().starts_with(ECHO) {
+            return;
+        }
+        if id.is_none() || self.seen.insert((self.worker, &id, "text")) {
+            self.recorder.settle(self.worker);
+            *self.recorder.turn(self.worker) = Turn::default();
+            self.recorder.message(self.worker, Role::User, &text);
+        }
+    }
+
+    fn speak(&mut self, text: &str) {
+        if self.recorder.turn(self.worker).called {
+            self.recorder.message(self.worker, Role::Assistant, text);
+        } else {
+            self.recorder.say(self.worker, text);
+        }
+    }
+}
+
+/// What is said in a content: a text, a part, or a list of either; thoughts are not said.
+fn words(content: Raw<'_>) -> Cow<'_, str> {
+    if let Some(text) = string(content) {
+        return text;
+    }
+    let parts = if is_object(content) { content.into_iter().collect() } else { elements(content) };
+    let said = parts.into_iter().filter_map(|part| {
+        string(Some(part)).or_else(|| {
+            let part = nested::<Part<'_>>(Some(part)).filter(|part| !is_true(part.thought))?;
+            string(part.text)
+        })
+    });
+    Cow::Owned(said.collect::<Vec<_>>().join("\n"))
+}
+
+/// The text of a result: a list of parts, or a text.
+fn result_text(result: Raw<'_>) -> Cow<'_, str> {
+    if let Some(text) = string(result) {
+        return text;
+    }
+    let parts = if is_object(result) { result.into_iter().collect() } else { elements(result) };
+    let texts = parts.into_iter().map(|json| {
+        let part = nested::<Part<'_>>(Some(json));
+        let response = part.as_ref().and_then(|part| part.function_response);
+        match nested::<FunctionResponse<'_>>(response) {
+            Some(back) => response_text(back.response),
+            None => block_text(json),
+        }
+    });
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn response_text(response: Raw<'_>) -> Cow<'_, str> {
+    let fields = nested::<Response<'_>>(response);
+    fields
+        .and_then(|fields| string(fields.output).or_else(|| string(fields.error)))
+        .or_else(|| string(response))
+        .unwrap_or_else(|| Cow::Borrowed(response.map_or("", RawValue::get)))
+}
+
+/// A result without its last line, if that is the number of the process group. The tag in which
+/// newer versions wrap a result may stand behind it.
+fn without_process_group(text: &str) -> Cow<'_, str> {
+    let Some((before, behind)) = text.rsplit_once(PROCESS_GROUP) else {
+        return Cow::Borrowed(text);
+    };
+    let tail = behind.trim_start_matches(|symbol: char| symbol.is_ascii_digit());
+    let is_number = tail.len() < behind.len();
+    if !is_number || !matches!(tail.trim(), "" | "</untrusted_context>") {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}{tail}", before.strip_suffix('\n').unwrap_or(before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_trailing_process_group_is_left_out() {
+        let table = [
+            ("Output: a\nProcess Group PGID: 12", "Output: a"),
+            (
+                "Output: a\nProcess Group PGID: 12\n</untrusted_context>",
+                "Output: a\n</untrusted_context>",
+            ),
+            ("Process Group PGID: 12", ""),
+            ("Process Group PGID: 12\nmore", "Process Group PGID: 12\nmore"),
+            ("Process Group PGID: none", "Process Group PGID: none"),
+            ("a", "a"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(without_process_group(text), expected);
+        }
+    }
+}

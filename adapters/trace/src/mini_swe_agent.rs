@@ -1,0 +1,230 @@
+//! mini-swe-agent trajectories (`.traj.json`): an object with `info` and `messages`, or the bare
+//! array of messages.
+//!
+//! - Every call is `bash` with `{"command": …}`. Three shapes hold the command: `extra.actions`
+//!   beside `tool_calls` that mirror it, `extra.actions` alone, and in the oldest the one fenced
+//!   block of the message's text; several blocks, or none, are a mistake that the program answers
+//!   with a user's message.
+//! - A result is the `tool` message with the call's id, or the next user's message. It failed if
+//!   `extra.returncode`, or the `<returncode>` it begins with, is not 0.
+//! - `info.config` may repeat the whole run as a script for the model; only `messages` is read.
+//! - The last command ends the run, so its result is missing; the message `exit` is the program's.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use crate::document;
+use crate::event::{Args, Outcome, Role};
+use crate::field::{
+    Arguments, Raw, command_args, elements, flat_text, integer, nested, object, string,
+};
+use crate::native::MAIN;
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step};
+
+/// How the block with the command begins: today's tag, and that of the first versions.
+const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
+
+pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+        object::<Message<'_>>(json)?.replay(recorder)
+    });
+}
+
+/// Whether only this program has a message like this: a command in its own fence, or a result that
+/// begins with its tag.
+pub(crate) fn is_own(role: &str, content: &str) -> bool {
+    match role {
+        "assistant" => fenced(content, &FENCES[..1]).is_some(),
+        "user" => returncode(content).is_some(),
+        _ => false,
+    }
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    extra: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+struct Extra<'a> {
+    #[serde(borrow)]
+    actions: Raw<'a>,
+    #[serde(borrow)]
+    returncode: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Action<'a> {
+    #[serde(borrow)]
+    command: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    function: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+impl Message<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let role =
+            string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+        recorder.recognise();
+        let text = flat_text(self.content);
+        let extra = nested::<Extra<'_>>(self.extra).unwrap_or_default();
+        match role.as_ref() {
+            "assistant" => self.turn(&text, &extra, recorder),
+            "user" | "tool" if self.result(&text, &extra, recorder) => {}
+            "tool" => {}
+            role => {
+                recorder.settle(MAIN);
+                recorder.message(MAIN, Role::from_name(role), &text);
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&self, text: &str, extra: &Extra<'_>, recorder: &mut Recorder<'_>) {
+        recorder.settle(MAIN);
+        // What the turn before left open is not answered any more.
+        while recorder.pairing.answer(MAIN, "").is_some() {}
+        if !text.is_empty() {
+            recorder.say(MAIN, text);
+        }
+        let mut step = Step::New;
+        let mut issue = |tool: &str, args: Args<'_>, id: Raw<'_>| {
+            let index = recorder.call(MAIN, step, tool, args);
+            step = Step::Same;
+            recorder.pairing.issue(MAIN, &string(id).unwrap_or_default(), 0, index);
+        };
+        if extra.actions.is_some() {
+            for action in elements(extra.actions) {
+                if let Some(action) = nested::<Action<'_>>(Some(action)) {
+                    let command = string(action.command).unwrap_or_default();
+                    issue("bash", Args::Json(&command_args(&command)), action.tool_call_id);
+                }
+            }
+        } else if self.tool_calls.is_some() {
+            for call in elements(self.tool_calls) {
+                let call = nested::<ToolCall<'_>>(Some(call));
+                let function = call.as_ref().and_then(|call| nested::<Function<'_>>(call.function));
+                if let (Some(call), Some(function)) = (&call, function) {
+                    let tool = string(function.name).unwrap_or(Cow::Borrowed("bash"));
+                    issue(&tool, Arguments::new(function.arguments).as_args(), call.id);
+                }
+            }
+        } else if let Some(command) = fenced(text, &FENCES) {
+            issue("bash", Args::Json(&command_args(command)), None);
+        }
+    }
+
+    /// Delivers a result, if the message is one.
+    fn result(&self, text: &str, extra: &Extra<'_>, recorder: &mut Recorder<'_>) -> bool {
+        let id = string(self.tool_call_id).unwrap_or_default();
+        let call = recorder.pairing.answer(MAIN, &id);
+        if let Some(call) = call {
+            let code = integer(extra.returncode).or_else(|| returncode(text));
+            let failed = code.is_some_and(|code| code != 0);
+            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut: None });
+        }
+        call.is_some()
+    }
+}
+
+/// The number that a result begins with, in its tag.
+fn returncode(text: &str) -> Option<i64> {
+    let (number, _) =
+        text.trim_start().strip_prefix("<returncode>")?.split_once("</returncode>")?;
+    number.trim().parse().ok()
+}
+
+/// The content of the one fenced block with a command.
+fn fenced<'t>(text: &'t str, fences: &[&'static str]) -> Option<&'t str> {
+    fences.iter().find_map(|fence| {
+        let mut blocks = blocks(text, fence);
+        blocks.next().filter(|_| blocks.next().is_none())
+    })
+}
+
+/// The contents of the blocks whose first line is a fence.
+fn blocks<'t>(text: &'t str, fence: &'static str) -> impl Iterator<Item = &'t str> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        loop {
+            let (line, body) = rest.split_once('\n')?;
+            rest = body;
+            if line.trim_end() == fence {
+                let end = if body.starts_with("```") { 0 } else { body.find("\n```")? };
+                let (block, behind) = body.split_at(end);
+                // The line that ends a block begins none.
+                let behind = behind.strip_prefix('\n').unwrap_or(behind);
+                rest = behind.split_once('\n').map_or("", |(_, behind)| behind);
+                return Some(block.trim());
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_the_content_of_the_only_block() {
+        let table = [
+            ("I look.\n\n```mswea_bash_command\nls -la\n```\nDone.", Some("ls -la")),
+            ("```bash\n\ncat a \\\n  b\n\n```", Some("cat a \\\n  b")),
+            ("```bash\nls\n```\n```bash\npwd\n```", None),
+            ("```bash\nls\n```\n```mswea_bash_command\npwd\n```", Some("pwd")),
+            ("```bashful\nls\n```", None),
+            ("inline ```bash\nls\n```", None),
+            ("```bash\nls", None),
+            ("```bash\n```", Some("")),
+            ("```python\nls\n```", None),
+            ("```bash", None),
+            ("```bash```bash\nls\n```", None),
+            ("```bash\nls\n```bash\npwd\n```", Some("ls")),
+        ];
+        for (text, command) in table {
+            assert_eq!(fenced(text, &FENCES), command, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_returncode_stands_at_the_beginning() {
+        let table = [
+            ("<returncode>0</returncode>\n<output>\n", Some(0)),
+            ("\n<returncode> -1 </returncode>", Some(-1)),
+            ("see <returncode>1</returncode>", None),
+            ("<returncode>one</returncode>", None),
+            ("", None),
+        ];
+        for (text, code) in table {
+            assert_eq!(returncode(text), code, "{text}");
+        }
+    }
+}

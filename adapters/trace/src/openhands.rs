@@ -1,0 +1,384 @@
+//! `OpenHands` events, in three shapes that are told apart event by event.
+//!
+//! - **SDK** (`kind` ends with `Event`): one event a line. `action` is read before
+//!   `tool_call.arguments`, to which the model adds a `security_risk` worded anew each time.
+//! - **V0** (`source` with `action` or `observation`): an array, or one event a line; a result names
+//!   its call by `cause`.
+//! - **The oldest** (no `source`, no `id`): `history` of an episode, in which the arguments stand
+//!   beside the `action` and the next observation is the result. The first message is the user's.
+//!
+//! Calls of one response of the model share a step. Actions that no tool carries out (messages,
+//! `finish`, changes of state) are no calls, and neither are the actions of a person.
+//!
+//! A result failed if it is an error event, is marked `is_error`, or has an exit code that is not 0;
+//! -1 alone says only that the command has not ended. What a person rejected did not fail.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::event::{Args, Outcome, Role};
+use crate::field::{
+    Arguments, Raw, elements, flat_text, integer, is_object, is_true, nested, object, string,
+};
+use crate::native::MAIN;
+use crate::pairing::digest;
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step, Turn};
+use crate::{document, lines};
+
+/// Actions that no tool carries out.
+const NO_CALLS: [&str; 16] = [
+    "message",
+    "finish",
+    "reject",
+    "null",
+    "system",
+    "recall",
+    "initialize",
+    "start",
+    "pause",
+    "resume",
+    "stop",
+    "change_agent_state",
+    "change_task_state",
+    "condensation",
+    "condensation_request",
+    "loop_recovery",
+];
+
+/// Observations that answer no call.
+const NO_RESULTS: [&str; 4] = ["null", "agent_state_changed", "recall", "condense"];
+
+/// Fields of an oldest action that are not its arguments.
+const NO_ARGUMENTS: [&str; 12] = [
+    "action",
+    "action_risk",
+    "blocking",
+    "confirmation_state",
+    "hidden",
+    "id",
+    "is_confirmed",
+    "keep_prompt",
+    "message",
+    "security_risk",
+    "thought",
+    "timestamp",
+];
+
+pub(crate) fn read_lines(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    let mut first = true;
+    lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut first, recorder));
+}
+
+pub(crate) fn read_document(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    let mut first = true;
+    document::replay(input, &["history", "events"], recorder, &mut |json, recorder| {
+        if !json.starts_with('[') {
+            return replay(json, &mut first, recorder);
+        }
+        // Some evaluations kept each action with its observation as a pair.
+        let pair: &RawValue =
+            serde_json::from_str(json).map_err(|error| ProblemKind::not_json(&error))?;
+        elements(Some(pair))
+            .into_iter()
+            .try_for_each(|event| replay(event.get(), &mut first, recorder))
+    });
+}
+
+fn replay(json: &str, first: &mut bool, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    let event = object::<Event<'_>>(json)?;
+    let is_first = core::mem::replace(first, false);
+    if let Some(kind) = string(event.kind) {
+        return event.replay_sdk(&kind, recorder);
+    }
+    if let Some(action) = string(event.action) {
+        recorder.recognise();
+        return event.act(&action, json, is_first, recorder);
+    }
+    if let Some(observation) = string(event.observation) {
+        recorder.recognise();
+        event.observe(&observation, recorder);
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow)]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    source: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    action: Raw<'a>,
+    #[serde(borrow)]
+    observation: Raw<'a>,
+    #[serde(borrow)]
+    args: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    extras: Raw<'a>,
+    #[serde(borrow)]
+    exit_code: Raw<'a>,
+    #[serde(borrow)]
+    cause: Raw<'a>,
+    #[serde(borrow)]
+    thought: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_metadata: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    #[serde(borrow)]
+    tool_call: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    action_id: Raw<'a>,
+    #[serde(borrow)]
+    llm_response_id: Raw<'a>,
+    #[serde(borrow)]
+    llm_message: Raw<'a>,
+    #[serde(borrow)]
+    system_prompt: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    rejection_reason: Raw<'a>,
+}
+
+/// The parts of an action that are said, and what a V0 message says.
+#[derive(Deserialize, Default)]
+struct Said<'a> {
+    #[serde(borrow)]
+    thought: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+/// What a result says about its end, at each of the places where the shapes keep it.
+#[derive(Deserialize, Default)]
+struct Ending<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    is_error: Raw<'a>,
+    #[serde(borrow)]
+    exit_code: Raw<'a>,
+    #[serde(borrow)]
+    metadata: Raw<'a>,
+}
+
+impl Ending<'_> {
+    fn failed(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Metadata<'a> {
+            #[serde(borrow)]
+            exit_code: Raw<'a>,
+        }
+        let inner = || integer(nested::<Metadata<'_>>(self.metadata)?.exit_code);
+        is_true(self.is_error) || fails(integer(self.exit_code).or_else(inner))
+    }
+}
+
+fn fails(exit_code: Option<i64>) -> bool {
+    exit_code.is_some_and(|code| code != 0 && code != -1)
+}
+
+impl Event<'_> {
+    fn replay_sdk(&self, kind: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        if kind.ends_with("Event") || self.action_id.is_some() {
+            recorder.recognise();
+        }
+        match kind {
+            "ActionEvent" => return self.call(recorder),
+            "ObservationEvent" => {
+                let ending = nested::<Ending<'_>>(self.observation).unwrap_or_default();
+                let text = flat_text(ending.content.or(ending.output).or(self.observation));
+                self.answer(&text, ending.failed(), recorder);
+            }
+            "AgentErrorEvent" => self.answer(&flat_text(self.error), true, recorder),
+            "UserRejectObservation" => {
+                self.answer(&flat_text(self.rejection_reason), false, recorder);
+            }
+            "SystemPromptEvent" => {
+                let prompt = nested::<Content<'_>>(self.system_prompt);
+                let text = prompt.map_or(self.system_prompt, |prompt| prompt.text);
+                recorder.message(MAIN, Role::System, &flat_text(text));
+            }
+            "MessageEvent" => {
+                let message = nested::<Content<'_>>(self.llm_message);
+                self.tell(&flat_text(message.and_then(|message| message.content)), recorder);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// An action of the SDK's agent. One that could not be parsed has no `action`.
+    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let wire = nested::<ToolCall<'_>>(self.tool_call);
+        let wire = wire.as_ref().map(|wire| (wire, nested::<ToolCall<'_>>(wire.function)));
+        let (name, arguments) = wire.map_or((None, None), |(wire, function)| {
+            let function = function.as_ref().unwrap_or(wire);
+            (function.name, function.arguments)
+        });
+        let tool = string(self.tool_name)
+            .or_else(|| string(name))
+            .ok_or(ProblemKind::Missing { record: "an action", field: "tool_name" })?;
+        let action = Some(self.action).filter(|action| is_object(*action));
+        let arguments = Arguments::new(action.unwrap_or(arguments));
+        let said = flat_text(self.thought);
+        let response = string(self.llm_response_id).map(digest);
+        let index = issue(response, &said, &tool, arguments.as_args(), recorder);
+        if let Some(id) = string(self.tool_call_id.or(self.id)) {
+            recorder.pairing.issue(MAIN, &id, 0, index);
+        }
+        Ok(())
+    }
+
+    fn answer(&self, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
+        recorder.turn(MAIN).answered = true;
+        let id = string(self.tool_call_id.or(self.action_id));
+        if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
+            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut: None });
+        }
+    }
+
+    /// Delivers what the agent or somebody else said.
+    fn tell(&self, text: &str, recorder: &mut Recorder<'_>) {
+        recorder.settle(MAIN);
+        *recorder.turn(MAIN) = Turn::default();
+        match string(self.source).as_deref() {
+            None | Some("agent") => recorder.say(MAIN, text),
+            Some("user") => recorder.message(MAIN, Role::User, text),
+            Some(_) => recorder.message(MAIN, Role::Other, text),
+        }
+    }
+
+    /// An action of V0, or of the oldest shape.
+    fn act(
+        &self,
+        action: &str,
+        json: &str,
+        is_first: bool,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        let said = nested::<Said<'_>>(self.args).unwrap_or_default();
+        let thought = string(said.thought.or(self.thought)).unwrap_or_default();
+        if NO_CALLS.contains(&action) {
+            match action {
+                "message" if is_first && self.source.is_none() => {
+                    recorder.message(MAIN, Role::User, &flat_text(self.content));
+                }
+                "message" => self.tell(&flat_text(said.content.or(self.content)), recorder),
+                "finish" | "reject" => self.tell(&thought, recorder),
+                "system" => recorder.message(MAIN, Role::System, &flat_text(said.content)),
+                _ => {}
+            }
+            return Ok(());
+        }
+        if string(self.source).is_some_and(|source| source != "agent") {
+            return Ok(());
+        }
+        let fields = if self.args.is_none() { Some(own_arguments(json)?) } else { None };
+        let args = fields.as_deref().or(self.args.map(RawValue::get)).unwrap_or("null");
+        let index = issue(self.response(), &thought, action, Args::Json(args), recorder);
+        match self.id {
+            Some(id) => recorder.pairing.issue(MAIN, id.get(), 0, index),
+            None => recorder.pairing.issue_unnamed(MAIN, index),
+        }
+        Ok(())
+    }
+
+    /// What V0 calls the response of the model that an action is of.
+    fn response(&self) -> Option<u64> {
+        #[derive(Deserialize)]
+        struct Metadata<'a> {
+            #[serde(borrow)]
+            model_response: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Response<'a> {
+            #[serde(borrow)]
+            id: Raw<'a>,
+        }
+        let metadata = nested::<Metadata<'_>>(self.tool_call_metadata)?;
+        string(nested::<Response<'_>>(metadata.model_response)?.id).map(digest)
+    }
+
+    fn observe(&self, observation: &str, recorder: &mut Recorder<'_>) {
+        if NO_RESULTS.contains(&observation) {
+            return;
+        }
+        recorder.turn(MAIN).answered = true;
+        let call = match self.cause {
+            Some(cause) => recorder.pairing.answer(MAIN, cause.get()),
+            None if self.id.is_none() => recorder.pairing.answer(MAIN, ""),
+            None => None,
+        };
+        if let Some(call) = call {
+            let ending = nested::<Ending<'_>>(self.extras).unwrap_or_default();
+            let failed =
+                observation == "error" || fails(integer(self.exit_code)) || ending.failed();
+            let text = flat_text(self.content);
+            recorder.outcome(Outcome { call, worker: MAIN, text: &text, failed, cut: None });
+        }
+    }
+}
+
+/// Content of a message or a prompt.
+#[derive(Deserialize)]
+struct Content<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+}
+
+/// A call as the model made it, with name and arguments in `function` or beside it.
+#[derive(Deserialize)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    function: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+/// Delivers a call with what was said before it, in the step of its response.
+fn issue(
+    response: Option<u64>,
+    said: &str,
+    tool: &str,
+    args: Args<'_>,
+    recorder: &mut Recorder<'_>,
+) -> usize {
+    let turn = recorder.turn(MAIN);
+    let together = turn.called && response.is_some() && turn.key == response;
+    *turn = Turn { key: response, called: true, answered: false };
+    if !together {
+        recorder.settle(MAIN);
+        if !said.is_empty() {
+            recorder.say(MAIN, said);
+        }
+    }
+    let step = if together { Step::Same } else { Step::New };
+    recorder.call(MAIN, step, tool, args)
+}
+
+/// The fields of an oldest action that are its arguments, as a JSON object.
+fn own_arguments(json: &str) -> Result<String, ProblemKind> {
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_str(json).map_err(|error| ProblemKind::not_json(&error))?;
+    fields.retain(|name, _| !NO_ARGUMENTS.contains(&name.as_ref()));
+    serde_json::to_string(&fields).map_err(|error| ProblemKind::not_json(&error))
+}

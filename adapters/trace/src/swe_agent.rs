@@ -1,0 +1,114 @@
+//! SWE-agent trajectories (`.traj`): an object with `trajectory`, `history` and `info`.
+//!
+//! - The two lists tell the same run; the one that stands first is read, which is `trajectory`
+//!   unless a demonstration holds `history` only. `trajectory` has no instructions in it.
+//! - The format names no tool that was run: every call is `bash` with `{"command": action}`, also
+//!   where the model called functions of other names and SWE-agent made command lines of them.
+//! - A step without an action is a turn in which the agent called nothing.
+//! - Messages marked `is_demo` are shown to the agent, not of it, and are passed over.
+//! - Results stand right behind their actions and have no failure flag.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use crate::document;
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, command_args, flat_text, is_true, object, string};
+use crate::native::MAIN;
+use crate::problem::ProblemKind;
+use crate::recorder::{Recorder, Step};
+
+pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+    document::replay(input, &["trajectory", "history"], recorder, &mut |json, recorder| {
+        object::<Record<'_>>(json)?.replay(recorder)
+    });
+}
+
+/// A step of `trajectory`, or a message of `history`, which has a role.
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    agent: Raw<'a>,
+    #[serde(borrow)]
+    is_demo: Raw<'a>,
+    #[serde(borrow)]
+    thought: Raw<'a>,
+    #[serde(borrow)]
+    response: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    action: Raw<'a>,
+    #[serde(borrow)]
+    observation: Raw<'a>,
+}
+
+impl<'a> Record<'a> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        if let Some(role) = string(self.role) {
+            recorder.recognise();
+            if !is_true(self.is_demo) {
+                self.message(&role, recorder);
+            }
+            return Ok(());
+        }
+        if self.action.is_none() && self.response.is_none() && self.observation.is_none() {
+            return Err(ProblemKind::Missing { record: "a step", field: "action" });
+        }
+        recorder.recognise();
+        self.act(MAIN, recorder);
+        if self.observation.is_some() {
+            result(MAIN, &flat_text(self.observation), recorder);
+        }
+        Ok(())
+    }
+
+    fn message(&self, role: &str, recorder: &mut Recorder<'_>) {
+        let worker = string(self.agent).unwrap_or(Cow::Borrowed(MAIN));
+        let text = flat_text(self.content);
+        match Role::from_name(role) {
+            Role::Assistant => self.act(&worker, recorder),
+            Role::System => recorder.message(&worker, Role::System, &text),
+            role => {
+                if !result(&worker, &text, recorder) {
+                    recorder.settle(&worker);
+                    recorder.message(&worker, role, &text);
+                }
+            }
+        }
+    }
+
+    /// What the agent said, and the command it gave.
+    fn act(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        recorder.settle(worker);
+        let action = string(self.action).filter(|action| !action.trim().is_empty());
+        let said = self.said();
+        if !said.is_empty() || action.is_none() {
+            recorder.say(worker, &said);
+        }
+        if let Some(action) = action {
+            let args = command_args(&action);
+            let index = recorder.call(worker, Step::New, "bash", Args::Json(&args));
+            recorder.pairing.issue_unnamed(worker, index);
+        }
+    }
+
+    /// The agent's words without the command, if the file keeps them apart.
+    fn said(&self) -> Cow<'a, str> {
+        let all = self.response.or(self.content);
+        string(self.thought).unwrap_or_else(|| flat_text(all))
+    }
+}
+
+/// Delivers what came back from the latest call, if it is not answered yet.
+fn result(worker: &str, text: &str, recorder: &mut Recorder<'_>) -> bool {
+    let call = recorder.pairing.answer(worker, "");
+    if let Some(call) = call {
+        recorder.outcome(Outcome { call, worker, text, failed: false, cut: None });
+    }
+    call.is_some()
+}
