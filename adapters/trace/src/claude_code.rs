@@ -90,6 +90,8 @@ struct Line<'a> {
     #[serde(borrow)]
     uuid: Raw<'a>,
     #[serde(borrow)]
+    leaf_uuid: Raw<'a>,
+    #[serde(borrow)]
     parent_uuid: Raw<'a>,
     #[serde(borrow)]
     agent_id: Raw<'a>,
@@ -179,7 +181,11 @@ impl<'r, 's> Session<'r, 's> {
         let Some(kind) = string(line.kind) else {
             return Ok(());
         };
-        self.recorder.recognise();
+        // Other formats have a `type`, too; these are the session's own.
+        let named = line.session_id.is_some() || line.printed_session_id.is_some();
+        if named || line.uuid.is_some() || line.leaf_uuid.is_some() || line.message.is_some() {
+            self.recorder.recognise();
+        }
         let session = string(line.session_id).or_else(|| string(line.printed_session_id));
         if let Some(session) = session {
             self.recorder.session(&session);

@@ -222,6 +222,9 @@ impl<'a> Meta<'a> {
 
 impl Item<'_> {
     fn message(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        if self.content.is_none() {
+            return;
+        }
         recorder.recognise();
         let text = flat_text(self.content);
         let role = string(self.role).unwrap_or_default();

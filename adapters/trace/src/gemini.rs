@@ -180,7 +180,11 @@ impl Chat {
         let Some(kind) = string(record.kind) else {
             return Ok(());
         };
-        recorder.recognise();
+        // Other formats have a `type`, too; these types, or an id beside them, are the chat's own.
+        let known = ["gemini", "model", "assistant", "tool_result", "user", "info", "error"];
+        if record.id.is_some() || known.contains(&kind.as_ref()) {
+            recorder.recognise();
+        }
         let worker = string(record.agent_id)
             .unwrap_or_else(|| Cow::Borrowed(self.worker.as_deref().unwrap_or(MAIN)));
         let mut speaker = Speaker { worker: &worker, seen: &mut self.seen, recorder };

@@ -324,6 +324,16 @@ fn a_named_format_that_does_not_fit_is_an_error() {
 }
 
 #[test]
+fn a_native_trace_is_of_no_other_format() {
+    let message = r#"{"type":"message","role":"assistant","text":"I look."}"#;
+    let native = format!("{{\"session\":\"s\"}}\n{message}\n{CALL}\n{message}\n");
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Native) {
+        let told = told(native.as_bytes(), Some(format));
+        assert!(told.end.is_err(), "{format}");
+    }
+}
+
+#[test]
 fn nesting_is_no_danger() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let call = format!("{{\"type\":\"call\",\"tool\":\"x\",\"args\":{deep}}}\n{CALL}\n");
