@@ -1,0 +1,60 @@
+//! What the README shows is what the program prints.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{program, shared, unstuck};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).expect("a README")
+}
+
+#[test]
+fn the_first_command_prints_what_the_readme_shows() {
+    let readme = readme();
+    let (_, shown) = readme.split_once("-- scan adapters/trace/runs\n").expect("the command");
+    let (shown, _) = shown.split_once("```").expect("the end of what it prints");
+    let mut command = program();
+    command.current_dir(root()).args(["scan", "adapters/trace/runs"]);
+    let printed = command.output().expect("a program that starts").stdout;
+    let printed = String::from_utf8(printed).expect("UTF-8");
+    let parts: Vec<&str> = shown.split("…\n").filter(|part| !part.is_empty()).collect();
+    assert_eq!(parts.len(), 2, "a finding, and the last line");
+    for part in parts {
+        assert!(printed.contains(part), "not printed: {part}");
+    }
+}
+
+#[test]
+fn the_scores_in_the_readme_are_those_that_eval_prints() {
+    let Some(traces) = shared("traces") else { return };
+    let labels = traces.join("labels.jsonl");
+    let ran = unstuck([
+        "eval".as_ref(),
+        "--format".as_ref(),
+        "jsonl".as_ref(),
+        "--labels".as_ref(),
+        labels.as_os_str(),
+        traces.as_os_str(),
+    ]);
+    let readme = readme();
+    for score in ran.lines() {
+        let ratio = |field: &str| score[field].as_f64().expect("a ratio");
+        let row = format!(
+            "| `{}` | {:.2} | {:.2} | {:.2} | {:.1} % |",
+            score["preset"].as_str().unwrap_or_default(),
+            ratio("recall"),
+            ratio("precision"),
+            ratio("f1"),
+            ratio("false_alarm_rate") * 100.0,
+        );
+        assert!(readme.contains(&row), "the README lacks {row}");
+        assert_eq!(score["runs"], Value::from(161));
+    }
+}
