@@ -8,7 +8,7 @@ use crate::machine::{self, Machine, cargo, program};
 use crate::step::Outcome;
 
 /// What must build without `std` and without `alloc`: a package and its flags.
-const BUILDS: &[&[&str]] = &[&["unstuck-core"], &["unstuck-json"]];
+const BUILDS: &[&[&str]] = &[&["unstuck-core"], &["unstuck-json"], &["unstuck-text"]];
 
 /// A Cortex-M3: 32 bits, no operating system, no allocator.
 const TARGET: &str = "thumbv7m-none-eabi";

@@ -155,7 +155,7 @@ fn what(found: &Found) -> String {
         (Kind::Recurrence, Args::Same | Args::Similar) => {
             format!("`{tool}` {laps} times, others between{result}")
         }
-        (_, Args::SameTool) => format!("`{tool}` {laps} times, each with other arguments{result}"),
+        (_, Args::SameTool) => format!("`{tool}` {laps} times with varying arguments{result}"),
         (_, Args::Any) => format!("{laps} different calls{result}"),
     }
 }
