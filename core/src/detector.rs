@@ -13,11 +13,11 @@ use crate::policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNS_MAX};
 use crate::record::{Call, CallId, Outcome, Record, Status};
 use crate::rule::{Progress, Results, Rule, Texts};
 use crate::track::{Hit, Track};
-use crate::verdict::{Finding, Kind, Verdict};
+use crate::verdict::{Finding, Kind, RuleIndex, Verdict};
 use crate::window::{View, Window};
 
-/// How many calls may be open at once. Agents issue a handful of calls together, seldom more
-/// than eight; the oldest of more settles as unreported. 40 bytes of a detector each.
+/// How many calls may be open at once, unless the detector says otherwise. Agents issue a handful
+/// of calls together, seldom more than eight; of more, the oldest is given up. 40 bytes each.
 pub const OPEN_MAX: usize = 8;
 
 /// How many user messages are remembered, so that one seen before is no new instruction.
@@ -38,8 +38,9 @@ pub struct Announced {
 
 /// Watches the calls of one worker by the rules of a policy.
 ///
-/// A plain value beside a borrowed policy: `size_of` is all its memory. It holds the last `W`
-/// records, 1 to 64; `W` must be at least the policy's window. Every event takes O(W) time.
+/// A plain value beside a borrowed policy: `size_of` is all its memory, about 1.4 KiB for a
+/// window of 20. It holds the last `W` records, 1 to 64; `W` must be at least the policy's
+/// window. At most `OPEN` calls wait for their outcomes. Every event takes O(W) time.
 ///
 /// ```
 /// use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
@@ -55,10 +56,10 @@ pub struct Announced {
 /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Detector<'p, const W: usize> {
+pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     policy: &'p Policy<'p>,
     window: Window<W>,
-    open: Deque<Record, OPEN_MAX>,
+    open: Deque<Record, OPEN>,
     tracks: [Track; RULES_MAX],
     runs: [u16; RUNS_MAX],
     loops: Loops,
@@ -83,7 +84,7 @@ struct TextRow {
     row: u16,
 }
 
-impl<'p, const W: usize> Detector<'p, W> {
+impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// A detector that has seen nothing yet.
     ///
     /// # Errors
@@ -165,7 +166,7 @@ impl<'p, const W: usize> Detector<'p, W> {
 
     /// No more outcomes will come: what is open settles as unreported.
     pub fn finish(&mut self) -> Verdict {
-        self.expire(OPEN_MAX);
+        self.give_up(OPEN, Status::Unreported);
         self.settle()
     }
 
@@ -180,7 +181,7 @@ impl<'p, const W: usize> Detector<'p, W> {
             return Verdict::PROCEED;
         }
         let finding = evidence::of_text(rule, turn, row, text);
-        let verdict = self.climb(&rule.ladder, finding, None);
+        let verdict = self.climb(&rule.ladder, Action::Stop, finding, None);
         if verdict.action.clears() {
             self.clear();
         }
@@ -216,9 +217,9 @@ impl<'p, const W: usize> Detector<'p, W> {
     fn begin(&mut self, call: &Call) -> Verdict {
         let later = call.step.is_none() || call.step != self.step;
         if later {
-            self.expire(OPEN_MAX);
+            self.give_up(OPEN, Status::Unreported);
         } else if self.open.is_full() {
-            self.expire(1);
+            self.give_up(1, Status::Dropped);
         }
         let verdict = self.settle();
         if later {
@@ -230,11 +231,10 @@ impl<'p, const W: usize> Detector<'p, W> {
     }
 
     /// Gives up waiting for the outcomes of the `n` oldest open calls.
-    fn expire(&mut self, n: usize) {
-        for record in self.open.iter_mut().take(n) {
-            if record.status == Status::Open {
-                record.status = Status::Unreported;
-            }
+    fn give_up(&mut self, n: usize, status: Status) {
+        let oldest = self.open.iter_mut().take(n);
+        for record in oldest.filter(|record| record.status == Status::Open) {
+            record.status = status;
         }
     }
 
@@ -256,9 +256,29 @@ impl<'p, const W: usize> Detector<'p, W> {
             let waiting = u64::try_from(self.open.len()).unwrap_or(0);
             let seq = self.next.wrapping_sub(waiting);
             self.open.pop_front();
-            verdict = verdict.or_stronger(self.settle_one(seq, &record));
+            let one = self.settle_one(seq, &record);
+            let stronger = verdict.or_stronger(one);
+            let weaker = if stronger == verdict { one } else { verdict };
+            verdict = stronger;
+            if weaker.fresh && !verdict.action.clears() {
+                self.take_back(&weaker);
+            }
         }
         verdict
+    }
+
+    /// A fresh verdict gave way to a stronger one of the same event: its rung is still to be told.
+    fn take_back(&mut self, verdict: &Verdict) {
+        let Some(Finding { rule: RuleIndex::Call(place), loop_id, .. }) = verdict.finding else {
+            return;
+        };
+        let rule = self.policy.rules().get(usize::from(place));
+        // A count of all findings has gone on with the stronger verdict.
+        if rule.is_some_and(|rule| rule.ladder.basis != Basis::AllFindings)
+            && let Some(known) = self.loops.known(loop_id)
+        {
+            known.rung = verdict.rung.saturating_sub(1);
+        }
     }
 
     fn settle_one(&mut self, seq: u64, record: &Record) -> Verdict {
@@ -308,12 +328,19 @@ impl<'p, const W: usize> Detector<'p, W> {
         }
         let Some((place, rule, hit)) = found else { return Verdict::PROCEED };
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
-        self.climb(&rule.ladder, finding, rule.can_block_ahead().then_some(place))
+        let most = if record.silent { rule.silent_max } else { Action::Stop };
+        self.climb(&rule.ladder, most, finding, rule.can_block_ahead().then_some(place))
     }
 
-    /// Counts a finding and climbs its ladder; from [`Action::Block`] on, `blocker` blocks the
-    /// calls of the loop before they run.
-    fn climb(&mut self, ladder: &Ladder<'_>, finding: Finding, blocker: Option<u8>) -> Verdict {
+    /// Counts a finding and climbs its ladder, to no more than `most`; from [`Action::Block`] on,
+    /// `blocker` blocks the calls of the loop before they run.
+    fn climb(
+        &mut self,
+        ladder: &Ladder<'_>,
+        most: Action,
+        finding: Finding,
+        blocker: Option<u8>,
+    ) -> Verdict {
         self.findings = self.findings.saturating_add(1);
         let window = self.policy.window();
         // For a text the clock is still that of the records: a loop ends when they move on.
@@ -326,9 +353,10 @@ impl<'p, const W: usize> Detector<'p, W> {
             Basis::LoopFindings => (known.findings, &mut known.rung),
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
-        let (rung, action) = ladder.at(count);
+        let (rung, action) = ladder.at(count, most);
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
+        known.failed = finding.failed;
         if action >= Action::Block {
             known.blocked_by = blocker;
         }
@@ -336,13 +364,15 @@ impl<'p, const W: usize> Detector<'p, W> {
     }
 
     /// The verdict on an announced call that continues a blocked loop: one with which the rule
-    /// would fire again on that loop if it were answered as before.
+    /// would fire again on that loop if it were answered as before. While other calls are open,
+    /// nobody knows what they will change, and nothing is blocked.
     fn blocked_ahead(&self, seq: u64, record: &Record) -> Verdict {
         let policy = self.policy;
-        let open = u8::try_from(self.open.len()).unwrap_or(u8::MAX);
-        let in_step = record.in_step.saturating_sub(open);
-        let attempt = Record { status: Status::Vetoed, in_step, ..*record };
+        if !self.open.is_empty() {
+            return Verdict::PROCEED;
+        }
         for (known, place) in self.loops.blocked(seq, policy.window()) {
+            let attempt = Record { status: Status::Vetoed, failed: known.failed, ..*record };
             let view = self.window.compare(&attempt, policy);
             let Some(hit) = self.try_rule(place, &attempt, &view) else { continue };
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
@@ -371,7 +401,7 @@ impl<'p, const W: usize> Detector<'p, W> {
     }
 
     /// The records before the one that is judged at this moment.
-    fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
+    fn evidence(&self, moment: Moment) -> Evidence<'_, W, OPEN> {
         let (window, open) = (&self.window, &self.open);
         match moment {
             Moment::Settled => Evidence { window, open: None },
@@ -396,10 +426,10 @@ impl<'p, const W: usize> Detector<'p, W> {
     }
 }
 
-/// Whether `window` records fit into a capacity of `capacity`.
+/// Whether `window` records fit into a capacity of `capacity`, which is at most 64.
 const fn fits(window: u8, capacity: usize) -> bool {
     let [lowest, ..] = capacity.to_le_bytes();
-    capacity > 64 || window <= lowest
+    window <= lowest
 }
 
 /// When a rule is judged.

@@ -1,10 +1,10 @@
 //! From a pattern that holds to a finding: which calls, which loop, how sure.
 
-use heapless::Deque;
+use heapless::{Deque, Vec};
 
 use crate::Digest;
-use crate::detector::OPEN_MAX;
 use crate::mask::Mask;
+use crate::policy::RUNS_MAX;
 use crate::record::{Record, Tag, Tool};
 use crate::rule::{Args, Results, Rule, TextRule, Texts};
 use crate::track::Hit;
@@ -13,9 +13,9 @@ use crate::window::{Key, Window};
 
 /// The records before the one that is judged: the window, and before it, for a call that is
 /// being announced, those still open.
-pub(crate) struct Evidence<'d, const W: usize> {
+pub(crate) struct Evidence<'d, const W: usize, const OPEN: usize> {
     pub(crate) window: &'d Window<W>,
-    pub(crate) open: Option<&'d Deque<Record, OPEN_MAX>>,
+    pub(crate) open: Option<&'d Deque<Record, OPEN>>,
 }
 
 /// The finding of `row` text-only turns in a row, the last of which is the one numbered `turn`
@@ -43,7 +43,7 @@ pub(crate) fn of_text(rule: &TextRule<'_>, turn: u64, row: u16, text: Digest) ->
     }
 }
 
-impl<const W: usize> Evidence<'_, W> {
+impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
     /// The finding of the rule at `place`, which `hit` at `record`, the one numbered `seq`.
     pub(crate) fn finding(
         &self,
@@ -72,8 +72,8 @@ impl<const W: usize> Evidence<'_, W> {
         }
     }
 
-    /// The id of the loop that `hit` found: a sum over its calls and the call after each, which
-    /// is the same wherever the loop is entered.
+    /// The id of the loop that `hit` found: the digest of its lap, begun where it sorts first, so
+    /// that it is the same wherever the loop is entered. O(period²).
     fn loop_id(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
         let period = u32::from(hit.period);
         let (steps, shown) = match hit.kind {
@@ -92,12 +92,10 @@ impl<const W: usize> Evidence<'_, W> {
             let result = laps.find(|key| !key.vetoed).map_or(Digest::new(0), |key| key.result);
             key(place).map_or(Digest::new(0), |key| key.args.mix(result))
         };
-        let sum = (0..period).fold(0_u64, |sum, place| {
-            let after = place.checked_sub(1).unwrap_or(period.saturating_sub(1));
-            sum.wrapping_add(known(place).mix(known(after)).bits())
-        });
+        let lap: Vec<Digest, RUNS_MAX> = (0..period).rev().map(known).collect();
         let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
-        LoopId::new(Digest::new(sum).mix(Digest::new(u64::from_le_bytes(modes))))
+        let modes = Digest::new(u64::from_le_bytes(modes));
+        LoopId::new(least_rotation(&lap).fold(modes, Digest::mix))
     }
 
     /// What `rule` knows the record by that stands `age` records before the one judged.
@@ -109,4 +107,11 @@ impl<const W: usize> Evidence<'_, W> {
         let record = self.open?.iter().rev().nth(usize::try_from(age).ok()?)?;
         Some(Key::of(record, rule))
     }
+}
+
+/// The rotation of `lap` that sorts first.
+fn least_rotation(lap: &[Digest]) -> impl Iterator<Item = Digest> {
+    let from = |start: usize| lap.iter().cycle().skip(start).take(lap.len()).copied();
+    let least = (0..lap.len()).min_by(|&a, &b| from(a).cmp(from(b)));
+    from(least.unwrap_or(0))
 }

@@ -113,9 +113,11 @@ impl<'p> Ladder<'p> {
         Self { basis: Basis::AllFindings, rungs }
     }
 
-    /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action.
-    pub(crate) fn at(&self, count: u16) -> (u8, Action) {
-        let reached = self.rungs.iter().take_while(|rung| rung.count <= count);
+    /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action; rungs
+    /// that ask for more than `most` are out of reach.
+    pub(crate) fn at(&self, count: u16, most: Action) -> (u8, Action) {
+        let within = |rung: &&Rung| rung.count <= count && rung.action <= most;
+        let reached = self.rungs.iter().take_while(within);
         reached.fold((0, Action::Proceed), |(n, _), rung| (n.saturating_add(1), rung.action))
     }
 }
@@ -128,14 +130,17 @@ mod tests {
     fn the_rung_is_the_last_one_reached() {
         let rungs = [Rung::new(3, Action::Nudge), Rung::new(4, Action::Warn)];
         let ladder = Ladder::by_repetitions(&rungs);
-        for (count, expected) in [
-            (0, (0, Action::Proceed)),
-            (2, (0, Action::Proceed)),
-            (3, (1, Action::Nudge)),
-            (4, (2, Action::Warn)),
-            (u16::MAX, (2, Action::Warn)),
+        for (count, most, expected) in [
+            (0, Action::Stop, (0, Action::Proceed)),
+            (2, Action::Stop, (0, Action::Proceed)),
+            (3, Action::Stop, (1, Action::Nudge)),
+            (4, Action::Stop, (2, Action::Warn)),
+            (u16::MAX, Action::Stop, (2, Action::Warn)),
+            (u16::MAX, Action::Warn, (2, Action::Warn)),
+            (u16::MAX, Action::Nudge, (1, Action::Nudge)),
+            (u16::MAX, Action::Proceed, (0, Action::Proceed)),
         ] {
-            assert_eq!(ladder.at(count), expected, "{count}");
+            assert_eq!(ladder.at(count, most), expected, "{count} {most}");
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Loop {
     last: u64,
     pub(crate) findings: u16,
     pub(crate) rung: u8,
+    /// Whether its latest outcome was a failure.
+    pub(crate) failed: bool,
     /// The rule that blocks its calls before they run, from when the ladder says so.
     pub(crate) blocked_by: Option<u8>,
 }
@@ -45,7 +47,7 @@ impl Loops {
                 let place = oldest.map(|(place, _)| place)?;
                 self.known.swap_remove(place);
             }
-            let new = Loop { id, last: seq, findings: 0, rung: 0, blocked_by: None };
+            let new = Loop { id, last: seq, findings: 0, rung: 0, failed: false, blocked_by: None };
             self.known.push(new).ok()?;
             self.known.len().checked_sub(1)
         })?;
@@ -53,6 +55,11 @@ impl Loops {
         known.last = seq;
         known.findings = known.findings.saturating_add(1);
         Some(known)
+    }
+
+    /// The loop `id`, if it is remembered.
+    pub(crate) fn known(&mut self, id: LoopId) -> Option<&mut Loop> {
+        self.known.iter_mut().find(|known| known.id == id)
     }
 
     /// The loops whose calls are blocked as of record `seq`, with the rule that blocks each.

@@ -117,6 +117,10 @@ impl<'n> Nudge<'n> {
     fn consequence(&self) -> &'static str {
         match self.action {
             Action::Proceed | Action::Nudge => "",
+            // There is no call that could be blocked.
+            Action::Block if self.finding.kind == Kind::Text => {
+                " If it goes on, it will be stopped."
+            }
             Action::Warn => " If it goes on, it will be stopped.",
             Action::Block => " It is blocked from here on: do not retry it.",
             Action::StartOver => {

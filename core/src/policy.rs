@@ -10,7 +10,7 @@ use crate::rule::{Args, Pattern, Results, Rule, TextRule};
 pub const WINDOW_MAX: u8 = 64;
 
 /// The most rules in a policy. Every rule costs 16 bytes of a detector and a look at every
-/// event; the largest preset has six.
+/// event; the largest preset has seven.
 pub const RULES_MAX: usize = 8;
 
 /// The most run counters over all cycle rules of a policy, one for each period from 1 to each

@@ -25,12 +25,14 @@ macro_rules! checked {
 /// In order: the same call with the same result three times in a row; a cycle of 2 to 10 calls
 /// run twice; the same call with the same result three times among the last 12, with at most
 /// three novel calls between; four calls of one tool in a row that all fail alike; a cycle of
-/// answers run four times, even if every answer differs from the one before; and, where
-/// outcomes are never reported, the same call five times in a row. Any changed answer is
-/// progress (but for the fifth rule). The same text-only turn three times in a row.
+/// answers run four times, even if every answer differs from the one before; where outcomes are
+/// never reported, the same call five times in a row; and polls, of which the rules about equal
+/// results know nothing, when eight of the last twenty found the same. Any changed answer is progress (but for the
+/// fifth rule), and so is a write between equal successes. The same text-only turn three times in
+/// a row.
 ///
 /// It goes from a nudge to a warning to blocking; it stops a run only for streaks and cycles
-/// with equal results, which hold no novel call by their nature.
+/// with equal results that say something, which hold no novel call by their nature.
 ///
 /// Recipe: `args` is the canonical JSON, `result` the whole result; empty and "ok" results are
 /// silent.
@@ -58,7 +60,9 @@ const BALANCED_RULES: &[Rule<'_>] = &[
             Rung::new(5, Action::Block),
             Rung::new(8, Action::Stop),
         ]),
-    ),
+    )
+    .select(Select::Except(Tag::Poll))
+    .silent_at_most(Action::Warn),
     Rule::new(
         "cycle",
         Args::Same,
@@ -70,18 +74,18 @@ const BALANCED_RULES: &[Rule<'_>] = &[
             Rung::new(4, Action::Block),
             Rung::new(6, Action::Stop),
         ]),
-    ),
+    )
+    .select(Select::Except(Tag::Poll))
+    .silent_at_most(Action::Warn),
     Rule::new(
         "ragged-repeat",
         Args::Same,
         Results::Same,
         Pattern::Recurrence { times: 3, within: 12, novel: 3 },
-        Ladder::by_repetitions(&[
-            Rung::new(3, Action::Nudge),
-            Rung::new(4, Action::Warn),
-            Rung::new(6, Action::Block),
-        ]),
-    ),
+        // Never blocked: a test that still fails must be run again to see whether it passes.
+        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(4, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll)),
     Rule::new(
         "same-failure",
         Args::SameTool,
@@ -97,6 +101,7 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         Pattern::cycle(2, 8, 4),
         Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
     )
+    .select(Select::Except(Tag::Poll))
     .ignore_progress(),
     Rule::new(
         "unreported",
@@ -106,6 +111,14 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
     )
     .select(Select::Unreported),
+    Rule::new(
+        "still-waiting",
+        Args::Same,
+        Results::Same,
+        Pattern::recurrence(8, 20),
+        Ladder::by_repetitions(&[Rung::new(8, Action::Nudge), Rung::new(16, Action::Warn)]),
+    )
+    .select(Select::Tag(Tag::Poll)),
 ];
 
 /// The same call with the same result five times among the last 20: start over.
@@ -128,14 +141,8 @@ const START_OVER_RULES: &[Rule<'_>] = &[Rule::new(
 /// warn, warn again, stop; whichever is found. Blind to results.
 ///
 /// Recipe: `args` is the canonical JSON.
-pub const GRADUATED: Policy<'_> = checked!(Policy::new(
-    "graduated",
-    20,
-    &[
-        GRADUATED_REPEAT.pattern(Pattern::recurrence(3, 11)),
-        GRADUATED_CYCLE.pattern(Pattern::cycle(2, 5, 2)),
-    ],
-));
+pub const GRADUATED: Policy<'_> =
+    checked!(Policy::new("graduated", 20, &[GRADUATED_REPEAT, GRADUATED_CYCLE,],));
 
 /// [`GRADUATED`], slower: five among 16, or a cycle of 3 to 5 run three times; three warnings.
 pub const GRADUATED_CONSERVATIVE: Policy<'_> = checked!(Policy::new(

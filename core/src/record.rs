@@ -42,7 +42,7 @@ pub enum Tag {
     /// Nothing that a rule asks for.
     #[default]
     Other,
-    /// Runs tests, a build or a linter.
+    /// Runs tests.
     Test,
     /// Runs commands.
     Shell,
@@ -267,6 +267,8 @@ pub(crate) enum Status {
     Reported,
     /// A later step began before an outcome came.
     Unreported,
+    /// Too many calls were open at once to wait for it.
+    Dropped,
     /// It was not run.
     Vetoed,
 }
@@ -304,6 +306,11 @@ impl Record {
             novel,
             in_step,
         }
+    }
+
+    /// Whether this is a novel call of a writing tool that worked.
+    pub(crate) fn has_written(&self) -> bool {
+        self.tag == Tag::Write && self.novel && !self.failed && self.status == Status::Reported
     }
 
     pub(crate) fn report(&mut self, outcome: &Outcome) {

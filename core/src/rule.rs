@@ -1,6 +1,6 @@
 //! Rules: what must match, which records count, how they recur, and what to do about it.
 
-use crate::ladder::Ladder;
+use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag};
 
 /// What two calls must have in common to match.
@@ -76,6 +76,8 @@ pub enum Select {
     Every,
     /// Calls of tools with this tag.
     Tag(Tag),
+    /// Calls of tools with any other tag.
+    Except(Tag),
     /// Calls whose outcome never came.
     Unreported,
 }
@@ -87,6 +89,7 @@ impl Select {
             Self::Every => 0,
             Self::Unreported => 1,
             Self::Tag(tag) => tag.code().saturating_add(2),
+            Self::Except(tag) => tag.code().saturating_add(128),
         }
     }
 }
@@ -171,7 +174,9 @@ impl Pattern {
 ///
 /// Progress is the same call answered differently than the last time, by the rule's own
 /// measure of results. The record that made progress may begin a pattern, but none reaches
-/// back across it.
+/// back across it. In a recurrence it is also progress if, between equal results that did not
+/// fail, a novel call of a writing tool worked, or, between silent ones, any call is novel: a
+/// check that still passes after another edit says that the edit was good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Progress {
     /// A pattern that holds progress is no loop.
@@ -215,6 +220,8 @@ pub struct Rule<'p> {
     pub progress: Progress,
     /// What to do about it.
     pub ladder: Ladder<'p>,
+    /// The most to ask for while the latest outcome is silent, and so hardly any evidence.
+    pub silent_max: Action,
 }
 
 impl<'p> Rule<'p> {
@@ -235,6 +242,7 @@ impl<'p> Rule<'p> {
             pattern,
             progress: Progress::Respect,
             ladder,
+            silent_max: Action::Stop,
         }
     }
 
@@ -273,11 +281,18 @@ impl<'p> Rule<'p> {
         self
     }
 
+    /// The rule, asking for no more than `most` while the latest outcome is silent.
+    #[must_use]
+    pub const fn silent_at_most(mut self, most: Action) -> Self {
+        self.silent_max = most;
+        self
+    }
+
     /// Whether the rule is judged when a call is announced.
     pub const fn is_judged_early(&self) -> bool {
         matches!(
             (self.results, self.outcomes, self.select),
-            (Results::Ignored, Outcomes::Any, Select::Every | Select::Tag(_))
+            (Results::Ignored, Outcomes::Any, Select::Every | Select::Tag(_) | Select::Except(_))
         )
     }
 
@@ -291,6 +306,7 @@ impl<'p> Rule<'p> {
         match self.select {
             Select::Every => true,
             Select::Tag(tag) => record.tag == tag,
+            Select::Except(tag) => record.tag != tag,
             Select::Unreported => record.status == Status::Unreported,
         }
     }

@@ -1,7 +1,7 @@
 //! What a rule remembers between two records, and how its pattern is told.
 
 use crate::mask::Mask;
-use crate::record::Record;
+use crate::record::{Record, Status};
 use crate::rule::{Pattern, Progress, Rule};
 use crate::verdict::Kind;
 use crate::window::View;
@@ -66,7 +66,7 @@ impl Track {
         view: &View,
     ) -> Option<Hit> {
         let past = self.see(runs, rule, record, view)?;
-        self.tell(runs, rule.pattern, &past)
+        self.tell(runs, rule, &past)
     }
 
     /// Takes in one record, and finds what it has in common with those that the rule saw, if
@@ -102,14 +102,19 @@ impl Track {
             return None;
         }
         self.seen = before.then(true);
-        Some(Past { seen: before & view.reach, matches, novel: view.novel, record })
+        let View { novel, written, reach, .. } = *view;
+        Some(Past { seen: before & reach, matches, novel, written, record })
     }
 
     /// Whether the pattern holds at a record that matches something.
-    fn tell(&mut self, runs: &mut [u16], pattern: Pattern, past: &Past<'_>) -> Option<Hit> {
-        match pattern {
+    fn tell(&mut self, runs: &mut [u16], rule: &Rule<'_>, past: &Past<'_>) -> Option<Hit> {
+        match rule.pattern {
             Pattern::Streak { times } => self.streak(times, past),
-            Pattern::Recurrence { times, within, novel } => past.recurrence(times, within, novel),
+            Pattern::Recurrence { times, within, novel } => {
+                let hit = past.recurrence(times, within, novel)?;
+                let moved = rule.progress == Progress::Respect && past.has_moved(times, &hit);
+                (!moved).then_some(hit)
+            }
             Pattern::Cycle { period_min, laps, .. } => {
                 self.running = true;
                 past.cycle(runs, period_min, laps)
@@ -131,7 +136,7 @@ impl Track {
         let row = u16::try_from(row).unwrap_or(u16::MAX);
         let all = u16::try_from(past.seen.count()).unwrap_or(u16::MAX);
         // When the whole window matches, the row may reach back beyond it.
-        let before = if row == all && all > 0 { self.streak.max(row) } else { row };
+        let before = if row == all { self.streak.max(row) } else { row };
         self.streak = before.saturating_add(1);
         (self.streak >= times)
             .then(|| past.stretch(Kind::Streak, 1, self.streak, u32::from(self.streak)))
@@ -143,6 +148,7 @@ struct Past<'a> {
     seen: Mask,
     matches: Mask,
     novel: Mask,
+    written: Mask,
     record: &'a Record,
 }
 
@@ -173,6 +179,19 @@ impl Past<'_> {
             matches,
             novel,
         })
+    }
+
+    /// Whether work was done between the `times` latest matches of a recurrence: something new
+    /// was written and the result is still no failure, or it is silent and anything is new.
+    fn has_moved(&self, times: u8, hit: &Hit) -> bool {
+        let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
+        let between = Mask::newest(oldest.unwrap_or(0));
+        let work = match (self.record.status, self.record.silent, self.record.failed) {
+            (Status::Reported, true, _) => self.novel,
+            (Status::Reported, false, false) => self.written,
+            _ => Mask::NONE,
+        };
+        !(work & between).is_empty()
     }
 
     fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u8) -> Option<Hit> {

@@ -173,6 +173,7 @@ pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) 
 /// assert_eq!(Verdict::PROCEED.action, Action::Proceed);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use = "a verdict that nobody looks at helps nobody"]
 #[non_exhaustive]
 pub struct Verdict {
     /// What to do.
@@ -190,11 +191,10 @@ impl Verdict {
     pub const PROCEED: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
-    /// The verdict that asks for more; of two that ask for the same, the one with a finding,
-    /// or else `self`.
-    #[must_use]
+    /// The verdict that asks for more; of two that ask for the same, the fresh one, or the one
+    /// with a finding, or else `self`.
     pub fn or_stronger(self, other: Self) -> Self {
-        let rank = |verdict: &Self| (verdict.action, verdict.finding.is_some());
+        let rank = |verdict: &Self| (verdict.action, verdict.fresh, verdict.finding.is_some());
         if rank(&other) > rank(&self) { other } else { self }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Window<const W: usize> {
     vetoed: u64,
     silent: u64,
     novel: u64,
+    /// Novel calls of writing tools that worked.
+    written: u64,
     newest: u8,
     len: u8,
 }
@@ -42,6 +44,7 @@ impl<const W: usize> Window<W> {
             vetoed: 0,
             silent: 0,
             novel: 0,
+            written: 0,
             newest: 0,
             len: 0,
         }
@@ -71,6 +74,7 @@ impl<const W: usize> Window<W> {
         flag(&mut self.vetoed, bit, record.status == Status::Vetoed);
         flag(&mut self.silent, bit, record.silent);
         flag(&mut self.novel, bit, record.novel);
+        flag(&mut self.written, bit, record.has_written());
     }
 
     /// Compares the call of `record` with the window, once for each digest of a call that
@@ -91,9 +95,8 @@ impl<const W: usize> Window<W> {
     /// Compares `record` with the window, once for each digest that `policy` looks at. O(W); a
     /// record whose call is novel, and of interest to no rule but for its call, is told at once.
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
-        let reach = Mask::newest(u32::from(policy.window()));
         if record.novel && !policy.looks_beyond_args(record) {
-            return View { novel: self.ages(self.novel) & reach, reach, ..View::default() };
+            return View::default();
         }
         let needs = policy.needs();
         let call = self.compare_call(record, policy);
@@ -105,6 +108,7 @@ impl<const W: usize> Window<W> {
             answered: self.ages(self.answered),
             vetoed: self.ages(self.vetoed),
             silent: self.ages(self.silent),
+            written: self.ages(self.written) & call.reach,
             ..call
         };
         View {
@@ -123,18 +127,15 @@ impl<const W: usize> Window<W> {
         let width = u32::from(width::<W>());
         let slot = u32::from(self.newest).checked_add(age)?;
         let slot = usize::try_from(slot.checked_rem(width)?).ok()?;
-        let result = match rule.results {
-            Results::Ignored => Digest::new(0),
-            Results::Same => *self.result.get(slot)?,
-            Results::Near => Digest::new(u64::from(*self.near.get(slot)?)),
+        let vetoed = self.ages(self.vetoed).has(age);
+        let digests = Digests {
+            args: *self.args.get(slot)?,
+            result: *self.result.get(slot)?,
+            similar: *self.similar.get(slot)?,
+            near: *self.near.get(slot)?,
+            tool: *self.tool.get(slot)?,
         };
-        let args = match rule.args {
-            Args::Same => *self.args.get(slot)?,
-            Args::Similar => Digest::new(u64::from(*self.similar.get(slot)?)),
-            Args::SameTool => Digest::new(u64::from(self.tool.get(slot)?.id())),
-            Args::Any => Digest::new(0),
-        };
-        Some(Key { args, result, vetoed: self.ages(self.vetoed).has(age) })
+        Some(digests.key(rule, vetoed))
     }
 
     /// Turns a set of slots into a mask of ages.
@@ -172,20 +173,35 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) fn of(record: &Record, rule: &Rule<'_>) -> Self {
-        Self {
-            args: match rule.args {
-                Args::Same => record.args,
-                Args::Similar => Digest::new(u64::from(record.similar)),
-                Args::SameTool => Digest::new(u64::from(record.tool.id())),
-                Args::Any => Digest::new(0),
-            },
-            result: match rule.results {
-                Results::Ignored => Digest::new(0),
-                Results::Same => record.result,
-                Results::Near => Digest::new(u64::from(record.near)),
-            },
-            vetoed: record.status == Status::Vetoed,
-        }
+        let Record { args, result, similar, near, tool, .. } = *record;
+        Digests { args, result, similar, near, tool }.key(rule, record.status == Status::Vetoed)
+    }
+}
+
+/// All that is known of a record.
+struct Digests {
+    args: Digest,
+    result: Digest,
+    similar: u32,
+    near: u32,
+    tool: Tool,
+}
+
+impl Digests {
+    /// What of it `rule` looks at.
+    fn key(&self, rule: &Rule<'_>, vetoed: bool) -> Key {
+        let args = match rule.args {
+            Args::Same => self.args,
+            Args::Similar => Digest::new(u64::from(self.similar)),
+            Args::SameTool => Digest::new(u64::from(self.tool.id())),
+            Args::Any => Digest::new(0),
+        };
+        let result = match rule.results {
+            Results::Ignored => Digest::new(0),
+            Results::Same => self.result,
+            Results::Near => Digest::new(u64::from(self.near)),
+        };
+        Key { args, result, vetoed }
     }
 }
 
@@ -201,6 +217,7 @@ pub(crate) struct View {
     pub(crate) vetoed: Mask,
     pub(crate) silent: Mask,
     pub(crate) novel: Mask,
+    pub(crate) written: Mask,
     /// The records that the policy's window reaches.
     pub(crate) reach: Mask,
     /// Whether the record is progress, by its result.
@@ -234,7 +251,7 @@ impl View {
         // Silence is evidence only between equal calls.
         let telling = if record.silent { self.args } else { self.args | !self.silent };
         match record.status {
-            Status::Open | Status::Unreported => Mask::NONE,
+            Status::Open | Status::Unreported | Status::Dropped => Mask::NONE,
             Status::Vetoed => named & (self.answered | self.vetoed),
             Status::Reported => (args & equal & telling) | (named & self.vetoed),
         }

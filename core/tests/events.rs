@@ -50,7 +50,7 @@ fn a_blocked_loop_stays_blocked_until_something_moves() {
 fn a_host_that_runs_a_blocked_call_is_judged_by_what_came_back() {
     let mut detector = balanced();
     for _ in 0..5 {
-        run(&mut detector, 0, 0);
+        let _ = run(&mut detector, 0, 0);
     }
     let announced = detector.announce(call(0));
     assert_eq!(announced.verdict.action, Action::Block);
@@ -80,7 +80,7 @@ fn every_further_attempt_climbs_to_the_stop() {
 #[test]
 fn a_finding_names_the_calls_that_prove_it() {
     let mut detector = balanced();
-    run(&mut detector, 9, 9);
+    let _ = run(&mut detector, 9, 9);
     let verdicts = [(0, 0), (1, 1), (0, 0), (1, 1)].map(|(a, r)| run(&mut detector, a, r));
     let finding = verdicts[3].finding.unwrap();
     assert_eq!(finding.rule_name(detector.policy()), "cycle");
@@ -112,10 +112,10 @@ fn a_verdict_is_fresh_once_a_rung() {
 fn a_ladder_is_armed_again_when_the_loop_has_ended() {
     let mut detector = balanced();
     for _ in 0..3 {
-        run(&mut detector, 0, 0);
+        let _ = run(&mut detector, 0, 0);
     }
     for n in 1..=25 {
-        run(&mut detector, n, n);
+        let _ = run(&mut detector, n, n);
     }
     let again = [(); 3].map(|()| run(&mut detector, 0, 0));
     assert_eq!(again.map(|verdict| verdict.action.name()), ["proceed", "proceed", "nudge"]);
@@ -128,7 +128,7 @@ fn outcomes_that_are_late_double_or_foreign_change_nothing() {
     let first = detector.announce(call(0)).id;
     let second = detector.announce(call(1)).id;
     assert_eq!(detector.outcome(first, answer(0)), Verdict::PROCEED, "it settled unreported");
-    detector.outcome(second, answer(1));
+    let _ = detector.outcome(second, answer(1));
     assert_eq!(detector.outcome(second, answer(2)), Verdict::PROCEED);
     let foreign = balanced().announce(call(0)).id;
     assert_eq!(detector.outcome(foreign, answer(0)), Verdict::PROCEED);
@@ -159,6 +159,62 @@ fn the_oldest_of_too_many_open_calls_settles_as_unreported() {
     let again: Vec<Verdict> =
         (1..=u8::try_from(OPEN_MAX).unwrap()).map(|n| run(&mut detector, n, n)).collect();
     assert_eq!(again.last().unwrap().action, Action::Nudge);
+}
+
+#[test]
+fn a_fresh_verdict_that_gave_way_is_fresh_again() {
+    const ONCE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let rules = [Rule::new("r", Args::Same, Results::Same, Pattern::recurrence(2, 8), ONCE)];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    // Two calls a step, answered in reverse: each time both settle with one event.
+    let told = [1, 2, 3].map(|step| {
+        let [a, b] = [0, 1].map(|args| detector.announce(call(args).step(step)).id);
+        assert_eq!(detector.outcome(b, answer(1)), Verdict::PROCEED);
+        detector.outcome(a, answer(0))
+    });
+    let loops = told.map(|verdict| verdict.finding.map(|finding| finding.loop_id));
+    assert_eq!(told.map(|verdict| verdict.fresh), [false, true, true]);
+    assert!(loops[1].is_some() && loops[1] != loops[2], "first one loop, then the other");
+}
+
+#[test]
+fn nothing_is_blocked_ahead_while_other_calls_are_open() {
+    let mut detector = balanced();
+    for _ in 0..5 {
+        let _ = run(&mut detector, 0, 0);
+    }
+    let other = detector.announce(call(1).step(7));
+    let same = detector.announce(call(0).step(7));
+    assert_eq!([other, same].map(|a| a.verdict.action), [Action::Proceed; 2]);
+    let alone = detector.announce(call(0).step(8));
+    assert_eq!(alone.verdict.action, Action::Proceed, "another call came between");
+}
+
+#[test]
+fn silence_never_stops_a_run() {
+    let mut detector = balanced();
+    let mut strongest = Action::Proceed;
+    for _ in 0..20 {
+        let announced = detector.announce(call(0));
+        let silence = Outcome::ok(Digest::of(b"")).silent();
+        let verdict = announced.verdict.or_stronger(detector.outcome(announced.id, silence));
+        strongest = strongest.max(verdict.action);
+    }
+    assert_eq!(strongest, Action::Warn);
+}
+
+#[test]
+fn a_detector_can_have_room_for_more_open_calls() {
+    let mut detector: Detector<'_, 20, 12> = Detector::new(&presets::BALANCED).unwrap();
+    let mut last = Verdict::PROCEED;
+    for step in 0..2 {
+        let open = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|n| detector.announce(call(n).step(step)).id);
+        for (n, id) in (0..).zip(open) {
+            last = detector.outcome(id, answer(n));
+        }
+    }
+    assert_eq!(last.finding.map(|finding| finding.period), Some(9));
 }
 
 #[test]

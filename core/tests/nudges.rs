@@ -75,7 +75,7 @@ fn every_action_says_what_comes_next() {
     let policy = Policy::new("p", 20, &rules).unwrap();
     let policy = policy.with_text(TextRule::new("t", Texts::Any, 2, LADDER)).unwrap();
     let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-    detector.text_turn(Digest::of(b"a"));
+    let _ = detector.text_turn(Digest::of(b"a"));
     let finding = detector.text_turn(Digest::of(b"b")).finding.unwrap();
     let nudges = Action::ALL.map(|action| finding.nudge(action, "").to_string());
     insta::assert_snapshot!(nudges.join("\n"));

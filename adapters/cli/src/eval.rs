@@ -177,7 +177,7 @@ pub(crate) fn run(eval: &Eval) -> Exit {
     };
     match Output::stdout(reader).write(&text) {
         Ok(()) => exit,
-        Err(failed) => failed,
+        Err(closed) => closed.exit(exit),
     }
 }
 
@@ -221,7 +221,9 @@ fn first_finding(
     let report = Report::of(&Input::File(root.join(&label.file)), None, preset)?;
     let asked = report.replay.found.iter().find(|found| found.action >= Action::Nudge);
     Ok(asked.map(|found| match found.place {
-        Place::Calls { at, .. } | Place::Messages { at, .. } => at,
+        // Labels count messages only where there is no call to count.
+        Place::Messages { at, .. } if report.trace.calls == 0 => at,
+        Place::Messages { .. } | Place::Calls { .. } => found.calls_before,
     }))
 }
 

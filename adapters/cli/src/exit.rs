@@ -23,7 +23,7 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::Found => 1,
             Exit::Input => 3,
-            // Where to write is configuration.
+            // 4 is for what the caller set up badly; where to write is all of that there is.
             Exit::Output => 4,
             Exit::Usage => 64,
         })

@@ -1,7 +1,7 @@
 //! `unstuck`: finds the loops in recorded agent runs.
 //!
-//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
-//! configuration, 64 a usage error. Never 2: coding agents read that as "block".
+//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 an output
+//! could not be written, 64 a usage error. Never 2: coding agents read that as "block".
 
 mod args;
 mod eval;

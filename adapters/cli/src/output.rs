@@ -46,19 +46,33 @@ impl Output {
     }
 
     /// Writes `text` as one piece and hands it on, so that no reader ever sees half of it.
-    /// `Err` says how to exit.
-    pub(crate) fn write(&mut self, text: &str) -> Result<(), Exit> {
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Closed> {
         let written = self.writer.write_all(text.as_bytes()).and_then(|()| self.writer.flush());
-        written.map_err(|error| self.gone(&error))
+        written.map_err(|error| {
+            if error.kind() == ErrorKind::BrokenPipe {
+                return Closed::ByReader;
+            }
+            complain(&self.name, &format!("cannot be written: {error}"));
+            Closed::ByError
+        })
     }
+}
 
-    fn gone(&self, error: &io::Error) -> Exit {
-        if error.kind() == ErrorKind::BrokenPipe {
-            // The reader has seen enough; that is no failure.
-            return Exit::Clean;
+/// Why nothing more can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// The reader has seen enough, which is no failure.
+    ByReader,
+    ByError,
+}
+
+impl Closed {
+    /// How to exit, if it would have been with `exit`.
+    pub(crate) fn exit(self, exit: Exit) -> Exit {
+        match self {
+            Self::ByReader => exit,
+            Self::ByError => Exit::Output,
         }
-        complain(&self.name, &format!("cannot be written: {error}"));
-        Exit::Output
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use unstuck_core::{
-    Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Tag, TextRule, Texts,
+    Action, Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Tag, TextRule, Texts,
 };
 use unstuck_text::PRESETS;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(presets: &Presets) -> Exit {
     };
     match output.write(&text.join("\n")) {
         Ok(()) => Exit::Clean,
-        Err(exit) => exit,
+        Err(closed) => closed.exit(Exit::Clean),
     }
 }
 
@@ -33,7 +33,11 @@ fn policy(policy: &Policy<'_>) -> String {
     for rule in policy.rules() {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {}: {}", rule.name, condition(rule));
-        let _ = writeln!(text, "    {}", ladder(&rule.ladder));
+        let silent = match rule.silent_max {
+            Action::Stop => String::new(),
+            most => format!("; at most {most} for silent results"),
+        };
+        let _ = writeln!(text, "    {}{silent}", ladder(&rule.ladder));
     }
     if let Some(rule) = policy.text() {
         let _ = writeln!(text, "  {}: {}", rule.name, turns(rule));
@@ -51,6 +55,7 @@ fn condition(rule: &Rule<'_>) -> String {
     let select = match rule.select {
         Select::Every => String::new(),
         Select::Tag(tag) => format!(", only tag {tag}"),
+        Select::Except(tag) => format!(", all but tag {tag}"),
         Select::Unreported => ", only calls without an outcome".to_owned(),
     };
     let failed = if rule.outcomes == Outcomes::Failed { ", all failed" } else { "" };

@@ -16,8 +16,8 @@ const TEXTS_MAX: usize = 8;
 /// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
 const TEXT_SHOWN: usize = 512;
 
-/// The largest window of any preset: all detectors have room for it.
-type Engine = Detector<'static, 64>;
+/// Room for the largest window, and for more calls issued together than any agent was seen to.
+type Engine = Detector<'static, 64, 32>;
 
 /// One finding: a loop reached a rung of its ladder for the first time.
 #[derive(Clone, Debug)]
@@ -35,11 +35,11 @@ pub(crate) struct Found {
     /// Which loop of which worker it is.
     pub(crate) key: LoopKey,
     /// How many calls of the file came before it, to put findings in order.
-    calls_before: usize,
+    pub(crate) calls_before: usize,
 }
 
-/// One loop of one worker, by the worker's place.
-pub(crate) type LoopKey = (usize, LoopId);
+/// One loop of one worker, by the worker's place; the same loop a long time after is another.
+pub(crate) type LoopKey = (usize, LoopId, u32);
 
 /// First, at, and last, counted from 0 among all calls or all messages of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub(crate) struct Replay {
     pub(crate) found: Vec<Found>,
     /// The last call or message at which each loop was found.
     pub(crate) ends: HashMap<LoopKey, usize>,
+    /// How often each loop has begun, and how many calls there were when it was last found.
+    stretches: HashMap<(usize, LoopId), (u32, usize)>,
     /// The rungs that were reached: once a history is cleared, loops are found again.
     reached: HashSet<(LoopKey, u8)>,
     calls: usize,
@@ -100,6 +102,7 @@ impl Replay {
             places: HashMap::new(),
             found: Vec::new(),
             ends: HashMap::new(),
+            stretches: HashMap::new(),
             reached: HashSet::new(),
             calls: 0,
         }
@@ -170,7 +173,7 @@ impl Replay {
         let worker = &mut self.workers[place];
         if message.role == Role::User {
             worker.engine.user_message(text);
-        } else if message.text_only {
+        } else if message.text_only && !message.text.trim().is_empty() {
             worker.turns.set(worker.turn, message.index);
             worker.turn += 1;
             push(&mut worker.texts, Shown::new(message.index, None, message.text), TEXTS_MAX);
@@ -179,14 +182,26 @@ impl Replay {
         }
     }
 
+    /// The loop that was found, begun anew if more calls than fit into a window have passed.
+    fn key(&mut self, place: usize, finding: &Finding) -> LoopKey {
+        let window = usize::from(self.preset.policy.window());
+        let calls = self.calls;
+        let (stretch, last) = self.stretches.entry((place, finding.loop_id)).or_insert((0, calls));
+        if calls.saturating_sub(*last) > window * self.workers.len() {
+            *stretch += 1;
+        }
+        *last = calls;
+        (place, finding.loop_id, *stretch)
+    }
+
     /// Keeps a verdict that asks for something, at the call or message `at`: as a finding if its
     /// rung is a new one, else as the further course of its loop.
     fn note(&mut self, place: usize, verdict: &Verdict, at: usize) {
         let Some(finding) = verdict.finding.filter(|_| verdict.action > Action::Proceed) else {
             return;
         };
+        let key = self.key(place, &finding);
         let worker = &self.workers[place];
-        let key = (place, finding.loop_id);
         self.ends.insert(key, at);
         if !verdict.fresh || !self.reached.insert((key, verdict.rung)) {
             return;

@@ -9,7 +9,7 @@ use unstuck_trace::{Format, Trace, read};
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
 use crate::inputs::{self, Input, Inputs};
-use crate::output::{Output, Reader, complain, remark};
+use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::replay::Replay;
 use crate::{human, machine};
 
@@ -90,14 +90,26 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
         tally.unread += 1;
         exit = Exit::Input;
     }
+    let written = scan_each(scan, &inputs.found, &mut output, &mut tally, &mut exit);
+    Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
+}
+
+/// Reads, judges and prints one input after the other, until nobody reads any more.
+fn scan_each(
+    scan: &Scan,
+    inputs: &[Input],
+    output: &mut Output,
+    tally: &mut Tally,
+    exit: &mut Exit,
+) -> Result<(), Closed> {
     let mut document = machine::Document::default();
-    for input in &inputs.found {
+    for input in inputs {
         let report = match Report::of(input, scan.from(), scan.preset()) {
             Ok(report) => report,
             Err(why) => {
                 complain(&input.name(), &why);
                 tally.unread += 1;
-                exit = Exit::Input;
+                *exit = Exit::Input;
                 continue;
             }
         };
@@ -105,7 +117,7 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        exit = exit.max(judge(&report, scan, &mut tally));
+        *exit = judge(&report, scan, tally).max(*exit);
         match scan.format {
             OutputFormat::Human => output.write(&human::report(&report))?,
             OutputFormat::Jsonl => output.write(&machine::line(&report))?,
@@ -113,11 +125,10 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
         }
     }
     match scan.format {
-        OutputFormat::Human => output.write(&human::summary(&tally))?,
-        OutputFormat::Jsonl => {}
-        OutputFormat::Json => output.write(&document.finish())?,
+        OutputFormat::Human => output.write(&human::summary(tally)),
+        OutputFormat::Jsonl => Ok(()),
+        OutputFormat::Json => output.write(&document.finish()),
     }
-    Ok(exit)
 }
 
 /// Counts the report, complains of what could not be read in it, and says how to exit.

@@ -37,8 +37,9 @@ pub(crate) fn file_read(command: &str) -> Option<&str> {
     let mut after_count = false;
     for word in words {
         if word.starts_with('-') && word.len() > 1 {
-            // `-n 20` and `-c 20` take the next word; `-n20`, `-20` and the like do not.
-            after_count = matches!(word, "-n" | "-c" | "--lines" | "--bytes");
+            // `head -n 20` takes the next word; `head -n20`, `head -20` and `cat -n` do not.
+            let counts = matches!(word, "-n" | "-c" | "--lines" | "--bytes");
+            after_count = counts && matches!(program, "head" | "tail");
         } else if after_count {
             after_count = false;
         } else if file.replace(unquoted(word)?).is_some() {
@@ -105,9 +106,28 @@ fn is_test_script(word: &str) -> bool {
     is_path && word.split(['/', '.', '_', '-']).any(|part| matches!(part, "test" | "tests"))
 }
 
+/// Whether `command` only waits.
+pub(crate) fn only_waits(command: &str) -> bool {
+    let mut words = command.split_ascii_whitespace();
+    words.next() == Some("sleep") && words.next().is_some() && words.next().is_none()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{file_read, runs_tests, with_command};
+    use super::{file_read, only_waits, runs_tests, with_command};
+
+    #[test]
+    fn a_command_that_only_waits_does_nothing_else() {
+        for (command, expected) in [
+            ("sleep 5", true),
+            (" sleep 0.5 ", true),
+            ("sleep", false),
+            ("sleep 5 && make", false),
+            ("sleep 5; ls", false),
+        ] {
+            assert_eq!(only_waits(command), expected, "{command}");
+        }
+    }
 
     #[test]
     fn a_command_that_only_reads_names_its_file() {
@@ -115,6 +135,8 @@ mod tests {
             ("cat foo.ts", Some("foo.ts")),
             ("head -n 20 foo.ts", Some("foo.ts")),
             ("head -20 foo.ts", Some("foo.ts")),
+            ("cat -n foo.ts", Some("foo.ts")),
+            ("cat -n a.rs b.rs", None),
             ("  tail\t-f 'foo.ts' ", Some("foo.ts")),
             ("cat \"src/a.rs\"", Some("src/a.rs")),
             ("cat", None),

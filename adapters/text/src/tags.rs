@@ -2,7 +2,7 @@
 
 use unstuck_core::Tag;
 
-use crate::command::{runs_tests, with_command};
+use crate::command::{only_waits, runs_tests, with_command};
 
 /// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
 /// Codex, Gemini CLI, `OpenHands`, SWE-agent, Cline and opencode.
@@ -84,8 +84,8 @@ const TOOLS: &[(Tag, &[&str])] = &[
     (Tag::StartOver, &["start_over", "startover", "start-over"]),
 ];
 
-/// What kind of tool is called `tool`; a shell whose command runs tests is one that tests. Upper
-/// and lower case are the same. O(length of the arguments).
+/// What kind of tool is called `tool`; a shell whose command runs tests is one that tests, and one
+/// that only sleeps polls. Upper and lower case are the same. O(length of the arguments).
 ///
 /// ```
 /// use unstuck_core::Tag;
@@ -99,11 +99,17 @@ pub fn tag(tool: &str, args: &str) -> Tag {
     let known =
         TOOLS.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(tool)));
     match known.map_or(Tag::Other, |&(tag, _)| tag) {
-        Tag::Shell if with_command(args, |command| runs_tests(command).then_some(())).is_some() => {
-            Tag::Test
-        }
+        Tag::Shell => with_command(args, kind).unwrap_or(Tag::Shell),
         tag => tag,
     }
+}
+
+/// What a shell's command does, where that is not just to run.
+fn kind(command: &str) -> Option<Tag> {
+    if runs_tests(command) {
+        return Some(Tag::Test);
+    }
+    only_waits(command).then_some(Tag::Poll)
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ const SILENCE: Fate = Fate::Answered(Answer { result: 9, near: 9, failed: false,
 
 const A: Asked = asked(0, 0, 0, Tag::Test);
 const B: Asked = asked(0, 1, 0, Tag::Shell);
+const W: Asked = asked(2, 3, 2, Tag::Write);
 const C: Asked = asked(1, 2, 1, Tag::Test);
 
 /// Calls that are equal, alike, of one tool, or different.
@@ -68,6 +69,9 @@ const STEPS: [Symbol; 3] = [
     &[(B, answer(1, 1)), (A, Fate::Lost)],
 ];
 
+/// A check, and what may change between two of its runs.
+const WORK: [Symbol; 3] = [&[(A, answer(0, 0))], &[(A, SILENCE)], &[(W, answer(1, 1))]];
+
 const LADDERS: [Ladder<'_>; 3] = [
     Ladder::by_repetitions(&[Rung::new(4, Action::Warn), Rung::new(5, Action::Block)]),
     Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge), Rung::new(3, Action::Block)]),
@@ -85,7 +89,8 @@ struct Filters {
 
 const EVERY_ARGS: &[Args] = &[Args::Same, Args::Similar, Args::SameTool, Args::Any];
 const EVERY_RESULT: &[Results] = &[Results::Ignored, Results::Same, Results::Near];
-const EVERY_SELECT: &[Select] = &[Select::Every, Select::Tag(Tag::Test), Select::Unreported];
+const EVERY_SELECT: &[Select] =
+    &[Select::Every, Select::Tag(Tag::Test), Select::Except(Tag::Test), Select::Unreported];
 const EVERY_OUTCOME: &[Outcomes] = &[Outcomes::Any, Outcomes::Failed];
 const EVERY_PROGRESS: &[Progress] = &[Progress::Respect, Progress::Ignore];
 
@@ -111,6 +116,7 @@ impl Filters {
                                 rule.select = select;
                                 rule.outcomes = outcomes;
                                 rule.progress = progress;
+                                rule.silent_max = Action::Warn;
                                 rules.push(rule);
                             }
                         }
@@ -234,6 +240,12 @@ fn answers_that_say_nothing() {
 }
 
 #[test]
+fn work_between_equal_answers() {
+    let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
+    assert!(compare(WORK, &filters, 10) > 0);
+}
+
+#[test]
 fn calls_issued_together() {
     assert!(compare(STEPS, &PLAIN, 10) > 0);
 }
@@ -250,7 +262,7 @@ fn every_filter_on_every_alphabet() {
     // Ten takes half an hour: for whoever changes the definitions.
     let length = std::env::var("UNSTUCK_EXHAUSTIVE_LENGTH").ok();
     let length = length.map_or(7, |length| length.parse().expect("a number"));
-    for alphabet in [CALLS, ANSWERS, FAILURES, GAPS, SILENCES, STEPS] {
+    for alphabet in [CALLS, ANSWERS, FAILURES, GAPS, SILENCES, WORK, STEPS] {
         assert!(compare(alphabet, &filters, length) > 0);
     }
 }

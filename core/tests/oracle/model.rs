@@ -51,7 +51,7 @@ impl Said {
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
     fn or_stronger(self, other: Self) -> Self {
-        let rank = |said: &Self| (said.action, said.finding.is_some());
+        let rank = |said: &Self| (said.action, said.fresh, said.finding.is_some());
         if rank(&other) > rank(&self) { other } else { self }
     }
 }
@@ -77,6 +77,7 @@ enum Status {
     Open,
     Reported(Answer),
     Unreported,
+    Dropped,
     Vetoed,
 }
 
@@ -163,7 +164,7 @@ impl<'p> Model<'p> {
                 return (self.settle(), Said::NOTHING);
             }
             Event::Finish => {
-                self.expire(usize::MAX);
+                self.give_up(usize::MAX, Status::Unreported);
                 return (self.settle(), Said::NOTHING);
             }
             Event::Text(text) => return (self.text(text), Said::NOTHING),
@@ -199,10 +200,10 @@ impl<'p> Model<'p> {
         }
         let later = asked.step.is_none() || self.step != asked.step;
         if later {
-            self.expire(usize::MAX);
+            self.give_up(usize::MAX, Status::Unreported);
             self.steps += 1;
         } else if self.open.len() == OPEN_MAX {
-            self.expire(1);
+            self.give_up(1, Status::Dropped);
         }
         let settled = self.settle();
         self.step = asked.step;
@@ -230,10 +231,10 @@ impl<'p> Model<'p> {
     }
 
     /// Gives up waiting for the `n` oldest calls that have not settled.
-    fn expire(&mut self, n: usize) {
+    fn give_up(&mut self, n: usize, status: Status) {
         for record in self.open.iter_mut().take(n) {
             if record.status == Status::Open {
-                record.status = Status::Unreported;
+                record.status = status;
             }
         }
     }
@@ -263,9 +264,26 @@ impl<'p> Model<'p> {
             } else {
                 self.settled.push(record);
             }
-            said = said.or_stronger(one);
+            let stronger = said.clone().or_stronger(one.clone());
+            let weaker = if stronger == said { one } else { said };
+            said = stronger;
+            if weaker.fresh && said.action < Action::StartOver {
+                self.tell_again(&weaker);
+            }
         }
         said
+    }
+
+    /// A fresh verdict that is not returned is fresh the next time, too.
+    fn tell_again(&mut self, said: &Said) {
+        let Some(found) = &said.finding else { return };
+        let ladder = found.rule.map(|place| self.policy.rules()[place].ladder);
+        if ladder.is_some_and(|ladder| ladder.basis != Basis::AllFindings) {
+            let same = |known: &&mut Remembered| known.identity == found.identity;
+            if let Some(known) = self.loops.iter_mut().find(same) {
+                known.rung = said.rung - 1;
+            }
+        }
     }
 
     fn in_window(&self, old: &Record, new: &Record) -> bool {
@@ -307,7 +325,9 @@ impl<'p> Model<'p> {
             identity: hit.identity,
         };
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
-        self.climb(&rule.ladder, found, blocks.then_some(place), record.seq)
+        let silent = matches!(record.status, Status::Reported(Answer { silent: true, .. }));
+        let most = if silent { rule.silent_max } else { Action::Stop };
+        self.climb(&rule.ladder, most, found, blocks.then_some(place), record.seq)
     }
 
     /// Shows a record to a rule: whether the rule counts it as one of its own.
@@ -315,12 +335,13 @@ impl<'p> Model<'p> {
         let selected = match rule.select {
             Select::Every => true,
             Select::Tag(tag) => record.asked.tag == tag,
+            Select::Except(tag) => record.asked.tag != tag,
             Select::Unreported => record.status == Status::Unreported,
         };
         let failed = match record.status {
             Status::Reported(answer) => answer.failed,
             Status::Vetoed => true,
-            Status::Open | Status::Unreported => false,
+            Status::Open | Status::Unreported | Status::Dropped => false,
         };
         if !selected {
             return false;
@@ -398,7 +419,8 @@ impl<'p> Model<'p> {
                 let oldest = members.len().checked_sub(usize::from(times)).map(|n| members[n])?;
                 let novel_between =
                     recent.iter().filter(|old| old.seq > oldest.seq && old.novel).count();
-                (novel_between <= usize::from(novel))
+                let moved = rule.progress == Progress::Respect && self.moved(oldest, last);
+                (novel_between <= usize::from(novel) && !moved)
                     .then(|| hit(Kind::Recurrence, 1, members.len(), members.clone(), &members))
             }
             Pattern::Cycle { period_min, period_max, laps } => {
@@ -417,6 +439,18 @@ impl<'p> Model<'p> {
                 Some(hit(Kind::Cycle, period, run / period + 1, members, &shown))
             }
         }
+    }
+
+    /// Whether work was done after `oldest` and before `last`, which was answered alike: something
+    /// new was written and `last` is no failure, or it is silent and any call was new.
+    fn moved(&self, oldest: Record, last: &Record) -> bool {
+        let Status::Reported(answer) = last.status else { return false };
+        let between = self.settled.iter().filter(|old| old.seq > oldest.seq);
+        between.filter(|old| old.novel).any(|old| {
+            let worked = matches!(old.status, Status::Reported(Answer { failed: false, .. }));
+            let written = worked && old.asked.tag == Tag::Write;
+            answer.silent || !answer.failed && written
+        })
     }
 
     /// How many records in a row match the last one; of a row that fills the window, how many
@@ -442,6 +476,7 @@ impl<'p> Model<'p> {
     fn climb(
         &mut self,
         ladder: &Ladder<'_>,
+        most: Action,
         found: Found,
         blocker: Option<usize>,
         now: u64,
@@ -471,7 +506,8 @@ impl<'p> Model<'p> {
             Basis::LoopFindings => (known.findings, &mut known.rung),
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
-        let rung = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= count).count();
+        let reached = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= count);
+        let rung = reached.filter(|rung| rung.action <= most).count();
         let action = rung.checked_sub(1).map_or(Action::Proceed, |n| ladder.rungs[n].action);
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
@@ -486,6 +522,9 @@ impl<'p> Model<'p> {
     fn blocked(&self, record: &Record) -> Option<Said> {
         let window = u64::from(self.policy.window());
         let attempt = Record { status: Status::Vetoed, ..*record };
+        if !self.open.is_empty() {
+            return None;
+        }
         self.loops.iter().find_map(|known| {
             let place = known.blocked_by?;
             let rule = &self.policy.rules()[place];
@@ -493,15 +532,10 @@ impl<'p> Model<'p> {
                 return None;
             }
             let mut trial = self.clone();
-            // The calls still open are left out of sight, and with them their step.
-            let attempt = match self.settled.last() {
-                Some(latest) => Record { seq: latest.seq + 1, ..attempt },
-                None => attempt,
-            };
             let hit = trial
                 .sees(place, rule, &attempt)
                 .then(|| trial.pattern(rule, &trial.visible[place]))??;
-            (hit.identity == known.identity).then(|| Said {
+            (hit.identity == known.identity).then_some(Said {
                 action: Action::Block,
                 rung: known.rung,
                 fresh: false,
@@ -510,7 +544,7 @@ impl<'p> Model<'p> {
                     kind: hit.kind,
                     period: hit.period,
                     laps: hit.laps,
-                    first: hit.first + (record.seq - attempt.seq),
+                    first: hit.first,
                     last: record.seq,
                     identity: hit.identity,
                 }),
@@ -539,7 +573,7 @@ impl<'p> Model<'p> {
             identity: (format!("text {:?}", rule.texts), vec![(said, vec![])]),
         };
         let ladder = rule.ladder;
-        let said = self.climb(&ladder, found, None, self.next);
+        let said = self.climb(&ladder, Action::Stop, found, None, self.next);
         if said.action >= Action::StartOver {
             self.clear();
         }

@@ -21,7 +21,12 @@ enum Draft {
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
-    let tag = prop_oneof![8 => Just(Tag::Test), 8 => Just(Tag::Shell), 1 => Just(Tag::Think)];
+    let tag = prop_oneof![
+        8 => Just(Tag::Test),
+        8 => Just(Tag::Shell),
+        3 => Just(Tag::Write),
+        1 => Just(Tag::Think),
+    ];
     let step = prop_oneof![Just(None), (0..3_u8).prop_map(Some)];
     (0..3_u8, 0..2_u8, tag, step).prop_map(|(args, similar, tag, step)| Asked {
         tool: args / 2,
@@ -80,16 +85,24 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
     let args = prop::sample::select(&[Args::Same, Args::Similar, Args::SameTool, Args::Any][..]);
     let results = prop::sample::select(&[Results::Ignored, Results::Same, Results::Near][..]);
     let select = prop::sample::select(
-        &[Select::Every, Select::Every, Select::Tag(Tag::Test), Select::Unreported][..],
+        &[
+            Select::Every,
+            Select::Every,
+            Select::Tag(Tag::Test),
+            Select::Except(Tag::Test),
+            Select::Unreported,
+        ][..],
     );
     let outcomes = prop::sample::select(&[Outcomes::Any, Outcomes::Any, Outcomes::Failed][..]);
     let progress = prop::sample::select(&[Progress::Respect, Progress::Ignore][..]);
     let ladder = prop::sample::select(&LADDERS[..]);
-    (args, results, select, outcomes, progress, pattern(), ladder).prop_map(
-        |(args, results, select, outcomes, progress, pattern, ladder)| {
+    let silent_max = prop::sample::select(&[Action::Stop, Action::Warn][..]);
+    (args, results, select, outcomes, progress, pattern(), ladder, silent_max).prop_map(
+        |(args, results, select, outcomes, progress, pattern, ladder, silent_max)| {
             let mut rule = Rule::new("random", args, results, pattern, ladder).select(select);
             rule.outcomes = outcomes;
             rule.progress = progress;
+            rule.silent_max = silent_max;
             rule
         },
     )

@@ -55,7 +55,13 @@ fn a_scenario_has_the_same_findings_in_every_format() {
                 assert_eq!(report["errors"], reports[0]["errors"], "{path}");
             }
             let told = |report| findings(report, &OF_THE_FORMAT);
-            assert_eq!(told(report), told(&reports[0]), "{path}");
+            if report["format"] == "openai" {
+                // Where failures are not told, a test that still fails after an edit may have
+                // passed: what comes after the first finding can differ.
+                assert_eq!(told(report).first(), told(&reports[0]).first(), "{path}");
+            } else {
+                assert_eq!(told(report), told(&reports[0]), "{path}");
+            }
             assert_eq!(told(report).is_empty(), recordings[0].contains("healthy"), "{path}");
         }
     }
