@@ -65,6 +65,11 @@ pub(crate) struct Found {
     pub(crate) laps: usize,
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// The calls that prove it, as far back as the window reaches.
+    pub(crate) calls: Vec<u64>,
+    pub(crate) tool: u8,
+    pub(crate) tag: Tag,
+    pub(crate) confidence: usize,
     pub(crate) identity: Identity,
 }
 
@@ -106,6 +111,8 @@ struct Hit {
     period: usize,
     laps: usize,
     first: u64,
+    calls: Vec<u64>,
+    confidence: usize,
     identity: Identity,
 }
 
@@ -322,6 +329,10 @@ impl<'p> Model<'p> {
             laps: hit.laps,
             first: hit.first,
             last: record.seq,
+            calls: hit.calls,
+            tool: record.asked.tool,
+            tag: record.asked.tag,
+            confidence: hit.confidence,
             identity: hit.identity,
         };
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
@@ -388,14 +399,25 @@ impl<'p> Model<'p> {
 
     /// Whether the rule's pattern holds at the last of the records that it saw.
     fn pattern(&self, rule: &Rule<'_>, visible: &[Record]) -> Option<Hit> {
-        let hit = |kind, period, laps, members: Vec<Record>, round: &[Record]| Hit {
-            kind,
-            period,
-            laps,
-            first: members[0].seq,
-            identity: identity(rule, round, period),
-        };
         let last = visible.last()?;
+        let hit = |kind, period, laps, novel, members: Vec<Record>, round: &[Record]| {
+            let asked = match rule.pattern {
+                Pattern::Streak { times } => usize::from(times),
+                Pattern::Recurrence { times: n, .. } | Pattern::Cycle { laps: n, .. } => {
+                    usize::from(n)
+                }
+            };
+            let shown = members.iter().filter(|old| self.in_window(old, last));
+            Hit {
+                kind,
+                period,
+                laps,
+                first: members[0].seq,
+                calls: shown.map(|old| old.seq).collect(),
+                confidence: confidence(rule.args, rule.results, novel, laps - asked),
+                identity: identity(rule, round, period),
+            }
+        };
         match rule.pattern {
             Pattern::Streak { times } => {
                 let row = self.row(rule, visible);
@@ -406,7 +428,7 @@ impl<'p> Model<'p> {
                         .filter(|old| old.seq == last.seq || self.matches(rule, old, last))
                         .copied()
                         .collect();
-                    hit(Kind::Streak, 1, row, members, &matching)
+                    hit(Kind::Streak, 1, row, 0, members, &matching)
                 })
             }
             Pattern::Recurrence { times, within, novel } => {
@@ -420,8 +442,10 @@ impl<'p> Model<'p> {
                 let novel_between =
                     recent.iter().filter(|old| old.seq > oldest.seq && old.novel).count();
                 let moved = rule.progress == Progress::Respect && self.moved(oldest, last);
-                (novel_between <= usize::from(novel) && !moved)
-                    .then(|| hit(Kind::Recurrence, 1, members.len(), members.clone(), &members))
+                (novel_between <= usize::from(novel) && !moved).then(|| {
+                    let laps = members.len();
+                    hit(Kind::Recurrence, 1, laps, novel_between, members.clone(), &members)
+                })
             }
             Pattern::Cycle { period_min, period_max, laps } => {
                 let (range, laps) = (period_min..=period_max, usize::from(laps));
@@ -436,7 +460,7 @@ impl<'p> Model<'p> {
                 let members = visible[visible.len() - run - period..].to_vec();
                 let shown: Vec<Record> =
                     members.iter().filter(|old| self.in_window(old, last)).copied().collect();
-                Some(hit(Kind::Cycle, period, run / period + 1, members, &shown))
+                Some(hit(Kind::Cycle, period, run / period + 1, 0, members, &shown))
             }
         }
     }
@@ -546,6 +570,10 @@ impl<'p> Model<'p> {
                     laps: hit.laps,
                     first: hit.first,
                     last: record.seq,
+                    calls: hit.calls,
+                    tool: record.asked.tool,
+                    tag: record.asked.tag,
+                    confidence: hit.confidence,
                     identity: hit.identity,
                 }),
             })
@@ -570,6 +598,15 @@ impl<'p> Model<'p> {
             laps: self.row,
             first: turn + 1 - self.row as u64,
             last: turn,
+            calls: Vec::new(),
+            tool: 0,
+            tag: Tag::Other,
+            confidence: confidence(
+                if rule.texts == Texts::Any { Args::Any } else { Args::Same },
+                Results::Ignored,
+                0,
+                self.row - usize::from(rule.times),
+            ),
             identity: (format!("text {:?}", rule.texts), vec![(said, vec![])]),
         };
         let ladder = rule.ladder;
@@ -579,6 +616,24 @@ impl<'p> Model<'p> {
         }
         said
     }
+}
+
+/// How sure a finding is: what the rule compares, less what came between, and half the doubt for
+/// each repetition beyond those asked for.
+fn confidence(args: Args, results: Results, novel: usize, beyond: usize) -> usize {
+    let args = match args {
+        Args::Same => 100,
+        Args::Similar => 85,
+        Args::SameTool => 70,
+        Args::Any => 60,
+    };
+    let results = match results {
+        Results::Same => 100,
+        Results::Near => 80,
+        Results::Ignored => 75,
+    };
+    let sure = (args * results / 100_usize).saturating_sub(5 * novel);
+    100 - (0..beyond).fold(100 - sure, |doubt, _| doubt / 2)
 }
 
 fn is_early(rule: &Rule<'_>) -> bool {

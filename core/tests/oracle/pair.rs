@@ -91,6 +91,10 @@ impl<'p, const W: usize> Pair<'p, W> {
             laps: usize::from(finding.laps),
             first: finding.first,
             last: finding.last,
+            calls: finding.calls().collect(),
+            tool: u8::try_from(finding.tool.id()).unwrap(),
+            tag: finding.tag,
+            confidence: usize::from(finding.confidence),
             identity: said
                 .finding
                 .as_ref()
