@@ -116,6 +116,24 @@ struct Hit {
     identity: Identity,
 }
 
+impl Hit {
+    fn found(self, place: usize, record: &Record) -> Found {
+        Found {
+            rule: Some(place),
+            kind: self.kind,
+            period: self.period,
+            laps: self.laps,
+            first: self.first,
+            last: record.seq,
+            calls: self.calls,
+            tool: record.asked.tool,
+            tag: record.asked.tag,
+            confidence: self.confidence,
+            identity: self.identity,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Model<'p> {
     policy: &'p Policy<'p>,
@@ -322,19 +340,7 @@ impl<'p> Model<'p> {
             }
         }
         let Some((place, rule, hit)) = found else { return Said::NOTHING };
-        let found = Found {
-            rule: Some(place),
-            kind: hit.kind,
-            period: hit.period,
-            laps: hit.laps,
-            first: hit.first,
-            last: record.seq,
-            calls: hit.calls,
-            tool: record.asked.tool,
-            tag: record.asked.tag,
-            confidence: hit.confidence,
-            identity: hit.identity,
-        };
+        let found = hit.found(place, record);
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
         let silent = matches!(record.status, Status::Reported(Answer { silent: true, .. }));
         let most = if silent { rule.silent_max } else { Action::Stop };
@@ -563,19 +569,7 @@ impl<'p> Model<'p> {
                 action: Action::Block,
                 rung: known.rung,
                 fresh: false,
-                finding: Some(Found {
-                    rule: Some(place),
-                    kind: hit.kind,
-                    period: hit.period,
-                    laps: hit.laps,
-                    first: hit.first,
-                    last: record.seq,
-                    calls: hit.calls,
-                    tool: record.asked.tool,
-                    tag: record.asked.tag,
-                    confidence: hit.confidence,
-                    identity: hit.identity,
-                }),
+                finding: Some(hit.found(place, record)),
             })
         })
     }
