@@ -260,14 +260,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let stronger = verdict.or_stronger(one);
             let weaker = if stronger == verdict { one } else { verdict };
             verdict = stronger;
-            if weaker.fresh && !verdict.action.clears() {
+            if weaker.fresh && !verdict.action.clears() && !verdict.shares_loop_with(&weaker) {
                 self.take_back(&weaker);
             }
         }
         verdict
     }
 
-    /// A fresh verdict gave way to a stronger one of the same event: its rung is still to be told.
+    /// A fresh verdict gave way to a stronger one of the same event, about another loop: its rung is
+    /// still to be told.
     fn take_back(&mut self, verdict: &Verdict) {
         let Some(Finding { rule: RuleIndex::Call(place), loop_id, .. }) = verdict.finding else {
             return;

@@ -191,6 +191,12 @@ impl Verdict {
     pub const PROCEED: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
+    /// Whether both verdicts are about one loop.
+    pub(crate) fn shares_loop_with(&self, other: &Self) -> bool {
+        let loop_of = |verdict: &Self| verdict.finding.map(|finding| finding.loop_id);
+        loop_of(self) == loop_of(other)
+    }
+
     /// The verdict that asks for more; of two that ask for the same, the fresh one, or the one
     /// with a finding, or else `self`.
     pub fn or_stronger(self, other: Self) -> Self {

@@ -179,6 +179,28 @@ fn a_fresh_verdict_that_gave_way_is_fresh_again() {
 }
 
 #[test]
+fn a_loop_that_climbs_two_rungs_in_one_event_has_told_both() {
+    const RUNGS: [Rung; 3] =
+        [Rung::new(1, Action::Nudge), Rung::new(2, Action::Warn), Rung::new(9, Action::Block)];
+    let pattern = Pattern::cycle(2, 2, 2);
+    let ladder = Ladder::by_loop_findings(&RUNGS);
+    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, ladder)];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    // A, then B and A, then B and A: the last two settle with one event.
+    let first = detector.announce(call(0).step(0)).id;
+    let _ = detector.outcome(first, answer(0));
+    let told = [1, 2, 3].map(|step| {
+        let [b, a] = [1, 0].map(|args| detector.announce(call(args).step(step)).id);
+        assert_eq!(detector.outcome(a, answer(0)), Verdict::PROCEED);
+        let verdict = detector.outcome(b, answer(1));
+        (verdict.action, verdict.fresh)
+    });
+    let expected = [(Action::Proceed, false), (Action::Warn, true), (Action::Warn, false)];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn nothing_is_blocked_ahead_while_other_calls_are_open() {
     let mut detector = balanced();
     for _ in 0..5 {

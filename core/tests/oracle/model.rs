@@ -292,14 +292,16 @@ impl<'p> Model<'p> {
             let stronger = said.clone().or_stronger(one.clone());
             let weaker = if stronger == said { one } else { said };
             said = stronger;
-            if weaker.fresh && said.action < Action::StartOver {
+            let loop_of = |said: &Said| said.finding.as_ref().map(|found| found.identity.clone());
+            let other_loop = loop_of(&said) != loop_of(&weaker);
+            if weaker.fresh && other_loop && said.action < Action::StartOver {
                 self.tell_again(&weaker);
             }
         }
         said
     }
 
-    /// A fresh verdict that is not returned is fresh the next time, too.
+    /// A fresh verdict that gives way to one about another loop is fresh the next time, too.
     fn tell_again(&mut self, said: &Said) {
         let Some(found) = &said.finding else { return };
         let ladder = found.rule.map(|place| self.policy.rules()[place].ladder);
