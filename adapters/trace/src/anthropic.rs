@@ -36,24 +36,25 @@ struct Message<'a> {
     content: Raw<'a>,
 }
 
+/// A block of a message's content, in Anthropic's messages and in the sessions that hold them.
 #[derive(Deserialize)]
-struct Block<'a> {
+pub(crate) struct Block<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
+    pub(crate) kind: Raw<'a>,
     #[serde(borrow)]
-    text: Raw<'a>,
+    pub(crate) text: Raw<'a>,
     #[serde(borrow)]
-    id: Raw<'a>,
+    pub(crate) id: Raw<'a>,
     #[serde(borrow)]
-    name: Raw<'a>,
+    pub(crate) name: Raw<'a>,
     #[serde(borrow)]
-    input: Raw<'a>,
+    pub(crate) input: Raw<'a>,
     #[serde(borrow)]
-    tool_use_id: Raw<'a>,
+    pub(crate) tool_use_id: Raw<'a>,
     #[serde(borrow)]
-    content: Raw<'a>,
+    pub(crate) content: Raw<'a>,
     #[serde(borrow)]
-    is_error: Raw<'a>,
+    pub(crate) is_error: Raw<'a>,
 }
 
 impl<'a> Message<'a> {
