@@ -49,6 +49,11 @@ impl Mask {
         Self(self.0.checked_shl(n).unwrap_or(0))
     }
 
+    /// The mask as it was seen from `n` records earlier.
+    pub(crate) fn since(self, n: u32) -> Self {
+        Self(self.0.checked_shr(n).unwrap_or(0))
+    }
+
     /// The oldest record in the mask.
     pub(crate) fn oldest(self) -> Option<u32> {
         self.0.checked_ilog2()

@@ -85,7 +85,7 @@ impl<'a> FindingLine<'a> {
             args: finding.args.name(),
             result: finding.results.name(),
             action: found.action.name(),
-            tool: (finding.kind != Kind::Text).then_some(found.tool.as_str()),
+            tool: calls.map(|_| found.tool.as_str()),
             worker: &found.worker,
             period: finding.period,
             laps: finding.laps,
