@@ -28,6 +28,7 @@ pub const MESSAGES_MAX: usize = 8;
 
 /// What an announcement is answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "the verdict says whether to run the call"]
 pub struct Announced {
     /// The call's name, for its outcome.
@@ -100,6 +101,7 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
 
 /// The row of text-only turns that is going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct TextRow {
     /// How many turns there ever were.
     pub(crate) turns: u64,

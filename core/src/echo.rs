@@ -10,6 +10,7 @@ use crate::Digest;
 /// let turn = Turn::new(Digest::of(b"Let me think about it."));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Turn {
     pub(crate) text: Digest,
     pub(crate) echo: Echo,
@@ -37,6 +38,7 @@ impl From<Digest> for Turn {
 
 /// A sequence that was repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Echo {
     /// How many digests make a lap.
     pub period: u8,
@@ -132,7 +134,9 @@ mod tests {
             let pairs = word.iter().rev().zip(word.iter().rev().skip(period));
             let run = pairs.take_while(|(new, old)| new == old).count();
             if run >= period {
-                return Echo { period: period as u8, laps: (run / period + 1) as u16 };
+                let period = u8::try_from(period).unwrap();
+                let laps = u16::try_from(run).unwrap() / u16::from(period) + 1;
+                return Echo { period, laps };
             }
         }
         Echo::NONE

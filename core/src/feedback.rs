@@ -26,6 +26,7 @@ pub(crate) struct Feedback {
 
 /// A rule that asks for more repetitions where the call is of one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Raised {
     pub(crate) tool: Tool,
     pub(crate) rule: u8,
@@ -65,20 +66,24 @@ impl Feedback {
         raised.map_or(0, |raised| raised.by)
     }
 
+    #[cfg(feature = "serde")]
     /// The silenced loops, in 32 bits each, the one silenced first at first.
     pub(crate) fn silenced(&self) -> impl Iterator<Item = u32> {
         self.silenced.oldest_ordered().copied()
     }
 
+    #[cfg(feature = "serde")]
     pub(crate) fn raised(&self) -> &[Raised] {
         &self.raised
     }
 
+    #[cfg(feature = "serde")]
     /// Remembers one more silenced loop, as [`Feedback::silenced`] gave it.
     pub(crate) fn restore_silenced(&mut self, folded: u32) {
         self.silenced.write(folded);
     }
 
+    #[cfg(feature = "serde")]
     /// Remembers one more raised rule; false if there is no room, or it is remembered already.
     pub(crate) fn restore_raised(&mut self, raised: Raised) -> bool {
         let known = self.raised_by(raised.rule, raised.tool) > 0;
@@ -118,13 +123,13 @@ mod tests {
     #[test]
     fn the_pair_raised_longest_ago_is_forgotten_first() {
         let mut feedback = Feedback::new();
-        for n in 0..RAISED_MAX as u32 {
+        for n in 0..u32::try_from(RAISED_MAX).unwrap() {
             feedback.raise(0, Tool::new(n));
         }
         feedback.raise(0, Tool::new(0));
         feedback.raise(0, Tool::new(99));
         assert_eq!(feedback.raised_by(0, Tool::new(0)), 2);
         assert_eq!(feedback.raised_by(0, Tool::new(1)), 0);
-        assert_eq!(feedback.raised().len(), RAISED_MAX);
+        assert_eq!(feedback.raised.len(), RAISED_MAX);
     }
 }

@@ -85,10 +85,13 @@
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "serde")]
+mod checkpoint;
 mod control;
 mod detector;
 mod digest;
 mod echo;
+mod erased;
 mod evidence;
 mod feedback;
 mod ladder;
@@ -106,9 +109,12 @@ mod track;
 mod verdict;
 mod window;
 
+#[cfg(feature = "serde")]
+pub use checkpoint::{CheckpointError, VERSION as CHECKPOINT_VERSION};
 pub use detector::{Announced, Detector, MESSAGES_MAX, OPEN_MAX};
 pub use digest::Digest;
 pub use echo::{Echo, Echoes, Turn};
+pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
 pub use ladder::{Action, Basis, Ladder, Rung};
 pub use loops::LOOPS_MAX;

@@ -10,6 +10,7 @@ pub const LOOPS_MAX: usize = 8;
 
 /// One loop that was found, in 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Loop {
     pub(crate) id: LoopId,
     /// The lower half of the number of the record with which it was last found: enough to tell
@@ -23,6 +24,7 @@ pub(crate) struct Loop {
 /// The rule that blocks the calls of a loop before they run, if one does, and whether the latest
 /// outcome of the loop was a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Blocker(u8);
 
 impl Blocker {
@@ -36,14 +38,6 @@ impl Blocker {
     /// The rule's place, and whether the latest outcome was a failure.
     pub(crate) fn rule(self) -> Option<(u8, bool)> {
         (self.0 & 1 == 1).then_some((self.0.wrapping_shr(2), self.0 & 2 == 2))
-    }
-
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
-
-    pub(crate) const fn from_bits(bits: u8) -> Self {
-        Self(bits)
     }
 }
 
@@ -97,10 +91,12 @@ impl Loops {
         })
     }
 
+    #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[Loop] {
         &self.known
     }
 
+    #[cfg(feature = "serde")]
     /// Remembers one more; false if there is no room, or it is remembered already.
     pub(crate) fn restore(&mut self, restored: Loop) -> bool {
         let known = self.known.iter().any(|known| known.id == restored.id);
@@ -117,6 +113,12 @@ impl Loop {
     fn age(&self, seq: u64) -> u32 {
         let age = lower_half(seq).wrapping_sub(self.last).cast_signed();
         age.max(0).unsigned_abs()
+    }
+
+    /// Whether it was last found before the record numbered `next`, and not ages ago.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_past(&self, next: u64) -> bool {
+        lower_half(next).wrapping_sub(self.last).cast_signed() >= 0
     }
 
     fn is_over(&self, seq: u64, window: u8) -> bool {
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn a_blocker_keeps_its_rule() {
         assert_eq!(Blocker::NONE.rule(), None);
-        for place in 0..crate::RULES_MAX as u8 {
+        for place in 0..u8::try_from(crate::RULES_MAX).unwrap() {
             for failed in [false, true] {
                 assert_eq!(Blocker::new(place, failed).rule(), Some((place, failed)));
             }

@@ -4,6 +4,8 @@ use core::ops::{BitAnd, BitOr, Not};
 
 /// One bit for each record of the past, the newest in bit 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Mask(u64);
 
 impl Mask {

@@ -11,6 +11,7 @@ use crate::verdict::RuleIndex;
 ///
 /// Counted are the calls that match, whatever else the rule asks of those between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Nearness {
     /// Which rule.
     pub rule: RuleIndex,

@@ -320,6 +320,14 @@ impl<'p> Policy<'p> {
         self.needs
     }
 
+    /// What stands for all that decides what the rules count: checkpoints are read under the rules
+    /// that they were written under.
+    #[cfg(feature = "serde")]
+    pub(crate) fn digest(&self) -> crate::Digest {
+        let window = crate::Digest::new(u64::from(self.window));
+        self.rules.iter().fold(window, |digest, rule| digest.mix(rule.digest()))
+    }
+
     /// The tag under which `call` is recorded; none if it is not.
     pub(crate) fn tag_of(&self, call: &Call) -> Option<Tag> {
         let tag = self.tools.tag_of(call)?;
@@ -419,6 +427,7 @@ const fn flaw_of_ladder(ladder: &Ladder<'_>, least: u16, most: u16) -> Option<Fl
 
 /// Why a policy, or a detector with it, cannot be made: which rule, and what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PolicyError<'p> {
     /// The policy's name.
     pub policy: &'p str,
@@ -442,6 +451,7 @@ impl core::error::Error for PolicyError<'_> {}
 
 /// What can be wrong with a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Flaw {
     /// The window is empty or longer than [`WINDOW_MAX`].

@@ -13,6 +13,8 @@ use crate::Digest;
 /// assert_ne!(Tool::named("bash"), Tool::new(7));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tool(u32);
 
 impl Tool {
@@ -37,6 +39,8 @@ impl Tool {
 
 /// What kind of tool a call is for, where that matters to a rule or to the advice given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Tag {
     /// Nothing that a rule asks for.
@@ -153,6 +157,7 @@ impl TagSet {
 ///     .step(4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Call {
     pub(crate) tool: Tool,
     pub(crate) args: Digest,
@@ -216,6 +221,7 @@ impl Tool {
 /// let nothing = Outcome::ok(Digest::of(b"")).silent();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outcome {
     pub(crate) result: Digest,
     pub(crate) near: u32,
@@ -264,6 +270,8 @@ impl Outcome {
 
 /// How good an outcome is; lower is better. The worst number stands for "nobody knows".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Score(u32);
 
 impl Score {
@@ -281,18 +289,12 @@ impl Score {
     pub(crate) const fn just_beaten(self) -> Self {
         Self(self.0.saturating_add(1))
     }
-
-    pub(crate) const fn bits(self) -> u32 {
-        self.0
-    }
-
-    pub(crate) const fn from_bits(bits: u32) -> Self {
-        Self(bits)
-    }
 }
 
 /// The engine's name for one announced call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CallId {
     seq: u64,
     /// The number was given anew so many times: calls that were taken back have one, too.
@@ -322,6 +324,7 @@ impl CallId {
 
 /// How far a record has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Status {
     /// Announced; its outcome may still come.
     Open,
@@ -340,6 +343,7 @@ pub(crate) enum Status {
 /// A call with its outcome, as the engine keeps it until it settles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing to know of a record")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Record {
     pub(crate) args: Digest,
     pub(crate) result: Digest,

@@ -5,6 +5,7 @@ use crate::record::{Record, Status, Tag};
 
 /// What two calls must have in common to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Args {
     /// The same tool and the same arguments.
     Same,
@@ -40,6 +41,7 @@ impl Args {
 
 /// What two outcomes must have in common to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Results {
     /// Nothing.
     Ignored,
@@ -71,6 +73,7 @@ impl Results {
 
 /// Which records a rule sees. The others are skipped, as if they had never been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Select {
     /// Every record.
     Every,
@@ -97,6 +100,7 @@ impl Select {
 /// Which outcome a record that the rule sees must have had. One that had another breaks the
 /// pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcomes {
     /// Whichever.
     Any,
@@ -106,6 +110,7 @@ pub enum Outcomes {
 
 /// How matching records recur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Pattern {
     /// `times` matching records in a row.
     Streak {
@@ -194,6 +199,7 @@ impl Pattern {
 /// fail, a novel call of a writing tool worked, or, between silent ones, any call is novel: a
 /// check that still passes after another edit says that the edit was good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Progress {
     /// A pattern that holds progress is no loop.
     Respect,
@@ -310,6 +316,24 @@ impl<'p> Rule<'p> {
             (self.results, self.outcomes, self.select),
             (Results::Ignored, Outcomes::Any, Select::Every | Select::Tag(_) | Select::Except(_))
         )
+    }
+
+    /// What stands for all of the rule but its name and its ladder.
+    #[cfg(feature = "serde")]
+    pub(crate) fn digest(&self) -> crate::Digest {
+        let failed = u8::from(self.outcomes == Outcomes::Failed);
+        let respect = u8::from(self.progress == Progress::Respect);
+        let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
+        let asks = crate::Digest::of(&[select, args, results, failed, respect]);
+        let pattern = match self.pattern {
+            Pattern::Streak { times } => {
+                let [low, high] = times.to_le_bytes();
+                [0, low, high, 0]
+            }
+            Pattern::Recurrence { times, within, novel } => [1, times, within, novel],
+            Pattern::Cycle { period_min, period_max, laps } => [2, period_min, period_max, laps],
+        };
+        asks.mix(crate::Digest::of(&pattern))
     }
 
     /// Whether the rule sees `record`, and its outcome complies.

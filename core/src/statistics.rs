@@ -21,6 +21,8 @@ use crate::verdict::{Kind, Verdict};
 /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statistics {
     pub(crate) checks: u32,
     pub(crate) kinds: [u32; Kind::ALL.len()],
@@ -63,6 +65,13 @@ impl Statistics {
     pub fn mean_confidence(&self, kind: Kind) -> Option<u8> {
         let sum = self.confidences.get(place_of_kind(kind))?;
         u8::try_from(sum.checked_div(self.findings(kind))?).ok()
+    }
+
+    /// Whether no mean is more than 100 percent.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_sound(&self) -> bool {
+        let mut pairs = self.kinds.iter().zip(&self.confidences);
+        pairs.all(|(count, sum)| u64::from(*sum) <= u64::from(*count).saturating_mul(100))
     }
 
     pub(crate) fn check(&mut self) {

@@ -53,6 +53,12 @@ impl Track {
     /// A rule that saw nothing yet.
     pub(crate) const NEW: Self = Self { seen: Mask::NONE, streak: 0, running: false };
 
+    /// A rule that remembers this.
+    #[cfg(feature = "serde")]
+    pub(crate) const fn restored(seen: Mask, streak: u16, running: bool) -> Self {
+        Self { seen, streak, running }
+    }
+
     /// The records that the rule saw and may still use.
     pub(crate) const fn seen(&self) -> Mask {
         self.seen

@@ -13,6 +13,7 @@ use crate::rule::{Args, Results};
 
 /// How something recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
     /// The same thing several times in a row.
     Streak,
@@ -54,6 +55,8 @@ impl fmt::Display for Kind {
 /// It depends on digests alone, so it is the same in every run in which the same calls,
 /// answered the same, go round in the same order. Displayed as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LoopId(Digest);
 
 impl LoopId {
@@ -108,6 +111,7 @@ impl fmt::Display for LoopId {
 
 /// Which rule of a policy made a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RuleIndex {
     /// The rule with this place among [`Policy::rules`], counted from 0.
     Call(u8),
@@ -117,6 +121,7 @@ pub enum RuleIndex {
 
 /// The evidence for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule that fired.
@@ -217,6 +222,7 @@ pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) 
 /// assert_eq!(Verdict::PROCEED.action, Action::Proceed);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "a verdict that nobody looks at helps nobody"]
 #[non_exhaustive]
 pub struct Verdict {

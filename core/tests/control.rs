@@ -31,8 +31,8 @@ fn actions<const W: usize>(detector: &mut Detector<'_, W>, times: usize) -> Vec<
 }
 
 fn finding(detector: &mut Balanced) -> Finding {
-    let verdicts = (0..64).map(|_| run(detector, call(0), answer(0)));
-    verdicts.filter_map(|verdict| verdict.finding).next().expect("a loop is found")
+    let mut verdicts = (0..64).map(|_| run(detector, call(0), answer(0)));
+    verdicts.find_map(|verdict| verdict.finding).expect("a loop is found")
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_run_can_be_judged_patiently_at_first_and_strictly_late() {
 #[test]
 fn nearness_grows_until_the_finding() {
     let mut detector = balanced();
-    let mut near = |detector: &mut Balanced| {
+    let near = |detector: &mut Balanced| {
         let _ = run(detector, call(0), answer(0));
         let near: Vec<_> = detector.nearness().map(|near| (near.held, near.needed)).collect();
         near

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use unstuck_core::Kind;
 
 use crate::replay::{Found, Place};
 use crate::scan::Report;

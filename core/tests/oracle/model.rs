@@ -60,6 +60,12 @@ impl Said {
     pub(crate) const NOTHING: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
+    /// What was found at an event: by itself, or else first among what settled with it.
+    pub(crate) fn found(self, settled: Vec<Self>) -> Self {
+        let found = |said: &Self| said.finding.is_some();
+        if found(&self) { self } else { settled.into_iter().find(found).unwrap_or(self) }
+    }
+
     fn or_stronger(self, other: Self) -> Self {
         let rank = |said: &Self| (said.action, said.fresh, said.finding.is_some());
         if rank(&other) > rank(&self) { other } else { self }
@@ -177,7 +183,6 @@ pub(crate) struct Model<'p> {
     turns: u64,
     /// The texts of the turns in a row, the latest last.
     row: Vec<u8>,
-    latest: Option<u8>,
     messages: Vec<u8>,
     /// How many calls were announced.
     calls: usize,
@@ -220,7 +225,6 @@ impl<'p> Model<'p> {
             step: None,
             turns: 0,
             row: Vec::new(),
-            latest: None,
             messages: Vec::new(),
             calls: 0,
             best: Vec::new(),
@@ -230,11 +234,6 @@ impl<'p> Model<'p> {
             last: None,
             told: Told::default(),
         }
-    }
-
-    /// What was found last, which a host may call wrong.
-    pub(crate) fn last(&self) -> Option<&Found> {
-        self.last.as_ref()
     }
 
     /// The verdict on the event, and those on the calls that settled with it: all that have a
@@ -423,17 +422,13 @@ impl<'p> Model<'p> {
         let Status::Reported(Answer { score: Some(score), .. }) = record.status else {
             return false;
         };
-        match self.best.iter_mut().find(|(tag, _)| *tag == record.asked.tag) {
-            Some((_, best)) => {
-                let better = score < *best;
-                *best = score.min(*best);
-                better
-            }
-            None => {
-                self.best.push((record.asked.tag, score));
-                false
-            }
-        }
+        let Some((_, best)) = self.best.iter_mut().find(|(tag, _)| *tag == record.asked.tag) else {
+            self.best.push((record.asked.tag, score));
+            return false;
+        };
+        let better = score < *best;
+        *best = score.min(*best);
+        better
     }
 
     fn announce(&mut self, asked: Asked, settled: &mut Vec<Said>) -> Said {

@@ -16,6 +16,9 @@ pub(crate) struct Pair<'p, const W: usize> {
     calls: Vec<CallId>,
     /// What was found last.
     last: Option<Finding>,
+    /// Whether the engine is saved and restored before every event.
+    #[cfg(feature = "postcard")]
+    restored: bool,
 }
 
 /// Which id the engine gave each loop, and the loop that each id was given to.
@@ -43,7 +46,16 @@ impl<'p, const W: usize> Pair<'p, W> {
             model: Model::new(policy, W),
             calls: Vec::new(),
             last: None,
+            #[cfg(feature = "postcard")]
+            restored: false,
         }
+    }
+
+    /// The pair, with the engine saved and restored before every event.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn restored(mut self) -> Self {
+        self.restored = true;
+        self
     }
 
     /// How many calls were announced.
@@ -53,6 +65,10 @@ impl<'p, const W: usize> Pair<'p, W> {
 
     /// Gives both the event; what they disagree on is the error.
     pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<Said, String> {
+        #[cfg(feature = "postcard")]
+        if self.restored {
+            self.engine = restored(&self.engine)?;
+        }
         let expected = self.peeked(event);
         let (verdict, settled) = self.tell_engine(event);
         if expected.is_some_and(|expected| expected != verdict) {
@@ -67,10 +83,9 @@ impl<'p, const W: usize> Pair<'p, W> {
         }
         self.agree(&verdict, &said, ids)?;
         self.agree_on_counts()?;
-        let verdicts = settled.iter().chain([&verdict]);
-        self.last = verdicts.filter_map(|verdict| verdict.finding).last().or(self.last);
-        let found = said_settled.into_iter().find(|said| said.finding.is_some());
-        Ok(if said.finding.is_some() { said } else { found.unwrap_or(said) })
+        let mut latest_first = [&verdict].into_iter().chain(settled.iter().rev());
+        self.last = latest_first.find_map(|verdict| verdict.finding).or(self.last);
+        Ok(said.found(said_settled))
     }
 
     /// What the engine says that it would say to an announcement.
@@ -178,6 +193,14 @@ impl<'p, const W: usize> Pair<'p, W> {
             Said { finding: Some(Found { first: theirs.first, ..ours.clone() }), ..engine.clone() };
         beyond && &aligned == said
     }
+}
+
+/// The engine, from the bytes that it was saved to.
+#[cfg(feature = "postcard")]
+fn restored<'p, const W: usize>(engine: &Detector<'p, W>) -> Result<Detector<'p, W>, String> {
+    let mut buffer = vec![0; Detector::<W>::CHECKPOINT_MAX];
+    let written = engine.save(&mut buffer).map_err(|error| error.to_string())?;
+    Detector::restore(engine.policy(), written).map_err(|error| error.to_string())
 }
 
 fn digest(n: u8) -> Digest {

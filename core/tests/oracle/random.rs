@@ -145,7 +145,16 @@ fn tools() -> impl Strategy<Value = Vec<ToolRule>> {
 }
 
 fn compare<const W: usize>(policy: &Policy<'_>, drafts: &[Draft]) -> Result<(), TestCaseError> {
-    let mut pair: Pair<'_, W> = Pair::new(policy);
+    compare_pair(Pair::<'_, W>::new(policy), drafts)?;
+    #[cfg(feature = "postcard")]
+    compare_pair(Pair::<'_, W>::new(policy).restored(), drafts)?;
+    Ok(())
+}
+
+fn compare_pair<const W: usize>(
+    mut pair: Pair<'_, W>,
+    drafts: &[Draft],
+) -> Result<(), TestCaseError> {
     let mut ids = Ids::default();
     for (n, draft) in drafts.iter().enumerate() {
         let calls = pair.calls();
