@@ -1,8 +1,8 @@
 //! The detector: events in, verdicts out.
 
-use core::mem::take;
+use core::mem::{replace, take};
 
-use heapless::{Deque, HistoryBuf};
+use heapless::Deque;
 
 use crate::Digest;
 use crate::evidence::{self, Evidence};
@@ -72,8 +72,9 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     step: Option<u64>,
     in_step: u8,
     text: TextRow,
-    /// The latest user messages, in 32 bits each.
-    messages: HistoryBuf<u32, MESSAGES_MAX>,
+    /// The latest user messages, the newest first, in 32 bits each; and how many there were.
+    messages: [u32; MESSAGES_MAX],
+    heard: u8,
 }
 
 /// The row of text-only turns that is going on.
@@ -108,7 +109,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             step: None,
             in_step: 0,
             text: TextRow { turns: 0, latest: Digest::new(0), row: 0 },
-            messages: HistoryBuf::new(),
+            messages: [0; MESSAGES_MAX],
+            heard: 0,
         })
     }
 
@@ -191,11 +193,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// The user says something; `message` stands for what. A new instruction starts everything
     /// afresh; a message seen before (an automatic "please continue") is none. O(1).
     pub fn user_message(&mut self, message: Digest) {
-        let message = message.folded();
-        if self.messages.as_slice().contains(&message) {
+        let mut message = message.folded();
+        if self.messages.iter().take(usize::from(self.heard)).any(|known| *known == message) {
             return;
         }
-        self.messages.write(message);
+        self.heard = self.heard.saturating_add(1);
+        for known in &mut self.messages {
+            message = replace(known, message);
+        }
         self.clear();
     }
 
