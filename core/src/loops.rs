@@ -41,20 +41,22 @@ impl Loops {
     /// records have passed without is over, and begins anew. The oldest makes room.
     pub(crate) fn found(&mut self, id: LoopId, seq: u64, window: u8) -> Option<&mut Loop> {
         self.forget_ended(seq, window);
-        let place = self.known.iter().position(|known| known.id == id).or_else(|| {
-            if self.known.is_full() {
-                let oldest = self.known.iter().enumerate().min_by_key(|(_, known)| known.last);
-                let place = oldest.map(|(place, _)| place)?;
-                self.known.swap_remove(place);
-            }
-            let new = Loop { id, last: seq, findings: 0, rung: 0, failed: false, blocked_by: None };
-            self.known.push(new).ok()?;
-            self.known.len().checked_sub(1)
-        })?;
-        let known = self.known.get_mut(place)?;
+        if self.known(id).is_none() {
+            self.remember(id, seq);
+        }
+        let known = self.known(id)?;
         known.last = seq;
         known.findings = known.findings.saturating_add(1);
         Some(known)
+    }
+
+    fn remember(&mut self, id: LoopId, last: u64) {
+        let new = Loop { id, last, findings: 0, rung: 0, failed: false, blocked_by: None };
+        if let Err(new) = self.known.push(new)
+            && let Some(oldest) = self.known.iter_mut().min_by_key(|known| known.last)
+        {
+            *oldest = new;
+        }
     }
 
     /// The loop `id`, if it is remembered.
