@@ -152,8 +152,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             runs: detector.runs.iter().take(runs).copied().collect(),
             loops: detector.loops.as_slice().iter().copied().collect(),
             silenced: detector.feedback.silenced().collect(),
-            raised: detector.feedback.raised().iter().copied().collect(),
-            messages: detector.messages.oldest_ordered().copied().collect(),
+            raised: detector.feedback.raised().collect(),
+            messages: detector.messages.iter().rev().copied().collect(),
             best: detector.best,
             statistics: detector.statistics,
         }
@@ -192,7 +192,9 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         detector.loops = loops(&self.loops, self.next, policy).ok_or(corrupt("loops"))?;
         detector.feedback =
             feedback(&self.silenced, &self.raised, policy).ok_or(corrupt("raised"))?;
-        detector.messages.extend(self.messages);
+        for message in &self.messages {
+            detector.messages.push(*message);
+        }
         Ok(detector)
     }
 }

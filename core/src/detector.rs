@@ -2,7 +2,7 @@
 
 use core::mem::take;
 
-use heapless::{Deque, HistoryBuf};
+use heapless::Deque;
 
 use crate::Digest;
 use crate::echo::Turn;
@@ -12,6 +12,7 @@ use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::{Blocker, Loops};
 use crate::mask::Mask;
 use crate::policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNS_MAX};
+use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag};
 use crate::rule::{Progress, Results, Rule, Texts};
 use crate::statistics::Statistics;
@@ -96,7 +97,7 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     pub(crate) moved: bool,
     pub(crate) text: TextRow,
     /// The latest user messages, in 32 bits each.
-    pub(crate) messages: HistoryBuf<u32, MESSAGES_MAX>,
+    pub(crate) messages: Recent<u32, MESSAGES_MAX>,
 }
 
 /// The row of text-only turns that is going on.
@@ -141,7 +142,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             era: 0,
             moved: false,
             text: TextRow { turns: 0, latest: Digest::new(0), any: 0, same: 0 },
-            messages: HistoryBuf::new(),
+            messages: Recent::new(0),
         })
     }
 
@@ -283,10 +284,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// afresh; a message seen before (an automatic "please continue") is none. O(1).
     pub fn user_message(&mut self, message: Digest) {
         let message = message.folded();
-        if self.messages.as_slice().contains(&message) {
+        if self.messages.iter().any(|heard| *heard == message) {
             return;
         }
-        self.messages.write(message);
+        self.messages.push(message);
         self.clear();
     }
 

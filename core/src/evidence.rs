@@ -1,6 +1,6 @@
 //! From a pattern that holds to a finding: which calls, which loop, how sure.
 
-use heapless::{Deque, Vec};
+use heapless::Deque;
 
 use crate::Digest;
 use crate::echo::Turn;
@@ -101,10 +101,14 @@ impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
             let result = laps.find(|key| !key.vetoed).map_or(Digest::new(0), |key| key.result);
             key(place).map_or(Digest::new(0), |key| key.args.mix(result))
         };
-        let lap: Vec<Digest, RUNS_MAX> = (0..period).rev().map(known).collect();
+        let mut lap = [Digest::new(0); RUNS_MAX];
+        for (step, place) in lap.iter_mut().zip((0..period).rev()) {
+            *step = known(place);
+        }
+        let lap = lap.get(..usize::from(hit.period)).unwrap_or(&lap);
         let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
         let modes = Digest::new(u64::from_le_bytes(modes));
-        LoopId::new(least_rotation(&lap).fold(modes, Digest::mix))
+        LoopId::new(least_rotation(lap).fold(modes, Digest::mix))
     }
 
     /// What `rule` knows the record by that stands `age` records before the one judged.

@@ -1,7 +1,6 @@
 //! What a detector was told of its own findings: loops that are none, and rules to be patient with.
 
-use heapless::{HistoryBuf, Vec};
-
+use crate::recent::Recent;
 use crate::record::Tool;
 use crate::verdict::LoopId;
 
@@ -19,9 +18,9 @@ pub const RAISE_MAX: u8 = 8;
 /// What was learned from false positives.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
-    silenced: HistoryBuf<u32, SILENCED_MAX>,
-    /// The pair raised last stands last.
-    raised: Vec<Raised, RAISED_MAX>,
+    /// The loops that are none, in 32 bits each.
+    silenced: Recent<u32, SILENCED_MAX>,
+    raised: Recent<Raised, RAISED_MAX>,
 }
 
 /// A rule that asks for more repetitions where the call is of one tool.
@@ -35,60 +34,62 @@ pub(crate) struct Raised {
 
 impl Feedback {
     pub(crate) const fn new() -> Self {
-        Self { silenced: HistoryBuf::new(), raised: Vec::new() }
+        let none = Raised { tool: Tool::new(0), rule: 0, by: 0 };
+        Self { silenced: Recent::new(0), raised: Recent::new(none) }
     }
 
     pub(crate) fn silence(&mut self, id: LoopId) {
         if !self.is_silenced(id) {
-            self.silenced.write(id.folded());
+            self.silenced.push(id.folded());
         }
     }
 
     pub(crate) fn is_silenced(&self, id: LoopId) -> bool {
-        self.silenced.as_slice().contains(&id.folded())
+        self.silenced.iter().any(|silenced| *silenced == id.folded())
     }
 
     /// The rule at place `rule` was wrong about a call of `tool`. Of too many pairs the one raised
     /// longest ago is forgotten.
     pub(crate) fn raise(&mut self, rule: u8, tool: Tool) {
-        let by = self.raised_by(rule, tool).saturating_add(1).min(RAISE_MAX);
-        self.raised.retain(|raised| (raised.rule, raised.tool) != (rule, tool));
-        if self.raised.is_full() {
-            self.raised.remove(0);
-        }
-        let pushed = self.raised.push(Raised { tool, rule, by });
-        debug_assert!(pushed.is_ok(), "one was forgotten");
+        let before = self.raised.take(|raised| (raised.rule, raised.tool) == (rule, tool));
+        let by = before.map_or(0, |raised| raised.by).saturating_add(1).min(RAISE_MAX);
+        self.raised.push(Raised { tool, rule, by });
     }
 
     /// How many repetitions more the rule at place `rule` asks of `tool`.
     pub(crate) fn raised_by(&self, rule: u8, tool: Tool) -> u8 {
-        let raised = self.raised.iter().find(|raised| (raised.rule, raised.tool) == (rule, tool));
+        let mut pairs = self.raised.iter();
+        let raised = pairs.find(|raised| (raised.rule, raised.tool) == (rule, tool));
         raised.map_or(0, |raised| raised.by)
     }
 
-    #[cfg(feature = "serde")]
     /// The silenced loops, in 32 bits each, the one silenced first at first.
+    #[cfg(feature = "serde")]
     pub(crate) fn silenced(&self) -> impl Iterator<Item = u32> {
-        self.silenced.oldest_ordered().copied()
+        self.silenced.iter().rev().copied()
     }
 
+    /// The raised rules, the one raised longest ago first.
     #[cfg(feature = "serde")]
-    pub(crate) fn raised(&self) -> &[Raised] {
-        &self.raised
+    pub(crate) fn raised(&self) -> impl Iterator<Item = Raised> {
+        self.raised.iter().rev().copied()
     }
 
-    #[cfg(feature = "serde")]
     /// Remembers one more silenced loop, as [`Feedback::silenced`] gave it.
+    #[cfg(feature = "serde")]
     pub(crate) fn restore_silenced(&mut self, folded: u32) {
-        self.silenced.write(folded);
+        self.silenced.push(folded);
     }
 
+    /// Remembers one more raised rule; false if it is remembered already, or raised too far.
     #[cfg(feature = "serde")]
-    /// Remembers one more raised rule; false if there is no room, or it is remembered already.
     pub(crate) fn restore_raised(&mut self, raised: Raised) -> bool {
-        let known = self.raised_by(raised.rule, raised.tool) > 0;
-        let fits = (1..=RAISE_MAX).contains(&raised.by);
-        !known && fits && self.raised.push(raised).is_ok()
+        let fits =
+            self.raised_by(raised.rule, raised.tool) == 0 && (1..=RAISE_MAX).contains(&raised.by);
+        if fits {
+            self.raised.push(raised);
+        }
+        fits
     }
 }
 
@@ -130,6 +131,6 @@ mod tests {
         feedback.raise(0, Tool::new(99));
         assert_eq!(feedback.raised_by(0, Tool::new(0)), 2);
         assert_eq!(feedback.raised_by(0, Tool::new(1)), 0);
-        assert_eq!(feedback.raised.len(), RAISED_MAX);
+        assert_eq!(feedback.raised.iter().count(), RAISED_MAX);
     }
 }

@@ -101,6 +101,7 @@ mod nearness;
 mod nudge;
 mod policy;
 pub mod presets;
+mod recent;
 mod record;
 mod rule;
 mod statistics;

@@ -60,18 +60,17 @@ impl Loops {
     /// records have passed without is over, and begins anew. The oldest makes room.
     pub(crate) fn found(&mut self, id: LoopId, seq: u64, window: u8) -> Option<&mut Loop> {
         self.forget_ended(seq, window);
-        let place = self.known.iter().position(|known| known.id == id).or_else(|| {
-            if self.known.is_full() {
-                let oldest = self.known.iter().enumerate().max_by_key(|(_, known)| known.age(seq));
-                let place = oldest.map(|(place, _)| place)?;
-                self.known.swap_remove(place);
+        let last = lower_half(seq);
+        if !self.known.iter().any(|known| known.id == id) {
+            let new = Loop { id, last, findings: 0, rung: 0, blocker: Blocker::NONE };
+            if let Err(new) = self.known.push(new)
+                && let Some(oldest) = self.known.iter_mut().max_by_key(|known| known.age(seq))
+            {
+                *oldest = new;
             }
-            let new = Loop { id, last: 0, findings: 0, rung: 0, blocker: Blocker::NONE };
-            self.known.push(new).ok()?;
-            self.known.len().checked_sub(1)
-        })?;
-        let known = self.known.get_mut(place)?;
-        known.last = lower_half(seq);
+        }
+        let known = self.known.iter_mut().find(|known| known.id == id)?;
+        known.last = last;
         known.findings = known.findings.saturating_add(1);
         Some(known)
     }

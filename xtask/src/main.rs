@@ -1,11 +1,14 @@
 //! Every chore of the project: `cargo xtask test` is what people and CI run.
 
+mod bare;
+mod footprint;
 mod fuzz;
 mod machine;
 mod no_std;
 mod source;
 mod step;
 mod steps;
+mod symbols;
 mod tidy;
 
 use std::io;
@@ -34,8 +37,8 @@ enum Chore {
     /// Check everything that a change must pass, and report all that it does not
     ///
     /// The steps, in their order: format, clippy, tests, doc tests, docs, the
-    /// recorded runs, the rules of the repository, and the build for a
-    /// microcontroller. A step that fails stops none of the others. A step that
+    /// fuzz targets, what the engine links, the recorded runs, the rules of the
+    /// repository, and the build for a microcontroller. A step that fails stops none of the others. A step that
     /// this machine lacks something for is left out and says so; with CI set in
     /// the environment what is missing is installed, and a step that cannot run
     /// has failed. The exit code is 0 if nothing failed, 1 if anything did.
@@ -47,12 +50,18 @@ enum Chore {
     /// part of `cargo xtask test`: that gives the same answer every time. The
     /// exit code is 0 if the planted bug was found and no other, else 1.
     Fuzz(fuzz::Plan),
+    /// Print how much memory the engine takes, and how much code it is
+    ///
+    /// The memory of values, and the code of the programs in `benches/bare` on
+    /// this machine, optimised for size.
+    Footprint(footprint::Layout),
 }
 
 fn main() -> ExitCode {
     match CommandLine::try_parse().map(|line| line.chore) {
         Ok(Some(Chore::Test)) => test(Machine::here()),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
+        Ok(Some(Chore::Footprint(layout))) => footprint::print(layout),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
         Err(error) => shown(error.print(), code_of(error.kind())),
     }
@@ -71,6 +80,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("doc tests", steps::doc_tests),
             Step::run("docs", steps::docs),
             Step::run("fuzz targets", steps::fuzz_targets),
+            Step::run("bare", bare::check),
             Step::run("runs", steps::runs),
             Step::run("tidy", steps::tidy),
             Step::run("no_std", || no_std::build(machine)),

@@ -1,0 +1,16 @@
+//! Every entry of the engine, in a program that must hold no panic and no allocator.
+
+#![no_std]
+#![no_main]
+
+use core::ffi::{c_char, c_int};
+
+use unstuck_bare::every_entry;
+
+/// What the C library calls first.
+#[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
+#[unsafe(no_mangle)]
+extern "C" fn main(count: c_int, _arguments: *const *const c_char) -> c_int {
+    every_entry(count);
+    0
+}

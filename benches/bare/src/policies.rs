@@ -1,0 +1,108 @@
+//! Policies that nobody has checked before the run: those that work, and those that do not.
+
+use core::array::from_fn;
+
+use unstuck_core::{
+    Args, Ladder, Pattern, Policy, PolicyError, RULES_MAX, Results, Rule, Rung, Select,
+    TEXT_RULES_MAX, TagSet, TextRule, Texts,
+};
+
+use crate::input::Input;
+use crate::words::show;
+
+/// Hands a policy that is made from `input` to `use_it`, or shows why there is none.
+pub(crate) fn with_policy(input: &mut Input, use_it: fn(&Policy<'_>, &mut Input)) {
+    let rungs: [Rung; 12] = from_fn(|_| Rung::new(u16::from(input.byte()), input.action()));
+    let rules: [Rule<'_>; RULES_MAX + 1] = from_fn(|_| rule(&rungs, input));
+    let texts: [TextRule<'_>; TEXT_RULES_MAX + 1] = from_fn(|_| text_rule(&rungs, input));
+    match policy(&rules, &texts, input) {
+        Ok(policy) => use_it(&policy, input),
+        Err(error) => show(format_args!("{error}")),
+    }
+}
+
+fn policy<'p>(
+    rules: &'p [Rule<'p>],
+    texts: &'p [TextRule<'p>],
+    input: &mut Input,
+) -> Result<Policy<'p>, PolicyError<'p>> {
+    let policy = Policy::new(input.text(), input.byte(), some_of(rules, input))?;
+    let exempt = TagSet::EMPTY.with(input.tag());
+    let policy = if input.flag() { policy } else { policy.with_exempt(exempt) };
+    policy.with_texts(some_of(texts, input))
+}
+
+fn text_rule<'p>(rungs: &'p [Rung], input: &mut Input) -> TextRule<'p> {
+    let texts = match input.below::<3>() {
+        0 => Texts::Same,
+        1 => Texts::Any,
+        _ => Texts::Inside,
+    };
+    TextRule::new(input.text(), texts, u16::from(input.byte()), ladder(rungs, input))
+}
+
+fn rule<'p>(rungs: &'p [Rung], input: &mut Input) -> Rule<'p> {
+    let (args, results) = (args(input), results(input));
+    let (shape, ladder) = (pattern(input), ladder(rungs, input));
+    let mut rule = Rule::new(input.text(), args, results, shape, ladder).select(select(input));
+    if input.flag() {
+        rule = rule.failed();
+    }
+    if input.flag() {
+        rule = rule.ignore_progress();
+    }
+    if input.flag() {
+        rule = rule.pattern(pattern(input)).ladder(self::ladder(rungs, input));
+    }
+    rule.silent_at_most(input.action())
+}
+
+fn args(input: &mut Input) -> Args {
+    match input.below::<4>() {
+        0 => Args::Same,
+        1 => Args::Similar,
+        2 => Args::SameTool,
+        _ => Args::Any,
+    }
+}
+
+fn results(input: &mut Input) -> Results {
+    match input.below::<3>() {
+        0 => Results::Ignored,
+        1 => Results::Same,
+        _ => Results::Near,
+    }
+}
+
+fn select(input: &mut Input) -> Select {
+    match input.below::<4>() {
+        0 => Select::Every,
+        1 => Select::Tag(input.tag()),
+        2 => Select::Except(input.tag()),
+        _ => Select::Unreported,
+    }
+}
+
+fn pattern(input: &mut Input) -> Pattern {
+    let (a, b, c) = (input.byte(), input.byte(), input.byte());
+    match input.below::<4>() {
+        0 => Pattern::Streak { times: u16::from(a) },
+        1 => Pattern::recurrence(a, b),
+        2 => Pattern::cycle(a, b, c),
+        _ => Pattern::Recurrence { times: a, within: b, novel: c },
+    }
+}
+
+fn ladder<'p>(rungs: &'p [Rung], input: &mut Input) -> Ladder<'p> {
+    let rungs = some_of(rungs, input);
+    match input.below::<3>() {
+        0 => Ladder::by_repetitions(rungs),
+        1 => Ladder::by_loop_findings(rungs),
+        _ => Ladder::by_all_findings(rungs),
+    }
+}
+
+/// The first few of `all`, none and all of them included.
+fn some_of<'s, T>(all: &'s [T], input: &mut Input) -> &'s [T] {
+    all.get(..usize::from(input.below::<16>())).unwrap_or(all)
+}
