@@ -29,7 +29,7 @@ macro_rules! checked {
 /// never reported, the same call five times in a row; and polls, of which the rules about equal
 /// results know nothing, when eight of the last twenty found the same. Any changed answer is progress (but for the
 /// fifth rule), and so is a write between equal successes. The same text-only turn three times in
-/// a row.
+/// a row, and a turn that says the same thing five times over.
 ///
 /// It goes from a nudge to a warning to blocking; it stops a run only for streaks and cycles
 /// with equal results that say something, which hold no novel call by their nature.
@@ -41,12 +41,20 @@ pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALA
     Err(error) => Err(error),
 });
 
-const BALANCED_TEXTS: &[TextRule<'_>] = &[TextRule::new(
-    "same-text",
-    Texts::Same,
-    3,
-    Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
-)];
+const BALANCED_TEXTS: &[TextRule<'_>] = &[
+    TextRule::new(
+        "same-text",
+        Texts::Same,
+        3,
+        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
+    ),
+    TextRule::new(
+        "echo",
+        Texts::Inside,
+        5,
+        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(10, Action::Warn)]),
+    ),
+];
 
 const BALANCED_RULES: &[Rule<'_>] = &[
     Rule::new(

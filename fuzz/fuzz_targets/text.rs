@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use libfuzzer_sys::fuzz_target;
-use unstuck_core::{Call, Detector, Digest, Outcome, Policy, Verdict};
+use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
 use unstuck_text::{PRESETS, Recipe};
 
 /// How often the calls of an input are made over: most ladders are climbed to their end.
@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     for preset in &PRESETS {
         let calls = calls(&preset.recipe, &texts);
         assert_eq!(self::calls(&preset.recipe, &texts), calls, "by {}", preset.policy.name());
-        let turns: Vec<_> = texts.iter().map(|text| preset.recipe.text(text)).collect();
+        let turns: Vec<_> = texts.iter().map(|text| preset.recipe.turn(text)).collect();
         let verdicts = verdicts(preset.policy, &calls, &turns);
         let again = self::verdicts(preset.policy, &calls, &turns);
         assert_eq!(again, verdicts, "by {}", preset.policy.name());
@@ -47,7 +47,7 @@ fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
 }
 
 /// Everything that a detector says to the calls, made [`ROUNDS`] times, and then to the turns.
-fn verdicts(policy: &Policy<'_>, calls: &[(Call, Outcome)], turns: &[Digest]) -> Vec<Verdict> {
+fn verdicts(policy: &Policy<'_>, calls: &[(Call, Outcome)], turns: &[Turn]) -> Vec<Verdict> {
     let mut detector: Detector<'_, 64> = Detector::new(policy).expect("room for any window");
     let mut verdicts = Vec::new();
     for (call, outcome) in iter::repeat_n(calls, ROUNDS).flatten() {

@@ -168,16 +168,16 @@ impl Replay {
     }
 
     fn message(&mut self, message: &Message<'_>) {
-        let text = self.preset.recipe.text(message.text);
+        let recipe = self.preset.recipe;
         let place = self.place_of(message.worker);
         let worker = &mut self.workers[place];
         if message.role == Role::User {
-            worker.engine.user_message(text);
+            worker.engine.user_message(recipe.message(message.text));
         } else if message.text_only && !message.text.trim().is_empty() {
             worker.turns.set(worker.turn, message.index);
             worker.turn += 1;
             push(&mut worker.texts, Shown::new(message.index, None, message.text), TEXTS_MAX);
-            let verdict = worker.engine.text_turn(text);
+            let verdict = worker.engine.text_turn(recipe.turn(message.text));
             self.note(place, &verdict, message.index);
         }
     }

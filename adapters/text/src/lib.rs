@@ -29,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod echo;
 mod likeness;
 mod recipe;
 mod silence;

@@ -1,8 +1,9 @@
 //! Presets: a policy of the engine with the recipe for its digests.
 
-use unstuck_core::{Call, Digest, Outcome, Policy, Tool, presets};
+use unstuck_core::{Call, Digest, Outcome, Policy, Tool, Turn, presets};
 use unstuck_json::fingerprint;
 
+use crate::echo::echo;
 use crate::likeness::similar;
 use crate::silence::is_silent;
 use crate::tags::tag;
@@ -65,9 +66,14 @@ impl Recipe {
         if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
     }
 
-    /// What stands for a message or a text-only turn. O(length of `text`).
-    pub fn text(&self, text: &str) -> Digest {
+    /// What stands for a message of the user. O(length of `text`).
+    pub fn message(&self, text: &str) -> Digest {
         Digest::of(text.trim().as_bytes())
+    }
+
+    /// The text-only turn that said `text`, and what repeats inside it. O(length of `text`).
+    pub fn turn(&self, text: &str) -> Turn {
+        Turn::new(self.message(text)).echo(echo(text))
     }
 }
 

@@ -62,11 +62,11 @@ pub(crate) fn verdicts(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) ->
             }
         }
         Event::Message { role, text } if role == "assistant" => {
-            detector.text_turn(recipe.text(text))
+            detector.text_turn(recipe.turn(text))
         }
         Event::Message { role, text } => {
             assert_eq!(role, "user");
-            detector.user_message(recipe.text(text));
+            detector.user_message(recipe.message(text));
             Verdict::PROCEED
         }
         Event::Clear => {

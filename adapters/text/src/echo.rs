@@ -1,0 +1,84 @@
+//! What repeats inside a text, word by word.
+
+use unstuck_core::{Digest, Echo, Echoes};
+
+/// The longest lap looked for, in words: a paragraph.
+const LAP_MAX: usize = 64;
+
+/// The most words looked at, from the end: a model that has lost itself does not find back, and a
+/// long report is read in bounded time.
+const WORDS_MAX: usize = 2048;
+
+/// The fewest words that the repetitions cover together: fewer are a drawn line, a row of a table,
+/// or a joke.
+const COVERED_MIN: usize = 48;
+
+/// What is repeated most often inside `text`, if the repetitions cover enough words; else nothing.
+/// O(length of `text`) to find the words, and a bounded time for each of the last.
+pub(crate) fn echo(text: &str) -> Echo {
+    let mut echoes: Echoes<LAP_MAX> = Echoes::new();
+    let mut most = Echo::NONE;
+    // What goes round does so backwards, too.
+    for word in text.split_whitespace().rev().take(WORDS_MAX) {
+        echoes.push(Digest::of(word.as_bytes()));
+        let echo = echoes.latest();
+        let covered = usize::from(echo.laps).saturating_mul(usize::from(echo.period));
+        if echo.laps > most.laps && covered >= COVERED_MIN {
+            most = echo;
+        }
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::{String, ToString as _};
+
+    use unstuck_core::Echo;
+
+    use super::{LAP_MAX, WORDS_MAX, echo};
+
+    /// `count` words, no two of them equal.
+    fn words(count: usize) -> String {
+        (0..count).map(|n| n.to_string() + " ").collect()
+    }
+
+    #[test]
+    fn what_goes_round_is_found_wherever_it_stands() {
+        let round = "I will now check the file again. ".repeat(9);
+        let expected = Echo { period: 7, laps: 9 };
+        for text in [
+            round.clone(),
+            words(100) + &round,
+            round.clone() + &words(100),
+            round.replace(' ', "\n\t "),
+        ] {
+            assert_eq!(echo(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_says_each_thing_once_has_no_echo() {
+        let table = "| --- | --- | --- |\n| 0 | 0 | 0 |\n";
+        let long = words(3 * WORDS_MAX);
+        for text in ["", " \n", "no no no no no no", "-- ".repeat(40).as_str(), table, &long] {
+            assert_eq!(echo(text), Echo::NONE, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_paragraph_is_found_and_a_chapter_is_not() {
+        let paragraph = words(LAP_MAX).repeat(3);
+        assert_eq!(echo(&paragraph).laps, 3);
+        assert_eq!(echo(&words(LAP_MAX + 1).repeat(3)), Echo::NONE);
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_text_is_looked_at() {
+        let lost = "and so on ".repeat(WORDS_MAX);
+        assert_eq!(usize::from(echo(&lost).laps), WORDS_MAX / 3);
+        assert_eq!(echo(&(lost + &words(WORDS_MAX))), Echo::NONE);
+    }
+}
