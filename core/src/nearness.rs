@@ -7,7 +7,8 @@ use crate::rule::{Pattern, Rule, TextRule, Texts};
 use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
 
-/// How near a rule is to a finding, as of the latest record that it saw.
+/// How near a rule is to a finding, as of the latest record that it saw, if that is still in the
+/// window.
 ///
 /// Counted are the calls that match, whatever else the rule asks of those between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,33 +53,37 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let start = patterns.take(index).fold(0, usize::saturating_add);
         let runs = self.runs.get(start..).unwrap_or(&[]);
         let runs = runs.get(..usize::from(rule.pattern.runs())).unwrap_or(&[]);
-        let Latest { tool, matches, seen } = self.latest_seen(rule, &track);
+        let latest = self.latest_seen(rule, &track);
+        let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
         let raised = i16::from(self.feedback.raised_by(place, tool));
-        let latest = self.next.wrapping_sub(self.begun).saturating_sub(1);
-        let patience = self.policy.patience(tool, latest).saturating_add(raised);
+        let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
+        let patience = self.policy.patience(tool, before).saturating_add(raised);
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
-                let reach = seen.nth(u32::from(within).saturating_sub(2));
-                let reach = reach.map_or(seen, |oldest| Mask::newest(oldest.saturating_add(1)));
-                let earlier = u16::try_from((matches & reach).count()).unwrap_or(u16::MAX);
-                let held = if track.seen().is_empty() { 0 } else { earlier.saturating_add(1) };
-                (held, u16::from(times))
+                (latest.map_or(0, |latest| latest.recurrence(within)), u16::from(times))
             }
             Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
         };
-        Nearness { rule: RuleIndex::Call(place), held: held.min(needed), needed }
+        let held = if latest.is_some() { held.min(needed) } else { 0 };
+        Nearness { rule: RuleIndex::Call(place), held, needed }
     }
 
-    /// What the latest record that the rule saw has in common with those before it.
-    fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Latest {
+    /// What the latest record that the rule saw has in common with those before it, if that is
+    /// still in the window.
+    fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<Latest> {
         let early = rule.is_judged_early();
         let mut past = self.clone();
+        // How many records of the window are still to be looked at.
+        let mut left = usize::from(self.policy.window());
         if !early {
+            left = left.saturating_sub(past.open.len());
             past.open.clear();
         }
         let mut seen = track.seen();
-        while let Some(record) = past.open.pop_back().or_else(|| past.window.pop()) {
+        while left > 0 {
+            left = left.saturating_sub(1);
+            let record = past.open.pop_back().or_else(|| past.window.pop())?;
             let is_seen = seen.has(0);
             seen = seen.since(1);
             if is_seen {
@@ -87,11 +92,14 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
                 } else {
                     past.window.compare(&record, past.policy)
                 };
+                // Only what is still in the window now.
+                let reach = Mask::newest(u32::try_from(left).unwrap_or(0));
+                let seen = seen & view.reach & reach;
                 let matches = view.matches(rule, &record) & seen;
-                return Latest { tool: record.tool, matches, seen: seen & view.reach };
+                return Some(Latest { tool: record.tool, matches, seen });
             }
         }
-        Latest { tool: Tool::new(0), matches: Mask::NONE, seen: Mask::NONE }
+        None
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
@@ -107,10 +115,21 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
 /// The latest record that a rule saw: its tool, the records before it that match it, and those
 /// that the rule saw.
+#[derive(Clone, Copy)]
 struct Latest {
     tool: Tool,
     matches: Mask,
     seen: Mask,
+}
+
+impl Latest {
+    /// How many records match among the last `within` that the rule saw, this one included.
+    fn recurrence(&self, within: u8) -> u16 {
+        let oldest = self.seen.nth(u32::from(within).saturating_sub(2));
+        let reach = oldest.map_or(self.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
+        let earlier = u16::try_from((self.matches & reach).count()).unwrap_or(u16::MAX);
+        earlier.saturating_add(1)
+    }
 }
 
 /// The calls that there are, and those that it takes, of the period that is nearest to a cycle;

@@ -38,7 +38,7 @@ fn compare<const W: usize>(policy: &Policy<'_>, events: &[u8]) {
         return;
     }
     let pair: Pair<'_, W> = Pair::new(policy);
-    for mut pair in [pair.clone(), pair.restored()] {
+    for mut pair in [pair.clone(), pair.thorough()] {
         if let Err(difference) = stream::replay(events, &mut pair, |_, _| Ok(())) {
             panic!("{difference}\nby {policy:#?}\nwith a capacity of {W}");
         }

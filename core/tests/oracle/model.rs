@@ -729,6 +729,80 @@ impl<'p> Model<'p> {
         }
     }
 
+    /// How many records there are, and how many a finding takes, for each rule.
+    pub(crate) fn nearness(&self) -> Vec<(usize, usize)> {
+        let rules = self.policy.rules().iter().enumerate();
+        let calls = rules.map(|(place, rule)| self.near(place, rule));
+        let texts = self.policy.texts().iter().map(|rule| {
+            let held = match (rule.texts, self.row.last()) {
+                (Texts::Any, _) => self.row.len(),
+                (Texts::Same, Some(last)) => {
+                    self.row.iter().rev().take_while(|said| *said == last).count()
+                }
+                (Texts::Same | Texts::Inside, _) => 0,
+            };
+            (held.min(rule.times.into()), rule.times.into())
+        });
+        calls.chain(texts).collect()
+    }
+
+    fn near(&self, place: usize, rule: &Rule<'_>) -> (usize, usize) {
+        let visible = &self.visible[place];
+        let window = u64::from(self.policy.window());
+        let last = visible.last().filter(|last| self.next - last.seq <= window);
+        // A rule of which nothing is left asks what it asks of a tool that nobody names.
+        let mut asked = Record {
+            seq: self.next.max(self.begun + 1) - 1,
+            asked: Asked { tool: 0, args: 0, similar: 0, tag: Tag::Other, step: None },
+            step: 0,
+            status: Status::Open,
+            novel: false,
+            moved: false,
+            call: 0,
+        };
+        asked.asked.tool = last.map_or(0, |last| last.asked.tool);
+        let pattern = patient(rule.pattern, self.patience(place, &asked));
+        let (held, needed) = match pattern {
+            Pattern::Streak { times } => (self.row(rule, visible), times.into()),
+            Pattern::Recurrence { times, within, .. } => {
+                let recent = &visible[visible.len().saturating_sub(within.into())..];
+                let matching = |old: &&Record| last.is_some_and(|new| self.matches(rule, old, new));
+                let others = recent.iter().filter(|old| Some(old.seq) != last.map(|new| new.seq));
+                let others = others.filter(|old| self.next - old.seq <= window);
+                (others.filter(matching).count() + 1, times.into())
+            }
+            Pattern::Cycle { period_min, period_max, laps } => {
+                self.nearest_cycle(rule, visible, [period_min, period_max, laps].map(usize::from))
+            }
+        };
+        (if last.is_some() { held.min(needed) } else { 0 }, needed)
+    }
+
+    /// Of the periods that no shorter one explains, the one of which the tail is nearest to enough
+    /// laps; of two, the shorter.
+    fn nearest_cycle(
+        &self,
+        rule: &Rule<'_>,
+        visible: &[Record],
+        [least, most, laps]: [usize; 3],
+    ) -> (usize, usize) {
+        let run = |period| self.run(rule, visible, period);
+        let mut nearest = (0, least * laps);
+        for period in least..=most {
+            let tail = run(period) + period;
+            let shorter =
+                |divisor: &usize| period % divisor == 0 && run(*divisor) >= tail - divisor;
+            if run(period) == 0 || (1..period).any(|divisor| shorter(&divisor)) {
+                continue;
+            }
+            let held = tail.min(period * laps);
+            if held * nearest.1 > nearest.0 * period * laps {
+                nearest = (held, period * laps);
+            }
+        }
+        nearest
+    }
+
     /// How many records up to the last match the one `period` before them, without a gap.
     fn run(&self, rule: &Rule<'_>, visible: &[Record], period: usize) -> usize {
         let pairs = visible.iter().rev().zip(visible.iter().rev().skip(period));

@@ -16,9 +16,9 @@ pub(crate) struct Pair<'p, const W: usize> {
     calls: Vec<CallId>,
     /// What was found last.
     last: Option<Finding>,
-    /// Whether the engine is saved and restored before every event.
-    #[cfg(feature = "postcard")]
-    restored: bool,
+    /// Whether the engine is saved and restored before every event, and asked how near each rule
+    /// is.
+    thorough: bool,
 }
 
 /// Which id the engine gave each loop, and the loop that each id was given to.
@@ -46,15 +46,14 @@ impl<'p, const W: usize> Pair<'p, W> {
             model: Model::new(policy, W),
             calls: Vec::new(),
             last: None,
-            #[cfg(feature = "postcard")]
-            restored: false,
+            thorough: false,
         }
     }
 
-    /// The pair, with the engine saved and restored before every event.
-    #[cfg(feature = "postcard")]
-    pub(crate) fn restored(mut self) -> Self {
-        self.restored = true;
+    /// The pair, with the engine saved and restored before every event, and asked how near each
+    /// rule is.
+    pub(crate) fn thorough(mut self) -> Self {
+        self.thorough = true;
         self
     }
 
@@ -65,9 +64,9 @@ impl<'p, const W: usize> Pair<'p, W> {
 
     /// Gives both the event; what they disagree on is the error.
     pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<Said, String> {
-        #[cfg(feature = "postcard")]
-        if self.restored {
-            self.engine = restored(&self.engine)?;
+        if self.thorough {
+            self.agree_on_nearness()?;
+            self.restart()?;
         }
         let expected = self.peeked(event);
         let (verdict, settled) = self.tell_engine(event);
@@ -128,6 +127,28 @@ impl<'p, const W: usize> Pair<'p, W> {
             }
         }
         (verdict, settled)
+    }
+
+    /// Saves the engine, and goes on with what is restored.
+    #[cfg(feature = "postcard")]
+    fn restart(&mut self) -> Result<(), String> {
+        let mut buffer = vec![0; Detector::<W>::CHECKPOINT_MAX];
+        let written = self.engine.save(&mut buffer).map_err(|error| error.to_string())?;
+        let restored = Detector::restore(self.engine.policy(), written);
+        self.engine = restored.map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    #[cfg(not(feature = "postcard"))]
+    fn restart(&mut self) -> Result<(), String> {
+        self.engine = self.engine.clone();
+        Ok(())
+    }
+
+    fn agree_on_nearness(&self) -> Result<(), String> {
+        let near = self.engine.nearness().map(|near| (near.held.into(), near.needed.into()));
+        let (near, said) = (near.collect::<Vec<(usize, usize)>>(), self.model.nearness());
+        if near == said { Ok(()) } else { Err(format!("near: engine {near:?}, oracle {said:?}")) }
     }
 
     fn agree_on_counts(&self) -> Result<(), String> {
@@ -193,14 +214,6 @@ impl<'p, const W: usize> Pair<'p, W> {
             Said { finding: Some(Found { first: theirs.first, ..ours.clone() }), ..engine.clone() };
         beyond && &aligned == said
     }
-}
-
-/// The engine, from the bytes that it was saved to.
-#[cfg(feature = "postcard")]
-fn restored<'p, const W: usize>(engine: &Detector<'p, W>) -> Result<Detector<'p, W>, String> {
-    let mut buffer = vec![0; Detector::<W>::CHECKPOINT_MAX];
-    let written = engine.save(&mut buffer).map_err(|error| error.to_string())?;
-    Detector::restore(engine.policy(), written).map_err(|error| error.to_string())
 }
 
 fn digest(n: u8) -> Digest {

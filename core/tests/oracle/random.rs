@@ -146,9 +146,7 @@ fn tools() -> impl Strategy<Value = Vec<ToolRule>> {
 
 fn compare<const W: usize>(policy: &Policy<'_>, drafts: &[Draft]) -> Result<(), TestCaseError> {
     compare_pair(Pair::<'_, W>::new(policy), drafts)?;
-    #[cfg(feature = "postcard")]
-    compare_pair(Pair::<'_, W>::new(policy).restored(), drafts)?;
-    Ok(())
+    compare_pair(Pair::<'_, W>::new(policy).thorough(), drafts)
 }
 
 fn compare_pair<const W: usize>(
