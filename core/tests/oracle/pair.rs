@@ -66,7 +66,7 @@ impl<'p, const W: usize> Pair<'p, W> {
     pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<Said, String> {
         if self.thorough {
             self.agree_on_nearness()?;
-            self.restart()?;
+            self.restart();
         }
         let expected = self.peeked(event);
         let (verdict, settled) = self.tell_engine(event);
@@ -131,18 +131,15 @@ impl<'p, const W: usize> Pair<'p, W> {
 
     /// Saves the engine, and goes on with what is restored.
     #[cfg(feature = "postcard")]
-    fn restart(&mut self) -> Result<(), String> {
+    fn restart(&mut self) {
         let mut buffer = vec![0; Detector::<W>::CHECKPOINT_MAX];
-        let written = self.engine.save(&mut buffer).map_err(|error| error.to_string())?;
-        let restored = Detector::restore(self.engine.policy(), written);
-        self.engine = restored.map_err(|error| error.to_string())?;
-        Ok(())
+        let written = self.engine.save(&mut buffer).unwrap();
+        self.engine = Detector::restore(self.engine.policy(), written).unwrap();
     }
 
     #[cfg(not(feature = "postcard"))]
-    fn restart(&mut self) -> Result<(), String> {
+    fn restart(&mut self) {
         self.engine = self.engine.clone();
-        Ok(())
     }
 
     fn agree_on_nearness(&self) -> Result<(), String> {
