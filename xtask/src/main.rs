@@ -1,5 +1,6 @@
 //! Every chore of the project: `cargo xtask test` is what people and CI run.
 
+mod bench;
 mod fuzz;
 mod machine;
 mod no_std;
@@ -47,11 +48,15 @@ enum Chore {
     /// part of `cargo xtask test`: that gives the same answer every time. The
     /// exit code is 0 if the planted bug was found and no other, else 1.
     Fuzz(fuzz::Plan),
+    /// Measure, side by side with others
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
     match CommandLine::try_parse().map(|line| line.chore) {
         Ok(Some(Chore::Test)) => test(Machine::here()),
+        Ok(Some(Chore::Bench(bench))) => bench.run(),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
         Err(error) => shown(error.print(), code_of(error.kind())),
