@@ -112,6 +112,10 @@ fn row(stream: Stream, contender: Contender, timing: Timing) -> Row {
 fn scans(line: &CommandLine, left_out: &mut Vec<&'static str>) -> io::Result<Vec<Scan>> {
     let unstuck =
         env::current_exe()?.with_file_name("unstuck").with_extension(env::consts::EXE_EXTENSION);
+    if !unstuck.is_file() {
+        let why = "is not there; `cargo build --release -p unstuck-cli` builds it";
+        return Err(io::Error::other(format!("{} {why}", unstuck.display())));
+    }
     let mut cores = vec![Cores::All];
     if scan::has_taskset() {
         cores.insert(0, Cores::One);
