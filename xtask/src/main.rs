@@ -1,6 +1,7 @@
 //! Every chore of the project: `cargo xtask test` is what people and CI run.
 
 mod bare;
+mod bench;
 mod footprint;
 mod fuzz;
 mod machine;
@@ -55,11 +56,15 @@ enum Chore {
     /// The memory of values, and the code of the programs in `benches/bare` on
     /// this machine, optimised for size.
     Footprint(footprint::Layout),
+    /// Measure, side by side with others
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
     match CommandLine::try_parse().map(|line| line.chore) {
         Ok(Some(Chore::Test)) => test(Machine::here()),
+        Ok(Some(Chore::Bench(bench))) => bench.run(),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
         Ok(Some(Chore::Footprint(layout))) => footprint::print(layout),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),

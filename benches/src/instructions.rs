@@ -1,0 +1,79 @@
+//! Instructions, counted by valgrind's callgrind: the same number every time.
+
+use std::env;
+use std::io;
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+
+use crate::contender::Contender;
+use crate::stream::Stream;
+
+/// Whether valgrind is here.
+pub fn can_be_counted() -> bool {
+    let mut probe = Command::new("valgrind");
+    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+/// The instructions that `contender` takes for one call of `stream` and its result.
+///
+/// Counts this very program twice, running `count CONTENDER STREAM CALLS` for half the calls of a
+/// round and for all of them: what it takes to start falls away in the difference.
+///
+/// # Errors
+///
+/// If valgrind does not start, or ends without a count.
+pub fn per_call(contender: Contender, stream: Stream) -> io::Result<f64> {
+    let half = contender.calls() / 2;
+    let few = counted(contender, stream, half)?;
+    let many = counted(contender, stream, 2 * half)?;
+    let more = u32::try_from(many.saturating_sub(few)).unwrap_or(u32::MAX);
+    Ok(f64::from(more) / f64::from(half))
+}
+
+fn counted(contender: Contender, stream: Stream, calls: u16) -> io::Result<u64> {
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    command.arg(env::current_exe()?).arg("count");
+    command.args([word(&contender), word(&stream), calls.to_string()]);
+    let output = command.stdin(Stdio::null()).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    total(&said).filter(|_| output.status.success()).ok_or_else(|| {
+        io::Error::other(format!("valgrind ended with {} and no count:\n{said}", output.status))
+    })
+}
+
+/// How the command line spells a value.
+fn word(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|word| word.get_name().to_owned()).unwrap_or_default()
+}
+
+/// The instructions in all, of what callgrind says when it ends.
+fn total(said: &str) -> Option<u64> {
+    let count = said.lines().find_map(|line| line.split_once("Collected :"));
+    count?.1.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_is_read_from_the_closing_lines() {
+        for (said, expected) in [
+            ("==7== Events    : Ir\n==7== Collected : 123456\n==7==\n", Some(123_456)),
+            ("==7== Collected : \n", None),
+            ("valgrind: no such file\n", None),
+        ] {
+            assert_eq!(total(said), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn values_are_spelled_as_the_command_line_reads_them() {
+        for contender in Contender::value_variants() {
+            assert_eq!(Contender::from_str(&word(contender), false), Ok(*contender));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Measurements: what they are of, and the programs that make them.
+
+use std::path::{self, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::machine::cargo;
+
+/// What is measured.
+#[derive(Subcommand)]
+pub(crate) enum Bench {
+    /// The engine beside other detectors, and the program as a whole
+    ///
+    /// Prints the time for an event, the ratio to a plain detector in the same
+    /// run, and the instructions where valgrind is installed; then how fast, and
+    /// in how much memory, recorded runs are scanned. Takes a minute.
+    Engine(Engine),
+}
+
+/// How the engine is measured.
+#[derive(Args)]
+pub(crate) struct Engine {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Scan the native traces of this folder, too, repeated to a gigabyte
+    #[arg(long, value_name = "FOLDER")]
+    traces: Option<PathBuf>,
+}
+
+impl Bench {
+    /// Builds and runs what measures; standard output has its report and no more.
+    pub(crate) fn run(self) -> ExitCode {
+        let Self::Engine(engine) = self;
+        // Apart, so that nothing that is only measured against changes what users build.
+        let built = succeeds(["build", "--package", "unstuck-cli"], Vec::new());
+        let bench = ["run", "--package", "unstuck-benches", "--bin", "engine", "--"];
+        if built && succeeds(bench, engine.arguments()) {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Engine {
+    /// The arguments for the program that measures, which runs in another folder.
+    fn arguments(self) -> Vec<PathBuf> {
+        let json = self.json.then(|| PathBuf::from("--json"));
+        let traces = self.traces.map(|folder| path::absolute(&folder).unwrap_or(folder));
+        let traces = traces.map(|folder| ["--traces".into(), folder]);
+        json.into_iter().chain(traces.into_iter().flatten()).collect()
+    }
+}
+
+/// Whether `cargo` does all that with a release build, and well.
+fn succeeds<const N: usize>(words: [&str; N], arguments: Vec<PathBuf>) -> bool {
+    let mut command = cargo();
+    let (chore, rest) = words.split_at(1);
+    command.args(chore).args(["--release", "--locked", "--quiet"]).args(rest).args(arguments);
+    match command.status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("cargo did not start: {error}");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_named_from_the_root() {
+        let engine = Engine { json: true, traces: Some("runs".into()) };
+        let arguments = engine.arguments();
+        assert_eq!(arguments[..2], [PathBuf::from("--json"), "--traces".into()]);
+        assert!(arguments[2].is_absolute() && arguments[2].ends_with("runs"), "{arguments:?}");
+        assert!(Engine { json: false, traces: None }.arguments().is_empty());
+    }
+}
