@@ -7,6 +7,8 @@ use unstuck_core::Action;
 use unstuck_text::{PRESETS, Preset};
 use unstuck_trace::Format;
 
+use crate::jobs::{JOBS_MAX, one_for_each_core};
+
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
 #[command(name = "unstuck", version, max_term_width = 100, after_help = EXIT_CODES)]
@@ -47,6 +49,9 @@ pub(crate) struct Scan {
     /// The mildest action that makes the exit code 1
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
+    /// How many inputs to read at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
+    jobs: Option<u16>,
     /// Say of each input how its format was told
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -63,6 +68,11 @@ impl Scan {
 
     pub(crate) fn preset(&self) -> &'static Preset {
         preset(&self.preset)
+    }
+
+    /// How many inputs to read at a time.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs.map_or_else(one_for_each_core, usize::from)
     }
 
     /// The mildest action to fail on; none for `never`.

@@ -219,7 +219,7 @@ fn first_finding(
     preset: &'static Preset,
 ) -> Result<Option<usize>, String> {
     let report = Report::of(&Input::File(root.join(&label.file)), None, preset)?;
-    let asked = report.replay.found.iter().find(|found| found.action >= Action::Nudge);
+    let asked = report.findings.found.iter().find(|found| found.action >= Action::Nudge);
     Ok(asked.map(|found| match found.place {
         // Labels count messages only where there is no call to count.
         Place::Messages { at, .. } if report.trace.calls == 0 => at,

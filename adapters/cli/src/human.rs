@@ -84,7 +84,7 @@ struct Loop<'r> {
 fn loops_of(report: &Report) -> Vec<Loop<'_>> {
     let mut loops: Vec<Loop<'_>> = Vec::new();
     let mut places = HashMap::new();
-    for found in &report.replay.found {
+    for found in &report.findings.found {
         let place = *places.entry(found.key).or_insert_with(|| {
             loops.push(Loop { first: found, rungs: Vec::new() });
             loops.len() - 1
@@ -124,7 +124,7 @@ impl Loop<'_> {
                 parts.push(format!("{} at #{at}", found.action));
             }
         }
-        if let Some(end) = report.replay.ends.get(&self.first.key) {
+        if let Some(end) = report.findings.ends.get(&self.first.key) {
             parts.push(format!("last seen at #{end}"));
         }
         parts.join("; ")

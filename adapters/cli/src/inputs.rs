@@ -52,7 +52,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
     let mut inputs = Inputs::default();
     for path in paths {
         if path.as_os_str() == "-" {
-            inputs.found.push(Input::Stdin);
+            inputs.stdin();
         } else if path.is_dir() {
             inputs.walk(path);
         } else {
@@ -63,6 +63,16 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
 }
 
 impl Inputs {
+    /// Takes standard input, which is gone once it was read.
+    fn stdin(&mut self) {
+        if self.found.contains(&Input::Stdin) {
+            let why = "standard input can be read once, but - is named twice".to_owned();
+            self.errors.push(("-".to_owned(), why));
+        } else {
+            self.found.push(Input::Stdin);
+        }
+    }
+
     /// Takes a file of a folder. A link counts for what it leads to; a pipe is left out, since it
     /// would be waited for.
     fn take(&mut self, path: PathBuf) {

@@ -8,6 +8,7 @@ mod eval;
 mod exit;
 mod human;
 mod inputs;
+mod jobs;
 mod machine;
 mod output;
 mod policies;

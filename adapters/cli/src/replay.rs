@@ -64,16 +64,23 @@ struct Kept {
     shown: Shown,
 }
 
+/// What was found in one trace.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// In the order of the calls and messages at which they were found.
+    pub(crate) found: Vec<Found>,
+    /// The last call or message at which each loop was found.
+    pub(crate) ends: HashMap<LoopKey, usize>,
+}
+
 /// The detectors of one trace, and what they found.
 pub(crate) struct Replay {
     preset: &'static Preset,
     workers: Vec<Worker>,
     /// Where each worker stands, by name.
     places: HashMap<String, usize>,
-    /// In the order of the calls and messages at which they were found.
-    pub(crate) found: Vec<Found>,
-    /// The last call or message at which each loop was found.
-    pub(crate) ends: HashMap<LoopKey, usize>,
+    found: Vec<Found>,
+    ends: HashMap<LoopKey, usize>,
     /// How often each loop has begun, and how many calls there were when it was last found.
     stretches: HashMap<(usize, LoopId), (u32, usize)>,
     /// The rungs that were reached: once a history is cleared, loops are found again.
@@ -118,7 +125,7 @@ impl Replay {
     }
 
     /// The trace is over: what is still open will not be answered.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn finish(mut self) -> Findings {
         for place in 0..self.workers.len() {
             let worker = &mut self.workers[place];
             let verdict = worker.engine.finish();
@@ -126,6 +133,7 @@ impl Replay {
             self.note(place, &verdict, at);
         }
         self.found.sort_by_key(|found| found.calls_before);
+        Findings { found: self.found, ends: self.ends }
     }
 
     /// The place of the worker called `name`, which may be new.

@@ -5,6 +5,7 @@ mod exits;
 mod formats;
 mod harness;
 mod inputs;
+mod jobs;
 mod outputs;
 mod readme;
 mod real_runs;
