@@ -1,10 +1,12 @@
 //! Which inputs there are: files, folders, standard input.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
+
+use crate::progress::Progress;
 
 /// How much is read at a time.
 const BUFFER: usize = 256 * 1024;
@@ -29,11 +31,21 @@ impl Input {
         }
     }
 
-    pub(crate) fn open(&self) -> io::Result<Box<dyn BufRead>> {
-        Ok(match self {
-            Self::Stdin => Box::new(BufReader::with_capacity(BUFFER, io::stdin().lock())),
-            Self::File(path) => Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)),
-        })
+    /// How many bytes it holds, where that can be told before it is read.
+    pub(crate) fn size(&self) -> Option<u64> {
+        match self {
+            Self::Stdin => None,
+            // What is wrong with it shows when it is opened.
+            Self::File(path) => Some(path.metadata().map_or(0, |file| file.len())),
+        }
+    }
+
+    pub(crate) fn open<'p>(&self, progress: &'p Progress) -> io::Result<Box<dyn BufRead + 'p>> {
+        let reader: Box<dyn Read + 'p> = match self {
+            Self::Stdin => Box::new(progress.count(io::stdin().lock(), None)),
+            Self::File(path) => Box::new(progress.count(File::open(path)?, self.size())),
+        };
+        Ok(Box::new(BufReader::with_capacity(BUFFER, reader)))
     }
 }
 

@@ -12,6 +12,7 @@ mod jobs;
 mod machine;
 mod output;
 mod policies;
+mod progress;
 mod replay;
 mod scan;
 mod shown;

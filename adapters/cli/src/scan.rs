@@ -1,6 +1,7 @@
 //! `unstuck scan`: reads recorded runs and prints the loops that are in them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use unstuck_core::Action;
 use unstuck_text::Preset;
@@ -10,6 +11,7 @@ use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
 use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
+use crate::progress::Progress;
 use crate::replay::{Findings, Replay};
 use crate::{human, jobs, machine};
 
@@ -26,8 +28,9 @@ impl Report {
         input: &Input,
         from: Option<Format>,
         preset: &'static Preset,
+        progress: &Progress,
     ) -> Result<Self, String> {
-        let reader = input.open().map_err(|error| inputs::explained(&error))?;
+        let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
         let mut replay = Replay::new(preset);
         let trace = read(reader, from, &mut |event| replay.take(&event))
             .map_err(|problem| problem.to_string())?;
@@ -96,15 +99,17 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
 fn scan_each(scan: &Scan, inputs: Vec<Input>, reporter: &mut Reporter<'_>) -> Result<(), Closed> {
     let (from, preset) = (scan.from(), scan.preset());
     let jobs = scan.jobs().min(inputs.len());
-    let work = move |input: Input| (input.name(), Report::of(&input, from, preset));
-    jobs::in_order(inputs, jobs, work, |(path, report)| match report {
-        Ok(report) => reporter.report(&report),
-        Err(why) => {
-            reporter.unread(&path, &why);
-            Ok(())
-        }
-    })?;
-    reporter.finish()
+    let progress = Arc::new(Progress::of(&inputs));
+    let shared = Arc::clone(&progress);
+    let work = move |input: Input| (input.name(), Report::of(&input, from, preset, &shared));
+    let mut judged = 0;
+    let written = jobs::in_order(inputs, jobs, work, |(path, report)| {
+        judged += 1;
+        progress.judged(judged);
+        progress.aside(|| reporter.take(&path, report))
+    });
+    progress.end();
+    written.and_then(|()| reporter.finish())
 }
 
 /// Writes the reports, and keeps count.
@@ -127,6 +132,17 @@ impl<'s> Reporter<'s> {
         complain(path, why);
         self.tally.unread += 1;
         self.exit = self.exit.max(Exit::Input);
+    }
+
+    /// Takes in what became of an input.
+    fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
+        match report {
+            Ok(report) => self.report(&report),
+            Err(why) => {
+                self.unread(path, &why);
+                Ok(())
+            }
+        }
     }
 
     fn report(&mut self, report: &Report) -> Result<(), Closed> {
