@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use unstuck_core::Action;
 use unstuck_text::{PRESETS, Preset};
 use unstuck_trace::Format;
@@ -25,10 +26,14 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 a finding, 3 an input t
 pub(crate) enum Command {
     /// Read recorded runs and print the loops that are in them
     Scan(Scan),
-    /// Replay labelled runs and print how well each preset finds their loops
+    /// Replay labelled runs and print how well each preset does
     Eval(Eval),
     /// Print the policies that can be chosen by name
     Presets(Presets),
+    /// Print the script by which a shell completes this command line
+    Completions(Completions),
+    /// Print the manual page; unstuck man | man -l - shows it
+    Man(Man),
 }
 
 #[derive(Args)]
@@ -116,6 +121,20 @@ impl Presets {
     }
 }
 
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// The shell that is to complete it
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct Man {
+    /// The page of this command alone
+    #[arg(value_name = "COMMAND", value_parser = command_names())]
+    pub(crate) command: Option<String>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// For people
@@ -143,6 +162,11 @@ fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.policy.name()).collect()
 }
 
+/// The commands that have a page of their own, without building the command line once more to ask.
+const fn command_names() -> [&'static str; 5] {
+    ["scan", "eval", "presets", "completions", "man"]
+}
+
 fn from_names() -> Vec<&'static str> {
     ["auto"].into_iter().chain(Format::ALL.map(Format::name)).collect()
 }
@@ -156,7 +180,14 @@ fn fail_on_names() -> Vec<&'static str> {
 mod tests {
     use clap::CommandFactory as _;
 
-    use super::Arguments;
+    use super::{Arguments, command_names};
+
+    #[test]
+    fn every_command_has_a_page() {
+        let arguments = Arguments::command();
+        let commands = arguments.get_subcommands().map(clap::Command::get_name);
+        assert!(commands.eq(command_names()));
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -10,6 +10,7 @@ mod human;
 mod inputs;
 mod jobs;
 mod machine;
+mod manual;
 mod output;
 mod policies;
 mod progress;
@@ -38,6 +39,8 @@ fn main() -> ExitCode {
         Command::Scan(scan) => scan::run(&scan),
         Command::Eval(eval) => eval::run(&eval),
         Command::Presets(presets) => policies::run(&presets),
+        Command::Completions(completions) => manual::completions(&completions),
+        Command::Man(man) => manual::page(&man),
     };
     exit.into()
 }

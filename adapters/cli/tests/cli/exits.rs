@@ -55,6 +55,11 @@ const MEANINGLESS: &[&[&str]] = &[
     &["presets", "nonsense"],
     &["presets", "balanced", "nudge"],
     &["presets", "--nonsense"],
+    &["completions"],
+    &["completions", "nonsense"],
+    &["completions", "bash", "zsh"],
+    &["man", "nonsense"],
+    &["man", "scan", "eval"],
 ];
 
 /// The actions that `--fail-on` knows, the mildest first.
@@ -110,6 +115,8 @@ fn help_and_version_are_no_errors() {
         &["presets", "--help"],
         &["presets"],
         &["presets", "balanced"],
+        &["completions", "bash"],
+        &["man"],
     ] {
         let ran = unstuck(line);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{line:?}");

@@ -6,6 +6,7 @@ mod formats;
 mod harness;
 mod inputs;
 mod jobs;
+mod manual;
 mod outputs;
 mod readme;
 mod real_runs;
