@@ -39,8 +39,9 @@ pub(crate) enum Command {
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Scan {
-    /// Files, folders (read recursively), or - for standard input
-    #[arg(required = true, value_name = "PATH")]
+    /// Files, folders (read recursively), or - for standard input; if there is none, the sessions
+    /// of Claude Code, Codex and Gemini CLI in their usual places
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// The format of the input; auto looks at each file
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from_names())]

@@ -66,7 +66,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
         if path.as_os_str() == "-" {
             inputs.stdin();
         } else if path.is_dir() {
-            inputs.walk(path);
+            inputs.folder(path);
         } else {
             inputs.found.push(Input::File(path.clone()));
         }
@@ -95,12 +95,22 @@ impl Inputs {
         }
     }
 
-    fn walk(&mut self, folder: &Path) {
+    /// Takes the transcripts of a folder that was named, of which there should be some.
+    fn folder(&mut self, folder: &Path) {
         let before = self.found.len() + self.errors.len();
+        self.walk(folder, has_ending);
+        if self.found.len() + self.errors.len() == before {
+            let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
+            self.errors.push((folder.display().to_string(), why));
+        }
+    }
+
+    /// Takes the files below `folder` that are `wanted`, in the order of their names.
+    pub(crate) fn walk(&mut self, folder: &Path, wanted: impl Fn(&Path) -> bool) {
         for entry in WalkDir::new(folder).sort_by_file_name() {
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) if has_ending(entry.path()) => self.take(entry.into_path()),
+                Ok(entry) if wanted(entry.path()) => self.take(entry.into_path()),
                 Ok(entry) => self.left_out.push(entry.into_path()),
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).display().to_string();
@@ -109,10 +119,6 @@ impl Inputs {
                     self.errors.push((path, why));
                 }
             }
-        }
-        if self.found.len() + self.errors.len() == before {
-            let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
-            self.errors.push((folder.display().to_string(), why));
         }
     }
 }

@@ -16,6 +16,7 @@ mod policies;
 mod progress;
 mod replay;
 mod scan;
+mod sessions;
 mod shown;
 
 use std::process::ExitCode;

@@ -13,7 +13,7 @@ use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::progress::Progress;
 use crate::replay::{Findings, Replay};
-use crate::{human, jobs, machine};
+use crate::{human, jobs, machine, sessions};
 
 /// One input, read and judged.
 pub(crate) struct Report {
@@ -83,7 +83,10 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    let mut inputs = inputs::find(&scan.paths);
+    let mut inputs = match scan.paths.as_slice() {
+        [] => sessions::find(scan.from())?,
+        paths => inputs::find(paths),
+    };
     let output = output(scan, &mut inputs)?;
     let mut reporter = Reporter::new(scan, output);
     reporter.tally.left_out = inputs.left_out.len();

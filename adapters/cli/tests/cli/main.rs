@@ -12,5 +12,6 @@ mod readme;
 mod real_runs;
 mod recorded;
 mod schema;
+mod sessions;
 mod shown;
 mod wording;
