@@ -8,6 +8,8 @@ use unstuck_core::Action;
 use unstuck_text::{PRESETS, Preset};
 use unstuck_trace::Format;
 
+use crate::config;
+use crate::exit::Exit;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
 
 /// Finds the loops in recorded runs of agents that call tools.
@@ -19,8 +21,8 @@ pub(crate) struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 a finding, 3 an input that could not be \
-                          read (the others are still reported), 4 an output that could not be \
-                          written, 64 a usage error.";
+                          read (the others are still reported), 4 a bad configuration, or an \
+                          output that could not be written, 64 a usage error.";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -49,6 +51,9 @@ pub(crate) struct Scan {
     /// The policy to judge by
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
     preset: String,
+    /// The policy to judge by, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
@@ -72,8 +77,9 @@ impl Scan {
         self.from.parse().ok()
     }
 
-    pub(crate) fn preset(&self) -> &'static Preset {
-        preset(&self.preset)
+    /// The policy that was named, or described in a file.
+    pub(crate) fn preset(&self) -> Result<&'static Preset, Exit> {
+        self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), config::load)
     }
 
     /// How many inputs to read at a time.
@@ -114,6 +120,9 @@ pub(crate) struct Presets {
     /// Only this one
     #[arg(value_name = "NAME", value_parser = preset_names())]
     name: Option<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = PolicyFormat::Human)]
+    pub(crate) format: PolicyFormat,
 }
 
 impl Presets {
@@ -152,6 +161,14 @@ pub(crate) enum TableFormat {
     Human,
     /// One JSON object a line for each preset
     Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyFormat {
+    /// For people
+    Human,
+    /// What --config reads; of the default preset if none is named
+    Toml,
 }
 
 /// The preset that the parser let pass.

@@ -1,9 +1,11 @@
 //! `unstuck`: finds the loops in recorded agent runs.
 //!
-//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 an output
-//! could not be written, 64 a usage error. Never 2: coding agents read that as "block".
+//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
+//! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
+//! read that as "block".
 
 mod args;
+mod config;
 mod eval;
 mod exit;
 mod human;

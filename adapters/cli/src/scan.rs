@@ -70,7 +70,7 @@ fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
     if scan.paths.iter().any(|input| same_file(input, path)) {
         let why = "is an input, too: writing would destroy it; name another file";
         complain(&path.display().to_string(), why);
-        return Err(Exit::Output);
+        return Err(Exit::Setup);
     }
     // What an earlier run wrote into a folder that is read is no recording.
     inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
@@ -83,6 +83,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
+    let preset = scan.preset()?;
     let mut inputs = match scan.paths.as_slice() {
         [] => sessions::find(scan.from())?,
         paths => inputs::find(paths),
@@ -93,14 +94,19 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
-    let written = scan_each(scan, inputs.found, &mut reporter);
+    let written = scan_each(scan, preset, inputs.found, &mut reporter);
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
 
 /// Reads and judges the inputs, and reports on each in its turn, until nobody reads any more.
-fn scan_each(scan: &Scan, inputs: Vec<Input>, reporter: &mut Reporter<'_>) -> Result<(), Closed> {
-    let (from, preset) = (scan.from(), scan.preset());
+fn scan_each(
+    scan: &Scan,
+    preset: &'static Preset,
+    inputs: Vec<Input>,
+    reporter: &mut Reporter<'_>,
+) -> Result<(), Closed> {
+    let from = scan.from();
     let jobs = scan.jobs().min(inputs.len());
     let progress = Arc::new(Progress::of(&inputs));
     let shared = Arc::clone(&progress);

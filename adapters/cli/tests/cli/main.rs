@@ -1,6 +1,7 @@
 //! The program as its users meet it: command lines in; exit codes, reports and messages out.
 
 mod bytes;
+mod config;
 mod exits;
 mod formats;
 mod harness;
