@@ -124,7 +124,7 @@ impl Loop<'_> {
                 parts.push(format!("{} at #{at}", found.action));
             }
         }
-        if let Some(end) = report.findings.ends.get(&self.first.key) {
+        if let Some(end) = report.findings.ends.get(self.first.key) {
             parts.push(format!("last seen at #{end}"));
         }
         parts.join("; ")
