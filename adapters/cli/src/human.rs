@@ -35,12 +35,19 @@ pub(crate) fn report(report: &Report) -> String {
     let mut text = String::new();
     let (style, word) = if loops.is_empty() { (CLEAN, "clean") } else { (STUCK, "stuck") };
     let calls = counted(report.trace.calls, "call");
-    let workers = match report.trace.workers {
+    let runs = match report.trace.runs {
         0 | 1 => String::new(),
+        n => format!(", {n} sessions"),
+    };
+    let workers = match report.trace.workers {
+        n if n <= report.trace.runs => String::new(),
         n => format!(", {n} workers"),
     };
     let path = plain(&report.path);
-    line(&mut text, &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{workers}){FAINT:#}"));
+    line(
+        &mut text,
+        &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}){FAINT:#}"),
+    );
     for one in loops.iter().take(LOOPS_MAX) {
         line(&mut text, "");
         text.push_str(&one.describe(report));

@@ -158,6 +158,7 @@ impl Replay {
             Event::Call(call) => self.call(call),
             Event::Outcome(outcome) => self.outcome(outcome),
             Event::Message(message) => self.message(message),
+            Event::Begin(_) => self.end_run(),
         }
     }
 
