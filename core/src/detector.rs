@@ -5,15 +5,18 @@ use core::mem::take;
 use heapless::{Deque, HistoryBuf};
 
 use crate::Digest;
+use crate::echo::Turn;
 use crate::evidence::{self, Evidence};
+use crate::feedback::Feedback;
 use crate::ladder::{Action, Basis, Ladder};
-use crate::loops::Loops;
+use crate::loops::{Blocker, Loops};
 use crate::mask::Mask;
 use crate::policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNS_MAX};
-use crate::record::{Call, CallId, Outcome, Record, Status};
+use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag};
 use crate::rule::{Progress, Results, Rule, Texts};
+use crate::statistics::Statistics;
 use crate::track::{Hit, Track};
-use crate::verdict::{Finding, Kind, RuleIndex, Verdict};
+use crate::verdict::{Finding, Verdict};
 use crate::window::{View, Window};
 
 /// How many calls may be open at once, unless the detector says otherwise. Agents issue a handful
@@ -25,20 +28,21 @@ pub const MESSAGES_MAX: usize = 8;
 
 /// What an announcement is answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "the verdict says whether to run the call"]
 pub struct Announced {
     /// The call's name, for its outcome.
     pub id: CallId,
     /// The verdict on this call, before it runs.
     pub verdict: Verdict,
-    /// The verdict on earlier calls that this announcement settled, since their outcomes had
-    /// not come by the time a later step began. It says nothing about this call.
+    /// The strongest verdict on earlier calls that this announcement settled, since their
+    /// outcomes had not come by the time a later step began. It says nothing about this call.
     pub settled: Verdict,
 }
 
 /// Watches the calls of one worker by the rules of a policy.
 ///
-/// A plain value beside a borrowed policy: `size_of` is all its memory, about 1.4 KiB for a
+/// A plain value beside a borrowed policy: `size_of` is all its memory, about 1.6 KiB for a
 /// window of 20. It holds the last `W` records, 1 to 64; `W` must be at least the policy's
 /// window. At most `OPEN` calls wait for their outcomes. Every event takes O(W) time.
 ///
@@ -55,33 +59,56 @@ pub struct Announced {
 /// }
 /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
 /// ```
+///
+/// # Calls that are issued together
+///
+/// Records settle in the order of their calls, so one outcome may settle several. [`outcome`] and
+/// its like return the strongest verdict; [`outcome_each`] and its like give every verdict with a
+/// finding, one by one, and those are the same in whatever order outcomes come.
+///
+/// [`outcome`]: Detector::outcome
+/// [`outcome_each`]: Detector::outcome_each
 #[derive(Clone, Debug)]
 pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
-    policy: &'p Policy<'p>,
-    window: Window<W>,
-    open: Deque<Record, OPEN>,
-    tracks: [Track; RULES_MAX],
-    runs: [u16; RUNS_MAX],
-    loops: Loops,
-    /// The findings since the history was cleared, and the highest rung that their count gave.
-    findings: u16,
-    rung: u8,
+    pub(crate) policy: &'p Policy<'p>,
+    pub(crate) window: Window<W>,
+    pub(crate) open: Deque<Record, OPEN>,
+    pub(crate) tracks: [Track; RULES_MAX],
+    pub(crate) runs: [u16; RUNS_MAX],
+    pub(crate) loops: Loops,
+    pub(crate) feedback: Feedback,
+    pub(crate) statistics: Statistics,
+    /// The best score so far for each tag, by [`Tag::code`].
+    pub(crate) best: [Score; Tag::ALL.len()],
     /// The sequence number of the next record.
-    next: u64,
+    pub(crate) next: u64,
+    /// That of the first record of this run.
+    pub(crate) begun: u64,
     /// The step of the latest record, and how many records of it came before the next one.
-    step: Option<u64>,
-    in_step: u8,
-    text: TextRow,
+    pub(crate) step: Option<u64>,
+    pub(crate) in_step: u8,
+    /// The findings since the history was cleared, and the highest rung that their count gave.
+    pub(crate) findings: u16,
+    pub(crate) rung: u8,
+    /// How often calls were taken back.
+    pub(crate) era: u8,
+    /// Whether the next record is progress, whatever comes.
+    pub(crate) moved: bool,
+    pub(crate) text: TextRow,
     /// The latest user messages, in 32 bits each.
-    messages: HistoryBuf<u32, MESSAGES_MAX>,
+    pub(crate) messages: HistoryBuf<u32, MESSAGES_MAX>,
 }
 
 /// The row of text-only turns that is going on.
-#[derive(Clone, Copy, Debug)]
-struct TextRow {
-    turns: u64,
-    latest: Digest,
-    row: u16,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct TextRow {
+    /// How many turns there ever were.
+    pub(crate) turns: u64,
+    pub(crate) latest: Digest,
+    /// How many there are in a row, and how many with the latest text.
+    pub(crate) any: u16,
+    pub(crate) same: u16,
 }
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
@@ -102,12 +129,18 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             tracks: [Track::NEW; RULES_MAX],
             runs: [0; RUNS_MAX],
             loops: Loops::new(),
-            findings: 0,
-            rung: 0,
+            feedback: Feedback::new(),
+            statistics: Statistics::NONE,
+            best: [Score::NONE; Tag::ALL.len()],
             next: 0,
+            begun: 0,
             step: None,
             in_step: 0,
-            text: TextRow { turns: 0, latest: Digest::new(0), row: 0 },
+            findings: 0,
+            rung: 0,
+            era: 0,
+            moved: false,
+            text: TextRow { turns: 0, latest: Digest::new(0), any: 0, same: 0 },
             messages: HistoryBuf::new(),
         })
     }
@@ -117,71 +150,129 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.policy
     }
 
+    /// What the detector has seen and said so far.
+    pub const fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
     /// The agent asks for `call`. Judges it by the rules that need no outcome, and blocks it if
     /// it continues a loop whose ladder has reached [`Action::Block`]. O(W).
     ///
     /// Calls that are still open when a later step begins settle as unreported.
     pub fn announce(&mut self, call: Call) -> Announced {
-        if self.policy.exempt().contains(call.tag) {
-            let (verdict, settled) = (Verdict::PROCEED, Verdict::PROCEED);
-            return Announced { id: CallId(None), verdict, settled };
-        }
-        let settled = self.begin(&call);
-        self.text.row = 0;
+        let mut settled = Verdict::PROCEED;
+        let (id, verdict) = self.announce_each(call, |one| settled = settled.or_stronger(one));
+        Announced { id, verdict, settled }
+    }
+
+    /// As [`Detector::announce`], with every verdict on the calls that it settles given to `each`.
+    /// Returns the call's name, and the verdict on it.
+    pub fn announce_each(
+        &mut self,
+        call: Call,
+        mut each: impl FnMut(Verdict),
+    ) -> (CallId, Verdict) {
+        let Some(tag) = self.policy.tag_of(&call) else {
+            return (CallId::NONE, Verdict::PROCEED);
+        };
+        self.begin(&call, &mut each);
+        self.text.any = 0;
+        self.text.same = 0;
         let seq = self.next;
         self.next = seq.wrapping_add(1);
-        let mut record = Record::open(&call, false, self.in_step);
+        let mut record = Record::open(&call, self.in_step);
+        record.tag = tag;
+        record.era = self.era;
+        record.moved = take(&mut self.moved);
         self.in_step = self.in_step.saturating_add(1);
         let view = self.view_ahead(&record);
         record.novel = view.args.is_empty();
         let verdict = self.judge(Moment::Announced, seq, &record, &view);
         let verdict = verdict.or_stronger(self.blocked_ahead(seq, &record));
+        self.statistics.check();
+        self.statistics.count(&verdict);
         if verdict.action.clears() {
             self.clear();
-        } else if self.open.push_back(record).is_err() {
-            debug_assert!(false, "`begin` makes room");
+        } else {
+            self.hold(record);
         }
-        Announced { id: CallId(Some(seq)), verdict, settled }
+        (CallId::new(seq, self.era), verdict)
     }
 
     /// The outcome of a call has come. Judges every record that settles with it: records settle
     /// in the order of their calls, whatever the order in which outcomes come. O(W) a record.
+    /// Returns the strongest verdict.
     ///
     /// An outcome that comes late, twice, or for an exempt call changes nothing.
     pub fn outcome(&mut self, call: CallId, outcome: Outcome) -> Verdict {
+        let mut strongest = Verdict::PROCEED;
+        self.outcome_each(call, outcome, |one| strongest = strongest.or_stronger(one));
+        strongest
+    }
+
+    /// As [`Detector::outcome`], with every verdict that has a finding given to `each`.
+    pub fn outcome_each(&mut self, call: CallId, outcome: Outcome, mut each: impl FnMut(Verdict)) {
         if let Some(record) = self.open_record(call) {
             record.report(&outcome);
         }
-        self.settle()
+        self.settle(&mut each);
     }
 
     /// The call was not run: the host, or this engine, blocked it. It still counts as an
-    /// attempt, and stands for any result.
+    /// attempt, and stands for any result. Returns the strongest verdict.
     pub fn vetoed(&mut self, call: CallId) -> Verdict {
+        let mut strongest = Verdict::PROCEED;
+        self.vetoed_each(call, |one| strongest = strongest.or_stronger(one));
+        strongest
+    }
+
+    /// As [`Detector::vetoed`], with every verdict that has a finding given to `each`.
+    pub fn vetoed_each(&mut self, call: CallId, mut each: impl FnMut(Verdict)) {
         if let Some(record) = self.open_record(call) {
             record.status = Status::Vetoed;
         }
-        self.settle()
+        self.settle(&mut each);
     }
 
-    /// No more outcomes will come: what is open settles as unreported.
+    /// No more outcomes will come: what is open settles as unreported. Returns the strongest
+    /// verdict.
     pub fn finish(&mut self) -> Verdict {
-        self.give_up(OPEN, Status::Unreported);
-        self.settle()
+        let mut strongest = Verdict::PROCEED;
+        self.finish_each(|one| strongest = strongest.or_stronger(one));
+        strongest
     }
 
-    /// The agent took a turn without calling a tool; `text` stands for what it said. O(1).
-    pub fn text_turn(&mut self, text: Digest) -> Verdict {
-        let turn = self.text.turns;
-        let Some(rule) = self.policy.text() else { return Verdict::PROCEED };
-        let goes_on = rule.texts == Texts::Any || self.text.latest == text;
-        let row = if goes_on { self.text.row.saturating_add(1) } else { 1 };
-        self.text = TextRow { turns: turn.wrapping_add(1), latest: text, row };
-        if row < rule.times {
-            return Verdict::PROCEED;
-        }
-        let finding = evidence::of_text(rule, turn, row, text);
-        let verdict = self.climb(&rule.ladder, Action::Stop, finding, None);
+    /// As [`Detector::finish`], with every verdict that has a finding given to `each`.
+    pub fn finish_each(&mut self, mut each: impl FnMut(Verdict)) {
+        self.give_up(OPEN, Status::Unreported);
+        self.settle(&mut each);
+    }
+
+    /// The agent took a turn without calling a tool. O(1).
+    pub fn text_turn(&mut self, turn: impl Into<Turn>) -> Verdict {
+        let turn = turn.into();
+        let TextRow { turns: number, latest, any, same } = self.text;
+        self.text = TextRow {
+            turns: number.wrapping_add(1),
+            latest: turn.text,
+            any: any.saturating_add(1),
+            same: if latest == turn.text { same.saturating_add(1) } else { 1 },
+        };
+        self.statistics.check();
+        let counted = |texts| match texts {
+            Texts::Any => self.text.any,
+            Texts::Same => self.text.same,
+            Texts::Inside => turn.echo.laps,
+        };
+        let mut rules = (0_u8..).zip(self.policy.texts());
+        let found = rules.find(|(_, rule)| counted(rule.texts) >= rule.times);
+        let Some((place, rule)) = found else { return Verdict::PROCEED };
+        let finding = evidence::of_text(place, rule, number, &turn, counted(rule.texts));
+        // The clock is still that of the records: a loop ends when they move on.
+        let climb =
+            Climb { most: Action::Stop, now: self.next, count: finding.laps, blocker: None };
+        let verdict = self.climb(&rule.ladder, finding, &climb);
+        self.statistics.count(&verdict);
         if verdict.action.clears() {
             self.clear();
         }
@@ -199,35 +290,50 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.clear();
     }
 
-    /// Forgets all calls, turns and loops. Sequence numbers go on, and user messages stay known.
+    /// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and
+    /// user messages, feedback and statistics stay.
     pub fn clear(&mut self) {
         self.window.clear();
         self.open.clear();
+        self.forget_patterns();
+        self.best = [Score::NONE; Tag::ALL.len()];
+        self.begun = self.next;
+        self.step = None;
+        self.in_step = 0;
+        self.moved = false;
+        self.text.any = 0;
+        self.text.same = 0;
+    }
+
+    /// Forgets what the rules have counted.
+    pub(crate) fn forget_patterns(&mut self) {
         self.tracks = [Track::NEW; RULES_MAX];
         self.runs = [0; RUNS_MAX];
         self.loops.clear();
         self.findings = 0;
         self.rung = 0;
-        self.step = None;
-        self.in_step = 0;
-        self.text.row = 0;
     }
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.
-    fn begin(&mut self, call: &Call) -> Verdict {
+    fn begin(&mut self, call: &Call, each: &mut impl FnMut(Verdict)) {
         let later = call.step.is_none() || call.step != self.step;
         if later {
             self.give_up(OPEN, Status::Unreported);
         } else if self.open.is_full() {
             self.give_up(1, Status::Dropped);
         }
-        let verdict = self.settle();
+        self.settle(each);
         if later {
             self.in_step = 0;
         }
         // Set last: what settled may have cleared the history, and the step with it.
         self.step = call.step;
-        verdict
+    }
+
+    /// Lets `record` wait for its outcome.
+    pub(crate) fn hold(&mut self, record: Record) {
+        let held = self.open.push_back(record);
+        debug_assert!(held.is_ok(), "room was made before");
     }
 
     /// Gives up waiting for the outcomes of the `n` oldest open calls.
@@ -239,16 +345,16 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// The open record of `call`, if it is one that still waits for its outcome.
-    fn open_record(&mut self, call: CallId) -> Option<&mut Record> {
+    pub(crate) fn open_record(&mut self, call: CallId) -> Option<&mut Record> {
         let waiting = u64::try_from(self.open.len()).ok()?;
         let place = call.seq()?.checked_sub(self.next.wrapping_sub(waiting))?;
         let record = self.open.iter_mut().nth(usize::try_from(place).ok()?)?;
-        (record.status == Status::Open).then_some(record)
+        (record.status == Status::Open && record.era == call.era()).then_some(record)
     }
 
-    /// Settles every record that no open one stands before.
-    fn settle(&mut self) -> Verdict {
-        let mut verdict = Verdict::PROCEED;
+    /// Settles every record that no open one stands before, and gives each verdict that has a
+    /// finding to `each`.
+    pub(crate) fn settle(&mut self, each: &mut impl FnMut(Verdict)) {
         while let Some(record) = self.open.front().copied() {
             if record.status == Status::Open {
                 break;
@@ -256,50 +362,45 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let waiting = u64::try_from(self.open.len()).unwrap_or(0);
             let seq = self.next.wrapping_sub(waiting);
             self.open.pop_front();
-            let one = self.settle_one(seq, &record);
-            let stronger = verdict.or_stronger(one);
-            let weaker = if stronger == verdict { one } else { verdict };
-            verdict = stronger;
-            if weaker.fresh && !verdict.action.clears() && !verdict.shares_loop_with(&weaker) {
-                self.take_back(&weaker);
+            let verdict = self.settle_one(seq, record);
+            if verdict.finding.is_some() {
+                self.statistics.count(&verdict);
+                each(verdict);
+            }
+            if verdict.action.clears() {
+                self.clear();
             }
         }
+    }
+
+    /// Judges a record, and moves it into the window.
+    pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
+        record.moved |= self.improves(&record);
+        let view = self.window.compare(&record, self.policy);
+        if record.moved || view.progressed(Results::Same) {
+            // The record that made progress may be the first of a pattern.
+            let waiting = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+            self.cut_early_rules(waiting.saturating_add(1));
+        }
+        let verdict = self.judge(Moment::Settled, seq, &record, &view);
+        self.window.push(&record);
         verdict
     }
 
-    /// A fresh verdict gave way to a stronger one of the same event, about another loop: its rung is
-    /// still to be told.
-    fn take_back(&mut self, verdict: &Verdict) {
-        let Some(Finding { rule: RuleIndex::Call(place), loop_id, .. }) = verdict.finding else {
-            return;
-        };
-        let rule = self.policy.rules().get(usize::from(place));
-        // A count of all findings has gone on with the stronger verdict.
-        if rule.is_some_and(|rule| rule.ladder.basis != Basis::AllFindings)
-            && let Some(known) = self.loops.known(loop_id)
-        {
-            known.rung = verdict.rung.saturating_sub(1);
+    /// Whether the score of `record` is better than the best so far of its tag, which it becomes.
+    fn improves(&mut self, record: &Record) -> bool {
+        if !record.score.is_known() {
+            return false;
         }
+        let Some(best) = self.best.get_mut(usize::from(record.tag.code())) else { return false };
+        let before = *best;
+        *best = before.min(record.score);
+        before.is_known() && record.score < before
     }
 
-    fn settle_one(&mut self, seq: u64, record: &Record) -> Verdict {
-        let view = self.window.compare(record, self.policy);
-        if view.progressed(Results::Same) {
-            self.cut_early_rules();
-        }
-        let verdict = self.judge(Moment::Settled, seq, record, &view);
-        if verdict.action.clears() {
-            self.clear();
-        } else {
-            self.window.push(record);
-        }
-        verdict
-    }
-
-    /// The record before the open ones made progress: tells the rules that were judged before
-    /// its answer was known.
-    fn cut_early_rules(&mut self) {
-        let keep = u32::try_from(self.open.len()).unwrap_or(u32::MAX).saturating_add(1);
+    /// Tells the rules that are judged before an answer is known to forget all but the `keep`
+    /// newest records, since there was progress.
+    pub(crate) fn cut_early_rules(&mut self, keep: u32) {
         let rules = self.policy.rules();
         let runs = runs_by_rule(&mut self.runs, rules);
         for ((rule, track), runs) in rules.iter().zip(&mut self.tracks).zip(runs) {
@@ -311,17 +412,29 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Shows a record to every rule that is judged at this moment; the first that fires makes
     /// the finding.
-    fn judge(&mut self, moment: Moment, seq: u64, record: &Record, view: &View) -> Verdict {
+    pub(crate) fn judge(
+        &mut self,
+        moment: Moment,
+        seq: u64,
+        record: &Record,
+        view: &View,
+    ) -> Verdict {
         let policy = self.policy;
         if moment == Moment::Announced && !policy.needs().early {
             return Verdict::PROCEED;
         }
+        let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
         let mut found = None;
         let rules = (0_u8..).zip(policy.rules());
         let runs = runs_by_rule(&mut self.runs, policy.rules());
         for (((place, rule), track), runs) in rules.zip(&mut self.tracks).zip(runs) {
-            if rule.is_judged_early() == (moment == Moment::Announced)
-                && let Some(hit) = track.observe(runs, rule, record, view)
+            if rule.is_judged_early() != (moment == Moment::Announced) {
+                continue;
+            }
+            let raised = i16::from(self.feedback.raised_by(place, record.tool));
+            let patience = patience.saturating_add(raised);
+            let hit = track.observe(runs, rule, patience, record, view);
+            if let Some(hit) = hit
                 && found.is_none()
             {
                 found = Some((place, rule, hit));
@@ -329,39 +442,46 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         let Some((place, rule, hit)) = found else { return Verdict::PROCEED };
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
-        let most = if record.silent { rule.silent_max } else { Action::Stop };
-        self.climb(&rule.ladder, most, finding, rule.can_block_ahead().then_some(place))
+        let climb = Climb {
+            most: if record.silent { rule.silent_max } else { Action::Stop },
+            now: seq,
+            count: hit.count_for(rule),
+            blocker: rule.can_block_ahead().then_some(place),
+        };
+        self.climb(&rule.ladder, finding, &climb)
     }
 
-    /// Counts a finding and climbs its ladder, to no more than `most`; from [`Action::Block`] on,
-    /// `blocker` blocks the calls of the loop before they run.
-    fn climb(
-        &mut self,
-        ladder: &Ladder<'_>,
-        most: Action,
-        finding: Finding,
-        blocker: Option<u8>,
-    ) -> Verdict {
+    /// Counts a finding and climbs its ladder.
+    fn climb(&mut self, ladder: &Ladder<'_>, finding: Finding, climb: &Climb) -> Verdict {
+        if self.is_silenced(&finding) {
+            return Verdict::PROCEED;
+        }
         self.findings = self.findings.saturating_add(1);
         let window = self.policy.window();
-        // For a text the clock is still that of the records: a loop ends when they move on.
-        let now = if finding.kind == Kind::Text { self.next } else { finding.last };
-        let Some(known) = self.loops.found(finding.loop_id, now, window) else {
+        let Some(known) = self.loops.found(finding.loop_id, climb.now, window) else {
             return Verdict::PROCEED;
         };
         let (count, highest) = match ladder.basis {
-            Basis::Repetitions => (finding.laps, &mut known.rung),
+            Basis::Repetitions => (climb.count, &mut known.rung),
             Basis::LoopFindings => (known.findings, &mut known.rung),
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
-        let (rung, action) = ladder.at(count, most);
+        let (rung, action) = ladder.at(count, climb.most);
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
-        known.failed = finding.failed;
-        if action >= Action::Block {
-            known.blocked_by = blocker;
-        }
+        let blocker = match (known.blocker.rule(), climb.blocker) {
+            (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
+            (_, None) if action >= Action::Block => Blocker::NONE,
+            (Some((place, _)), _) => Blocker::new(place, finding.failed),
+            (None, _) => Blocker::NONE,
+        };
+        known.blocker = blocker;
         Verdict { action, rung, fresh, finding: Some(finding) }
+    }
+
+    fn is_silenced(&self, finding: &Finding) -> bool {
+        let id = finding.loop_id;
+        self.policy.silenced().contains(&id) || self.feedback.is_silenced(id)
     }
 
     /// The verdict on an announced call that continues a blocked loop: one with which the rule
@@ -372,10 +492,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if !self.open.is_empty() {
             return Verdict::PROCEED;
         }
-        for (known, place) in self.loops.blocked(seq, policy.window()) {
-            let attempt = Record { status: Status::Vetoed, failed: known.failed, ..*record };
+        for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
+            let attempt = Record { status: Status::Vetoed, failed, ..*record };
             let view = self.window.compare(&attempt, policy);
-            let Some(hit) = self.try_rule(place, &attempt, &view) else { continue };
+            let Some(hit) = self.try_rule(place, seq, &attempt, &view) else { continue };
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
             let evidence = self.evidence(Moment::Settled);
             let finding = evidence.finding(place, rule, seq, &attempt, &hit);
@@ -392,13 +512,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
-    fn try_rule(&self, place: u8, attempt: &Record, view: &View) -> Option<Hit> {
+    fn try_rule(&self, place: u8, seq: u64, attempt: &Record, view: &View) -> Option<Hit> {
+        let raised = i16::from(self.feedback.raised_by(place, attempt.tool));
+        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
         let place = usize::from(place);
         let rule = self.policy.rules().get(place)?;
         let mut track = *self.tracks.get(place)?;
         let mut runs = self.runs;
         let own = runs_by_rule(&mut runs, self.policy.rules()).nth(place)?;
-        track.observe(own, rule, attempt, view)
+        track.observe(own, rule, patience.saturating_add(raised), attempt, view)
     }
 
     /// The records before the one that is judged at this moment.
@@ -411,10 +533,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// The past as a call sees it that is being announced: open calls first, then the window.
-    fn view_ahead(&self, record: &Record) -> View {
+    pub(crate) fn view_ahead(&self, record: &Record) -> View {
         let masks = self.open.iter().fold([Mask::NONE; 4], |masks, open| {
             let equal = [
-                open.args == record.args,
+                open.args == record.args && open.status != Status::Cancelled,
                 open.similar == record.similar,
                 open.tool == record.tool,
                 open.novel,
@@ -427,6 +549,18 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 }
 
+/// What decides, beside the ladder, how far a finding climbs it.
+struct Climb {
+    /// The most to ask for.
+    most: Action,
+    /// The number of the record that is judged.
+    now: u64,
+    /// The repetitions, as the ladder counts them.
+    count: u16,
+    /// The rule that, from [`Action::Block`] on, blocks the calls of the loop before they run.
+    blocker: Option<u8>,
+}
+
 /// Whether `window` records fit into a capacity of `capacity`, which is at most 64.
 const fn fits(window: u8, capacity: usize) -> bool {
     let [lowest, ..] = capacity.to_le_bytes();
@@ -435,13 +569,13 @@ const fn fits(window: u8, capacity: usize) -> bool {
 
 /// When a rule is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
+pub(crate) enum Moment {
     Announced,
     Settled,
 }
 
 /// Each rule's own part of the run counters, in the order of the rules.
-fn runs_by_rule<'r>(
+pub(crate) fn runs_by_rule<'r>(
     runs: &'r mut [u16],
     rules: &[Rule<'_>],
 ) -> impl Iterator<Item = &'r mut [u16]> {

@@ -18,6 +18,12 @@ use fnv::FnvHasher;
 /// assert_ne!(Digest::of(b"ls -la"), Digest::of(b"ls"));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "[u8; 8]", into = "[u8; 8]")
+)]
 pub struct Digest(u64);
 
 impl Digest {
@@ -61,6 +67,20 @@ impl Digest {
     #[must_use]
     pub const fn mix(self, other: Self) -> Self {
         Self(avalanche(self.0.rotate_left(23) ^ avalanche(other.0)))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<[u8; 8]> for Digest {
+    fn from(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Digest> for [u8; 8] {
+    fn from(digest: Digest) -> Self {
+        digest.0.to_le_bytes()
     }
 }
 

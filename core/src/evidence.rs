@@ -3,6 +3,7 @@
 use heapless::{Deque, Vec};
 
 use crate::Digest;
+use crate::echo::Turn;
 use crate::mask::Mask;
 use crate::policy::RUNS_MAX;
 use crate::record::{Record, Tag, Tool};
@@ -18,27 +19,35 @@ pub(crate) struct Evidence<'d, const W: usize, const OPEN: usize> {
     pub(crate) open: Option<&'d Deque<Record, OPEN>>,
 }
 
-/// The finding of `row` text-only turns in a row, the last of which is the one numbered `turn`
-/// and said `text`.
-pub(crate) fn of_text(rule: &TextRule<'_>, turn: u64, row: u16, text: Digest) -> Finding {
-    let (args, said) = match rule.texts {
-        Texts::Any => (Args::Any, Digest::new(0)),
-        Texts::Same => (Args::Same, text),
+/// The finding of the rule at `place` about text, at the turn numbered `number`: `laps` turns in a
+/// row, or repetitions inside `turn`.
+pub(crate) fn of_text(
+    place: u8,
+    rule: &TextRule<'_>,
+    number: u64,
+    turn: &Turn,
+    laps: u16,
+) -> Finding {
+    let one = u64::from(laps.saturating_sub(1));
+    let (kind, args, said, first) = match rule.texts {
+        Texts::Any => (Kind::Text, Args::Any, Digest::new(0), number.saturating_sub(one)),
+        Texts::Same => (Kind::Text, Args::Same, turn.text, number.saturating_sub(one)),
+        Texts::Inside => (Kind::Echo, Args::Same, turn.text.mix(Digest::new(1)), number),
     };
     Finding {
-        rule: RuleIndex::Text,
-        kind: Kind::Text,
+        rule: RuleIndex::Text(place),
+        kind,
         args,
         results: Results::Ignored,
         tool: Tool::new(0),
         tag: Tag::Other,
         failed: false,
-        period: 1,
-        laps: row,
-        first: turn.saturating_sub(u64::from(row.saturating_sub(1))),
-        last: turn,
+        period: if kind == Kind::Echo { turn.echo.period } else { 1 },
+        laps,
+        first,
+        last: number,
         loop_id: LoopId::new(said.mix(Digest::new(u64::MAX))),
-        confidence: confidence(args, Results::Ignored, 0, row.saturating_sub(rule.times)),
+        confidence: confidence(args, Results::Ignored, 0, laps.saturating_sub(rule.times)),
         evidence: Mask::NONE,
     }
 }
@@ -53,7 +62,7 @@ impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
         record: &Record,
         hit: &Hit,
     ) -> Finding {
-        let beyond = hit.repetitions.saturating_sub(rule.pattern.least());
+        let beyond = hit.repetitions.saturating_sub(hit.asked);
         Finding {
             rule: RuleIndex::Call(place),
             kind: hit.kind,
@@ -79,7 +88,7 @@ impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
         let (steps, shown) = match hit.kind {
             // Lap by lap through what the rule saw.
             Kind::Cycle => (hit.seen, hit.shown),
-            Kind::Streak | Kind::Recurrence | Kind::Text => (hit.matches, u32::MAX),
+            Kind::Streak | Kind::Recurrence | Kind::Text | Kind::Echo => (hit.matches, u32::MAX),
         };
         let own = Key::of(record, rule);
         let key = |back: u32| match back.checked_sub(1) {

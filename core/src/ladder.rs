@@ -4,6 +4,7 @@ use core::fmt;
 
 /// What to do, from nothing to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Action {
     /// Nothing: go on.
     #[default]
@@ -63,6 +64,7 @@ impl fmt::Display for Action {
 
 /// One rung of a ladder: from this count on, this action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rung {
     /// The count from which on the rung holds, 1 or more.
     pub count: u16,
@@ -79,6 +81,7 @@ impl Rung {
 
 /// What a ladder counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Basis {
     /// Repetitions of the pattern: records of a streak or a recurrence, laps of a cycle.
     Repetitions,
@@ -90,6 +93,7 @@ pub enum Basis {
 
 /// Which action at which count. Below the first rung the action is [`Action::Proceed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ladder<'p> {
     /// What is counted.
     pub basis: Basis,

@@ -85,27 +85,47 @@
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "serde")]
+mod checkpoint;
+mod control;
 mod detector;
 mod digest;
+mod echo;
+mod erased;
 mod evidence;
+mod feedback;
 mod ladder;
 mod loops;
 mod mask;
+mod nearness;
 mod nudge;
 mod policy;
 pub mod presets;
 mod record;
 mod rule;
+mod statistics;
+mod tools;
 mod track;
 mod verdict;
 mod window;
 
+#[cfg(feature = "serde")]
+pub use checkpoint::{CheckpointError, VERSION as CHECKPOINT_VERSION};
 pub use detector::{Announced, Detector, MESSAGES_MAX, OPEN_MAX};
 pub use digest::Digest;
+pub use echo::{Echo, Echoes, Turn};
+pub use erased::AnyDetector;
+pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
 pub use ladder::{Action, Basis, Ladder, Rung};
 pub use loops::LOOPS_MAX;
+pub use nearness::Nearness;
 pub use nudge::Nudge;
-pub use policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNGS_MAX, RUNS_MAX, WINDOW_MAX};
+pub use policy::{
+    Flaw, Policy, PolicyError, RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX,
+    WINDOW_MAX,
+};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use rule::{Args, Outcomes, Pattern, Progress, Results, Rule, Select, TextRule, Texts};
-pub use verdict::{Finding, Kind, LoopId, RuleIndex, Verdict};
+pub use statistics::Statistics;
+pub use tools::{Phase, ToolRule};
+pub use verdict::{Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};

@@ -8,18 +8,37 @@ use crate::verdict::LoopId;
 /// room for those that have ended but not yet left the window.
 pub const LOOPS_MAX: usize = 8;
 
-/// One loop that was found.
-#[derive(Clone, Copy, Debug)]
+/// One loop that was found, in 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Loop {
     pub(crate) id: LoopId,
-    /// The record with which it was last found.
-    last: u64,
+    /// The lower half of the number of the record with which it was last found: enough to tell
+    /// how long ago that was.
+    pub(crate) last: u32,
     pub(crate) findings: u16,
     pub(crate) rung: u8,
-    /// Whether its latest outcome was a failure.
-    pub(crate) failed: bool,
-    /// The rule that blocks its calls before they run, from when the ladder says so.
-    pub(crate) blocked_by: Option<u8>,
+    pub(crate) blocker: Blocker,
+}
+
+/// The rule that blocks the calls of a loop before they run, if one does, and whether the latest
+/// outcome of the loop was a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Blocker(u8);
+
+impl Blocker {
+    pub(crate) const NONE: Self = Self(0);
+
+    /// The rule at `place`, which is less than [`RULES_MAX`](crate::RULES_MAX).
+    pub(crate) fn new(place: u8, failed: bool) -> Self {
+        Self(place.wrapping_shl(2) | u8::from(failed).wrapping_shl(1) | 1)
+    }
+
+    /// The rule's place, and whether the latest outcome was a failure.
+    pub(crate) fn rule(self) -> Option<(u8, bool)> {
+        (self.0 & 1 == 1).then_some((self.0.wrapping_shr(2), self.0 & 2 == 2))
+    }
 }
 
 /// The loops found lately.
@@ -43,29 +62,45 @@ impl Loops {
         self.forget_ended(seq, window);
         let place = self.known.iter().position(|known| known.id == id).or_else(|| {
             if self.known.is_full() {
-                let oldest = self.known.iter().enumerate().min_by_key(|(_, known)| known.last);
+                let oldest = self.known.iter().enumerate().max_by_key(|(_, known)| known.age(seq));
                 let place = oldest.map(|(place, _)| place)?;
                 self.known.swap_remove(place);
             }
-            let new = Loop { id, last: seq, findings: 0, rung: 0, failed: false, blocked_by: None };
+            let new = Loop { id, last: 0, findings: 0, rung: 0, blocker: Blocker::NONE };
             self.known.push(new).ok()?;
             self.known.len().checked_sub(1)
         })?;
         let known = self.known.get_mut(place)?;
-        known.last = seq;
+        known.last = lower_half(seq);
         known.findings = known.findings.saturating_add(1);
         Some(known)
     }
 
-    /// The loop `id`, if it is remembered.
-    pub(crate) fn known(&mut self, id: LoopId) -> Option<&mut Loop> {
-        self.known.iter_mut().find(|known| known.id == id)
+    /// Forgets the loop `id`.
+    pub(crate) fn forget(&mut self, id: LoopId) {
+        self.known.retain(|known| known.id != id);
     }
 
-    /// The loops whose calls are blocked as of record `seq`, with the rule that blocks each.
-    pub(crate) fn blocked(&self, seq: u64, window: u8) -> impl Iterator<Item = (&Loop, u8)> {
+    /// The loops whose calls are blocked as of record `seq`, each with the rule that blocks it and
+    /// whether its latest outcome was a failure.
+    pub(crate) fn blocked(&self, seq: u64, window: u8) -> impl Iterator<Item = (&Loop, u8, bool)> {
         let alive = self.known.iter().filter(move |known| !known.is_over(seq, window));
-        alive.filter_map(|known| Some((known, known.blocked_by?)))
+        alive.filter_map(|known| {
+            let (place, failed) = known.blocker.rule()?;
+            Some((known, place, failed))
+        })
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn as_slice(&self) -> &[Loop] {
+        &self.known
+    }
+
+    #[cfg(feature = "serde")]
+    /// Remembers one more; false if there is no room, or it is remembered already.
+    pub(crate) fn restore(&mut self, restored: Loop) -> bool {
+        let known = self.known.iter().any(|known| known.id == restored.id);
+        !known && self.known.push(restored).is_ok()
     }
 
     fn forget_ended(&mut self, seq: u64, window: u8) {
@@ -74,19 +109,46 @@ impl Loops {
 }
 
 impl Loop {
-    fn is_over(&self, seq: u64, window: u8) -> bool {
-        seq.saturating_sub(self.last) > u64::from(window)
+    /// How many records after it was last found the one numbered `seq` is; 0 if it is before.
+    fn age(&self, seq: u64) -> u32 {
+        let age = lower_half(seq).wrapping_sub(self.last).cast_signed();
+        age.max(0).unsigned_abs()
     }
+
+    /// Whether it was last found before the record numbered `next`, and not ages ago.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_past(&self, next: u64) -> bool {
+        lower_half(next).wrapping_sub(self.last).cast_signed() >= 0
+    }
+
+    fn is_over(&self, seq: u64, window: u8) -> bool {
+        self.age(seq) > u32::from(window)
+    }
+}
+
+const fn lower_half(seq: u64) -> u32 {
+    let [a, b, c, d, ..] = seq.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOPS_MAX, Loops};
+    use super::{Blocker, LOOPS_MAX, Loops};
     use crate::Digest;
     use crate::verdict::LoopId;
 
     fn id(n: u64) -> LoopId {
         LoopId::new(Digest::new(n))
+    }
+
+    #[test]
+    fn a_blocker_keeps_its_rule() {
+        assert_eq!(Blocker::NONE.rule(), None);
+        for place in 0..u8::try_from(crate::RULES_MAX).unwrap() {
+            for failed in [false, true] {
+                assert_eq!(Blocker::new(place, failed).rule(), Some((place, failed)));
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use core::ops::{BitAnd, BitOr, Not};
 
 /// One bit for each record of the past, the newest in bit 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Mask(u64);
 
 impl Mask {
@@ -47,6 +49,11 @@ impl Mask {
     /// The mask as seen from `n` records later.
     pub(crate) fn aged(self, n: u32) -> Self {
         Self(self.0.checked_shl(n).unwrap_or(0))
+    }
+
+    /// The mask as it was seen from `n` records earlier.
+    pub(crate) fn since(self, n: u32) -> Self {
+        Self(self.0.checked_shr(n).unwrap_or(0))
     }
 
     /// The oldest record in the mask.

@@ -31,6 +31,9 @@ impl<'n> Nudge<'n> {
             (Kind::Text, _) => {
                 return write!(f, "Your last {laps} turns were only text: no tool was called.");
             }
+            (Kind::Echo, _) => {
+                return write!(f, "Your last message says the same thing {laps} times over.");
+            }
             (Kind::Cycle, _) => {
                 write!(f, "You are going in circles: the same {period} calls, {laps} times over")?;
             }
@@ -90,7 +93,9 @@ impl<'n> Nudge<'n> {
     fn advice(&self) -> &'static str {
         let Finding { kind, tag, failed, .. } = self.finding;
         match (kind, tag, failed) {
-            (Kind::Text, _, _) => " Act: make the next call, or say that you are done.",
+            (Kind::Text | Kind::Echo, _, _) => {
+                " Act: make the next call, or say that you are done."
+            }
             (_, Tag::Test, _) => {
                 " Read the errors again and rethink the fix before you run the tests once more."
             }
@@ -118,7 +123,7 @@ impl<'n> Nudge<'n> {
         match self.action {
             Action::Proceed | Action::Nudge => "",
             // There is no call that could be blocked.
-            Action::Block if self.finding.kind == Kind::Text => {
+            Action::Block if matches!(self.finding.kind, Kind::Text | Kind::Echo) => {
                 " If it goes on, it will be stopped."
             }
             Action::Warn => " If it goes on, it will be stopped.",

@@ -3,8 +3,10 @@
 use core::fmt;
 
 use crate::ladder::{Basis, Ladder};
-use crate::record::{Record, TagSet};
+use crate::record::{Call, Record, Tag, TagSet, Tool};
 use crate::rule::{Args, Pattern, Results, Rule, TextRule};
+use crate::tools::{Phase, ToolRule, Tools};
+use crate::verdict::LoopId;
 
 /// The longest window: one bit a record in a 64-bit mask.
 pub const WINDOW_MAX: u8 = 64;
@@ -20,6 +22,13 @@ pub const RUNS_MAX: usize = 24;
 /// The most rungs of a ladder: there are five actions above `Proceed`, and room for one rung
 /// that repeats each.
 pub const RUNGS_MAX: usize = 10;
+
+/// The most rules about text-only turns: one for each of [`Texts`](crate::Texts), and one to spare.
+pub const TEXT_RULES_MAX: usize = 4;
+
+/// The most rules about single tools, and the most allowed calls: each announcement looks through
+/// them, and hosts seldom offer more than 64 tools at once.
+pub const TOOL_RULES_MAX: usize = 64;
 
 /// A set of rules with their ladders, checked when constructed.
 ///
@@ -43,13 +52,35 @@ pub const RUNGS_MAX: usize = 10;
 ///      raise the window or lower `within`",
 /// );
 /// ```
+///
+/// In a constant the check is made by the compiler, and a policy that cannot work does not build:
+///
+/// ```compile_fail,E0080
+/// # use unstuck_core::{Action, Args, Ladder, Pattern, Policy, PolicyError, Results, Rule, Rung};
+/// const RULES: &[Rule<'_>] = &[Rule::new(
+///     "three-times",
+///     Args::Same,
+///     Results::Ignored,
+///     Pattern::recurrence(3, 25),
+///     Ladder::by_repetitions(&[Rung::new(3, Action::Stop)]),
+/// )];
+/// const POLICY: Policy<'_> = match Policy::new("mine", 20, RULES) {
+///     Ok(policy) => policy,
+///     Err(PolicyError { .. }) => panic!("the window is shorter than `within`"),
+/// };
+/// # let _ = POLICY;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy<'p> {
     name: &'p str,
     window: u8,
     rules: &'p [Rule<'p>],
-    text: Option<TextRule<'p>>,
+    texts: &'p [TextRule<'p>],
     exempt: TagSet,
+    tools: Tools<'p>,
+    silenced: &'p [LoopId],
+    early: Phase,
+    late: Phase,
     needs: Needs,
 }
 
@@ -65,6 +96,8 @@ pub(crate) struct Needs {
     pub(crate) beyond_args: bool,
     /// Whether some rule is judged when a call is announced.
     pub(crate) early: bool,
+    /// Whether rules are judged with more or less patience than they say.
+    pub(crate) patience: bool,
 }
 
 impl Needs {
@@ -75,6 +108,7 @@ impl Needs {
         near: false,
         beyond_args: false,
         early: false,
+        patience: false,
     };
 
     const fn and_of(self, rule: &Rule<'_>) -> Self {
@@ -85,6 +119,7 @@ impl Needs {
             near: self.near || matches!(rule.results, Results::Near),
             early: self.early || rule.is_judged_early(),
             beyond_args: self.beyond_args || !matches!(rule.args, Args::Same),
+            patience: self.patience,
         }
     }
 }
@@ -100,8 +135,18 @@ impl<'p> Policy<'p> {
         window: u8,
         rules: &'p [Rule<'p>],
     ) -> Result<Self, PolicyError<'p>> {
-        let needs = Needs::NONE;
-        let mut policy = Self { name, window, rules, text: None, exempt: TagSet::EMPTY, needs };
+        let mut policy = Self {
+            name,
+            window,
+            rules,
+            texts: &[],
+            exempt: TagSet::EMPTY,
+            tools: Tools::NONE,
+            silenced: &[],
+            early: Phase::new(0, 0),
+            late: Phase::new(u32::MAX, 0),
+            needs: Needs::NONE,
+        };
         if window == 0 || window > WINDOW_MAX {
             return Err(policy.error(None, Flaw::Window { window }));
         }
@@ -130,19 +175,92 @@ impl<'p> Policy<'p> {
         Ok(policy)
     }
 
-    /// The policy with a rule about text-only turns.
+    /// The policy with rules about text-only turns.
     ///
     /// # Errors
     ///
-    /// One that says why the rule cannot work.
-    pub const fn with_text(mut self, rule: TextRule<'p>) -> Result<Self, PolicyError<'p>> {
-        if rule.times < 2 {
-            return Err(self.error(Some(rule.name), Flaw::TooFewTimes { times: rule.times }));
+    /// One that names the first rule that cannot work, and why.
+    pub const fn with_texts(mut self, rules: &'p [TextRule<'p>]) -> Result<Self, PolicyError<'p>> {
+        if rules.len() > TEXT_RULES_MAX {
+            return Err(self.error(None, Flaw::TooManyTextRules { rules: rules.len() }));
         }
-        if let Some(flaw) = flaw_of_ladder(&rule.ladder, rule.times, u16::MAX) {
-            return Err(self.error(Some(rule.name), flaw));
+        let mut rest = rules;
+        while let [rule, tail @ ..] = rest {
+            if rule.times < 2 {
+                return Err(self.error(Some(rule.name), Flaw::TooFewTimes { times: rule.times }));
+            }
+            if let Some(flaw) = flaw_of_ladder(&rule.ladder, rule.times, u16::MAX) {
+                return Err(self.error(Some(rule.name), flaw));
+            }
+            rest = tail;
         }
-        self.text = Some(rule);
+        self.texts = rules;
+        Ok(self)
+    }
+
+    /// The policy with rules about single tools.
+    ///
+    /// # Errors
+    ///
+    /// [`Flaw::TooManyTools`] if there are more than [`TOOL_RULES_MAX`], and [`Flaw::ToolTwice`]
+    /// if two are about one tool.
+    pub const fn with_tools(mut self, rules: &'p [ToolRule]) -> Result<Self, PolicyError<'p>> {
+        if rules.len() > TOOL_RULES_MAX {
+            return Err(self.error(None, Flaw::TooManyTools { tools: rules.len() }));
+        }
+        let mut rest = rules;
+        while let [rule, tail @ ..] = rest {
+            let mut others = tail;
+            while let [other, beyond @ ..] = others {
+                if other.tool.id() == rule.tool.id() {
+                    return Err(self.error(None, Flaw::ToolTwice { tool: rule.tool }));
+                }
+                others = beyond;
+            }
+            if rule.patience != 0 {
+                self.needs.patience = true;
+            }
+            rest = tail;
+        }
+        self.tools.rules = rules;
+        Ok(self)
+    }
+
+    /// The policy with these calls allowed to repeat: they are not recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`Flaw::TooManyAllowed`] if there are more than [`TOOL_RULES_MAX`].
+    pub const fn with_allowed(mut self, calls: &'p [Call]) -> Result<Self, PolicyError<'p>> {
+        if calls.len() > TOOL_RULES_MAX {
+            return Err(self.error(None, Flaw::TooManyAllowed { calls: calls.len() }));
+        }
+        self.tools.allowed = calls;
+        Ok(self)
+    }
+
+    /// The policy with these loops left alone, since somebody said that they are none. Looked
+    /// through where a rule fires.
+    #[must_use]
+    pub const fn with_silenced(mut self, loops: &'p [LoopId]) -> Self {
+        self.silenced = loops;
+        self
+    }
+
+    /// The policy, asking for more repetitions or fewer in the first calls of a run, and after
+    /// many.
+    ///
+    /// # Errors
+    ///
+    /// [`Flaw::PhasesOverlap`] if the late phase begins before the early one ends.
+    pub const fn with_phases(mut self, early: Phase, late: Phase) -> Result<Self, PolicyError<'p>> {
+        if early.calls > late.calls {
+            let (early, late) = (early.calls, late.calls);
+            return Err(self.error(None, Flaw::PhasesOverlap { early, late }));
+        }
+        self.early = early;
+        self.late = late;
+        self.needs.patience = self.needs.patience || early.patience != 0 || late.patience != 0;
         Ok(self)
     }
 
@@ -168,9 +286,29 @@ impl<'p> Policy<'p> {
         self.rules
     }
 
-    /// The rule about text-only turns.
-    pub const fn text(&self) -> Option<&TextRule<'p>> {
-        self.text.as_ref()
+    /// The rules about text-only turns, in the order in which they are judged.
+    pub const fn texts(&self) -> &'p [TextRule<'p>] {
+        self.texts
+    }
+
+    /// The rules about single tools.
+    pub const fn tools(&self) -> &'p [ToolRule] {
+        self.tools.rules
+    }
+
+    /// The calls that may repeat.
+    pub const fn allowed(&self) -> &'p [Call] {
+        self.tools.allowed
+    }
+
+    /// The loops that are left alone.
+    pub const fn silenced(&self) -> &'p [LoopId] {
+        self.silenced
+    }
+
+    /// The early phase of a run, and the late one.
+    pub const fn phases(&self) -> (Phase, Phase) {
+        (self.early, self.late)
     }
 
     /// Whose calls are not recorded.
@@ -180,6 +318,32 @@ impl<'p> Policy<'p> {
 
     pub(crate) const fn needs(&self) -> Needs {
         self.needs
+    }
+
+    /// What stands for all that decides what the rules count: checkpoints are read under the rules
+    /// that they were written under.
+    #[cfg(feature = "serde")]
+    pub(crate) fn digest(&self) -> crate::Digest {
+        let window = crate::Digest::new(u64::from(self.window));
+        self.rules.iter().fold(window, |digest, rule| digest.mix(rule.digest()))
+    }
+
+    /// The tag under which `call` is recorded; none if it is not.
+    pub(crate) fn tag_of(&self, call: &Call) -> Option<Tag> {
+        let tag = self.tools.tag_of(call)?;
+        (!self.exempt.contains(tag)).then_some(tag)
+    }
+
+    /// How many repetitions more are asked for at a call of `tool`, the one after `before`
+    /// others in its run.
+    pub(crate) fn patience(&self, tool: Tool, before: u64) -> i16 {
+        if !self.needs.patience {
+            return 0;
+        }
+        let early = if before < u64::from(self.early.calls) { self.early.patience } else { 0 };
+        let late = if before >= u64::from(self.late.calls) { self.late.patience } else { 0 };
+        let phase = i16::from(early).saturating_add(i16::from(late));
+        self.tools.patience(tool).saturating_add(phase)
     }
 
     /// Whether some rule could match `record` with a call of other arguments.
@@ -263,6 +427,7 @@ const fn flaw_of_ladder(ladder: &Ladder<'_>, least: u16, most: u16) -> Option<Fl
 
 /// Why a policy, or a detector with it, cannot be made: which rule, and what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PolicyError<'p> {
     /// The policy's name.
     pub policy: &'p str,
@@ -286,6 +451,7 @@ impl core::error::Error for PolicyError<'_> {}
 
 /// What can be wrong with a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Flaw {
     /// The window is empty or longer than [`WINDOW_MAX`].
@@ -306,6 +472,33 @@ pub enum Flaw {
     TooManyRules {
         /// How many there are.
         rules: usize,
+    },
+    /// There are more than [`TEXT_RULES_MAX`] rules about text-only turns.
+    TooManyTextRules {
+        /// How many there are.
+        rules: usize,
+    },
+    /// There are more than [`TOOL_RULES_MAX`] rules about single tools.
+    TooManyTools {
+        /// How many there are.
+        tools: usize,
+    },
+    /// Two rules are about one tool.
+    ToolTwice {
+        /// Which tool.
+        tool: Tool,
+    },
+    /// More than [`TOOL_RULES_MAX`] calls are allowed to repeat.
+    TooManyAllowed {
+        /// How many there are.
+        calls: usize,
+    },
+    /// The late phase of a run begins before the early one ends.
+    PhasesOverlap {
+        /// How many calls the early phase lasts.
+        early: u32,
+        /// How many calls come before the late one.
+        late: u32,
     },
     /// Fewer than 2 times: everything happens once.
     TooFewTimes {
@@ -403,6 +596,30 @@ impl fmt::Display for Flaw {
             Self::TooManyRules { rules } => {
                 write!(f, "there are {rules} rules, but at most {RULES_MAX} are allowed")
             }
+            Self::TooManyTextRules { rules } => write!(
+                f,
+                "there are {rules} rules about text, but at most {TEXT_RULES_MAX} are allowed"
+            ),
+            Self::TooManyTools { tools } => write!(
+                f,
+                "there are rules about {tools} tools, but at most {TOOL_RULES_MAX} are allowed: \
+                 leave out those that change nothing"
+            ),
+            Self::ToolTwice { tool } => write!(
+                f,
+                "two rules are about the tool with the id {}: join them into one",
+                tool.id()
+            ),
+            Self::TooManyAllowed { calls } => write!(
+                f,
+                "{calls} calls are allowed to repeat, but at most {TOOL_RULES_MAX} may be: \
+                 exempt their tool"
+            ),
+            Self::PhasesOverlap { early, late } => write!(
+                f,
+                "the early phase lasts {early} calls, but the late one begins after {late}: \
+                 let it begin after {early} or more"
+            ),
             Self::TooFewTimes { times } => {
                 write!(f, "`times` is {times}, but must be 2 or more: everything happens once")
             }

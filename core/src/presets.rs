@@ -37,16 +37,16 @@ macro_rules! checked {
 /// Recipe: `args` is the canonical JSON, `result` the whole result; empty and "ok" results are
 /// silent.
 pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALANCED_RULES) {
-    Ok(policy) => policy.with_text(BALANCED_TEXT),
+    Ok(policy) => policy.with_texts(BALANCED_TEXTS),
     Err(error) => Err(error),
 });
 
-const BALANCED_TEXT: TextRule<'_> = TextRule::new(
+const BALANCED_TEXTS: &[TextRule<'_>] = &[TextRule::new(
     "same-text",
     Texts::Same,
     3,
     Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
-);
+)];
 
 const BALANCED_RULES: &[Rule<'_>] = &[
     Rule::new(
@@ -197,9 +197,11 @@ const AGGRESSIVE: Ladder<'_> =
 /// command, pattern, query, url, content, filename, offset, limit; all arguments if none of
 /// these is among them), with shell commands that only read one file held alike.
 pub const NUDGE: Policy<'_> = checked!(match Policy::new("nudge", 10, NUDGE_RULES) {
-    Ok(policy) => policy.with_text(TextRule::new("talk", Texts::Any, 3, NUDGE_FROM_3)),
+    Ok(policy) => policy.with_texts(NUDGE_TEXTS),
     Err(error) => Err(error),
 });
+
+const NUDGE_TEXTS: &[TextRule<'_>] = &[TextRule::new("talk", Texts::Any, 3, NUDGE_FROM_3)];
 
 const NUDGE_RULES: &[Rule<'_>] = &[
     Rule::new(

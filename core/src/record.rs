@@ -13,6 +13,8 @@ use crate::Digest;
 /// assert_ne!(Tool::named("bash"), Tool::new(7));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tool(u32);
 
 impl Tool {
@@ -37,6 +39,8 @@ impl Tool {
 
 /// What kind of tool a call is for, where that matters to a rule or to the advice given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Tag {
     /// Nothing that a rule asks for.
@@ -153,6 +157,7 @@ impl TagSet {
 ///     .step(4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Call {
     pub(crate) tool: Tool,
     pub(crate) args: Digest,
@@ -193,6 +198,13 @@ impl Call {
     }
 }
 
+impl Call {
+    /// Whether this is the same tool with the same arguments as `other`.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.tool == other.tool && self.args == other.args
+    }
+}
+
 impl Tool {
     const fn digest(self) -> Digest {
         let [a, b, c, d] = self.0.to_le_bytes();
@@ -209,9 +221,11 @@ impl Tool {
 /// let nothing = Outcome::ok(Digest::of(b"")).silent();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outcome {
     pub(crate) result: Digest,
     pub(crate) near: u32,
+    pub(crate) score: Score,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
 }
@@ -219,13 +233,13 @@ pub struct Outcome {
 impl Outcome {
     /// The call worked, with a result that stands for `result`.
     pub const fn ok(result: Digest) -> Self {
-        Self { result, near: result.folded(), failed: false, silent: false }
+        Self { result, near: result.folded(), score: Score::NONE, failed: false, silent: false }
     }
 
     /// The call failed, with an error that stands for `result`. It equals no [`Outcome::ok`].
     pub const fn failed(result: Digest) -> Self {
         let result = result.mix(Digest::new(1));
-        Self { result, near: result.folded(), failed: true, silent: false }
+        Self { result, near: result.folded(), score: Score::NONE, failed: true, silent: false }
     }
 
     /// Holds this outcome near to every outcome with an equal `near` digest that failed or
@@ -234,6 +248,14 @@ impl Outcome {
     pub const fn near(mut self, near: Digest) -> Self {
         let near = if self.failed { near.mix(Digest::new(1)) } else { near };
         self.near = near.folded();
+        self
+    }
+
+    /// Says how good the outcome is: lower is better, as in the number of failing tests. A score
+    /// better than the best so far of tools with the same tag is progress.
+    #[must_use]
+    pub const fn score(mut self, score: u32) -> Self {
+        self.score = Score::new(score);
         self
     }
 
@@ -246,20 +268,63 @@ impl Outcome {
     }
 }
 
+/// How good an outcome is; lower is better. The worst number stands for "nobody knows".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Score(u32);
+
+impl Score {
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    const fn new(score: u32) -> Self {
+        Self(if score == u32::MAX { u32::MAX.saturating_sub(1) } else { score })
+    }
+
+    pub(crate) const fn is_known(self) -> bool {
+        self.0 != Self::NONE.0
+    }
+
+    /// The best score that this one still beats.
+    pub(crate) const fn just_beaten(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
 /// The engine's name for one announced call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(pub(crate) Option<u64>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CallId {
+    seq: u64,
+    /// The number was given anew so many times: calls that were taken back have one, too.
+    era: u8,
+    recorded: bool,
+}
 
 impl CallId {
+    /// The name of a call that is not recorded.
+    pub(crate) const NONE: Self = Self { seq: 0, era: 0, recorded: false };
+
+    pub(crate) const fn new(seq: u64, era: u8) -> Self {
+        Self { seq, era, recorded: true }
+    }
+
     /// The call's sequence number: 0 for the first that a detector recorded, then one more
-    /// each. `None` for a call of an exempt tool, which is not recorded.
+    /// each; a call that was taken back leaves its number to the next. `None` for a call of an
+    /// exempt tool, which is not recorded.
     pub const fn seq(self) -> Option<u64> {
-        self.0
+        if self.recorded { Some(self.seq) } else { None }
+    }
+
+    pub(crate) const fn era(self) -> u8 {
+        self.era
     }
 }
 
 /// How far a record has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Status {
     /// Announced; its outcome may still come.
     Open,
@@ -269,12 +334,16 @@ pub(crate) enum Status {
     Unreported,
     /// Too many calls were open at once to wait for it.
     Dropped,
-    /// It was not run.
+    /// It was not run, since somebody blocked it.
     Vetoed,
+    /// It was not run: as if it had never been announced, but for its number.
+    Cancelled,
 }
 
 /// A call with its outcome, as the engine keeps it until it settles.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing to know of a record")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Record {
     pub(crate) args: Digest,
     pub(crate) result: Digest,
@@ -289,10 +358,14 @@ pub(crate) struct Record {
     pub(crate) novel: bool,
     /// How many of the records directly before it were issued together with it.
     pub(crate) in_step: u8,
+    /// Whether it is progress, whatever the same call was answered before.
+    pub(crate) moved: bool,
+    pub(crate) era: u8,
+    pub(crate) score: Score,
 }
 
 impl Record {
-    pub(crate) const fn open(call: &Call, novel: bool, in_step: u8) -> Self {
+    pub(crate) const fn open(call: &Call, in_step: u8) -> Self {
         Self {
             args: call.args,
             result: Digest::new(0),
@@ -303,8 +376,11 @@ impl Record {
             status: Status::Open,
             failed: false,
             silent: false,
-            novel,
+            novel: false,
             in_step,
+            moved: false,
+            era: 0,
+            score: Score::NONE,
         }
     }
 
@@ -318,6 +394,7 @@ impl Record {
         self.near = outcome.near;
         self.failed = outcome.failed;
         self.silent = outcome.silent;
+        self.score = outcome.score;
         self.status = Status::Reported;
     }
 }

@@ -5,6 +5,7 @@ use crate::record::{Record, Status, Tag};
 
 /// What two calls must have in common to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Args {
     /// The same tool and the same arguments.
     Same,
@@ -40,6 +41,7 @@ impl Args {
 
 /// What two outcomes must have in common to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Results {
     /// Nothing.
     Ignored,
@@ -71,6 +73,7 @@ impl Results {
 
 /// Which records a rule sees. The others are skipped, as if they had never been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Select {
     /// Every record.
     Every,
@@ -97,6 +100,7 @@ impl Select {
 /// Which outcome a record that the rule sees must have had. One that had another breaks the
 /// pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcomes {
     /// Whichever.
     Any,
@@ -106,6 +110,7 @@ pub enum Outcomes {
 
 /// How matching records recur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Pattern {
     /// `times` matching records in a row.
     Streak {
@@ -153,6 +158,22 @@ impl Pattern {
         }
     }
 
+    /// The pattern, asking for `patience` more repetitions, or for fewer: never for fewer than 2,
+    /// nor for more than can be counted.
+    pub(crate) fn patient(self, patience: i16) -> Self {
+        let counted = |least: u16| least.saturating_add_signed(patience).clamp(2, self.most());
+        let short = |least: u8| u8::try_from(counted(least.into())).unwrap_or(u8::MAX);
+        match self {
+            Self::Streak { times } => Self::Streak { times: counted(times) },
+            Self::Recurrence { times, within, novel } => {
+                Self::Recurrence { times: short(times), within, novel }
+            }
+            Self::Cycle { period_min, period_max, laps } => {
+                Self::Cycle { period_min, period_max, laps: short(laps) }
+            }
+        }
+    }
+
     /// The most repetitions that can be counted.
     pub(crate) const fn most(self) -> u16 {
         match self {
@@ -178,6 +199,7 @@ impl Pattern {
 /// fail, a novel call of a writing tool worked, or, between silent ones, any call is novel: a
 /// check that still passes after another edit says that the edit was good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Progress {
     /// A pattern that holds progress is no loop.
     Respect,
@@ -296,6 +318,24 @@ impl<'p> Rule<'p> {
         )
     }
 
+    /// What stands for all of the rule but its name and its ladder.
+    #[cfg(feature = "serde")]
+    pub(crate) fn digest(&self) -> crate::Digest {
+        let failed = u8::from(self.outcomes == Outcomes::Failed);
+        let respect = u8::from(self.progress == Progress::Respect);
+        let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
+        let asks = crate::Digest::of(&[select, args, results, failed, respect]);
+        let pattern = match self.pattern {
+            Pattern::Streak { times } => {
+                let [low, high] = times.to_le_bytes();
+                [0, low, high, 0]
+            }
+            Pattern::Recurrence { times, within, novel } => [1, times, within, novel],
+            Pattern::Cycle { period_min, period_max, laps } => [2, period_min, period_max, laps],
+        };
+        asks.mix(crate::Digest::of(&pattern))
+    }
+
     /// Whether the rule sees `record`, and its outcome complies.
     pub(crate) fn takes(&self, record: &Record) -> bool {
         self.selects(record) && self.allows(record)
@@ -304,6 +344,7 @@ impl<'p> Rule<'p> {
     /// Whether the rule sees `record`.
     pub(crate) fn selects(&self, record: &Record) -> bool {
         match self.select {
+            _ if record.status == Status::Cancelled => false,
             Select::Every => true,
             Select::Tag(tag) => record.tag == tag,
             Select::Except(tag) => record.tag != tag,
@@ -326,31 +367,46 @@ impl<'p> Rule<'p> {
     }
 }
 
-/// Which text-only turns match.
+/// What a rule counts among text-only turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Texts {
-    /// All of them: the agent talks and does nothing.
+    /// Turns in a row: the agent talks and does nothing.
     Any,
-    /// Those with the same text.
+    /// Turns in a row with the same text.
     Same,
+    /// How often a sequence is repeated inside the text of one turn: see [`Turn::echo`].
+    ///
+    /// [`Turn::echo`]: crate::Turn::echo
+    Inside,
 }
 
-/// How many text-only turns in a row are too many, and what to do about it.
+impl Texts {
+    /// The word's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Same => "same",
+            Self::Inside => "inside",
+        }
+    }
+}
+
+/// How much talk is too much, and what to do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextRule<'p> {
     /// What findings call the rule.
     pub name: &'p str,
-    /// Which turns match.
+    /// What is counted.
     pub texts: Texts,
-    /// How many in a row, 2 or more. Only a call, or a new instruction, ends the row.
+    /// How many are too many, 2 or more. Only a call, or a new instruction, ends a row of turns.
     pub times: u16,
     /// What to do about it.
     pub ladder: Ladder<'p>,
 }
 
 impl<'p> TextRule<'p> {
-    /// A rule about `times` text-only turns in a row.
+    /// A rule about `times` turns in a row, or repetitions inside one.
     pub const fn new(name: &'p str, texts: Texts, times: u16, ladder: Ladder<'p>) -> Self {
         Self { name, texts, times, ladder }
     }

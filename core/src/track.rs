@@ -23,6 +23,8 @@ pub(crate) struct Hit {
     pub(crate) kind: Kind,
     pub(crate) period: u8,
     pub(crate) repetitions: u16,
+    /// How many were asked for.
+    pub(crate) asked: u16,
     /// How many calls lie between the first of the pattern and the last.
     pub(crate) span: u64,
     /// How many records make the pattern, of those that the window shows.
@@ -37,9 +39,35 @@ pub(crate) struct Hit {
     pub(crate) novel: u32,
 }
 
+impl Hit {
+    /// The repetitions as the ladder of `rule` counts them: as if the rule's own number had been
+    /// asked for.
+    pub(crate) fn count_for(&self, rule: &Rule<'_>) -> u16 {
+        let least = rule.pattern.least();
+        let less = self.repetitions.saturating_sub(self.asked.saturating_sub(least));
+        less.saturating_add(least.saturating_sub(self.asked))
+    }
+}
+
 impl Track {
     /// A rule that saw nothing yet.
     pub(crate) const NEW: Self = Self { seen: Mask::NONE, streak: 0, running: false };
+
+    /// A rule that remembers this.
+    #[cfg(feature = "serde")]
+    pub(crate) const fn restored(seen: Mask, streak: u16, running: bool) -> Self {
+        Self { seen, streak, running }
+    }
+
+    /// The records that the rule saw and may still use.
+    pub(crate) const fn seen(&self) -> Mask {
+        self.seen
+    }
+
+    /// How many of the latest of those match in a row.
+    pub(crate) const fn streak(&self) -> u16 {
+        self.streak
+    }
 
     /// Forgets all but what the `keep` newest records tell: none of the others will be part
     /// of a pattern again. O(run counters).
@@ -55,18 +83,21 @@ impl Track {
         }
     }
 
-    /// Takes in one record and says whether the rule's pattern holds with it. O(1), and
-    /// O(longest period) for a cycle; a record that matches nothing is told at once.
+    /// Takes in one record and says whether the rule's pattern holds with it, if it asks for
+    /// `patience` more repetitions. O(1), and O(longest period) for a cycle; a record that
+    /// matches nothing is told at once.
     #[inline]
     pub(crate) fn observe(
         &mut self,
         runs: &mut [u16],
         rule: &Rule<'_>,
+        patience: i16,
         record: &Record,
         view: &View,
     ) -> Option<Hit> {
         let past = self.see(runs, rule, record, view)?;
-        self.tell(runs, rule, &past)
+        let pattern = if patience == 0 { rule.pattern } else { rule.pattern.patient(patience) };
+        self.tell(runs, pattern, rule.progress, &past)
     }
 
     /// Takes in one record, and finds what it has in common with those that the rule saw, if
@@ -79,7 +110,8 @@ impl Track {
         record: &'r Record,
         view: &View,
     ) -> Option<Past<'r>> {
-        if rule.progress == Progress::Respect && view.progressed(rule.results) {
+        let progressed = record.moved || view.progressed(rule.results);
+        if rule.progress == Progress::Respect && progressed {
             self.cut(runs, 0);
         }
         let before = self.seen;
@@ -107,12 +139,18 @@ impl Track {
     }
 
     /// Whether the pattern holds at a record that matches something.
-    fn tell(&mut self, runs: &mut [u16], rule: &Rule<'_>, past: &Past<'_>) -> Option<Hit> {
-        match rule.pattern {
-            Pattern::Streak { times } => self.streak(times, past),
+    fn tell(
+        &mut self,
+        runs: &mut [u16],
+        pattern: Pattern,
+        progress: Progress,
+        past: &Past<'_>,
+    ) -> Option<Hit> {
+        match pattern {
+            Pattern::Streak { times } => self.grow_streak(times, past),
             Pattern::Recurrence { times, within, novel } => {
                 let hit = past.recurrence(times, within, novel)?;
-                let moved = rule.progress == Progress::Respect && past.has_moved(times, &hit);
+                let moved = progress == Progress::Respect && past.has_moved(times, &hit);
                 (!moved).then_some(hit)
             }
             Pattern::Cycle { period_min, laps, .. } => {
@@ -131,7 +169,7 @@ impl Track {
         }
     }
 
-    fn streak(&mut self, times: u16, past: &Past<'_>) -> Option<Hit> {
+    fn grow_streak(&mut self, times: u16, past: &Past<'_>) -> Option<Hit> {
         let row = past.matches.among(past.seen).leading_run();
         let row = u16::try_from(row).unwrap_or(u16::MAX);
         let all = u16::try_from(past.seen.count()).unwrap_or(u16::MAX);
@@ -139,7 +177,7 @@ impl Track {
         let before = if row == all { self.streak.max(row) } else { row };
         self.streak = before.saturating_add(1);
         (self.streak >= times)
-            .then(|| past.stretch(Kind::Streak, 1, self.streak, u32::from(self.streak)))
+            .then(|| past.stretch(Kind::Streak, 1, [self.streak, times], u32::from(self.streak)))
     }
 }
 
@@ -172,6 +210,7 @@ impl Past<'_> {
             kind: Kind::Recurrence,
             period: 1,
             repetitions: u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1),
+            asked: u16::from(times),
             span: u64::from(matches.oldest()?).saturating_add(1),
             shown: matches.count().saturating_add(1),
             evidence: matches.then(true),
@@ -209,13 +248,15 @@ impl Past<'_> {
             .map(|(&run, period)| {
                 let done = run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1);
                 let length = u32::from(run).saturating_add(u32::from(period));
-                self.stretch(Kind::Cycle, period, done, length)
+                self.stretch(Kind::Cycle, period, [done, u16::from(laps)], length)
             })
             .next()
     }
 
-    /// The hit made of the `length` latest records that the rule saw, this one included.
-    fn stretch(&self, kind: Kind, period: u8, repetitions: u16, length: u32) -> Hit {
+    /// The hit made of the `length` latest records that the rule saw, this one included; `counts`
+    /// are the repetitions that there are and those that were asked for.
+    fn stretch(&self, kind: Kind, period: u8, counts: [u16; 2], length: u32) -> Hit {
+        let [repetitions, asked] = counts;
         let earlier = length.saturating_sub(1);
         let known = self.seen.count();
         let within = earlier.min(known);
@@ -231,6 +272,7 @@ impl Past<'_> {
             kind,
             period,
             repetitions,
+            asked,
             span: inside.saturating_add(beyond),
             shown: within.saturating_add(1),
             evidence: part.then(true),
@@ -249,7 +291,7 @@ impl Past<'_> {
 
 /// Whether no shorter period explains the whole tail of `tail` records, which has `period`.
 /// By the theorem of Fine and Wilf (1965) one that does would divide `period`.
-fn is_primitive(runs: &[u16], period: u8, tail: u16) -> bool {
+pub(crate) fn is_primitive(runs: &[u16], period: u8, tail: u16) -> bool {
     let shorter = runs.iter().zip(1_u8..).take_while(|&(_, divisor)| divisor < period);
     !shorter.into_iter().any(|(&run, divisor)| {
         period.checked_rem(divisor) == Some(0) && run >= tail.saturating_sub(u16::from(divisor))

@@ -1,6 +1,7 @@
 //! Verdicts: what to do, and the evidence for it.
 
 use core::fmt;
+use core::str::FromStr;
 
 use crate::Digest;
 use crate::ladder::Action;
@@ -12,6 +13,7 @@ use crate::rule::{Args, Results};
 
 /// How something recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
     /// The same thing several times in a row.
     Streak,
@@ -21,9 +23,15 @@ pub enum Kind {
     Cycle,
     /// Text-only turns in a row.
     Text,
+    /// A sequence repeated inside the text of one turn.
+    Echo,
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 5] =
+        [Self::Streak, Self::Recurrence, Self::Cycle, Self::Text, Self::Echo];
+
     /// The kind's one spelling, wherever it is written.
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,6 +39,7 @@ impl Kind {
             Self::Recurrence => "recurrence",
             Self::Cycle => "cycle",
             Self::Text => "text",
+            Self::Echo => "echo",
         }
     }
 }
@@ -46,6 +55,8 @@ impl fmt::Display for Kind {
 /// It depends on digests alone, so it is the same in every run in which the same calls,
 /// answered the same, go round in the same order. Displayed as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LoopId(Digest);
 
 impl LoopId {
@@ -53,11 +64,44 @@ impl LoopId {
         Self(digest)
     }
 
+    /// The id that [`LoopId::bits`] gave, or that was read where it was printed.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(Digest::new(bits))
+    }
+
     /// The id as 64 bits.
     pub const fn bits(self) -> u64 {
         self.0.bits()
     }
+
+    pub(crate) const fn folded(self) -> u32 {
+        self.0.folded()
+    }
 }
+
+impl FromStr for LoopId {
+    type Err = ParseLoopIdError;
+
+    /// Reads what [`Display`](fmt::Display) writes: 16 hexadecimal digits.
+    fn from_str(text: &str) -> Result<Self, ParseLoopIdError> {
+        if text.len() != 16 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(ParseLoopIdError);
+        }
+        u64::from_str_radix(text, 16).map(Self::from_bits).map_err(|_| ParseLoopIdError)
+    }
+}
+
+/// What was read as a [`LoopId`] is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseLoopIdError;
+
+impl fmt::Display for ParseLoopIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a loop id is 16 hexadecimal digits, like 9f0c5e8b2a7d4411")
+    }
+}
+
+impl core::error::Error for ParseLoopIdError {}
 
 impl fmt::Display for LoopId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,15 +111,17 @@ impl fmt::Display for LoopId {
 
 /// Which rule of a policy made a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RuleIndex {
     /// The rule with this place among [`Policy::rules`], counted from 0.
     Call(u8),
-    /// The rule about text-only turns.
-    Text,
+    /// The rule with this place among [`Policy::texts`], counted from 0.
+    Text(u8),
 }
 
 /// The evidence for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule that fired.
@@ -92,12 +138,13 @@ pub struct Finding {
     pub tag: Tag,
     /// Whether the last call failed.
     pub failed: bool,
-    /// How many calls make a lap: 1 but for cycles.
+    /// How many calls make a lap: 1 but for cycles, and for [`Kind::Echo`], where it is how many
+    /// words do.
     pub period: u8,
     /// How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
     pub laps: u16,
-    /// The first call of the pattern, by sequence number; for [`Kind::Text`] the first turn,
-    /// counted likewise among text-only turns.
+    /// The first call of the pattern, by sequence number; for [`Kind::Text`] and [`Kind::Echo`] the
+    /// first turn, counted likewise among text-only turns.
     ///
     /// Exact while the pattern lies within the window. Of a longer one in which the rule skips
     /// calls, the calls skipped beyond the window are not counted.
@@ -124,12 +171,14 @@ impl Finding {
             RuleIndex::Call(place) => {
                 policy.rules().get(usize::from(place)).map_or("", |rule| rule.name)
             }
-            RuleIndex::Text => policy.text().map_or("", |rule| rule.name),
+            RuleIndex::Text(place) => {
+                policy.texts().get(usize::from(place)).map_or("", |rule| rule.name)
+            }
         }
     }
 
     /// The calls that prove it, by sequence number, from the oldest that the window still
-    /// shows to the last. Empty for [`Kind::Text`].
+    /// shows to the last. Empty for findings about text.
     pub fn calls(&self) -> impl Iterator<Item = u64> + use<> {
         let (evidence, last) = (self.evidence, self.last);
         (0_u32..64)
@@ -173,6 +222,7 @@ pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) 
 /// assert_eq!(Verdict::PROCEED.action, Action::Proceed);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "a verdict that nobody looks at helps nobody"]
 #[non_exhaustive]
 pub struct Verdict {
@@ -191,12 +241,6 @@ impl Verdict {
     pub const PROCEED: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
-    /// Whether both verdicts are about one loop.
-    pub(crate) fn shares_loop_with(&self, other: &Self) -> bool {
-        let loop_of = |verdict: &Self| verdict.finding.map(|finding| finding.loop_id);
-        loop_of(self) == loop_of(other)
-    }
-
     /// The verdict that asks for more; of two that ask for the same, the fresh one, or the one
     /// with a finding, or else `self`.
     pub fn or_stronger(self, other: Self) -> Self {
@@ -207,7 +251,9 @@ impl Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::confidence;
+    use std::string::ToString as _;
+
+    use super::{LoopId, ParseLoopIdError, confidence};
     use crate::rule::{Args, Results};
 
     #[test]
@@ -222,6 +268,17 @@ mod tests {
             (Args::Any, Results::Near, 0, u16::MAX, 100),
         ] {
             assert_eq!(confidence(args, results, novel, beyond), expected, "{args:?} {results:?}");
+        }
+    }
+
+    #[test]
+    fn a_loop_id_is_read_as_it_is_written() {
+        for bits in [0, 1, 0x9f0c_5e8b_2a7d_4411, u64::MAX] {
+            let id = LoopId::from_bits(bits);
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
+        for text in ["", "9f0c", "+f0c5e8b2a7d4411", "9f0c5e8b2a7d44111", "9f0c5e8b2a7d441g"] {
+            assert_eq!(text.parse::<LoopId>(), Err(ParseLoopIdError), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::Digest;
 use crate::mask::Mask;
 use crate::policy::{Policy, WINDOW_MAX};
-use crate::record::{Record, Status, Tool};
+use crate::record::{Record, Score, Status, Tag, Tool};
 use crate::rule::{Args, Results, Rule};
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
@@ -15,12 +15,20 @@ pub(crate) struct Window<const W: usize> {
     similar: [u32; W],
     near: [u32; W],
     tool: [Tool; W],
+    tag: [Tag; W],
     answered: u64,
     vetoed: u64,
+    dropped: u64,
+    cancelled: u64,
+    failed: u64,
     silent: u64,
     novel: u64,
     /// Novel calls of writing tools that worked.
     written: u64,
+    /// Records of progress, whatever the same call was answered before.
+    moved: u64,
+    /// Records that were issued together with the one before them.
+    joined: u64,
     newest: u8,
     len: u8,
 }
@@ -40,11 +48,17 @@ impl<const W: usize> Window<W> {
             similar: [0; W],
             near: [0; W],
             tool: [Tool::new(0); W],
+            tag: [Tag::Other; W],
             answered: 0,
             vetoed: 0,
+            dropped: 0,
+            cancelled: 0,
+            failed: 0,
             silent: 0,
             novel: 0,
             written: 0,
+            moved: 0,
+            joined: 0,
             newest: 0,
             len: 0,
         }
@@ -69,12 +83,66 @@ impl<const W: usize> Window<W> {
         set(&mut self.similar, slot, record.similar);
         set(&mut self.near, slot, record.near);
         set(&mut self.tool, slot, record.tool);
+        set(&mut self.tag, slot, record.tag);
         let bit = 1_u64.rotate_left(u32::from(self.newest));
         flag(&mut self.answered, bit, record.status == Status::Reported);
         flag(&mut self.vetoed, bit, record.status == Status::Vetoed);
+        flag(&mut self.dropped, bit, record.status == Status::Dropped);
+        flag(&mut self.cancelled, bit, record.status == Status::Cancelled);
+        flag(&mut self.failed, bit, record.failed);
         flag(&mut self.silent, bit, record.silent);
         flag(&mut self.novel, bit, record.novel);
         flag(&mut self.written, bit, record.has_written());
+        flag(&mut self.moved, bit, record.moved);
+        flag(&mut self.joined, bit, record.in_step > 0);
+    }
+
+    /// Takes back the newest record. O(1).
+    pub(crate) fn pop(&mut self) -> Option<Record> {
+        let record = self.record(0)?;
+        let after = self.newest.saturating_add(1);
+        self.newest = if after < width::<W>() { after } else { 0 };
+        self.len = self.len.saturating_sub(1);
+        Some(record)
+    }
+
+    /// The record `age` records back, as it settled; 0 is the newest.
+    pub(crate) fn record(&self, age: u32) -> Option<Record> {
+        let slot = self.slot(age)?;
+        let is = |flags: u64| self.ages(flags).has(age);
+        let status = match () {
+            () if is(self.answered) => Status::Reported,
+            () if is(self.vetoed) => Status::Vetoed,
+            () if is(self.dropped) => Status::Dropped,
+            () if is(self.cancelled) => Status::Cancelled,
+            () => Status::Unreported,
+        };
+        let joined = self.ages(self.joined).since(age).leading_run();
+        Some(Record {
+            args: *self.args.get(slot)?,
+            result: *self.result.get(slot)?,
+            similar: *self.similar.get(slot)?,
+            near: *self.near.get(slot)?,
+            tool: *self.tool.get(slot)?,
+            tag: *self.tag.get(slot)?,
+            status,
+            failed: is(self.failed),
+            silent: is(self.silent),
+            novel: is(self.novel),
+            in_step: u8::try_from(joined).unwrap_or(u8::MAX),
+            moved: is(self.moved),
+            era: 0,
+            score: Score::NONE,
+        })
+    }
+
+    /// Where the record `age` records back stands, if there is one.
+    fn slot(&self, age: u32) -> Option<usize> {
+        if age >= self.len() {
+            return None;
+        }
+        let place = u32::from(self.newest).checked_add(age)?;
+        usize::try_from(place.checked_rem(u32::from(width::<W>()))?).ok()
     }
 
     /// Compares the call of `record` with the window, once for each digest of a call that
@@ -83,7 +151,7 @@ impl<const W: usize> Window<W> {
         let needs = policy.needs();
         let reach = Mask::newest(u32::from(policy.window()));
         View {
-            args: self.ages(equal(&self.args, record.args)) & reach,
+            args: self.ages(equal(&self.args, record.args) & !self.cancelled) & reach,
             similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
             tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)) & reach,
             novel: self.ages(self.novel) & reach,
@@ -124,9 +192,7 @@ impl<const W: usize> Window<W> {
 
     /// What `rule` knows the record `age` records back by; 0 is the newest settled one.
     pub(crate) fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
-        let width = u32::from(width::<W>());
-        let slot = u32::from(self.newest).checked_add(age)?;
-        let slot = usize::try_from(slot.checked_rem(width)?).ok()?;
+        let slot = self.slot(age)?;
         let vetoed = self.ages(self.vetoed).has(age);
         let digests = Digests {
             args: *self.args.get(slot)?,
@@ -251,7 +317,7 @@ impl View {
         // Silence is evidence only between equal calls.
         let telling = if record.silent { self.args } else { self.args | !self.silent };
         match record.status {
-            Status::Open | Status::Unreported | Status::Dropped => Mask::NONE,
+            Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => Mask::NONE,
             Status::Vetoed => named & (self.answered | self.vetoed),
             Status::Reported => (args & equal & telling) | (named & self.vetoed),
         }

@@ -73,7 +73,8 @@ fn every_action_says_what_comes_next() {
     const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let rules = [rule(Args::Same, Results::Same, Pattern::Streak { times: 2 })];
     let policy = Policy::new("p", 20, &rules).unwrap();
-    let policy = policy.with_text(TextRule::new("t", Texts::Any, 2, LADDER)).unwrap();
+    let texts = [TextRule::new("t", Texts::Any, 2, LADDER)];
+    let policy = policy.with_texts(&texts).unwrap();
     let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
     let _ = detector.text_turn(Digest::of(b"a"));
     let finding = detector.text_turn(Digest::of(b"b")).finding.unwrap();

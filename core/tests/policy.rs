@@ -82,11 +82,15 @@ fn the_rule_about_text_is_checked_like_the_others() {
     let policy = Policy::new("p", 20, &rules).unwrap();
     let text = |times, rungs| {
         let rule = TextRule::new("t", Texts::Any, times, Ladder::by_repetitions(rungs));
-        policy.with_text(rule).map(drop).map_err(|error| (error.rule, error.flaw))
+        let rules = [rule];
+        policy
+            .with_texts(&rules)
+            .map(drop)
+            .map_err(|error| (error.rule.map(str::to_owned), error.flaw))
     };
     assert_eq!(text(3, NUDGE), Ok(()));
-    assert_eq!(text(1, NUDGE), Err((Some("t"), Flaw::TooFewTimes { times: 1 })));
-    assert_eq!(text(3, &[]), Err((Some("t"), Flaw::Rungs { rungs: 0 })));
+    assert_eq!(text(1, NUDGE), Err((Some("t".to_owned()), Flaw::TooFewTimes { times: 1 })));
+    assert_eq!(text(3, &[]), Err((Some("t".to_owned()), Flaw::Rungs { rungs: 0 })));
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn a_policy_that_cannot_work_does_not_compile_as_a_constant() {
 fn names_of_rules_are_unique_within_each_preset() {
     for policy in unstuck_core::presets::ALL {
         let calls = policy.rules().iter().map(|rule| rule.name);
-        let names: Vec<&str> = calls.chain(policy.text().map(|rule| rule.name)).collect();
+        let names: Vec<&str> = calls.chain(policy.texts().iter().map(|rule| rule.name)).collect();
         let unique: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(unique.len(), names.len(), "{}", policy.name());
     }

@@ -20,10 +20,11 @@ fuzz_target!(|bytes: &[u8]| {
     let [right, wrong] = [[rule(PERIOD_MAX)], [rule(PERIOD_MAX - 1)]];
     let [right, wrong] = [&right, &wrong].map(|rules| Policy::new("canary", 12, rules));
     let (Ok(right), Ok(wrong)) = (right, wrong) else { return };
-    let mut pair: Pair<'_, 12> = Pair::new(&right);
-    let mut planted = Model::new(&wrong);
+    let mut pair = Pair::<'_, 12>::new(&right).restored();
+    let mut planted = Model::new(&wrong, 12);
     let agreed = stream::replay(bytes, &mut pair, |event, said| {
-        let (wrong, _) = planted.take(event);
+        let (wrong, settled) = planted.take(event);
+        let wrong = wrong.found(settled);
         if said == wrong { Ok(()) } else { Err(format!("canary: {said:?} is not {wrong:?}")) }
     });
     if let Err(difference) = agreed {

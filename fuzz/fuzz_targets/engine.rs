@@ -1,5 +1,6 @@
 //! Tries to break: a policy that cannot work is an error, and on any other the engine says of
-//! every event what the oracle says, whatever the capacity of its window.
+//! every event what the oracle says, whatever the capacity of its window, and whether or not it is
+//! saved and restored before every event.
 
 #![no_main]
 
@@ -36,8 +37,10 @@ fn compare<const W: usize>(policy: &Policy<'_>, events: &[u8]) {
     if !fits {
         return;
     }
-    let mut pair: Pair<'_, W> = Pair::new(policy);
-    if let Err(difference) = stream::replay(events, &mut pair, |_, _| Ok(())) {
-        panic!("{difference}\nby {policy:#?}\nwith a capacity of {W}");
+    let pair: Pair<'_, W> = Pair::new(policy);
+    for mut pair in [pair.clone(), pair.restored()] {
+        if let Err(difference) = stream::replay(events, &mut pair, |_, _| Ok(())) {
+            panic!("{difference}\nby {policy:#?}\nwith a capacity of {W}");
+        }
     }
 }

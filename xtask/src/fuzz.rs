@@ -35,6 +35,8 @@ enum Target {
     Canary,
     /// The engine against its oracle
     Engine,
+    /// Checkpoints made of any bytes
+    Checkpoint,
     /// JSON and its fingerprints, against `serde_json`
     Fingerprint,
     /// Transcripts, and what their events must have in common
@@ -125,6 +127,7 @@ impl Target {
         match self {
             Self::Canary => "canary",
             Self::Engine => "engine",
+            Self::Checkpoint => "checkpoint",
             Self::Fingerprint => "fingerprint",
             Self::Trace => "trace",
             Self::Text => "text",
@@ -158,10 +161,10 @@ impl Target {
     }
 
     /// The inputs that a recorded run makes for the target; those of the engine are bytes that
-    /// mean nothing elsewhere, so it begins from none.
+    /// mean nothing elsewhere, so the two about it begin from none.
     fn inputs(self, run: &str) -> Vec<Vec<u8>> {
         match self {
-            Self::Canary | Self::Engine => Vec::new(),
+            Self::Canary | Self::Engine | Self::Checkpoint => Vec::new(),
             Self::Trace => vec![run.into()],
             // Of a document that is printed over many lines, the parts that are no values teach
             // what a document is not.

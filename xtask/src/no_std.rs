@@ -8,7 +8,12 @@ use crate::machine::{self, Machine, cargo, program};
 use crate::step::Outcome;
 
 /// What must build without `std` and without `alloc`: a package and its flags.
-const BUILDS: &[&[&str]] = &[&["unstuck-core"], &["unstuck-json"], &["unstuck-text"]];
+const BUILDS: &[&[&str]] = &[
+    &["unstuck-core"],
+    &["unstuck-core", "--features", "postcard,defmt"],
+    &["unstuck-json"],
+    &["unstuck-text"],
+];
 
 /// A Cortex-M3: 32 bits, no operating system, no allocator.
 const TARGET: &str = "thumbv7m-none-eabi";

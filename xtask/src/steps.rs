@@ -6,6 +6,10 @@ use crate::machine::{self, Machine, cargo};
 use crate::step::Outcome;
 use crate::tidy as rules;
 
+/// The features that a test is about. Those of `defmt` link only where a logger is; they are
+/// built for the microcontroller.
+const FEATURES: [&str; 2] = ["--features", "unstuck-core/postcard"];
+
 /// The source is laid out as `rustfmt` would.
 pub(crate) fn format() -> Outcome {
     Outcome::of(cargo().args(["fmt", "--all", "--check"]))
@@ -14,7 +18,7 @@ pub(crate) fn format() -> Outcome {
 /// No lint of the workspace's table fires, in the tests no more than in the code.
 pub(crate) fn clippy() -> Outcome {
     let scope = ["clippy", "--workspace", "--all-targets", "--locked"];
-    Outcome::of(cargo().args(scope).args(["--", "-D", "warnings"]))
+    Outcome::of(cargo().args(scope).args(FEATURES).args(["--", "-D", "warnings"]))
 }
 
 /// Unit and integration tests, by `cargo-nextest` where it is, else by
@@ -37,13 +41,13 @@ pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
 /// The examples in the documentation compile, run and hold.
 pub(crate) fn doc_tests() -> Outcome {
     let scope = ["test", "--workspace", "--doc", "--locked"];
-    Outcome::of(cargo().args(scope).arg("--no-fail-fast"))
+    Outcome::of(cargo().args(scope).args(FEATURES).arg("--no-fail-fast"))
 }
 
 /// The documentation builds, and its links lead somewhere.
 pub(crate) fn docs() -> Outcome {
     let scope = ["doc", "--workspace", "--no-deps", "--locked"];
-    Outcome::of(cargo().env("RUSTDOCFLAGS", "-D warnings").args(scope))
+    Outcome::of(cargo().env("RUSTDOCFLAGS", "-D warnings").args(scope).args(FEATURES))
 }
 
 /// The fuzz targets, which are a workspace of their own, are laid out well and compile.
@@ -98,7 +102,7 @@ fn test_runner() -> Command {
         command.args(["test", "--workspace", "--locked"]);
         command.args(["--lib", "--bins", "--tests", "--examples"]);
     }
-    command.arg("--no-fail-fast");
+    command.args(FEATURES).arg("--no-fail-fast");
     command
 }
 

@@ -51,7 +51,7 @@ fn text(path: &Path) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::collection::vec;
+    use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use unstuck_core::{
@@ -92,12 +92,15 @@ mod tests {
         select(W::ALL)
     }
 
+    /// A ladder that rises.
     fn ladder() -> impl Strategy<Value = Ladder<'static>> {
-        let rungs = vec((1..40_u16, word()), 1..4).prop_map(|mut rungs| {
-            rungs.sort_unstable();
-            let rungs = rungs.into_iter().map(|(count, action)| Rung::new(count, action));
-            &*rungs.collect::<Vec<_>>().leak()
-        });
+        let rungs =
+            (btree_set(9..40_u16, 1..4), vec(word(), 4)).prop_map(|(counts, mut actions)| {
+                actions.sort_unstable();
+                let rungs = counts.into_iter().zip(actions);
+                let rungs = rungs.map(|(count, action)| Rung::new(count, action));
+                &*rungs.collect::<Vec<_>>().leak()
+            });
         (word(), rungs).prop_map(|(basis, rungs)| Ladder { basis, rungs })
     }
 
@@ -153,15 +156,12 @@ mod tests {
             name in name(),
             window in 19..=64_u8,
             rules in vec(rule(), 1..4),
-            text in prop::option::of(text()),
+            texts in vec(text(), 0..4),
             exempt in vec(word::<Tag>(), 0..4),
             recipe in recipe(),
         ) {
             let policy = Policy::new(name, window, rules.leak());
-            let policy = match text {
-                Some(text) => policy.and_then(|policy| policy.with_text(text)),
-                None => policy,
-            };
+            let policy = policy.and_then(|policy| policy.with_texts(texts.leak()));
             prop_assume!(policy.is_ok());
             let exempt = exempt.into_iter().fold(TagSet::EMPTY, TagSet::with);
             let policy = policy.expect("a policy").with_exempt(exempt);

@@ -153,6 +153,7 @@ fn what(found: &Found) -> String {
     match (finding.kind, finding.args) {
         (Kind::Text, Args::Same) => format!("the same text {laps} times, and no call"),
         (Kind::Text, _) => format!("{laps} turns of text, and no call"),
+        (Kind::Echo, _) => format!("a text that says the same thing {laps} times over"),
         (Kind::Cycle, _) => {
             let results = if finding.results == Results::Same { ", same results" } else { "" };
             format!("a cycle of {} calls, {laps} laps{results}", finding.period)

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use unstuck_core::Kind;
 
 use crate::replay::{Found, Place};
 use crate::scan::Report;
@@ -85,7 +84,7 @@ impl<'a> FindingLine<'a> {
             args: finding.args.name(),
             result: finding.results.name(),
             action: found.action.name(),
-            tool: (finding.kind != Kind::Text).then_some(found.tool.as_str()),
+            tool: calls.map(|_| found.tool.as_str()),
             worker: &found.worker,
             period: finding.period,
             laps: finding.laps,

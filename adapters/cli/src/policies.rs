@@ -52,7 +52,7 @@ fn policy(policy: &Policy<'_>) -> String {
         };
         let _ = writeln!(text, "    {}{silent}", ladder(&rule.ladder));
     }
-    if let Some(rule) = policy.text() {
+    for rule in policy.texts() {
         let _ = writeln!(text, "  {}: {}", rule.name, turns(rule));
         let _ = writeln!(text, "    {}", ladder(&rule.ladder));
     }
@@ -100,11 +100,12 @@ fn pattern(pattern: Pattern) -> String {
 }
 
 fn turns(rule: &TextRule<'_>) -> String {
-    let texts = match rule.texts {
-        Texts::Any => "text-only turns",
-        Texts::Same => "text-only turns with the same text",
-    };
-    format!("{} {texts} in a row", rule.times)
+    let times = rule.times;
+    match rule.texts {
+        Texts::Any => format!("{times} text-only turns in a row"),
+        Texts::Same => format!("{times} text-only turns with the same text in a row"),
+        Texts::Inside => format!("a text-only turn that says the same thing {times} times over"),
+    }
 }
 
 fn ladder(ladder: &Ladder<'_>) -> String {

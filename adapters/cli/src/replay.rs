@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use unstuck_core::{Action, CallId, Detector, Finding, Kind, LoopId, Verdict};
+use unstuck_core::{Action, CallId, Detector, Finding, LoopId, RuleIndex, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
 
@@ -352,7 +352,7 @@ impl Worker {
     }
 
     fn place(&self, finding: &Finding, at: usize) -> Place {
-        if finding.kind == Kind::Text {
+        if matches!(finding.rule, RuleIndex::Text(_)) {
             return Place::Messages { first: self.turns.index(finding.first), at };
         }
         let (first, last) = (finding.first, finding.last);
@@ -365,7 +365,7 @@ impl Worker {
     }
 
     fn proof(&self, finding: &Finding) -> Vec<Shown> {
-        if finding.kind == Kind::Text {
+        if matches!(finding.rule, RuleIndex::Text(_)) {
             let turns = usize::from(finding.laps).min(self.texts.len());
             return self.texts.iter().skip(self.texts.len() - turns).cloned().collect();
         }

@@ -1,6 +1,8 @@
 //! Cases that neither the short sequences nor the random streams reach; each was a gap once.
 
-use unstuck_core::{Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung, Tag};
+use unstuck_core::{
+    Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung, Tag, TextRule, Texts,
+};
 
 use crate::model::{Answer, Asked, Event};
 use crate::pair::{Ids, Pair};
@@ -10,7 +12,7 @@ fn ask(args: u8, step: u8) -> Event {
 }
 
 fn answer(call: usize, result: u8) -> Event {
-    Event::Outcome(call, Answer { result, near: result, failed: false, silent: false })
+    Event::Outcome(call, Answer { result, near: result, failed: false, silent: false, score: None })
 }
 
 /// A rule that is judged at announcement learns of progress while a later call of the same step
@@ -26,6 +28,24 @@ fn progress_while_a_later_call_is_open() {
     let (first, second) = ([ask(0, 0), ask(1, 0)], [answer(0, 0), answer(1, 0)]);
     let third = [ask(0, 1), ask(1, 1), answer(2, 1), ask(0, 2)];
     for event in first.into_iter().chain(second).chain(third) {
+        pair.take(event, &mut ids).unwrap();
+    }
+}
+
+/// A loop that was found at a turn, with a call open that settles only after: the call has a lower
+/// number than the turn's clock.
+#[test]
+fn a_call_settles_after_a_turn_found_a_loop() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let pattern = Pattern::Streak { times: 2 };
+    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, LADDER)];
+    let texts = [TextRule::new("t", Texts::Inside, 4, LADDER)];
+    let policy = Policy::new("p", 8, &rules).unwrap().with_texts(&texts).unwrap();
+    let mut pair: Pair<'_, 8> = Pair::new(&policy);
+    let mut ids = Ids::default();
+    let calls = [ask(0, 0), answer(0, 0), ask(0, 1)];
+    let turn = Event::Text(1, 4);
+    for event in calls.into_iter().chain([turn, answer(1, 0), turn]) {
         pair.take(event, &mut ids).unwrap();
     }
 }

@@ -38,14 +38,15 @@ const fn asked(tool: u8, args: u8, similar: u8, tag: Tag) -> Asked {
 }
 
 const fn answer(result: u8, near: u8) -> Fate {
-    Fate::Answered(Answer { result, near, failed: false, silent: false })
+    Fate::Answered(Answer { result, near, failed: false, silent: false, score: None })
 }
 
 const fn failure(result: u8) -> Fate {
-    Fate::Answered(Answer { result, near: result, failed: true, silent: false })
+    Fate::Answered(Answer { result, near: result, failed: true, silent: false, score: None })
 }
 
-const SILENCE: Fate = Fate::Answered(Answer { result: 9, near: 9, failed: false, silent: true });
+const SILENCE: Fate =
+    Fate::Answered(Answer { result: 9, near: 9, failed: false, silent: true, score: None });
 
 const A: Asked = asked(0, 0, 0, Tag::Test);
 const B: Asked = asked(0, 1, 0, Tag::Shell);

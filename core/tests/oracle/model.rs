@@ -3,20 +3,29 @@
 //! engine but the public words for rules.
 
 use unstuck_core::{
-    Action, Args, Basis, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX, Outcomes, Pattern,
-    Policy, Progress, Results, Rule, Select, Tag, Texts,
+    Action, Args, Basis, Call, Digest, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX, Outcomes,
+    Pattern, Policy, Progress, RAISE_MAX, RAISED_MAX, Results, Rule, SILENCED_MAX, Select, Tag,
+    Texts, Tool,
 };
 
-/// What a test does to both detectors. Calls are named by their place among all announced.
+/// What a test does to both detectors. Calls are named by their place among all announced, so that
+/// one that was taken back is not confused with the one that has its number now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Announce(Asked),
     Outcome(usize, Answer),
     Veto(usize),
     Finish,
-    Text(u8),
+    /// What a turn said, and the laps that it holds.
+    Text(u8, u16),
     UserMessage(u8),
     Clear,
+    /// So many calls are taken back.
+    Retry(usize),
+    Cancel(usize),
+    Progress,
+    /// The latest finding was wrong.
+    FalsePositive,
 }
 
 /// A call, as small numbers: equal numbers are equal things.
@@ -35,6 +44,7 @@ pub(crate) struct Answer {
     pub(crate) near: u8,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
+    pub(crate) score: Option<u8>,
 }
 
 /// What both must agree on.
@@ -50,6 +60,12 @@ impl Said {
     pub(crate) const NOTHING: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
+    /// What was found at an event: by itself, or else first among what settled with it.
+    pub(crate) fn found(self, settled: Vec<Self>) -> Self {
+        let found = |said: &Self| said.finding.is_some();
+        if found(&self) { self } else { settled.into_iter().find(found).unwrap_or(self) }
+    }
+
     fn or_stronger(self, other: Self) -> Self {
         let rank = |said: &Self| (said.action, said.fresh, said.finding.is_some());
         if rank(&other) > rank(&self) { other } else { self }
@@ -58,8 +74,8 @@ impl Said {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The place of the rule; `None` for the rule about text.
-    pub(crate) rule: Option<usize>,
+    /// The place of the rule among those about calls, or those about text.
+    pub(crate) rule: Result<usize, usize>,
     pub(crate) kind: Kind,
     pub(crate) period: usize,
     pub(crate) laps: usize,
@@ -84,6 +100,7 @@ enum Status {
     Unreported,
     Dropped,
     Vetoed,
+    Cancelled,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +111,10 @@ struct Record {
     step: usize,
     status: Status,
     novel: bool,
+    /// Whether it is progress, whatever the same call was answered before.
+    moved: bool,
+    /// Which of all calls that were announced it is.
+    call: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -103,6 +124,14 @@ struct Remembered {
     findings: usize,
     rung: usize,
     blocked_by: Option<usize>,
+}
+
+/// How many repetitions a finding counts for on its ladder.
+struct Count {
+    laps: usize,
+    most: Action,
+    blocker: Option<usize>,
+    now: u64,
 }
 
 /// A pattern that holds, by the records that make it, oldest first.
@@ -119,7 +148,7 @@ struct Hit {
 impl Hit {
     fn found(self, place: usize, record: &Record) -> Found {
         Found {
-            rule: Some(place),
+            rule: Ok(place),
             kind: self.kind,
             period: self.period,
             laps: self.laps,
@@ -137,6 +166,8 @@ impl Hit {
 #[derive(Clone, Debug)]
 pub(crate) struct Model<'p> {
     policy: &'p Policy<'p>,
+    /// How many settled records are held for the case that they are taken back.
+    capacity: usize,
     settled: Vec<Record>,
     open: Vec<Record>,
     /// What each rule may still use: the records that it saw, oldest first.
@@ -145,20 +176,43 @@ pub(crate) struct Model<'p> {
     findings: usize,
     rung: usize,
     next: u64,
+    /// The number of the first record of this run.
+    begun: u64,
     steps: usize,
     step: Option<u8>,
     turns: u64,
-    row: usize,
-    latest: Option<u8>,
+    /// The texts of the turns in a row, the latest last.
+    row: Vec<u8>,
     messages: Vec<u8>,
-    /// The sequence number of each call announced; none for an exempt one.
-    calls: Vec<Option<u64>>,
+    /// How many calls were announced.
+    calls: usize,
+    /// The best score of each tag.
+    best: Vec<(Tag, u8)>,
+    /// Whether the next call is progress.
+    moved: bool,
+    /// The loops that are none, and the rules that were wrong about a tool, as often as they were.
+    silenced: Vec<Identity>,
+    wrong: Vec<(usize, u8)>,
+    /// What was found last.
+    last: Option<Found>,
+    pub(crate) told: Told,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) checks: usize,
+    /// Kind, action and confidence of every verdict with a finding.
+    pub(crate) findings: Vec<(Kind, Action, usize)>,
+    pub(crate) false_positives: usize,
 }
 
 impl<'p> Model<'p> {
-    pub(crate) fn new(policy: &'p Policy<'p>) -> Self {
+    /// A detector that has seen nothing, and can take back `capacity` settled records.
+    pub(crate) fn new(policy: &'p Policy<'p>, capacity: usize) -> Self {
         Self {
             policy,
+            capacity,
             settled: Vec::new(),
             open: Vec::new(),
             visible: vec![Vec::new(); policy.rules().len()],
@@ -166,33 +220,44 @@ impl<'p> Model<'p> {
             findings: 0,
             rung: 0,
             next: 0,
+            begun: 0,
             steps: 0,
             step: None,
             turns: 0,
-            row: 0,
-            latest: None,
+            row: Vec::new(),
             messages: Vec::new(),
-            calls: Vec::new(),
+            calls: 0,
+            best: Vec::new(),
+            moved: false,
+            silenced: Vec::new(),
+            wrong: Vec::new(),
+            last: None,
+            told: Told::default(),
         }
     }
 
-    /// The verdict on the event, and on the calls that an announcement settled in passing.
-    pub(crate) fn take(&mut self, event: Event) -> (Said, Said) {
-        match event {
-            Event::Announce(asked) => return self.announce(asked),
+    /// The verdict on the event, and those on the calls that settled with it: all that have a
+    /// finding, in order.
+    pub(crate) fn take(&mut self, event: Event) -> (Said, Vec<Said>) {
+        let mut settled = Vec::new();
+        let said = match event {
+            Event::Announce(asked) => self.announce(asked, &mut settled),
             Event::Outcome(n, answer) => {
                 self.close(n, Status::Reported(answer));
-                return (self.settle(), Said::NOTHING);
+                self.settle(&mut settled);
+                Said::NOTHING
             }
             Event::Veto(n) => {
                 self.close(n, Status::Vetoed);
-                return (self.settle(), Said::NOTHING);
+                self.settle(&mut settled);
+                Said::NOTHING
             }
             Event::Finish => {
                 self.give_up(usize::MAX, Status::Unreported);
-                return (self.settle(), Said::NOTHING);
+                self.settle(&mut settled);
+                Said::NOTHING
             }
-            Event::Text(text) => return (self.text(text), Said::NOTHING),
+            Event::Text(text, echo) => self.text(text, usize::from(echo)),
             Event::UserMessage(message) => {
                 if !self.messages.contains(&message) {
                     self.messages.push(message);
@@ -201,28 +266,176 @@ impl<'p> Model<'p> {
                     }
                     self.clear();
                 }
+                Said::NOTHING
             }
-            Event::Clear => self.clear(),
+            Event::Clear => {
+                self.clear();
+                Said::NOTHING
+            }
+            Event::Retry(calls) => {
+                self.retry(calls);
+                Said::NOTHING
+            }
+            Event::Cancel(n) => {
+                if self.close(n, Status::Cancelled) {
+                    self.rebuild();
+                    self.settle(&mut settled);
+                }
+                Said::NOTHING
+            }
+            Event::Progress => {
+                self.progress();
+                Said::NOTHING
+            }
+            Event::FalsePositive => {
+                self.false_positive();
+                Said::NOTHING
+            }
+        };
+        for one in settled.iter().chain([&said]) {
+            if let Some(found) = &one.finding {
+                self.told.findings.push((found.kind, one.action, found.confidence));
+                self.last = Some(found.clone());
+            }
         }
-        (Said::NOTHING, Said::NOTHING)
+        (said, settled)
     }
 
     fn clear(&mut self) {
         self.settled.clear();
         self.open.clear();
+        self.forget_patterns();
+        self.begun = self.next;
+        self.step = None;
+        self.row.clear();
+        self.best.clear();
+        self.moved = false;
+    }
+
+    fn forget_patterns(&mut self) {
         self.visible.iter_mut().for_each(Vec::clear);
         self.loops.clear();
         self.findings = 0;
         self.rung = 0;
-        self.step = None;
-        self.row = 0;
     }
 
-    fn announce(&mut self, asked: Asked) -> (Said, Said) {
-        if self.policy.exempt().contains(asked.tag) {
-            self.calls.push(None);
-            return (Said::NOTHING, Said::NOTHING);
+    /// The latest calls are taken back, as far as they are held.
+    fn retry(&mut self, calls: usize) {
+        let taken = calls.min(self.open.len() + self.settled.len());
+        if taken == 0 {
+            return;
         }
+        let mut oldest = None;
+        for _ in 0..taken {
+            let record = self.open.pop().or_else(|| self.settled.pop()).unwrap();
+            if record.moved {
+                // Whatever is as good as what was taken back is progress once more.
+                for (tag, best) in &mut self.best {
+                    *best += u8::from(*tag == record.asked.tag);
+                }
+            }
+            oldest = Some(record);
+        }
+        self.next -= taken as u64;
+        self.begun = self.begun.min(self.next);
+        // The latest step goes on where a part of it is left.
+        let left = self.open.last().or(self.settled.last());
+        if left.map(|record| record.step) != oldest.map(|record| record.step)
+            || left.is_some_and(|record| record.step != self.steps)
+        {
+            self.step = None;
+        }
+        self.rebuild();
+    }
+
+    /// Everything is counted again from the records that are held, each as if it had been
+    /// answered before the next was announced.
+    fn rebuild(&mut self) {
+        let settled = std::mem::take(&mut self.settled);
+        let open = std::mem::take(&mut self.open);
+        self.forget_patterns();
+        for record in settled {
+            self.judge(&record, true);
+            self.settle_one(record);
+        }
+        for record in open {
+            self.judge(&record, true);
+            self.open.push(record);
+        }
+    }
+
+    /// The oldest call that has not settled, or else the next one, is progress.
+    fn progress(&mut self) {
+        match self.open.first_mut() {
+            Some(record) => record.moved = true,
+            None => self.moved = true,
+        }
+        let first = self.open.first().map_or(self.next, |record| record.seq);
+        for (place, rule) in self.policy.rules().iter().enumerate() {
+            if rule.progress == Progress::Respect && is_early(rule) {
+                self.visible[place].retain(|old| old.seq >= first);
+            }
+        }
+    }
+
+    /// The loop found last is none, and its rule was wrong about that tool.
+    fn false_positive(&mut self) {
+        let Some(found) = self.last.clone() else { return };
+        self.told.false_positives += 1;
+        if !self.silenced.contains(&found.identity) {
+            self.silenced.push(found.identity.clone());
+            if self.silenced.len() > SILENCED_MAX {
+                self.silenced.remove(0);
+            }
+        }
+        self.loops.retain(|known| known.identity != found.identity);
+        if let Ok(place) = found.rule {
+            let pair = (place, found.tool);
+            let times = self.wrong.iter().filter(|wrong| **wrong == pair).count() + 1;
+            self.wrong.retain(|wrong| *wrong != pair);
+            self.wrong.extend(vec![pair; times]);
+            let mut pairs: Vec<_> = self.wrong.clone();
+            pairs.dedup();
+            if pairs.len() > RAISED_MAX {
+                self.wrong.retain(|wrong| *wrong != pairs[0]);
+            }
+        }
+    }
+
+    /// How many repetitions more a rule asks for at a record: what the policy says of the tool
+    /// and of this part of the run, and once more for each time that the rule was wrong.
+    fn patience(&self, place: usize, record: &Record) -> i64 {
+        let tools = self.policy.tools().iter();
+        let mut tools = tools.filter(|rule| rule.tool == Tool::new(record.asked.tool.into()));
+        let tool = tools.next().map_or(0, |rule| i64::from(rule.patience));
+        let before = record.seq - self.begun;
+        let (early, late) = self.policy.phases();
+        let early = if before < early.calls.into() { early.patience } else { 0 };
+        let late = if before >= late.calls.into() { late.patience } else { 0 };
+        let wrong = self.wrong.iter().filter(|wrong| **wrong == (place, record.asked.tool));
+        let raised = wrong.count().min(RAISE_MAX.into());
+        tool + i64::from(early) + i64::from(late) + i64::try_from(raised).unwrap()
+    }
+
+    /// Whether the score of a record is better than the best of its tag so far.
+    fn improves(&mut self, record: &Record) -> bool {
+        let Status::Reported(Answer { score: Some(score), .. }) = record.status else {
+            return false;
+        };
+        let Some((_, best)) = self.best.iter_mut().find(|(tag, _)| *tag == record.asked.tag) else {
+            self.best.push((record.asked.tag, score));
+            return false;
+        };
+        let better = score < *best;
+        *best = score.min(*best);
+        better
+    }
+
+    fn announce(&mut self, asked: Asked, settled: &mut Vec<Said>) -> Said {
+        let call = self.calls;
+        self.calls += 1;
+        let Some(tag) = self.tag(asked) else { return Said::NOTHING };
+        let asked = Asked { tag, ..asked };
         let later = asked.step.is_none() || self.step != asked.step;
         if later {
             self.give_up(usize::MAX, Status::Unreported);
@@ -230,18 +443,27 @@ impl<'p> Model<'p> {
         } else if self.open.len() == OPEN_MAX {
             self.give_up(1, Status::Dropped);
         }
-        let settled = self.settle();
+        self.settle(settled);
         self.step = asked.step;
-        self.row = 0;
+        self.row.clear();
+        self.told.checks += 1;
         let seq = self.next;
         self.next += 1;
-        self.calls.push(Some(seq));
-        let mut record =
-            Record { seq, asked, step: self.steps, status: Status::Open, novel: false };
+        let moved = std::mem::take(&mut self.moved);
+        let mut record = Record {
+            seq,
+            asked,
+            step: self.steps,
+            status: Status::Open,
+            novel: false,
+            moved,
+            call,
+        };
         record.novel = !self
             .settled
             .iter()
             .chain(&self.open)
+            .filter(|old| old.status != Status::Cancelled)
             .any(|old| self.in_window(old, &record) && same_call(old, &record));
         let mut said = self.judge(&record, true);
         if let Some(blocked) = self.blocked(&record) {
@@ -252,7 +474,18 @@ impl<'p> Model<'p> {
         } else {
             self.open.push(record);
         }
-        (said, settled)
+        said
+    }
+
+    /// The tag under which a call is recorded; none if it is not.
+    fn tag(&self, asked: Asked) -> Option<Tag> {
+        let tool = Tool::new(asked.tool.into());
+        let call = Call::new(tool, Digest::of(&[asked.args]));
+        let same = |allowed: &Call| *allowed == call;
+        let rule = self.policy.tools().iter().find(|rule| rule.tool == tool);
+        let tag = if rule.is_some_and(|rule| rule.poll) { Tag::Poll } else { asked.tag };
+        let exempt = rule.is_some_and(|rule| rule.exempt) || self.policy.exempt().contains(tag);
+        (!exempt && !self.policy.allowed().iter().any(same)).then_some(tag)
     }
 
     /// Gives up waiting for the `n` oldest calls that have not settled.
@@ -264,53 +497,44 @@ impl<'p> Model<'p> {
         }
     }
 
-    fn close(&mut self, call: usize, status: Status) {
-        let seq = self.calls[call];
-        let waiting = self.open.iter_mut().find(|record| Some(record.seq) == seq);
-        if let Some(record) = waiting
-            && record.status == Status::Open
-        {
-            record.status = status;
+    /// The call will not be answered any more than this; whether it was waiting.
+    fn close(&mut self, call: usize, status: Status) -> bool {
+        let waiting = self.open.iter_mut().find(|record| record.call == call);
+        match waiting.filter(|record| record.status == Status::Open) {
+            Some(record) => {
+                record.status = status;
+                record.novel &= status != Status::Cancelled;
+                true
+            }
+            None => false,
         }
     }
 
-    fn settle(&mut self) -> Said {
-        let mut said = Said::NOTHING;
+    fn settle(&mut self, settled: &mut Vec<Said>) {
         while self.open.first().is_some_and(|record| record.status != Status::Open) {
-            let record = self.open.remove(0);
-            for (place, rule) in self.policy.rules().iter().enumerate() {
-                if rule.progress == Progress::Respect && self.progressed(&record, rule.results) {
-                    self.visible[place].retain(|old| old.seq >= record.seq);
-                }
-            }
-            let one = self.judge(&record, false);
-            if one.action >= Action::StartOver {
+            let mut record = self.open.remove(0);
+            record.moved |= self.improves(&record);
+            let said = self.settle_one(record);
+            if said.action >= Action::StartOver {
                 self.clear();
-            } else {
-                self.settled.push(record);
             }
-            let stronger = said.clone().or_stronger(one.clone());
-            let weaker = if stronger == said { one } else { said };
-            said = stronger;
-            let loop_of = |said: &Said| said.finding.as_ref().map(|found| found.identity.clone());
-            let other_loop = loop_of(&said) != loop_of(&weaker);
-            if weaker.fresh && other_loop && said.action < Action::StartOver {
-                self.tell_again(&weaker);
+            settled.extend(said.finding.is_some().then_some(said));
+        }
+    }
+
+    fn settle_one(&mut self, record: Record) -> Said {
+        for (place, rule) in self.policy.rules().iter().enumerate() {
+            let progressed = record.moved || self.progressed(&record, rule.results);
+            if rule.progress == Progress::Respect && progressed {
+                self.visible[place].retain(|old| old.seq >= record.seq);
             }
+        }
+        let said = self.judge(&record, false);
+        self.settled.push(record);
+        if self.settled.len() > self.capacity {
+            self.settled.remove(0);
         }
         said
-    }
-
-    /// A fresh verdict that gives way to one about another loop is fresh the next time, too.
-    fn tell_again(&mut self, said: &Said) {
-        let Some(found) = &said.finding else { return };
-        let ladder = found.rule.map(|place| self.policy.rules()[place].ladder);
-        if ladder.is_some_and(|ladder| ladder.basis != Basis::AllFindings) {
-            let same = |known: &&mut Remembered| known.identity == found.identity;
-            if let Some(known) = self.loops.iter_mut().find(same) {
-                known.rung = said.rung - 1;
-            }
-        }
     }
 
     fn in_window(&self, old: &Record, new: &Record) -> bool {
@@ -334,24 +558,36 @@ impl<'p> Model<'p> {
     fn judge(&mut self, record: &Record, early: bool) -> Said {
         let mut found = None;
         for (place, rule) in self.policy.rules().iter().enumerate() {
-            if is_early(rule) == early
-                && self.sees(place, rule, record)
-                && let Some(hit) = self.pattern(rule, &self.visible[place])
+            if is_early(rule) != early {
+                continue;
+            }
+            if early && record.moved && rule.progress == Progress::Respect {
+                self.visible[place].clear();
+            }
+            let asked = patient(rule.pattern, self.patience(place, record));
+            if self.sees(place, rule, record)
+                && let Some(hit) = self.pattern(rule, asked, &self.visible[place])
             {
-                found = found.or(Some((place, rule, hit)));
+                found = found.or(Some((place, rule, asked, hit)));
             }
         }
-        let Some((place, rule, hit)) = found else { return Said::NOTHING };
+        let Some((place, rule, asked, hit)) = found else { return Said::NOTHING };
         let found = hit.found(place, record);
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
         let silent = matches!(record.status, Status::Reported(Answer { silent: true, .. }));
-        let most = if silent { rule.silent_max } else { Action::Stop };
-        self.climb(&rule.ladder, most, found, blocks.then_some(place), record.seq)
+        let count = Count {
+            laps: (found.laps + least(rule.pattern)).saturating_sub(least(asked)),
+            most: if silent { rule.silent_max } else { Action::Stop },
+            blocker: blocks.then_some(place),
+            now: record.seq,
+        };
+        self.climb(&rule.ladder, &count, found)
     }
 
     /// Shows a record to a rule: whether the rule counts it as one of its own.
     fn sees(&mut self, place: usize, rule: &Rule<'_>, record: &Record) -> bool {
         let selected = match rule.select {
+            _ if record.status == Status::Cancelled => false,
             Select::Every => true,
             Select::Tag(tag) => record.asked.tag == tag,
             Select::Except(tag) => record.asked.tag != tag,
@@ -360,7 +596,7 @@ impl<'p> Model<'p> {
         let failed = match record.status {
             Status::Reported(answer) => answer.failed,
             Status::Vetoed => true,
-            Status::Open | Status::Unreported | Status::Dropped => false,
+            Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => false,
         };
         if !selected {
             return false;
@@ -406,15 +642,9 @@ impl<'p> Model<'p> {
     }
 
     /// Whether the rule's pattern holds at the last of the records that it saw.
-    fn pattern(&self, rule: &Rule<'_>, visible: &[Record]) -> Option<Hit> {
+    fn pattern(&self, rule: &Rule<'_>, asked: Pattern, visible: &[Record]) -> Option<Hit> {
         let last = visible.last()?;
         let hit = |kind, period, laps, novel, members: Vec<Record>, round: &[Record]| {
-            let asked = match rule.pattern {
-                Pattern::Streak { times } => usize::from(times),
-                Pattern::Recurrence { times: n, .. } | Pattern::Cycle { laps: n, .. } => {
-                    usize::from(n)
-                }
-            };
             let shown = members.iter().filter(|old| self.in_window(old, last));
             Hit {
                 kind,
@@ -422,11 +652,11 @@ impl<'p> Model<'p> {
                 laps,
                 first: members[0].seq,
                 calls: shown.map(|old| old.seq).collect(),
-                confidence: confidence(rule.args, rule.results, novel, laps - asked),
+                confidence: confidence(rule.args, rule.results, novel, laps - least(asked)),
                 identity: identity(rule, round, period),
             }
         };
-        match rule.pattern {
+        match asked {
             Pattern::Streak { times } => {
                 let row = self.row(rule, visible);
                 (row >= usize::from(times)).then(|| {
@@ -505,14 +735,11 @@ impl<'p> Model<'p> {
         pairs.take_while(|(new, old)| self.matches(rule, old, new)).count()
     }
 
-    fn climb(
-        &mut self,
-        ladder: &Ladder<'_>,
-        most: Action,
-        found: Found,
-        blocker: Option<usize>,
-        now: u64,
-    ) -> Said {
+    fn climb(&mut self, ladder: &Ladder<'_>, count: &Count, found: Found) -> Said {
+        if self.silenced.contains(&found.identity) {
+            return Said::NOTHING;
+        }
+        let now = count.now;
         self.findings += 1;
         let window = u64::from(self.policy.window());
         self.loops.retain(|known| now.saturating_sub(known.last) <= window);
@@ -533,18 +760,18 @@ impl<'p> Model<'p> {
         let known = self.loops.iter_mut().find(|known| known.identity == found.identity).unwrap();
         known.last = now;
         known.findings += 1;
-        let (count, highest) = match ladder.basis {
-            Basis::Repetitions => (found.laps, &mut known.rung),
+        let (reached, highest) = match ladder.basis {
+            Basis::Repetitions => (count.laps, &mut known.rung),
             Basis::LoopFindings => (known.findings, &mut known.rung),
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
-        let reached = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= count);
-        let rung = reached.filter(|rung| rung.action <= most).count();
+        let rungs = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= reached);
+        let rung = rungs.filter(|rung| rung.action <= count.most).count();
         let action = rung.checked_sub(1).map_or(Action::Proceed, |n| ladder.rungs[n].action);
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
         if action >= Action::Block {
-            known.blocked_by = blocker;
+            known.blocked_by = count.blocker;
         }
         Said { action, rung, fresh, finding: Some(found) }
     }
@@ -564,9 +791,13 @@ impl<'p> Model<'p> {
                 return None;
             }
             let mut trial = self.clone();
+            if record.moved && rule.progress == Progress::Respect {
+                trial.visible[place].clear();
+            }
+            let asked = patient(rule.pattern, self.patience(place, record));
             let hit = trial
                 .sees(place, rule, &attempt)
-                .then(|| trial.pattern(rule, &trial.visible[place]))??;
+                .then(|| trial.pattern(rule, asked, &trial.visible[place]))??;
             (hit.identity == known.identity).then_some(Said {
                 action: Action::Block,
                 rung: known.rung,
@@ -576,23 +807,29 @@ impl<'p> Model<'p> {
         })
     }
 
-    fn text(&mut self, text: u8) -> Said {
-        let Some(rule) = self.policy.text() else { return Said::NOTHING };
+    fn text(&mut self, text: u8, echo: usize) -> Said {
+        self.told.checks += 1;
         let turn = self.turns;
         self.turns += 1;
-        let goes_on = rule.texts == Texts::Any || self.latest == Some(text);
-        self.row = if goes_on { self.row + 1 } else { 1 };
-        self.latest = Some(text);
-        if self.row < usize::from(rule.times) {
-            return Said::NOTHING;
-        }
-        let said = if rule.texts == Texts::Any { vec![] } else { vec![text] };
+        self.row.push(text);
+        let same = self.row.iter().rev().take_while(|said| **said == text).count();
+        let laps = |texts| match texts {
+            Texts::Any => self.row.len(),
+            Texts::Same => same,
+            Texts::Inside => echo,
+        };
+        let rules = self.policy.texts();
+        let found = rules.iter().position(|rule| laps(rule.texts) >= usize::from(rule.times));
+        let Some(place) = found else { return Said::NOTHING };
+        let rule = rules[place];
+        let laps = laps(rule.texts);
+        let row = if rule.texts == Texts::Inside { 1 } else { laps };
         let found = Found {
-            rule: None,
-            kind: Kind::Text,
-            period: 1,
-            laps: self.row,
-            first: turn + 1 - self.row as u64,
+            rule: Err(place),
+            kind: if rule.texts == Texts::Inside { Kind::Echo } else { Kind::Text },
+            period: if rule.texts == Texts::Inside { ECHO_PERIOD.into() } else { 1 },
+            laps,
+            first: turn + 1 - row as u64,
             last: turn,
             calls: Vec::new(),
             tool: 0,
@@ -601,16 +838,47 @@ impl<'p> Model<'p> {
                 if rule.texts == Texts::Any { Args::Any } else { Args::Same },
                 Results::Ignored,
                 0,
-                self.row - usize::from(rule.times),
+                laps - usize::from(rule.times),
             ),
-            identity: (format!("text {:?}", rule.texts), vec![(said, vec![])]),
+            identity: (
+                format!("text {:?}", rule.texts),
+                vec![(if rule.texts == Texts::Any { vec![] } else { vec![text] }, vec![])],
+            ),
         };
-        let ladder = rule.ladder;
-        let said = self.climb(&ladder, Action::Stop, found, None, self.next);
+        let count = Count { laps, most: Action::Stop, blocker: None, now: self.next };
+        let said = self.climb(&rule.ladder, &count, found);
         if said.action >= Action::StartOver {
             self.clear();
         }
         said
+    }
+}
+
+/// The period of every echo that a test tells of.
+pub(crate) const ECHO_PERIOD: u8 = 3;
+
+/// The repetitions that a pattern asks for.
+fn least(pattern: Pattern) -> usize {
+    match pattern {
+        Pattern::Streak { times } => usize::from(times),
+        Pattern::Recurrence { times: n, .. } | Pattern::Cycle { laps: n, .. } => usize::from(n),
+    }
+}
+
+/// The pattern, asking for so many repetitions more: 2 at least, and no more than there can be.
+fn patient(pattern: Pattern, more: i64) -> Pattern {
+    let asked = i64::try_from(least(pattern)).unwrap() + more;
+    match pattern {
+        Pattern::Streak { .. } => {
+            Pattern::Streak { times: u16::try_from(asked.clamp(2, 65_535)).unwrap() }
+        }
+        Pattern::Recurrence { within, novel, .. } => {
+            let times = u8::try_from(asked.clamp(2, within.into())).unwrap();
+            Pattern::Recurrence { times, within, novel }
+        }
+        Pattern::Cycle { period_min, period_max, .. } => {
+            Pattern::cycle(period_min, period_max, u8::try_from(asked.clamp(2, 255)).unwrap())
+        }
     }
 }
 

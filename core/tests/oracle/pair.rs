@@ -3,16 +3,22 @@
 use std::collections::HashMap;
 
 use unstuck_core::{
-    Call, CallId, Detector, Digest, LoopId, Outcome, Policy, RuleIndex, Tool, Verdict,
+    Action, Call, CallId, Detector, Digest, Echo, Finding, Kind, LoopId, Outcome, Policy,
+    RuleIndex, Tool, Turn, Verdict,
 };
 
-use crate::model::{Answer, Asked, Event, Found, Identity, Model, Said};
+use crate::model::{Answer, Asked, ECHO_PERIOD, Event, Found, Identity, Model, Said};
 
 #[derive(Clone)]
 pub(crate) struct Pair<'p, const W: usize> {
     engine: Detector<'p, W>,
     model: Model<'p>,
     calls: Vec<CallId>,
+    /// What was found last.
+    last: Option<Finding>,
+    /// Whether the engine is saved and restored before every event.
+    #[cfg(feature = "postcard")]
+    restored: bool,
 }
 
 /// Which id the engine gave each loop, and the loop that each id was given to.
@@ -37,9 +43,19 @@ impl<'p, const W: usize> Pair<'p, W> {
     pub(crate) fn new(policy: &'p Policy<'p>) -> Self {
         Self {
             engine: Detector::new(policy).unwrap(),
-            model: Model::new(policy),
+            model: Model::new(policy, W),
             calls: Vec::new(),
+            last: None,
+            #[cfg(feature = "postcard")]
+            restored: false,
         }
+    }
+
+    /// The pair, with the engine saved and restored before every event.
+    #[cfg(feature = "postcard")]
+    pub(crate) fn restored(mut self) -> Self {
+        self.restored = true;
+        self
     }
 
     /// How many calls were announced.
@@ -49,42 +65,95 @@ impl<'p, const W: usize> Pair<'p, W> {
 
     /// Gives both the event; what they disagree on is the error.
     pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<Said, String> {
+        #[cfg(feature = "postcard")]
+        if self.restored {
+            self.engine = restored(&self.engine)?;
+        }
+        let expected = self.peeked(event);
         let (verdict, settled) = self.tell_engine(event);
+        if expected.is_some_and(|expected| expected != verdict) {
+            return Err(format!("peeked {expected:?}\nannounced {verdict:?}"));
+        }
         let (said, said_settled) = self.model.take(event);
+        if settled.len() != said_settled.len() {
+            return Err(format!("engine {settled:?}\noracle {said_settled:?}"));
+        }
+        for (verdict, said) in settled.iter().zip(&said_settled) {
+            self.agree(verdict, said, ids)?;
+        }
         self.agree(&verdict, &said, ids)?;
-        self.agree(&settled, &said_settled, ids)?;
-        Ok(said)
+        self.agree_on_counts()?;
+        let mut latest_first = [&verdict].into_iter().chain(settled.iter().rev());
+        self.last = latest_first.find_map(|verdict| verdict.finding).or(self.last);
+        Ok(said.found(said_settled))
     }
 
-    fn tell_engine(&mut self, event: Event) -> (Verdict, Verdict) {
+    /// What the engine says that it would say to an announcement.
+    fn peeked(&self, event: Event) -> Option<Verdict> {
+        match event {
+            Event::Announce(asked) => Some(self.engine.peek(call(asked))),
+            _ => None,
+        }
+    }
+
+    fn tell_engine(&mut self, event: Event) -> (Verdict, Vec<Verdict>) {
         let engine = &mut self.engine;
-        let verdict = match event {
+        let mut settled = Vec::new();
+        let each = |verdict| settled.push(verdict);
+        let mut verdict = Verdict::PROCEED;
+        match event {
             Event::Announce(asked) => {
-                let announced = engine.announce(call(asked));
-                self.calls.push(announced.id);
-                return (announced.verdict, announced.settled);
+                let (id, said) = engine.announce_each(call(asked), each);
+                self.calls.push(id);
+                verdict = said;
             }
-            Event::Outcome(n, answer) => engine.outcome(self.calls[n], outcome(answer)),
-            Event::Veto(n) => engine.vetoed(self.calls[n]),
-            Event::Finish => engine.finish(),
-            Event::Text(text) => engine.text_turn(digest(text)),
-            Event::UserMessage(message) => {
-                engine.user_message(digest(message));
-                Verdict::PROCEED
+            Event::Outcome(n, answer) => engine.outcome_each(self.calls[n], outcome(answer), each),
+            Event::Veto(n) => engine.vetoed_each(self.calls[n], each),
+            Event::Finish => engine.finish_each(each),
+            Event::Text(text, laps) => {
+                let echo = Echo { period: ECHO_PERIOD, laps };
+                verdict = engine.text_turn(Turn::new(digest(text)).echo(echo));
             }
-            Event::Clear => {
-                engine.clear();
-                Verdict::PROCEED
+            Event::UserMessage(message) => engine.user_message(digest(message)),
+            Event::Clear => engine.clear(),
+            Event::Retry(calls) => {
+                engine.retry(calls);
             }
-        };
-        (verdict, Verdict::PROCEED)
+            Event::Cancel(n) => engine.cancel_each(self.calls[n], each),
+            Event::Progress => engine.progress(),
+            Event::FalsePositive => {
+                if let Some(finding) = &self.last {
+                    engine.false_positive(finding);
+                }
+            }
+        }
+        (verdict, settled)
+    }
+
+    fn agree_on_counts(&self) -> Result<(), String> {
+        let (statistics, told) = (self.engine.statistics(), &self.model.told);
+        let count = |n: usize| u32::try_from(n).unwrap();
+        let mut same = statistics.checks() == count(told.checks)
+            && statistics.false_positives() == count(told.false_positives);
+        for kind in Kind::ALL {
+            let of_kind = told.findings.iter().filter(|(of, ..)| *of == kind);
+            let sure: Vec<usize> = of_kind.map(|&(.., confidence)| confidence).collect();
+            let mean = sure.iter().sum::<usize>().checked_div(sure.len());
+            same &= statistics.findings(kind) == count(sure.len())
+                && statistics.mean_confidence(kind).map(usize::from) == mean;
+        }
+        for action in Action::ALL {
+            let asked = told.findings.iter().filter(|(_, asked, _)| *asked == action);
+            same &= statistics.actions(action) == count(asked.count());
+        }
+        if same { Ok(()) } else { Err(format!("engine {statistics:?}\noracle {told:?}")) }
     }
 
     fn agree(&self, verdict: &Verdict, said: &Said, ids: &mut Ids) -> Result<(), String> {
         let found = verdict.finding.as_ref().map(|finding| Found {
             rule: match finding.rule {
-                RuleIndex::Call(place) => Some(usize::from(place)),
-                RuleIndex::Text => None,
+                RuleIndex::Call(place) => Ok(usize::from(place)),
+                RuleIndex::Text(place) => Err(usize::from(place)),
             },
             kind: finding.kind,
             period: usize::from(finding.period),
@@ -126,6 +195,14 @@ impl<'p, const W: usize> Pair<'p, W> {
     }
 }
 
+/// The engine, from the bytes that it was saved to.
+#[cfg(feature = "postcard")]
+fn restored<'p, const W: usize>(engine: &Detector<'p, W>) -> Result<Detector<'p, W>, String> {
+    let mut buffer = vec![0; Detector::<W>::CHECKPOINT_MAX];
+    let written = engine.save(&mut buffer).map_err(|error| error.to_string())?;
+    Detector::restore(engine.policy(), written).map_err(|error| error.to_string())
+}
+
 fn digest(n: u8) -> Digest {
     Digest::of(&[n])
 }
@@ -144,5 +221,6 @@ fn outcome(answer: Answer) -> Outcome {
     let result = digest(answer.result);
     let outcome = if answer.failed { Outcome::failed(result) } else { Outcome::ok(result) };
     let outcome = outcome.near(digest(answer.near));
+    let outcome = answer.score.map_or(outcome, |score| outcome.score(score.into()));
     if answer.silent { outcome.silent() } else { outcome }
 }

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, Args, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select, Tag,
-    TagSet, TextRule, Texts,
+    Action, Args, Call, Digest, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Results, Rule,
+    Rung, Select, Tag, TagSet, TextRule, Texts, Tool, ToolRule,
 };
 
 use crate::model::{Answer, Asked, Event};
@@ -17,6 +17,7 @@ enum Draft {
     /// How many calls back.
     Outcome(usize, Answer),
     Veto(usize),
+    Cancel(usize),
     Other(Event),
 }
 
@@ -28,8 +29,11 @@ fn asked() -> impl Strategy<Value = Asked> {
         1 => Just(Tag::Think),
     ];
     let step = prop_oneof![Just(None), (0..3_u8).prop_map(Some)];
-    (0..3_u8, 0..2_u8, tag, step).prop_map(|(args, similar, tag, step)| Asked {
-        tool: args / 2,
+    let common = (0..3_u8).prop_map(|args| (args / 2, args));
+    let rare = prop::sample::select(&[(8_u8, 3_u8), (9, 3), (9, 2)][..]);
+    let call = prop_oneof![12 => common, 1 => rare];
+    (call, 0..2_u8, tag, step).prop_map(|((tool, args), similar, tag, step)| Asked {
+        tool,
         args,
         similar,
         tag,
@@ -38,8 +42,16 @@ fn asked() -> impl Strategy<Value = Asked> {
 }
 
 fn answer() -> impl Strategy<Value = Answer> {
-    (0..3_u8, prop::bool::weighted(0.3), prop::bool::weighted(0.2))
-        .prop_map(|(result, failed, silent)| Answer { result, near: result / 2, failed, silent })
+    let score = prop::option::weighted(0.3, 0..6_u8);
+    (0..3_u8, prop::bool::weighted(0.3), prop::bool::weighted(0.2), score).prop_map(
+        |(result, failed, silent, score)| Answer {
+            result,
+            near: result / 2,
+            failed,
+            silent,
+            score,
+        },
+    )
 }
 
 fn draft() -> impl Strategy<Value = Draft> {
@@ -49,11 +61,15 @@ fn draft() -> impl Strategy<Value = Draft> {
         // Mostly the latest call, answered as ever: so that patterns arise.
         30 => (0..3_usize).prop_map(|n| Draft::Outcome(
             n,
-            Answer { result: 0, near: 0, failed: true, silent: false },
+            Answer { result: 0, near: 0, failed: true, silent: false, score: None },
         )),
         4 => (0..3_usize).prop_map(Draft::Veto),
         2 => Just(Draft::Other(Event::Finish)),
-        4 => (0..2_u8).prop_map(|n| Draft::Other(Event::Text(n))),
+        2 => (0..3_usize).prop_map(Draft::Cancel),
+        2 => (0..6_usize).prop_map(|n| Draft::Other(Event::Retry(n))),
+        1 => Just(Draft::Other(Event::Progress)),
+        1 => Just(Draft::Other(Event::FalsePositive)),
+        4 => (0..2_u8, 1..5_u16).prop_map(|(n, laps)| Draft::Other(Event::Text(n, laps))),
         1 => (0..12_u8).prop_map(|n| Draft::Other(Event::UserMessage(n))),
         1 => Just(Draft::Other(Event::Clear)),
     ]
@@ -108,16 +124,48 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
     )
 }
 
+const TEXT_LADDER: Ladder<'_> =
+    Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(5, Action::Stop)]);
+
+const TEXTS: [TextRule<'_>; 3] = [
+    TextRule::new("same", Texts::Same, 2, TEXT_LADDER),
+    TextRule::new("inside", Texts::Inside, 4, TEXT_LADDER),
+    TextRule::new("any", Texts::Any, 3, TEXT_LADDER),
+];
+
+/// What a policy may say of the tools 0, 1, 8 and 9, of which the last two are seldom called.
+fn tools() -> impl Strategy<Value = Vec<ToolRule>> {
+    let rule = |tool| ToolRule::new(Tool::new(tool));
+    (-2..4_i8, any::<bool>(), any::<bool>()).prop_map(move |(patience, poll, exempt)| {
+        let patient = rule(0).patience(patience);
+        let patient = if poll { patient.poll() } else { patient };
+        let seldom = if exempt { rule(8).exempt() } else { rule(8).patience(-1) };
+        vec![patient, seldom]
+    })
+}
+
 fn compare<const W: usize>(policy: &Policy<'_>, drafts: &[Draft]) -> Result<(), TestCaseError> {
-    let mut pair: Pair<'_, W> = Pair::new(policy);
+    compare_pair(Pair::<'_, W>::new(policy), drafts)?;
+    #[cfg(feature = "postcard")]
+    compare_pair(Pair::<'_, W>::new(policy).restored(), drafts)?;
+    Ok(())
+}
+
+fn compare_pair<const W: usize>(
+    mut pair: Pair<'_, W>,
+    drafts: &[Draft],
+) -> Result<(), TestCaseError> {
     let mut ids = Ids::default();
     for (n, draft) in drafts.iter().enumerate() {
         let calls = pair.calls();
         let event = match draft {
             Draft::Announce(asked) => Event::Announce(*asked),
-            Draft::Outcome(back, _) | Draft::Veto(back) if *back >= calls => continue,
+            Draft::Outcome(back, _) | Draft::Veto(back) | Draft::Cancel(back) if *back >= calls => {
+                continue;
+            }
             Draft::Outcome(back, answer) => Event::Outcome(calls - 1 - back, *answer),
             Draft::Veto(back) => Event::Veto(calls - 1 - back),
+            Draft::Cancel(back) => Event::Cancel(calls - 1 - back),
             Draft::Other(event) => *event,
         };
         if let Err(difference) = pair.take(event, &mut ids) {
@@ -135,13 +183,18 @@ proptest! {
     fn any_policy_on_any_stream(
         rules in vec(rule(), 1..4),
         window in 8..13_u8,
-        texts in prop::sample::select(&[Texts::Any, Texts::Same][..]),
+        texts in prop::sample::subsequence(TEXTS.to_vec(), 0..=3),
+        tools in tools(),
+        phases in (0..6_u32, -2..3_i8, 6..20_u32, -2..3_i8),
         drafts in vec(draft(), 1..160),
     ) {
-        const LADDER: Ladder<'_> =
-            Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(5, Action::Stop)]);
+        let allowed = [Call::new(Tool::new(9), Digest::of(&[3]))];
+        let (early, more, late, fewer) = phases;
         let policy = Policy::new("random", window, &rules)
-            .and_then(|policy| policy.with_text(TextRule::new("text", texts, 2, LADDER)))
+            .and_then(|policy| policy.with_texts(&texts))
+            .and_then(|policy| policy.with_tools(&tools))
+            .and_then(|policy| policy.with_allowed(&allowed))
+            .and_then(|policy| policy.with_phases(Phase::new(early, more), Phase::new(late, fewer)))
             .unwrap()
             .with_exempt(TagSet::EMPTY.with(Tag::Think));
         compare::<12>(&policy, &drafts)?;

@@ -2,8 +2,9 @@
 
 use libfuzzer_sys::arbitrary::{Arbitrary as _, Result, Unstructured};
 use unstuck_core::{
-    Action, Args, Basis, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, RULES_MAX,
-    RUNGS_MAX, Results, Rule, Rung, Select, Tag, TagSet, TextRule, Texts,
+    Action, Args, Basis, Ladder, Outcomes, Pattern, Phase, Policy, PolicyError, Progress,
+    RULES_MAX, RUNGS_MAX, Results, Rule, Rung, Select, Tag, TagSet, TextRule, Texts, Tool,
+    ToolRule,
 };
 
 /// What a policy is made from.
@@ -11,8 +12,10 @@ use unstuck_core::{
 pub(crate) struct Draft {
     window: u8,
     rules: Vec<(Rule<'static>, Rungs)>,
-    text: Option<(Texts, u16, Rungs)>,
+    texts: Vec<(Texts, u16, Rungs)>,
     exempt: TagSet,
+    tools: Vec<ToolRule>,
+    phases: [Phase; 2],
 }
 
 /// A ladder that owns its rungs.
@@ -46,10 +49,13 @@ impl Draft {
         };
         let rule = |_| Ok((rule(bytes, numbers)?, Rungs::new(bytes, numbers)?));
         let rules = (0..count).map(rule).collect::<Result<_>>()?;
-        let talks = bool::arbitrary(bytes)?;
-        let text = talks.then(|| text(bytes, numbers)).transpose()?;
+        let count = bytes.int_in_range(0..=3)?;
+        let texts = (0..count).map(|_| text(bytes, numbers)).collect::<Result<_>>()?;
         let exempt = if bool::arbitrary(bytes)? { TagSet::EMPTY } else { THINKING };
-        Ok(Self { window, rules, text, exempt })
+        let count = bytes.int_in_range(0..=2)?;
+        let tools = (0..count).map(|tool| self::tool(tool, bytes)).collect::<Result<_>>()?;
+        let phases = [phase(bytes, numbers)?, phase(bytes, numbers)?];
+        Ok(Self { window, rules, texts, exempt, tools, phases })
     }
 
     /// Gives `judge` the policy, or what is wrong with it.
@@ -60,17 +66,38 @@ impl Draft {
         let rules: Vec<Rule<'_>> =
             self.rules.iter().map(|(rule, rungs)| rule.ladder(rungs.ladder())).collect();
         let policy = Policy::new("fuzzed", self.window, &rules);
-        let policy = policy.map(|policy| policy.with_exempt(self.exempt));
-        judge(match &self.text {
-            Some((texts, times, rungs)) => policy.and_then(|policy| {
-                policy.with_text(TextRule::new("text", *texts, *times, rungs.ladder()))
-            }),
-            None => policy,
-        })
+        let texts = self.texts.iter();
+        let texts = texts
+            .map(|(texts, times, rungs)| TextRule::new("text", *texts, *times, rungs.ladder()));
+        let texts: Vec<TextRule<'_>> = texts.collect();
+        let [early, late] = self.phases;
+        let policy = policy
+            .map(|policy| policy.with_exempt(self.exempt))
+            .and_then(|policy| policy.with_texts(&texts))
+            .and_then(|policy| policy.with_tools(&self.tools))
+            .and_then(|policy| policy.with_phases(early, late));
+        judge(policy)
     }
 }
 
 const THINKING: TagSet = TagSet::EMPTY.with(Tag::Think);
+
+/// What the policy says of the tool with this number.
+fn tool(tool: u32, bytes: &mut Unstructured<'_>) -> Result<ToolRule> {
+    let rule = ToolRule::new(Tool::new(tool));
+    Ok(match bytes.int_in_range(0..=4)? {
+        0 => rule.exempt(),
+        1 => rule.poll(),
+        _ => rule.patience(bytes.int_in_range(-3..=3)?),
+    })
+}
+
+fn phase(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Phase> {
+    Ok(match numbers {
+        Numbers::Likely => Phase::new(bytes.int_in_range(0..=30)?, bytes.int_in_range(-2..=2)?),
+        Numbers::Wild => Phase::new(u32::arbitrary(bytes)?, i8::arbitrary(bytes)?),
+    })
+}
 
 impl Rungs {
     fn new(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Self> {
@@ -146,7 +173,7 @@ fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
 }
 
 fn text(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<(Texts, u16, Rungs)> {
-    let texts = *bytes.choose(&[Texts::Any, Texts::Same])?;
+    let texts = *bytes.choose(&[Texts::Any, Texts::Same, Texts::Inside])?;
     let times = match numbers {
         Numbers::Likely => bytes.int_in_range(2..=4)?,
         Numbers::Wild => u16::arbitrary(bytes)?,

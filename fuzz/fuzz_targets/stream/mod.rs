@@ -26,8 +26,8 @@ fn events_of([what, which]: [u8; 2], calls: usize) -> [Option<Event>; 2] {
         3 => [Some(Event::Announce(asked(which))), None],
         4 => [back(12).map(|call| Event::Outcome(call, answer)), None],
         5 => [back(3).map(Event::Veto), None],
-        6 => [Some(Event::Text(which % 3)), None],
-        _ => [Some(control(which)), None],
+        6 => [Some(Event::Text(which % 3, u16::from(which >> 4))), None],
+        _ => [control(which, calls), None],
     }
 }
 
@@ -49,16 +49,23 @@ fn asked(byte: u8) -> Asked {
 /// The answer in five bits; two results are near each other.
 fn answer(bits: u8) -> Answer {
     let result = bits & 0b11;
-    Answer { result, near: result / 2, failed: bits >> 2 & 1 == 1, silent: bits >> 3 & 0b11 == 3 }
+    let last = bits >> 3 & 0b11;
+    let score = (last == 2).then_some(result);
+    Answer { result, near: result / 2, failed: bits >> 2 & 1 == 1, silent: last == 3, score }
 }
 
-fn control(byte: u8) -> Event {
-    match byte & 0b11 {
+fn control(byte: u8, calls: usize) -> Option<Event> {
+    let number = byte >> 3;
+    Some(match byte & 0b111 {
         0 => Event::Finish,
         1 => Event::Clear,
+        2 => Event::Retry(usize::from(number)),
+        3 => Event::Cancel(calls.checked_sub(1 + usize::from(number % 12))?),
+        4 => Event::Progress,
+        5 => Event::FalsePositive,
         // More messages than are remembered.
-        _ => Event::UserMessage(byte >> 2 & 0b1111),
-    }
+        _ => Event::UserMessage(number),
+    })
 }
 
 /// Gives both detectors of `pair` the events in `bytes`, and `judge` each event with what both

@@ -77,7 +77,7 @@ fn whole(fields: &Fields<'_>) -> Result<Preset, Mistake> {
     }?;
     let policy = checked(name, window, &rules)?;
     let policy = match fields.optional("text") {
-        Some(texts) => with_text(policy, texts)?,
+        Some(texts) => with_texts(policy, texts)?,
         None => policy,
     };
     let policy = match fields.optional("exempt") {
@@ -168,21 +168,28 @@ fn checked(
     Policy::new(name, length, rules).map_err(|error| refused(error, None))
 }
 
-fn with_text(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static>, Mistake> {
-    let mut texts = elements(node, "[[text]] tables")?;
-    let Some(first) = texts.next() else { return Ok(policy) };
-    if let Some(second) = texts.next() {
-        return Err(Mistake::new(second.span(), "a policy has one rule about text, and no second"));
+fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static>, Mistake> {
+    let mut rules = Vec::new();
+    for node in elements(node, "[[text]] tables")? {
+        let (rule, times, rungs) = text_rule(node)?;
+        // Each by itself, so that the first that the engine refuses is known by its place.
+        policy.with_texts(vec![rule].leak()).map_err(|error| {
+            let span = rungs.of_flaw(error.flaw).cloned().unwrap_or(times);
+            Mistake::new(span, error.to_string())
+        })?;
+        rules.push(rule);
     }
-    let fields = Fields::at(first, "a rule about text", &["name", "texts", "times", "ladder"])?;
-    let (times, steps) = (fields.required("times")?, fields.required("ladder")?);
-    let texts: Texts = word(fields.required("texts")?)?;
-    let (ladder, rungs) = ladder(steps)?;
+    let refused = |error: PolicyError<'_>| Mistake::new(node.span(), error.to_string());
+    policy.with_texts(rules.leak()).map_err(refused)
+}
+
+/// A rule about text, and where its `times` and its rungs stand.
+fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs), Mistake> {
+    let fields = Fields::at(node, "a rule about text", &["name", "texts", "times", "ladder"])?;
+    let (times, texts) = (fields.required("times")?, word::<Texts>(fields.required("texts")?)?);
+    let (ladder, rungs) = ladder(fields.required("ladder")?)?;
     let rule = TextRule::new(name(&fields)?, texts, number(times)?, ladder);
-    policy.with_text(rule).map_err(|error| {
-        let span = rungs.of_flaw(error.flaw).cloned().unwrap_or(times.span());
-        Mistake::new(span, error.to_string())
-    })
+    Ok((rule, times.span(), rungs))
 }
 
 /// The name of a policy or a rule, which will be printed.

@@ -79,13 +79,10 @@ impl Word for Basis {
 }
 
 impl Word for Texts {
-    const ALL: &'static [Self] = &[Self::Any, Self::Same];
+    const ALL: &'static [Self] = &[Self::Any, Self::Same, Self::Inside];
 
     fn word(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Same => "same",
-        }
+        self.name()
     }
 }
 

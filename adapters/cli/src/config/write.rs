@@ -25,7 +25,7 @@ pub(crate) fn config(preset: &Preset) -> String {
     for rule in policy.rules() {
         text.push_str(&rule_table(rule));
     }
-    if let Some(rule) = policy.text() {
+    for rule in policy.texts() {
         text.push_str(&text_table(rule));
     }
     text

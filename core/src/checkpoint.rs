@@ -1,0 +1,357 @@
+//! Checkpoints: a detector as bytes, and back, with every field checked.
+//!
+//! The format is that of `serde` over the fields of one struct, in their order; with `postcard`
+//! that is a byte for the version, then as few bytes as the numbers need. Digests stand as bytes,
+//! the lowest first. A change of the format is a new [`VERSION`].
+
+use core::fmt;
+
+use heapless::{Deque, Vec};
+use serde::de::{Deserializer, Error as _};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::Digest;
+use crate::detector::{Detector, MESSAGES_MAX, TextRow, runs_by_rule};
+use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
+use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
+use crate::mask::Mask;
+use crate::policy::{Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX};
+use crate::record::{Record, Score, Status, Tag};
+use crate::rule::Rule;
+use crate::statistics::Statistics;
+use crate::track::Track;
+use crate::window::Window;
+
+/// The version of the format that this engine writes, and the only one that it reads.
+pub const VERSION: u8 = 1;
+
+/// Why a checkpoint was not written, or not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The buffer is too short for the checkpoint.
+    BufferTooShort {
+        /// The length of the buffer, in bytes.
+        length: usize,
+        /// The length that is always enough.
+        enough: usize,
+    },
+    /// The bytes are no checkpoint, or one that was cut short, or that holds more than this
+    /// detector can.
+    Malformed,
+    /// The checkpoint was written in another version of the format.
+    Version {
+        /// Its version.
+        found: u8,
+    },
+    /// The checkpoint was written under a policy with other rules.
+    OtherPolicy,
+    /// A field holds what no detector could have written.
+    Corrupt {
+        /// Which one.
+        field: &'static str,
+    },
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BufferTooShort { length, enough } => write!(
+                f,
+                "the buffer holds {length} bytes, too few for the checkpoint; {enough} are always \
+                 enough"
+            ),
+            Self::Malformed => f.write_str(
+                "these bytes are no checkpoint of a detector of this size: begin with a new one",
+            ),
+            Self::Version { found } => write!(
+                f,
+                "the checkpoint has version {found}, but this engine reads {VERSION}: begin with \
+                 a new detector"
+            ),
+            Self::OtherPolicy => f.write_str(
+                "the checkpoint was written under other rules: restore it with the policy that it \
+                 was written under, or begin with a new detector",
+            ),
+            Self::Corrupt { field } => {
+                write!(f, "the checkpoint is corrupt: no detector writes such a `{field}`")
+            }
+        }
+    }
+}
+
+impl core::error::Error for CheckpointError {}
+
+/// A detector as it is written. The counters of rules stand for as many rules as there are.
+#[derive(Serialize, Deserialize)]
+struct State<const W: usize, const OPEN: usize> {
+    version: Version,
+    rules: Digest,
+    next: u64,
+    begun: u64,
+    step: Option<u64>,
+    in_step: u8,
+    findings: u16,
+    rung: u8,
+    era: u8,
+    moved: bool,
+    text: TextRow,
+    settled: Vec<Record, W>,
+    open: Vec<Record, OPEN>,
+    tracks: Vec<(Mask, u16), RULES_MAX>,
+    runs: Vec<u16, RUNS_MAX>,
+    loops: Vec<Loop, LOOPS_MAX>,
+    silenced: Vec<u32, SILENCED_MAX>,
+    raised: Vec<Raised, RAISED_MAX>,
+    messages: Vec<u32, MESSAGES_MAX>,
+    best: [Score; Tag::ALL.len()],
+    statistics: Statistics,
+}
+
+/// A version that can be read.
+struct Version;
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(VERSION)
+    }
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u8::deserialize(deserializer)? {
+            VERSION => Ok(Self),
+            found => Err(D::Error::custom(CheckpointError::Version { found })),
+        }
+    }
+}
+
+impl<const W: usize, const OPEN: usize> State<W, OPEN> {
+    fn of(detector: &Detector<'_, W, OPEN>) -> Self {
+        let rules = detector.policy.rules();
+        let runs = rules.iter().map(|rule| usize::from(rule.pattern.runs()));
+        let runs = runs.fold(0, usize::saturating_add);
+        let window = &detector.window;
+        let tracks = detector.tracks.iter().take(rules.len());
+        Self {
+            version: Version,
+            rules: detector.policy.digest(),
+            next: detector.next,
+            begun: detector.begun,
+            step: detector.step,
+            in_step: detector.in_step,
+            findings: detector.findings,
+            rung: detector.rung,
+            era: detector.era,
+            moved: detector.moved,
+            text: detector.text,
+            settled: (0..window.len()).rev().filter_map(|age| window.record(age)).collect(),
+            open: detector.open.iter().copied().collect(),
+            tracks: tracks.map(|track| (track.seen(), track.streak())).collect(),
+            runs: detector.runs.iter().take(runs).copied().collect(),
+            loops: detector.loops.as_slice().iter().copied().collect(),
+            silenced: detector.feedback.silenced().collect(),
+            raised: detector.feedback.raised().iter().copied().collect(),
+            messages: detector.messages.oldest_ordered().copied().collect(),
+            best: detector.best,
+            statistics: detector.statistics,
+        }
+    }
+
+    /// The detector that was written, if one could have been.
+    fn restore<'p>(self, policy: &'p Policy<'p>) -> Result<Detector<'p, W, OPEN>, CheckpointError> {
+        let corrupt = |field| CheckpointError::Corrupt { field };
+        let check = |holds: bool, field| if holds { Ok(()) } else { Err(corrupt(field)) };
+        if self.rules != policy.digest() {
+            return Err(CheckpointError::OtherPolicy);
+        }
+        let mut detector = Detector::new(policy).map_err(|_| CheckpointError::OtherPolicy)?;
+        let held = self.settled.len().saturating_add(self.open.len());
+        let numbers = u64::try_from(held).unwrap_or(u64::MAX);
+        check(self.next >= numbers, "next")?;
+        check(self.begun <= self.next, "begun")?;
+        check(usize::from(self.rung) <= RUNGS_MAX, "rung")?;
+        check(self.text.same <= self.text.any, "text")?;
+        check(u64::from(self.text.any) <= self.text.turns, "text")?;
+        check(self.statistics.is_sound(), "statistics")?;
+        detector.next = self.next;
+        detector.begun = self.begun;
+        detector.step = self.step;
+        detector.in_step = u8::try_from(held).unwrap_or(u8::MAX).min(self.in_step);
+        detector.findings = self.findings;
+        detector.rung = self.rung;
+        detector.era = self.era;
+        detector.moved = self.moved;
+        detector.text = self.text;
+        detector.best = self.best;
+        detector.statistics = self.statistics;
+        detector.window = settled(&self.settled).ok_or(corrupt("settled"))?;
+        detector.open = open(&self.open).ok_or(corrupt("open"))?;
+        restore_tracks(&mut detector, &self.tracks, &self.runs).ok_or(corrupt("tracks"))?;
+        detector.loops = loops(&self.loops, self.next, policy).ok_or(corrupt("loops"))?;
+        detector.feedback =
+            feedback(&self.silenced, &self.raised, policy).ok_or(corrupt("raised"))?;
+        detector.messages.extend(self.messages);
+        Ok(detector)
+    }
+}
+
+/// The window with these records, oldest first.
+fn settled<const W: usize>(records: &[Record]) -> Option<Window<W>> {
+    let mut window = Window::new();
+    for record in records {
+        if record.status == Status::Open {
+            return None;
+        }
+        window.push(record);
+    }
+    Some(window)
+}
+
+/// The records that wait, of which the first waits for its outcome.
+fn open<const OPEN: usize>(records: &[Record]) -> Option<Deque<Record, OPEN>> {
+    if records.first().is_some_and(|record| record.status != Status::Open) {
+        return None;
+    }
+    let mut open = Deque::new();
+    records.iter().try_for_each(|record| open.push_back(*record).ok())?;
+    Some(open)
+}
+
+/// Gives each rule what it remembers, as far as there are records to remember.
+fn restore_tracks<const W: usize, const OPEN: usize>(
+    detector: &mut Detector<'_, W, OPEN>,
+    tracks: &[(Mask, u16)],
+    counts: &[u16],
+) -> Option<()> {
+    let rules = detector.policy.rules();
+    let settled = detector.window.len();
+    let open = u32::try_from(detector.open.len()).ok()?;
+    let calls = u16::try_from(detector.next).unwrap_or(u16::MAX);
+    let mut counts = counts.iter();
+    let mut tracks = tracks.iter();
+    let runs = runs_by_rule(&mut detector.runs, rules);
+    for ((rule, track), runs) in rules.iter().zip(&mut detector.tracks).zip(runs) {
+        let (seen, streak) = tracks.next()?;
+        for run in &mut *runs {
+            *run = (*counts.next()?).min(calls);
+        }
+        let waiting = if rule.is_judged_early() { open } else { 0 };
+        let held = Mask::newest(settled.saturating_add(waiting));
+        let running = runs.iter().any(|run| *run > 0);
+        *track = Track::restored(*seen & held, (*streak).min(calls), running);
+    }
+    (tracks.next().is_none() && counts.next().is_none()).then_some(())
+}
+
+fn loops(loops: &[Loop], next: u64, policy: &Policy<'_>) -> Option<Loops> {
+    let mut restored = Loops::new();
+    for known in loops {
+        let blocker = known.blocker.rule().map(|(place, _)| policy.rules().get(usize::from(place)));
+        let blocks = match blocker {
+            Some(rule) => rule.is_some_and(Rule::can_block_ahead),
+            None => known.blocker == Blocker::NONE,
+        };
+        let fits = blocks && usize::from(known.rung) <= RUNGS_MAX && known.is_past(next);
+        if !fits || !restored.restore(*known) {
+            return None;
+        }
+    }
+    Some(restored)
+}
+
+fn feedback(silenced: &[u32], raised: &[Raised], policy: &Policy<'_>) -> Option<Feedback> {
+    let mut feedback = Feedback::new();
+    for id in silenced {
+        feedback.restore_silenced(*id);
+    }
+    let rules = policy.rules().len();
+    let mut pairs = raised.iter();
+    let all = pairs.all(|pair| usize::from(pair.rule) < rules && feedback.restore_raised(*pair));
+    all.then_some(feedback)
+}
+
+impl<const W: usize, const OPEN: usize> Serialize for Detector<'_, W, OPEN> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        State::of(self).serialize(serializer)
+    }
+}
+
+impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
+    /// The detector that was serialised, going on under the same policy; how it was written is
+    /// the host's choice. [`Detector::restore`] reads what [`Detector::save`] writes.
+    ///
+    /// # Errors
+    ///
+    /// That of the deserializer, or one that says as [`CheckpointError`] does what is wrong.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        policy: &'p Policy<'p>,
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        let state: State<W, OPEN> = State::deserialize(deserializer)?;
+        state.restore(policy).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(feature = "postcard")]
+impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
+    /// A buffer of so many bytes is enough for every checkpoint of this detector.
+    ///
+    /// 48 bytes a record, 16 a loop, 37 a rule, and 512 for all else: what the fields take at
+    /// most, rounded up.
+    pub const CHECKPOINT_MAX: usize = W
+        .saturating_add(OPEN)
+        .saturating_mul(48)
+        .saturating_add(LOOPS_MAX.saturating_mul(20))
+        .saturating_add(RULES_MAX.saturating_mul(13))
+        .saturating_add(RUNS_MAX.saturating_mul(3))
+        .saturating_add(512);
+
+    /// Writes everything that the detector knows, but for the policy, to the start of `buffer`;
+    /// returns the part that was written. [`Detector::CHECKPOINT_MAX`] bytes are always enough.
+    ///
+    /// ```
+    /// use unstuck_core::{Call, Detector, Digest, Tool, presets};
+    ///
+    /// type Mine = Detector<'static, 20>;
+    ///
+    /// let mut detector = Mine::new(&presets::REPEAT)?;
+    /// let _ = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
+    /// let mut flash = [0; Mine::CHECKPOINT_MAX];
+    /// let written = detector.save(&mut flash)?;
+    ///
+    /// let restored = Mine::restore(&presets::REPEAT, written)?;
+    /// assert_eq!(restored.statistics().checks(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::BufferTooShort`].
+    pub fn save<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b mut [u8], CheckpointError> {
+        let (length, enough) = (buffer.len(), Self::CHECKPOINT_MAX);
+        postcard::to_slice(self, buffer)
+            .map_err(|_| CheckpointError::BufferTooShort { length, enough })
+    }
+
+    /// The detector that [`Detector::save`] wrote, going on as if nothing had happened.
+    ///
+    /// # Errors
+    ///
+    /// One that says why `bytes` are no checkpoint that this detector could have written under
+    /// `policy`. Any bytes may be given.
+    pub fn restore(policy: &'p Policy<'p>, bytes: &[u8]) -> Result<Self, CheckpointError> {
+        match bytes {
+            [VERSION, ..] => {}
+            [found, ..] => return Err(CheckpointError::Version { found: *found }),
+            [] => return Err(CheckpointError::Malformed),
+        }
+        let (state, rest): (State<W, OPEN>, _) =
+            postcard::take_from_bytes(bytes).map_err(|_| CheckpointError::Malformed)?;
+        if !rest.is_empty() {
+            return Err(CheckpointError::Malformed);
+        }
+        state.restore(policy)
+    }
+}

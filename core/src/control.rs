@@ -1,0 +1,141 @@
+//! Control events: what the host knows that no call says.
+
+use core::mem::replace;
+
+use heapless::Deque;
+
+use crate::detector::{Detector, Moment};
+use crate::record::{Call, CallId, Record, Status};
+use crate::verdict::{Finding, LoopId, RuleIndex, Verdict};
+use crate::window::Window;
+
+impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
+    /// What the verdict on `call` would be if it were announced now. Changes nothing; works on a
+    /// copy. O(W).
+    pub fn peek(&self, call: Call) -> Verdict {
+        self.clone().announce(call).verdict
+    }
+
+    /// The latest `calls` calls are taken back: the provider failed, and sends them again.
+    /// Returns how many were; those that have left the window stay. O(W²).
+    ///
+    /// Everything is counted again from the calls that are left, as if the first of them that is
+    /// still held had been the first of all, and each had been answered before the next. The
+    /// numbers of the calls that were taken back are given again; their outcomes, should they
+    /// still come, change nothing.
+    pub fn retry(&mut self, calls: usize) -> usize {
+        let mut taken = 0_usize;
+        let mut oldest = None;
+        while taken < calls {
+            let Some(record) = self.open.pop_back().or_else(|| self.window.pop()) else { break };
+            self.take_back_score(&record);
+            oldest = Some(record);
+            taken = taken.saturating_add(1);
+        }
+        let Some(oldest) = oldest else { return 0 };
+        let count = u64::try_from(taken).unwrap_or(u64::MAX);
+        self.next = self.next.wrapping_sub(count);
+        self.begun = self.begun.min(self.next);
+        self.era = self.era.wrapping_add(1);
+        // The latest step goes on if only a part of it was taken back.
+        let cut = usize::from(self.in_step).saturating_sub(taken);
+        if cut > 0 && usize::from(oldest.in_step) == cut {
+            self.in_step = oldest.in_step;
+        } else {
+            self.step = None;
+            self.in_step = 0;
+        }
+        self.rebuild();
+        taken
+    }
+
+    /// A call that waits for its outcome will not be run: as if it had never been announced, but
+    /// for its number. Returns the strongest verdict on the calls that settle with that. O(W²).
+    ///
+    /// Everything is counted again, as after [`Detector::retry`]. A call whose outcome came, or
+    /// that was given up, stays.
+    pub fn cancel(&mut self, call: CallId) -> Verdict {
+        let mut strongest = Verdict::PROCEED;
+        self.cancel_each(call, |one| strongest = strongest.or_stronger(one));
+        strongest
+    }
+
+    /// As [`Detector::cancel`], with every verdict that has a finding given to `each`.
+    pub fn cancel_each(&mut self, call: CallId, mut each: impl FnMut(Verdict)) {
+        let Some(record) = self.open_record(call) else { return };
+        record.status = Status::Cancelled;
+        record.novel = false;
+        self.rebuild();
+        self.settle(&mut each);
+    }
+
+    /// The host knows that something moved, whatever the answers say: the oldest call that has
+    /// not settled, or else the next one, is progress. O(rules).
+    pub fn progress(&mut self) {
+        match self.open.front_mut() {
+            Some(record) => record.moved = true,
+            None => self.moved = true,
+        }
+        let waiting = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        self.cut_early_rules(waiting);
+    }
+
+    /// The loop `id` is none: it is not found again, as long as it is among the
+    /// [`SILENCED_MAX`](crate::SILENCED_MAX) silenced last.
+    pub fn silence(&mut self, id: LoopId) {
+        self.feedback.silence(id);
+        self.loops.forget(id);
+    }
+
+    /// `finding` was wrong: its loop is silenced, and its rule asks for one repetition more of
+    /// that tool, up to [`RAISE_MAX`](crate::RAISE_MAX) more. Is counted.
+    pub fn false_positive(&mut self, finding: &Finding) {
+        self.silence(finding.loop_id);
+        if let RuleIndex::Call(place) = finding.rule {
+            self.feedback.raise(place, finding.tool);
+        }
+        self.statistics.count_false_positive();
+    }
+
+    /// The score of `record` was never seen: when it comes again, it is as good as it was.
+    fn take_back_score(&mut self, record: &Record) {
+        if let Some(best) = self.best.get_mut(usize::from(record.tag.code()))
+            && record.moved
+            && best.is_known()
+        {
+            *best = best.just_beaten();
+        }
+    }
+
+    /// Counts everything again from the records that are held.
+    fn rebuild(&mut self) {
+        let held = replace(&mut self.window, Window::new());
+        let open = replace(&mut self.open, Deque::new());
+        self.forget_patterns();
+        let next = self.next;
+        let count = u64::from(held.len()).saturating_add(u64::try_from(open.len()).unwrap_or(0));
+        self.next = next.wrapping_sub(count);
+        for age in (0..held.len()).rev() {
+            if let Some(record) = held.record(age) {
+                let seq = self.announce_again(&record);
+                // Whatever it finds was said before.
+                let _ = self.settle_one(seq, record);
+            }
+        }
+        for record in &open {
+            self.announce_again(record);
+            self.hold(*record);
+        }
+        debug_assert_eq!(self.next, next, "every record has its number again");
+    }
+
+    /// Shows a record to the rules that are judged when a call is announced; gives its number.
+    fn announce_again(&mut self, record: &Record) -> u64 {
+        let seq = self.next;
+        self.next = seq.wrapping_add(1);
+        let view = self.view_ahead(record);
+        // Whatever it finds was said before.
+        let _ = self.judge(Moment::Announced, seq, record, &view);
+        seq
+    }
+}

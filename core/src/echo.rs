@@ -1,0 +1,176 @@
+//! Turns of text, and what repeats inside one.
+
+use crate::Digest;
+
+/// A turn in which the agent called no tool.
+///
+/// ```
+/// use unstuck_core::{Digest, Turn};
+///
+/// let turn = Turn::new(Digest::of(b"Let me think about it."));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Turn {
+    pub(crate) text: Digest,
+    pub(crate) echo: Echo,
+}
+
+impl Turn {
+    /// A turn that said what `text` stands for.
+    pub const fn new(text: Digest) -> Self {
+        Self { text, echo: Echo::NONE }
+    }
+
+    /// Says what repeats inside the text, as [`Echoes`] found it.
+    #[must_use]
+    pub const fn echo(mut self, echo: Echo) -> Self {
+        self.echo = echo;
+        self
+    }
+}
+
+impl From<Digest> for Turn {
+    fn from(text: Digest) -> Self {
+        Self::new(text)
+    }
+}
+
+/// A sequence that was repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Echo {
+    /// How many digests make a lap.
+    pub period: u8,
+    /// How many laps there were in a row; 1 says that nothing was repeated.
+    pub laps: u16,
+}
+
+impl Echo {
+    /// Nothing was repeated.
+    pub const NONE: Self = Self { period: 1, laps: 1 };
+}
+
+/// Finds what repeats at the end of a sequence of digests, with periods from 1 to `P`, at most 64.
+///
+/// The cycle scan of the engine, over anything: an adapter hashes the words of a text, and looks
+/// after each word, or only after the last. Each digest takes O(P) time.
+///
+/// ```
+/// use unstuck_core::{Digest, Echo, Echoes};
+///
+/// let mut echoes: Echoes<8> = Echoes::new();
+/// for word in "wait . let me check . let me check . let me check .".split(' ') {
+///     echoes.push(Digest::of(word.as_bytes()));
+/// }
+/// assert_eq!(echoes.latest(), Echo { period: 4, laps: 3 });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Echoes<const P: usize> {
+    /// The latest digests: the one pushed `n`th stands at `n % P`.
+    latest: [Digest; P],
+    /// For each period from 1 on, how many of the latest digests equal the one a period before.
+    runs: [u16; P],
+    /// How many digests there were.
+    count: u64,
+}
+
+impl<const P: usize> Echoes<P> {
+    /// A sequence that is empty yet.
+    pub const fn new() -> Self {
+        const { assert!(P >= 1 && P <= 64, "periods are 1 to 64") };
+        Self { latest: [Digest::new(0); P], runs: [0; P], count: 0 }
+    }
+
+    /// The sequence goes on with `digest`. O(P).
+    pub fn push(&mut self, digest: Digest) {
+        let slots = u64::try_from(P).unwrap_or(u64::MAX);
+        let slot = self.count.checked_rem(slots).and_then(|slot| usize::try_from(slot).ok());
+        let slot = slot.unwrap_or(0);
+        let known = usize::try_from(self.count).unwrap_or(usize::MAX);
+        // The digest a period back stands as many slots before: first those below, then, from
+        // the end, those that were written in the round before.
+        let (newer, older) = self.latest.split_at_checked(slot).unwrap_or_default();
+        let back = newer.iter().rev().chain(older.iter().rev()).take(known);
+        let mut equal = back.map(|earlier| *earlier == digest);
+        for run in &mut self.runs {
+            let goes_on = equal.next().unwrap_or(false);
+            *run = if goes_on { run.saturating_add(1) } else { 0 };
+        }
+        if let Some(place) = self.latest.get_mut(slot) {
+            *place = digest;
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// What is repeated at the end: of all periods that were run at least twice, the shortest.
+    /// O(P).
+    pub fn latest(&self) -> Echo {
+        let laps = self.runs.iter().zip(1_u8..).map(|(run, period)| Echo {
+            period,
+            laps: run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1),
+        });
+        laps.into_iter().find(|echo| echo.laps > 1).unwrap_or(Echo::NONE)
+    }
+}
+
+impl<const P: usize> Default for Echoes<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::{Echo, Echoes};
+    use crate::Digest;
+
+    /// The definition: the shortest period of which the end of `word` holds two laps or more, and
+    /// all the laps that it holds.
+    fn expected(word: &[u32], periods: usize) -> Echo {
+        for period in 1..=periods {
+            let pairs = word.iter().rev().zip(word.iter().rev().skip(period));
+            let run = pairs.take_while(|(new, old)| new == old).count();
+            if run >= period {
+                let period = u8::try_from(period).unwrap();
+                let laps = u16::try_from(run).unwrap() / u16::from(period) + 1;
+                return Echo { period, laps };
+            }
+        }
+        Echo::NONE
+    }
+
+    fn agree<const P: usize>(word: &[u32]) {
+        let mut echoes: Echoes<P> = Echoes::new();
+        for (n, symbol) in word.iter().enumerate() {
+            echoes.push(Digest::new(u64::from(*symbol)));
+            assert_eq!(echoes.latest(), expected(&word[..=n], P), "{P} {:?}", &word[..=n]);
+        }
+    }
+
+    #[test]
+    fn every_word_over_three_symbols_has_the_echo_of_its_definition() {
+        for length in 1..=10_u32 {
+            for code in 0..3_u32.pow(length) {
+                let word: Vec<u32> = (0..length).map(|n| code / 3_u32.pow(n) % 3).collect();
+                agree::<1>(&word);
+                agree::<4>(&word);
+            }
+        }
+    }
+
+    #[test]
+    fn the_count_goes_on_beyond_what_is_held() {
+        let word: Vec<u32> = (0..500).map(|n| n % 7).collect();
+        agree::<7>(&word);
+        agree::<64>(&word);
+    }
+
+    #[test]
+    fn the_first_digests_equal_nothing() {
+        // An empty slot holds a digest, too.
+        agree::<4>(&[0, 0, 0, 0, 0, 0]);
+    }
+}

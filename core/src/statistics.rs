@@ -1,0 +1,122 @@
+//! Counts over the life of a detector.
+
+use crate::ladder::Action;
+use crate::verdict::{Kind, Verdict};
+
+/// What a detector has seen and said since it was made. A cleared history changes nothing here,
+/// and neither do calls that are taken back. Every count stops at its greatest value.
+///
+/// ```
+/// use unstuck_core::{Action, Call, Detector, Digest, Kind, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::REPEAT)?;
+/// for _ in 0..3 {
+///     let _ = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
+/// }
+/// let statistics = detector.statistics();
+/// assert_eq!(statistics.checks(), 3);
+/// assert_eq!(statistics.findings(Kind::Recurrence), 1);
+/// assert_eq!(statistics.actions(Action::Stop), 1);
+/// assert_eq!(statistics.mean_confidence(Kind::Recurrence), Some(75));
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Statistics {
+    pub(crate) checks: u32,
+    pub(crate) kinds: [u32; Kind::ALL.len()],
+    pub(crate) actions: [u32; Action::ALL.len()],
+    /// The sum of the confidences of each kind, in percent.
+    pub(crate) confidences: [u32; Kind::ALL.len()],
+    pub(crate) false_positives: u32,
+}
+
+impl Statistics {
+    pub(crate) const NONE: Self = Self {
+        checks: 0,
+        kinds: [0; Kind::ALL.len()],
+        actions: [0; Action::ALL.len()],
+        confidences: [0; Kind::ALL.len()],
+        false_positives: 0,
+    };
+
+    /// How many calls and text-only turns were looked at.
+    pub const fn checks(&self) -> u32 {
+        self.checks
+    }
+
+    /// How many verdicts had a finding of this kind.
+    pub fn findings(&self, kind: Kind) -> u32 {
+        self.kinds.get(place_of_kind(kind)).copied().unwrap_or(0)
+    }
+
+    /// How many verdicts with a finding asked for this action.
+    pub fn actions(&self, action: Action) -> u32 {
+        self.actions.get(usize::from(action.strength())).copied().unwrap_or(0)
+    }
+
+    /// How many findings the host called wrong.
+    pub const fn false_positives(&self) -> u32 {
+        self.false_positives
+    }
+
+    /// How sure the findings of this kind were on average, in percent; none if there were none.
+    pub fn mean_confidence(&self, kind: Kind) -> Option<u8> {
+        let sum = self.confidences.get(place_of_kind(kind))?;
+        u8::try_from(sum.checked_div(self.findings(kind))?).ok()
+    }
+
+    /// Whether no mean is more than 100 percent.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_sound(&self) -> bool {
+        let mut pairs = self.kinds.iter().zip(&self.confidences);
+        pairs.all(|(count, sum)| u64::from(*sum) <= u64::from(*count).saturating_mul(100))
+    }
+
+    pub(crate) fn check(&mut self) {
+        self.checks = self.checks.saturating_add(1);
+    }
+
+    pub(crate) fn count(&mut self, verdict: &Verdict) {
+        let Some(finding) = verdict.finding else { return };
+        if let Some(count) = self.actions.get_mut(usize::from(verdict.action.strength())) {
+            *count = count.saturating_add(1);
+        }
+        let place = place_of_kind(finding.kind);
+        if let (Some(count), Some(sum)) =
+            (self.kinds.get_mut(place), self.confidences.get_mut(place))
+            // A mean of which only one side still grows would be wrong.
+            && let Some(more) = sum.checked_add(u32::from(finding.confidence))
+        {
+            *count = count.saturating_add(1);
+            *sum = more;
+        }
+    }
+
+    pub(crate) fn count_false_positive(&mut self) {
+        self.false_positives = self.false_positives.saturating_add(1);
+    }
+}
+
+fn place_of_kind(kind: Kind) -> usize {
+    match kind {
+        Kind::Streak => 0,
+        Kind::Recurrence => 1,
+        Kind::Cycle => 2,
+        Kind::Text => 3,
+        Kind::Echo => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, place_of_kind};
+
+    #[test]
+    fn every_kind_has_a_place_of_its_own() {
+        for (place, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(place_of_kind(kind), place);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Checkpoints: what is read back goes on as before, and what is no checkpoint is refused.
+
+use proptest::prelude::*;
+use unstuck_core::{
+    Action, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Outcome, Tag, Tool,
+    ToolRule, Turn, Verdict, presets,
+};
+
+type Balanced = Detector<'static, 20>;
+
+const ROOM: usize = Balanced::CHECKPOINT_MAX;
+
+fn balanced() -> Balanced {
+    Detector::new(&presets::BALANCED).unwrap()
+}
+
+fn call(args: u8) -> Call {
+    Call::new(Tool::new(1), Digest::of(&[args])).tag(Tag::Test)
+}
+
+fn run<const W: usize>(detector: &mut Detector<'_, W>, args: u8, result: u8) -> Verdict {
+    let announced = detector.announce(call(args));
+    let outcome = Outcome::ok(Digest::of(&[result])).score(u32::from(result));
+    announced.verdict.or_stronger(detector.outcome(announced.id, outcome))
+}
+
+fn saved<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
+    let mut buffer = [0; ROOM];
+    detector.save(&mut buffer).unwrap().to_vec()
+}
+
+/// A detector that has something in every field.
+fn busy() -> Balanced {
+    let mut detector = balanced();
+    detector.user_message(Digest::of(b"go"));
+    for n in 0..30 {
+        let _ = run(&mut detector, n % 3, n % 3);
+    }
+    if let Some(finding) = run(&mut detector, 0, 0).finding {
+        detector.false_positive(&finding);
+    }
+    for _ in 0..6 {
+        let _ = run(&mut detector, 7, 7);
+    }
+    let _ = detector.text_turn(Turn::new(Digest::of(b"hm")));
+    let [first, second] = [1, 2].map(|args| detector.announce(call(args).step(9)).id);
+    let _ = detector.vetoed(second);
+    detector.retry(1);
+    let _ = detector.announce(call(2).step(9));
+    let _ = first;
+    detector
+}
+
+#[test]
+fn the_format_does_not_change_unseen() {
+    // A change here is a new version of the format.
+    let mut detector = balanced();
+    let _ = run(&mut detector, 0, 0);
+    let _ = detector.announce(call(1).step(3));
+    insta::assert_snapshot!(hexadecimal(&saved(&detector)));
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let lines = bytes
+        .chunks(24)
+        .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_was_saved_is_saved_again_alike() {
+    let detector = busy();
+    let bytes = saved(&detector);
+    let restored = Balanced::restore(&presets::BALANCED, &bytes).unwrap();
+    assert_eq!(saved(&restored), bytes);
+    assert_eq!(restored.statistics(), detector.statistics());
+}
+
+#[test]
+fn an_open_call_can_be_answered_after_a_restart() {
+    let mut detector = balanced();
+    let _ = run(&mut detector, 0, 0);
+    let _ = run(&mut detector, 0, 0);
+    let open = detector.announce(call(0)).id;
+    let kept = postcard::to_stdvec(&open).unwrap();
+    let mut restored = Balanced::restore(&presets::BALANCED, &saved(&detector)).unwrap();
+    let open = postcard::from_bytes(&kept).unwrap();
+    let outcome = Outcome::ok(Digest::of(&[0]));
+    assert_eq!(restored.outcome(open, outcome).action, Action::Nudge);
+}
+
+#[test]
+fn another_format_of_serde_does_as_well() {
+    let detector = busy();
+    let json = serde_json::to_string(&detector).unwrap();
+    let mut reader = serde_json::Deserializer::from_str(&json);
+    let restored = Balanced::deserialize(&presets::BALANCED, &mut reader).unwrap();
+    assert_eq!(saved(&restored), saved(&detector));
+    let json = json.replace("\"version\":1", "\"version\":9");
+    let mut reader = serde_json::Deserializer::from_str(&json);
+    let error = Balanced::deserialize(&presets::BALANCED, &mut reader).unwrap_err();
+    assert!(error.to_string().starts_with("the checkpoint has version 9"), "{error}");
+}
+
+#[test]
+fn what_is_no_checkpoint_says_why() {
+    let bytes = saved(&busy());
+    let read = |bytes: &[u8]| Balanced::restore(&presets::BALANCED, bytes).map(drop);
+    assert_eq!(read(&bytes), Ok(()));
+    assert_eq!(read(&[]), Err(CheckpointError::Malformed));
+    let version = CHECKPOINT_VERSION + 1;
+    let newer = [&[version], &bytes[1..]].concat();
+    assert_eq!(read(&newer), Err(CheckpointError::Version { found: version }));
+    for end in 1..bytes.len() {
+        assert_eq!(read(&bytes[..end]), Err(CheckpointError::Malformed), "{end}");
+    }
+    assert_eq!(read(&[&bytes[..], &[0]].concat()), Err(CheckpointError::Malformed));
+    let other = Detector::<20>::restore(&presets::REPEAT, &bytes).map(drop);
+    assert_eq!(other, Err(CheckpointError::OtherPolicy));
+    // Fewer records than a larger detector wrote down.
+    let mut large: Detector<'_, 64> = Detector::new(&presets::BALANCED).unwrap();
+    for n in 0..30 {
+        let _ = run(&mut large, n, n);
+    }
+    let mut room = [0; Detector::<64>::CHECKPOINT_MAX];
+    let written = large.save(&mut room).unwrap();
+    assert_eq!(read(written), Err(CheckpointError::Malformed));
+}
+
+#[test]
+fn what_is_said_of_tools_and_ladders_may_change_between_two_starts() {
+    let mut detector = balanced();
+    let _ = run(&mut detector, 0, 0);
+    let _ = run(&mut detector, 0, 0);
+    let tools = [ToolRule::new(Tool::new(1)).patience(1)];
+    let policy = presets::BALANCED.with_tools(&tools).unwrap();
+    let mut restored: Detector<'_, 20> = Detector::restore(&policy, &saved(&detector)).unwrap();
+    assert_eq!(run(&mut restored, 0, 0).action, Action::Proceed);
+    assert_eq!(run(&mut restored, 0, 0).action, Action::Nudge);
+}
+
+#[test]
+fn a_buffer_that_is_too_short_is_an_error_that_says_so() {
+    let detector = busy();
+    let length = saved(&detector).len();
+    for short in [0, 1, length / 2, length - 1] {
+        let error = detector.save(&mut vec![0; short]).unwrap_err();
+        assert_eq!(error, CheckpointError::BufferTooShort { length: short, enough: ROOM });
+    }
+    assert_eq!(detector.save(&mut vec![0; length]).map(|bytes| bytes.len()), Ok(length));
+}
+
+#[test]
+fn every_error_says_what_to_do() {
+    let errors = [
+        CheckpointError::BufferTooShort { length: 3, enough: ROOM },
+        CheckpointError::Malformed,
+        CheckpointError::Version { found: 9 },
+        CheckpointError::OtherPolicy,
+        CheckpointError::Corrupt { field: "loops" },
+    ];
+    insta::assert_snapshot!(errors.map(|error| error.to_string()).join("\n"));
+}
+
+/// Nothing that can be called breaks, and what it says makes sense.
+fn exercise(detector: &mut Balanced) {
+    for n in 0..60_u8 {
+        let announced = detector.announce(call(n % 4).step(u64::from(n / 3)));
+        let _ = detector.peek(call(0));
+        let near = detector.nearness().all(|near| near.held <= near.needed);
+        assert!(near, "no more is held than is needed");
+        let mut verdicts = vec![announced.verdict, announced.settled];
+        match n % 9 {
+            0 => verdicts.push(detector.vetoed(announced.id)),
+            1 => verdicts.push(detector.cancel(announced.id)),
+            2 => drop(detector.retry(usize::from(n % 5))),
+            3 => verdicts.push(detector.text_turn(Digest::of(&[n]))),
+            4 => detector.progress(),
+            _ => {
+                let outcome = Outcome::ok(Digest::of(&[n % 2])).score(u32::from(n));
+                verdicts.push(detector.outcome(announced.id, outcome));
+            }
+        }
+        for verdict in verdicts {
+            let Some(finding) = verdict.finding else { continue };
+            assert!(finding.first <= finding.last && finding.confidence <= 100, "{finding:?}");
+            assert!(finding.period >= 1 && finding.laps >= 2, "{finding:?}");
+            assert!(finding.calls().all(|call| call <= finding.last), "{finding:?}");
+            assert!(!finding.rule_name(&presets::BALANCED).is_empty(), "{finding:?}");
+        }
+    }
+    let bytes = saved(detector);
+    let again = Balanced::restore(&presets::BALANCED, &bytes);
+    assert_eq!(again.map(|again| saved(&again)), Ok(bytes), "what is written can be read");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4_000),
+        ..ProptestConfig::default() })]
+
+    /// A checkpoint with some bytes changed is refused, or gives a detector that works.
+    #[test]
+    fn a_damaged_checkpoint_breaks_nothing(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut bytes = saved(&busy());
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if let Ok(mut detector) = Balanced::restore(&presets::BALANCED, &bytes) {
+            exercise(&mut detector);
+        }
+    }
+
+    /// So do any bytes that begin like a checkpoint.
+    #[test]
+    fn any_bytes_break_nothing(tail in prop::collection::vec(any::<u8>(), 0..600)) {
+        let start = &saved(&balanced())[..9];
+        if let Ok(mut detector) = Balanced::restore(&presets::BALANCED, &[start, &tail].concat()) {
+            exercise(&mut detector);
+        }
+    }
+
+    /// The room that is always enough is enough for what takes most.
+    #[test]
+    fn the_room_is_enough(seed in any::<u64>()) {
+        let mut detector: Detector<'_, 64, 32> = Detector::new(&presets::BALANCED).unwrap();
+        for n in 0..96_u64 {
+            let digest = Digest::new(u64::MAX - (seed ^ n));
+            let call = Call::new(Tool::new(u32::MAX), digest).step(if n < 64 { n } else { u64::MAX });
+            let announced = detector.announce(call);
+            if n < 64 {
+                let _ = detector.outcome(announced.id, Outcome::failed(digest).score(u32::MAX));
+            }
+        }
+        let mut buffer = [0; Detector::<64, 32>::CHECKPOINT_MAX];
+        prop_assert!(detector.save(&mut buffer).is_ok());
+    }
+}

@@ -1,0 +1,407 @@
+//! What the host knows that no call says: taken back, cancelled, allowed, wrong, moved.
+
+use proptest::prelude::*;
+use unstuck_core::{
+    Action, Args, Call, CallId, Detector, Digest, Finding, Kind, Ladder, OPEN_MAX, Outcome,
+    Pattern, Phase, Policy, RAISE_MAX, Results, Rule, Rung, SILENCED_MAX, Tag, Tool, ToolRule,
+    Verdict, presets,
+};
+
+type Balanced = Detector<'static, 20>;
+
+fn balanced() -> Balanced {
+    Detector::new(&presets::BALANCED).unwrap()
+}
+
+fn call(args: u8) -> Call {
+    Call::new(Tool::new(1), Digest::of(&[args]))
+}
+
+fn answer(result: u8) -> Outcome {
+    Outcome::ok(Digest::of(&[result]))
+}
+
+fn run<const W: usize>(detector: &mut Detector<'_, W>, call: Call, outcome: Outcome) -> Verdict {
+    let announced = detector.announce(call);
+    announced.verdict.or_stronger(detector.outcome(announced.id, outcome))
+}
+
+fn actions<const W: usize>(detector: &mut Detector<'_, W>, times: usize) -> Vec<&'static str> {
+    (0..times).map(|_| run(detector, call(0), answer(0)).action.name()).collect()
+}
+
+fn finding(detector: &mut Balanced) -> Finding {
+    let mut verdicts = (0..64).map(|_| run(detector, call(0), answer(0)));
+    verdicts.find_map(|verdict| verdict.finding).expect("a loop is found")
+}
+
+#[test]
+fn calls_that_are_sent_again_are_counted_once() {
+    let mut detector = balanced();
+    assert_eq!(actions(&mut detector, 2), ["proceed", "proceed"]);
+    for _ in 0..5 {
+        assert_eq!(detector.retry(1), 1);
+        assert_eq!(actions(&mut detector, 1), ["proceed"]);
+    }
+    assert_eq!(actions(&mut detector, 1), ["nudge"]);
+    // A nudge that was taken back is said again when its call comes again.
+    detector.retry(1);
+    let again = run(&mut detector, call(0), answer(0));
+    assert_eq!((again.action, again.fresh), (Action::Nudge, true));
+}
+
+#[test]
+fn no_more_is_taken_back_than_is_held() {
+    let mut detector = balanced();
+    assert_eq!(detector.retry(3), 0);
+    let _ = actions(&mut detector, 2);
+    let open = detector.announce(call(0)).id;
+    assert_eq!(detector.retry(usize::MAX), 3);
+    assert_eq!(detector.outcome(open, answer(0)), Verdict::PROCEED, "it was taken back");
+    assert_eq!(detector.announce(call(0)).id.seq(), Some(0), "numbers are given again");
+}
+
+#[test]
+fn the_outcome_of_a_call_that_was_taken_back_is_nobody_elses() {
+    let mut detector = balanced();
+    let old = detector.announce(call(0)).id;
+    detector.retry(1);
+    let new = detector.announce(call(1)).id;
+    assert_eq!(old.seq(), new.seq());
+    let _ = detector.outcome(old, Outcome::failed(Digest::of(b"lost connection")));
+    let _ = detector.cancel(old);
+    let _ = detector.vetoed(old);
+    let _ = detector.outcome(new, answer(1));
+    for expected in ["proceed", "nudge"] {
+        assert_eq!(run(&mut detector, call(1), answer(1)).action.name(), expected);
+    }
+}
+
+#[test]
+fn a_step_of_which_a_part_was_taken_back_goes_on() {
+    let mut detector = balanced();
+    let first = detector.announce(call(0).step(7)).id;
+    let _ = detector.announce(call(1).step(7));
+    detector.retry(1);
+    let _ = detector.announce(call(0).step(7));
+    // The first still waits, and the second is its duplicate.
+    let _ = detector.outcome(first, answer(0));
+    assert_eq!(detector.nearness().next().map(|near| near.held), Some(1));
+}
+
+#[test]
+fn a_cancelled_call_was_never_made() {
+    let mut detector = balanced();
+    let _ = actions(&mut detector, 2);
+    let cancelled = detector.announce(call(1)).id;
+    assert_eq!(detector.cancel(cancelled), Verdict::PROCEED);
+    assert_eq!(detector.outcome(cancelled, answer(1)), Verdict::PROCEED);
+    assert_eq!(actions(&mut detector, 1), ["nudge"], "nothing came between");
+}
+
+#[test]
+fn what_waits_behind_a_cancelled_call_settles() {
+    let mut detector = balanced();
+    let _ = actions(&mut detector, 2);
+    let [first, second] = [1, 0].map(|args| detector.announce(call(args).step(3)).id);
+    assert_eq!(detector.outcome(second, answer(0)), Verdict::PROCEED);
+    assert_eq!(detector.cancel(first).action, Action::Nudge);
+}
+
+#[test]
+fn a_rule_that_is_judged_early_forgets_a_cancelled_call() {
+    let mut detector: Detector<'_, 20> = Detector::new(&presets::REPEAT).unwrap();
+    let _ = detector.announce(call(0));
+    for _ in 0..9 {
+        let announced = detector.announce(call(0).step(1));
+        assert_eq!(announced.verdict.action, Action::Proceed);
+        let _ = detector.cancel(announced.id);
+    }
+}
+
+#[test]
+fn a_host_that_saw_progress_is_believed() {
+    let mut detector = balanced();
+    for _ in 0..4 {
+        assert_eq!(actions(&mut detector, 2), ["proceed", "proceed"]);
+        detector.progress();
+    }
+    // Nor is a call blocked that follows progress.
+    let _ = actions(&mut detector, 5);
+    assert_eq!(detector.peek(call(0)).action, Action::Block);
+    detector.progress();
+    assert_eq!(detector.peek(call(0)).action, Action::Proceed);
+}
+
+#[test]
+fn progress_outlasts_what_is_counted_again() {
+    let mut detector = balanced();
+    let _ = actions(&mut detector, 2);
+    detector.progress();
+    let _ = actions(&mut detector, 2);
+    let _ = detector.announce(call(1));
+    detector.retry(1);
+    assert_eq!(actions(&mut detector, 1), ["nudge"], "three since the progress, not five");
+}
+
+#[test]
+fn a_better_score_is_progress_and_a_worse_one_is_not() {
+    let scored = |scores: [u32; 4]| {
+        let mut detector = balanced();
+        scores.map(|score| {
+            let outcome = answer(0).score(score);
+            run(&mut detector, call(0).tag(Tag::Test), outcome).action.name()
+        })
+    };
+    assert_eq!(scored([9, 8, 7, 6]), ["proceed"; 4]);
+    assert_eq!(scored([5, 5, 5, 5]), ["proceed", "proceed", "nudge", "warn"]);
+    assert_eq!(scored([5, 6, 5, 6]), ["proceed", "proceed", "nudge", "warn"]);
+    assert_eq!(scored([5, 5, 4, 4]), ["proceed"; 4]);
+    let worst = u32::MAX;
+    assert_eq!(scored([worst, worst - 1, worst, 0]), ["proceed", "proceed", "nudge", "proceed"]);
+}
+
+#[test]
+fn each_tag_has_a_best_score_of_its_own() {
+    let mut detector = balanced();
+    let scored = |tag, score| (call(0).tag(tag), answer(0).score(score));
+    let told = [(Tag::Test, 3), (Tag::Shell, 9), (Tag::Shell, 8)].map(|(tag, score)| {
+        let (call, outcome) = scored(tag, score);
+        run(&mut detector, call, outcome).action.name()
+    });
+    assert_eq!(told, ["proceed"; 3], "the last was the best of its tag");
+}
+
+#[test]
+fn a_score_that_was_taken_back_is_progress_again() {
+    let mut detector = balanced();
+    for score in [9, 9, 7] {
+        let verdict = run(&mut detector, call(0), answer(0).score(score));
+        assert_eq!(verdict.action, Action::Proceed);
+    }
+    detector.retry(1);
+    assert_eq!(run(&mut detector, call(0), answer(0).score(7)).action, Action::Proceed);
+}
+
+#[test]
+fn a_peek_changes_nothing_and_tells_what_comes() {
+    let mut detector = balanced();
+    for _ in 0..12 {
+        let before = format!("{detector:?}");
+        let peeked = detector.peek(call(0));
+        assert_eq!(format!("{detector:?}"), before);
+        let announced = detector.announce(call(0));
+        assert_eq!(announced.verdict, peeked);
+        let _ = detector.outcome(announced.id, answer(0));
+    }
+}
+
+#[test]
+fn a_silenced_loop_is_silent_and_any_other_is_not() {
+    let mut detector = balanced();
+    let wrong = finding(&mut detector);
+    detector.silence(wrong.loop_id);
+    assert_eq!(actions(&mut detector, 20), ["proceed"; 20]);
+    assert_eq!(detector.peek(call(0)), Verdict::PROCEED, "nor is it blocked");
+    let other = (0..3).map(|_| run(&mut detector, call(1), answer(1)).action);
+    assert_eq!(other.max(), Some(Action::Nudge));
+    detector.clear();
+    assert_eq!(actions(&mut detector, 3), ["proceed"; 3], "a cleared history keeps feedback");
+}
+
+#[test]
+fn too_many_silenced_loops_forget_the_first() {
+    let mut detector = balanced();
+    let wrong = finding(&mut detector);
+    detector.silence(wrong.loop_id);
+    for n in 0..SILENCED_MAX as u64 {
+        detector.silence(unstuck_core::LoopId::from_bits(n));
+    }
+    detector.clear();
+    assert_eq!(actions(&mut detector, 3), ["proceed", "proceed", "nudge"]);
+}
+
+#[test]
+fn a_policy_can_know_loops_that_are_none() {
+    let id = finding(&mut balanced()).loop_id;
+    let silenced = [id];
+    let policy = presets::BALANCED.with_silenced(&silenced);
+    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    assert_eq!(actions(&mut detector, 9), ["proceed"; 9]);
+    assert_eq!(detector.statistics().findings(Kind::Streak), 0);
+}
+
+#[test]
+fn each_false_positive_raises_what_the_rule_asks_of_the_tool_up_to_a_bound() {
+    let mut detector = balanced();
+    for round in 0..2 * usize::from(RAISE_MAX) {
+        detector.clear();
+        let args = u8::try_from(round).unwrap();
+        let verdicts = (0..64).map(|_| run(&mut detector, call(args), answer(0)));
+        let streaks = verdicts.map(|verdict| verdict.finding);
+        let mut streaks = streaks.map(|found| found.filter(|found| found.kind == Kind::Streak));
+        let first = streaks.position(|found| found.is_some()).map(|place| place + 1);
+        assert_eq!(first, Some(3 + round.min(usize::from(RAISE_MAX))), "round {round}");
+        drop(streaks);
+        let wrong = run(&mut detector, call(args), answer(0)).finding.unwrap();
+        detector.false_positive(&wrong);
+    }
+    let wrong = u32::from(2 * RAISE_MAX);
+    assert_eq!(detector.statistics().false_positives(), wrong);
+    // Another tool is judged as ever.
+    let other = Call::new(Tool::new(2), Digest::of(b"x"));
+    let told: Vec<_> = (0..3).map(|_| run(&mut detector, other, answer(0)).action).collect();
+    assert_eq!(told, [Action::Proceed, Action::Proceed, Action::Nudge]);
+}
+
+const NUDGE_WARN: Ladder<'_> =
+    Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]);
+
+fn streak() -> Rule<'static> {
+    Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 3 }, NUDGE_WARN)
+}
+
+#[test]
+fn a_patient_tool_climbs_the_same_ladder_later() {
+    let rules = [streak()];
+    for (patience, expected) in [
+        (0, ["proceed", "proceed", "nudge", "nudge", "warn", "warn", "warn"]),
+        (2, ["proceed", "proceed", "proceed", "proceed", "nudge", "nudge", "warn"]),
+        (-1, ["proceed", "nudge", "nudge", "warn", "warn", "warn", "warn"]),
+        (i8::MIN, ["proceed", "nudge", "nudge", "warn", "warn", "warn", "warn"]),
+        (i8::MAX, ["proceed"; 7]),
+    ] {
+        let tools = [ToolRule::new(Tool::new(1)).patience(patience)];
+        let policy = Policy::new("p", 20, &rules).unwrap().with_tools(&tools).unwrap();
+        let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+        assert_eq!(actions(&mut detector, 7), expected, "{patience}");
+    }
+}
+
+#[test]
+fn an_exempt_tool_and_an_allowed_call_are_not_recorded() {
+    let rules = [streak()];
+    let tools = [ToolRule::new(Tool::new(1)).exempt()];
+    let allowed = [call(0)];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let exempt = policy.with_tools(&tools).unwrap();
+    let allowing = policy.with_allowed(&allowed).unwrap();
+    for policy in [exempt, allowing] {
+        let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+        assert_eq!(actions(&mut detector, 9), ["proceed"; 9]);
+        assert_eq!(detector.announce(call(0)).id.seq(), None);
+        assert_eq!(detector.statistics().checks(), 0);
+        let other = detector.announce(Call::new(Tool::new(2), Digest::of(b"x")));
+        assert_eq!(other.id.seq(), Some(0));
+    }
+}
+
+#[test]
+fn a_poll_is_what_the_policy_says_it_is() {
+    let tools = [ToolRule::new(Tool::new(1)).poll()];
+    let policy = presets::BALANCED.with_tools(&tools).unwrap();
+    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    let told = actions(&mut detector, 8);
+    assert_eq!(told.iter().position(|action| *action == "nudge"), Some(7), "eight times among 20");
+}
+
+#[test]
+fn a_run_can_be_judged_patiently_at_first_and_strictly_late() {
+    let rules = [streak()];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let policy = policy.with_phases(Phase::new(4, 2), Phase::new(10, -1)).unwrap();
+    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    // The fourth call is early, the fifth is not: the streak is past three by then.
+    assert_eq!(actions(&mut detector, 5), ["proceed", "proceed", "proceed", "proceed", "warn"]);
+    for n in 1..=5 {
+        let _ = run(&mut detector, call(n), answer(n));
+    }
+    assert_eq!(actions(&mut detector, 2), ["proceed", "nudge"], "late: two are enough");
+    detector.clear();
+    assert_eq!(actions(&mut detector, 3), ["proceed"; 3], "a new run is early again");
+}
+
+#[test]
+fn nearness_grows_until_the_finding() {
+    let mut detector = balanced();
+    let near = |detector: &mut Balanced| {
+        let _ = run(detector, call(0), answer(0));
+        let near: Vec<_> = detector.nearness().map(|near| (near.held, near.needed)).collect();
+        near
+    };
+    let first = near(&mut detector);
+    assert_eq!(first.len(), 8, "seven rules about calls, one about text");
+    assert_eq!((first[0], first[2], first[6]), ((1, 3), (1, 3), (0, 8)));
+    let second = near(&mut detector);
+    assert_eq!((second[0], second[1], second[2]), ((2, 3), (0, 4), (2, 3)));
+    let third = near(&mut detector);
+    assert_eq!((third[0], third[2]), ((3, 3), (3, 3)));
+    let fourth = near(&mut detector);
+    assert_eq!(fourth[0], (3, 3), "at most what a finding takes");
+}
+
+#[test]
+fn nearness_of_a_cycle_is_that_of_its_nearest_period() {
+    let mut detector = balanced();
+    let near: Vec<_> = [0, 1, 2, 0, 1, 2]
+        .map(|args| {
+            let _ = run(&mut detector, call(args), answer(args));
+            detector.nearness().nth(1).map(|near| (near.held, near.needed)).unwrap()
+        })
+        .to_vec();
+    assert_eq!(near, [(0, 4), (0, 4), (0, 4), (4, 6), (5, 6), (6, 6)]);
+}
+
+#[test]
+fn nearness_skips_what_the_rule_skips() {
+    let rules = [streak().select(unstuck_core::Select::Tag(Tag::Test))];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    for args in [0, 9, 0, 8] {
+        let tag = if args == 0 { Tag::Test } else { Tag::Read };
+        let _ = run(&mut detector, call(args).tag(tag), answer(args));
+    }
+    assert_eq!(detector.nearness().next().map(|near| near.held), Some(2));
+}
+
+proptest! {
+    /// Calls that are answered in turn and then taken back leave no trace in what is said later,
+    /// as long as the window has lost nothing to them.
+    #[test]
+    fn what_was_taken_back_was_never_there(
+        before in prop::collection::vec((0..3_u8, 0..2_u8), 0..8),
+        taken in prop::collection::vec((0..3_u8, 0..2_u8), 1..8),
+        after in prop::collection::vec((0..3_u8, 0..2_u8), 1..8),
+    ) {
+        let play = |detector: &mut Balanced, calls: &[(u8, u8)]| -> Vec<Verdict> {
+            calls.iter().map(|&(args, n)| run(detector, call(args), answer(n))).collect()
+        };
+        let (mut plain, mut retried) = (balanced(), balanced());
+        let _ = play(&mut plain, &before);
+        let _ = play(&mut retried, &before);
+        let told = play(&mut retried, &taken);
+        prop_assume!(told.iter().all(|verdict| verdict.action < Action::StartOver));
+        prop_assert_eq!(retried.retry(taken.len()), taken.len());
+        prop_assert_eq!(play(&mut plain, &after), play(&mut retried, &after));
+    }
+
+    /// A batch of calls of which none ran is as if it had never been announced.
+    #[test]
+    fn a_cancelled_batch_was_never_there(
+        before in prop::collection::vec((0..3_u8, 0..2_u8), 0..6),
+        batch in prop::collection::vec(0..3_u8, 1..OPEN_MAX),
+    ) {
+        let mut detector = balanced();
+        for &(args, n) in &before {
+            let _ = run(&mut detector, call(args), answer(n));
+        }
+        let near = |detector: &Balanced| detector.nearness().map(|n| n.held).collect::<Vec<_>>();
+        let expected = near(&detector);
+        let open: Vec<CallId> =
+            batch.iter().map(|&args| detector.announce(call(args).step(1)).id).collect();
+        for id in open {
+            prop_assert_eq!(detector.cancel(id), Verdict::PROCEED);
+        }
+        prop_assert_eq!(near(&detector), expected);
+    }
+}
