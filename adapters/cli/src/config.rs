@@ -55,7 +55,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use unstuck_core::{
-        Ladder, Outcomes, Pattern, Policy, Progress, Rule, Rung, Select, Tag, TagSet, TextRule,
+        Action, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Rung, Select, Tag, TagSet,
+        TextRule,
     };
     use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
 
@@ -92,13 +93,17 @@ mod tests {
         select(W::ALL)
     }
 
-    /// A ladder that rises.
+    /// A ladder that every pattern below can climb.
     fn ladder() -> impl Strategy<Value = Ladder<'static>> {
         let rungs =
-            (btree_set(9..40_u16, 1..4), vec(word(), 4)).prop_map(|(counts, mut actions)| {
+            (btree_set(9..20_u16, 1..4), vec(word(), 4)).prop_map(|(counts, mut actions)| {
                 actions.sort_unstable();
-                let rungs = counts.into_iter().zip(actions);
-                let rungs = rungs.map(|(count, action)| Rung::new(count, action));
+                let last = counts.len() - 1;
+                let rung = |(n, (count, action)): (usize, (u16, Action))| {
+                    // What clears the history is the end of a ladder.
+                    Rung::new(count, if n < last { action.min(Action::Block) } else { action })
+                };
+                let rungs = counts.into_iter().zip(actions).enumerate().map(rung);
                 &*rungs.collect::<Vec<_>>().leak()
             });
         (word(), rungs).prop_map(|(basis, rungs)| Ladder { basis, rungs })
@@ -106,11 +111,10 @@ mod tests {
 
     fn pattern() -> impl Strategy<Value = Pattern> {
         prop_oneof![
-            (2..99_u16).prop_map(|times| Pattern::Streak { times }),
-            (2..9_u8, 9..20_u8, any::<u8>())
+            (2..9_u16).prop_map(|times| Pattern::Streak { times }),
+            (2..9_u8, 20..40_u8, any::<u8>())
                 .prop_map(|(times, within, novel)| Pattern::Recurrence { times, within, novel }),
-            (2..4_u8, 4..12_u8, 2..9_u8)
-                .prop_map(|(min, max, laps)| Pattern::cycle(min, max, laps)),
+            (2..4_u8, 4..9_u8, 2..9_u8).prop_map(|(min, max, laps)| Pattern::cycle(min, max, laps)),
         ]
     }
 
@@ -138,7 +142,7 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = TextRule<'static>> {
-        (name(), word(), 2..99_u16, ladder())
+        (name(), word(), 2..9_u16, ladder())
             .prop_map(|(name, texts, times, ladder)| TextRule::new(name, texts, times, ladder))
     }
 
@@ -154,7 +158,7 @@ mod tests {
         #[test]
         fn every_policy_that_the_engine_takes_comes_back(
             name in name(),
-            window in 19..=64_u8,
+            window in 40..=64_u8,
             rules in vec(rule(), 1..4),
             texts in vec(text(), 0..4),
             exempt in vec(word::<Tag>(), 0..4),
@@ -162,9 +166,8 @@ mod tests {
         ) {
             let policy = Policy::new(name, window, rules.leak());
             let policy = policy.and_then(|policy| policy.with_texts(texts.leak()));
-            prop_assume!(policy.is_ok());
             let exempt = exempt.into_iter().fold(TagSet::EMPTY, TagSet::with);
-            let policy = policy.expect("a policy").with_exempt(exempt);
+            let policy = policy.expect("a policy that can work").with_exempt(exempt);
             comes_back(&Preset { policy: Box::leak(Box::new(policy)), recipe });
         }
 
