@@ -3,6 +3,7 @@
 mod fields;
 mod mistake;
 mod read;
+mod tools;
 mod words;
 mod write;
 
@@ -14,7 +15,7 @@ use unstuck_text::Preset;
 
 use crate::exit::Exit;
 use crate::output::{complain, quote};
-pub(crate) use write::config;
+pub(crate) use write::{HINT, config};
 
 /// The longest configuration: a policy of eight rules takes some KiB.
 const BYTES_MAX: u64 = 1 << 20;
@@ -55,13 +56,13 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use unstuck_core::{
-        Action, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Rung, Select, Tag, TagSet,
-        TextRule,
+        Action, Call, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung, Select, Tag,
+        TagSet, TextRule, Tool, ToolRule,
     };
     use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
 
     use super::words::Word;
-    use super::{config, read};
+    use super::{HINT, config, read};
 
     /// Asserts that what is written of `preset` is read as `preset`.
     fn comes_back(preset: &Preset) {
@@ -86,6 +87,34 @@ mod tests {
             let changed = read::preset(&text).expect("a preset");
             let exempt = TagSet::EMPTY.with(Tag::Shell).with(Tag::Read);
             assert_eq!(*changed.policy, preset.policy.with_exempt(exempt));
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_tools_calls_and_phases_becomes_of_the_policy() {
+        let hint = HINT.lines().filter_map(|line| line.strip_prefix("# "));
+        let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
+        let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
+        let policy = read::preset(&text).expect("a configuration").policy;
+        let tool = ToolRule::new(Tool::named("screenshot")).exempt().poll().patience(2);
+        assert_eq!(policy.tools(), [tool]);
+        let recipe = Preset::named("nudge").expect("a preset").recipe;
+        assert_eq!(policy.allowed(), [recipe.call("bash", r#"{"command":"make test"}"#)]);
+        assert_eq!(policy.phases(), (Phase::new(10, 1), Phase::new(100, -1)));
+    }
+
+    #[test]
+    fn the_arguments_of_an_allowed_call_are_those_that_an_agent_writes() {
+        for (args, json) in [
+            ("{ path = \"a\", limit = 0x10 }", r#"{"limit":16,"path":"a"}"#),
+            ("{ x = [1, -2.50, true, { y = [] }] }", r#"{"x":[1,-2.5,true,{"y":[]}]}"#),
+            (r#"'{"a": null}'"#, r#"{"a":null}"#),
+            ("'make test'", "make test"),
+            ("{}", "{}"),
+        ] {
+            let text = format!("preset = \"repeat\"\n[[allow]]\ntool = \"t\"\nargs = {args}");
+            let allowed: &[Call] = read::preset(&text).expect("a configuration").policy.allowed();
+            assert_eq!(allowed, [Recipe::EXACT.call("t", json)], "{args}");
         }
     }
 
@@ -162,10 +191,13 @@ mod tests {
             rules in vec(rule(), 1..4),
             texts in vec(text(), 0..4),
             exempt in vec(word::<Tag>(), 0..4),
+            phases in (0..50_u32, any::<i8>(), 50..u32::MAX, any::<i8>()),
             recipe in recipe(),
         ) {
             let policy = Policy::new(name, window, rules.leak());
             let policy = policy.and_then(|policy| policy.with_texts(texts.leak()));
+            let (early, late) = (Phase::new(phases.0, phases.1), Phase::new(phases.2, phases.3));
+            let policy = policy.and_then(|policy| policy.with_phases(early, late));
             let exempt = exempt.into_iter().fold(TagSet::EMPTY, TagSet::with);
             let policy = policy.expect("a policy that can work").with_exempt(exempt);
             comes_back(&Preset { policy: Box::leak(Box::new(policy)), recipe });

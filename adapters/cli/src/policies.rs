@@ -9,7 +9,7 @@ use unstuck_core::{
 use unstuck_text::{PRESETS, Preset};
 
 use crate::args::{PolicyFormat, Presets};
-use crate::config::config;
+use crate::config::{HINT, config};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
 
@@ -33,10 +33,8 @@ pub(crate) fn run(presets: &Presets) -> Exit {
 /// The preset as a configuration to begin with.
 fn toml(preset: &Preset) -> String {
     let name = preset.policy.name();
-    format!(
-        "# The preset {name}: change it, and give it to `unstuck scan --config`.\n{}",
-        config(preset)
-    )
+    let head = format!("# The preset {name}: change it, and give it to `unstuck scan --config`.");
+    format!("{head}\n{}{HINT}", config(preset))
 }
 
 fn policy(policy: &Policy<'_>) -> String {

@@ -1,9 +1,9 @@
 //! The fields of a TOML table, each taken for what it should be.
 
-use std::ops::Range;
+use std::ops;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::mistake::Mistake;
 use super::words::{self, Word};
@@ -14,7 +14,7 @@ pub(crate) type Node<'d> = Spanned<DeValue<'d>>;
 /// A table with the fields that it may have.
 pub(crate) struct Fields<'d> {
     table: &'d DeTable<'d>,
-    span: Range<usize>,
+    span: ops::Range<usize>,
     /// What the table describes, with its article: "a rule".
     what: &'static str,
 }
@@ -23,7 +23,7 @@ impl<'d> Fields<'d> {
     /// The table that describes `what` and has no other fields than those `known`.
     pub(crate) fn of(
         table: &'d DeTable<'d>,
-        span: Range<usize>,
+        span: ops::Range<usize>,
         what: &'static str,
         known: &[&str],
     ) -> Result<Self, Mistake> {
@@ -50,7 +50,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    pub(crate) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> ops::Range<usize> {
         self.span.clone()
     }
 
@@ -100,33 +100,59 @@ pub(crate) fn text<'d>(node: &'d Node<'d>) -> Result<&'d str, Mistake> {
     node.get_ref().as_str().ok_or_else(|| other(node, "a string"))
 }
 
+/// The truth value that `node` should be.
+pub(crate) fn flag(node: &Node<'_>) -> Result<bool, Mistake> {
+    node.get_ref().as_bool().ok_or_else(|| other(node, "true or false"))
+}
+
 /// The whole number that `node` should be, in the range of its type.
-pub(crate) fn number<N>(node: &Node<'_>) -> Result<N, Mistake>
-where
-    N: TryFrom<i64> + Into<u64> + Most,
-{
-    let expected = || format!("a whole number from 0 to {}", N::MOST.into());
+pub(crate) fn number<N: TryFrom<i64> + Range>(node: &Node<'_>) -> Result<N, Mistake> {
+    let expected = || format!("a whole number from {} to {}", N::LEAST, N::MOST);
     let DeValue::Integer(number) = node.get_ref() else { return Err(other(node, &expected())) };
     let value = i64::from_str_radix(number.as_str(), number.radix()).ok();
     let what = || Mistake::new(node.span(), format!("expected {}", expected()));
     value.and_then(|value| N::try_from(value).ok()).ok_or_else(what)
 }
 
-/// A number that has a largest one.
-pub(crate) trait Most: Sized {
-    const MOST: Self;
+/// A number from a range.
+pub(crate) trait Range {
+    const LEAST: i64;
+    const MOST: i64;
 }
 
-impl Most for u8 {
-    const MOST: Self = Self::MAX;
+impl Range for u8 {
+    const LEAST: i64 = 0;
+    const MOST: i64 = 0xFF;
 }
 
-impl Most for u16 {
-    const MOST: Self = Self::MAX;
+impl Range for i8 {
+    const LEAST: i64 = -0x80;
+    const MOST: i64 = 0x7F;
 }
 
-impl Most for u32 {
-    const MOST: Self = Self::MAX;
+impl Range for u16 {
+    const LEAST: i64 = 0;
+    const MOST: i64 = 0xFFFF;
+}
+
+impl Range for u32 {
+    const LEAST: i64 = 0;
+    const MOST: i64 = 0xFFFF_FFFF;
+}
+
+impl Range for i64 {
+    const LEAST: i64 = Self::MIN;
+    const MOST: i64 = Self::MAX;
+}
+
+/// The fields of the table that `node` should be, of which each name is the writer's own; in the
+/// order of their names.
+pub(crate) fn entries<'d>(
+    node: &'d Node<'d>,
+    what: &str,
+) -> Result<impl Iterator<Item = (&'d Spanned<DeString<'d>>, &'d Node<'d>)> + use<'d>, Mistake> {
+    let table = node.get_ref().as_table();
+    table.map(|table| table.iter()).ok_or_else(|| other(node, &format!("a table of {what}")))
 }
 
 /// The elements of the list that `node` should be, of `what`.

@@ -11,9 +11,11 @@ use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
 use super::mistake::Mistake;
+use super::tools;
 use crate::shown::plain;
 
-const POLICY: [&str; 7] = ["preset", "name", "window", "exempt", "recipe", "rule", "text"];
+const POLICY: [&str; 10] =
+    ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];
 
 const RULE: [&str; 9] = [
     "name",
@@ -39,15 +41,40 @@ pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
         Mistake::new(error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
     })?;
     let fields = Fields::of(root.get_ref(), 0..0, "a policy", &POLICY)?;
-    let preset = match fields.optional("preset") {
-        Some(named) => changed(&fields, named)?,
+    let (policy, recipe) = match fields.optional("preset") {
+        Some(named) => named_preset(&fields, named)?,
         None => whole(&fields)?,
     };
-    Ok(Box::leak(Box::new(preset)))
+    let policy: &'static Policy<'static> = Box::leak(Box::new(adapted(policy, &recipe, &fields)?));
+    Ok(Box::leak(Box::new(Preset { policy, recipe })))
 }
 
-/// A preset with some of it changed.
-fn changed(fields: &Fields<'_>, node: &Node<'_>) -> Result<Preset, Mistake> {
+/// The policy with what may be said beside a preset as beside rules.
+fn adapted(
+    mut policy: Policy<'static>,
+    recipe: &Recipe,
+    fields: &Fields<'_>,
+) -> Result<Policy<'static>, Mistake> {
+    if let Some(tags) = fields.optional("exempt") {
+        policy = policy.with_exempt(exempt(tags)?);
+    }
+    if let Some(tools) = fields.optional("tools") {
+        policy = tools::with_tools(policy, tools)?;
+    }
+    if let Some(calls) = fields.optional("allow") {
+        policy = tools::with_allowed(policy, recipe, calls)?;
+    }
+    match fields.optional("adaptive") {
+        Some(phases) => tools::with_phases(policy, phases),
+        None => Ok(policy),
+    }
+}
+
+/// A preset, which has its own rules.
+fn named_preset(
+    fields: &Fields<'_>,
+    node: &Node<'_>,
+) -> Result<(Policy<'static>, Recipe), Mistake> {
     let Some(preset) = Preset::named(text(node)?) else {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.policy.name()).collect();
         return Err(unknown(node, &names));
@@ -60,15 +87,11 @@ fn changed(fields: &Fields<'_>, node: &Node<'_>) -> Result<Preset, Mistake> {
         );
         fields.without(key, &why)?;
     }
-    let policy = match fields.optional("exempt") {
-        Some(tags) => preset.policy.with_exempt(exempt(tags)?),
-        None => *preset.policy,
-    };
-    Ok(Preset { policy: Box::leak(Box::new(policy)), recipe: preset.recipe })
+    Ok((*preset.policy, preset.recipe))
 }
 
 /// A policy that is written out.
-fn whole(fields: &Fields<'_>) -> Result<Preset, Mistake> {
+fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     let name = name(fields)?;
     let window = fields.required("window")?;
     let rules: Vec<Place> = match fields.optional("rule") {
@@ -80,12 +103,7 @@ fn whole(fields: &Fields<'_>) -> Result<Preset, Mistake> {
         Some(texts) => with_texts(policy, texts)?,
         None => policy,
     };
-    let policy = match fields.optional("exempt") {
-        Some(tags) => policy.with_exempt(exempt(tags)?),
-        None => policy,
-    };
-    let recipe = fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe)?;
-    Ok(Preset { policy: Box::leak(Box::new(policy)), recipe })
+    Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe)?))
 }
 
 /// A rule, and where it stands.

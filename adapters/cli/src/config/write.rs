@@ -3,12 +3,32 @@
 use std::fmt::Write as _;
 
 use toml::Value;
-use unstuck_core::{Ladder, Pattern, Rule, Rung, Select, Tag, TextRule};
+use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
 use unstuck_text::{Preset, ResultPart};
 
 use super::words::Word;
 
+/// What may stand in a configuration and in no preset, as the end of one that is to be changed.
+pub(crate) const HINT: &str = r#"
+# More that may be said, also beside `preset = "balanced"` in place of the rules:
+#
+# [tools.screenshot]    # a tool, as the agent spells it
+# exempt = true         # its calls are not recorded
+# poll = true           # its calls are polls
+# patience = 2          # so many more repetitions than the rules ask for
+#
+# [[allow]]             # a call that may repeat
+# tool = "bash"
+# args = { command = "make test" }
+#
+# [adaptive]            # by how many calls there have been since the user's last word
+# early = { calls = 10, patience = 1 }
+# late = { calls = 100, patience = -1 }
+"#;
+
 /// The configuration that describes `preset`, with every field written out.
+///
+/// What a policy says of single tools and calls is left out: it knows their digests, and no names.
 pub(crate) fn config(preset: &Preset) -> String {
     let policy = preset.policy;
     let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
@@ -28,7 +48,21 @@ pub(crate) fn config(preset: &Preset) -> String {
     for rule in policy.texts() {
         text.push_str(&text_table(rule));
     }
+    text.push_str(&adaptive(policy));
     text
+}
+
+/// The phases of a run; nothing where all of it is one.
+fn adaptive(policy: &Policy<'_>) -> String {
+    let (early, late) = policy.phases();
+    let phases = [("early", early, Phase::new(0, 0)), ("late", late, Phase::new(u32::MAX, 0))];
+    let phases = phases.iter().filter(|(_, phase, none)| phase != none);
+    let lines: Vec<String> = phases.map(|(name, phase, _)| line(name, *phase)).collect();
+    if lines.is_empty() { String::new() } else { format!("\n[adaptive]\n{}", lines.concat()) }
+}
+
+fn line(name: &str, phase: Phase) -> String {
+    format!("{name} = {{ calls = {}, patience = {} }}\n", phase.calls, phase.patience)
 }
 
 fn rule_table(rule: &Rule<'_>) -> String {

@@ -82,6 +82,29 @@ fn a_preset_with_exemptions_passes_them_over() {
 }
 
 #[test]
+fn tools_calls_and_phases_have_their_say() {
+    let folder = Folder::new();
+    for (more, places) in [
+        ("", vec![2]),
+        ("[tools.bash]\nexempt = true", vec![]),
+        ("[tools.Bash]\nexempt = true", vec![2]),
+        ("[tools.bash]\npatience = 2", vec![4]),
+        ("[tools.bash]\npatience = -9", vec![1]),
+        ("[[allow]]\ntool = \"bash\"\nargs = { command = \"make\" }", vec![]),
+        ("[[allow]]\ntool = \"bash\"\nargs = { command = \"ls\" }", vec![2]),
+        ("adaptive.early = { calls = 4, patience = 9 }", vec![4]),
+        ("adaptive.late = { calls = 1, patience = -1 }", vec![1]),
+    ] {
+        let ran = scan_by(&folder, format!("preset = \"repeat\"\n{more}"));
+        assert_eq!(ran.err, "", "{more}");
+        let findings = ran.only_line()["findings"].clone();
+        let findings = findings.as_array().expect("findings").iter();
+        let found: Vec<_> = findings.filter_map(|one| one["at_call"].as_u64()).take(1).collect();
+        assert_eq!(found, places, "{more}");
+    }
+}
+
+#[test]
 fn a_configuration_that_cannot_be_read_is_4() {
     let folder = Folder::new();
     let clean = folder.file("clean.jsonl", CLEAN);
@@ -142,6 +165,23 @@ fn a_mistake_is_4_and_shown_in_its_line() {
         assert!(SMALL.contains(right), "{right}");
         let ran = scan_by(&folder, SMALL.replacen(right, wrong, 1));
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{wrong}: {}", ran.err);
+        writeln!(told, "{}", ran.err).expect("room");
+    }
+    for more in [
+        "[tools.bash]\npatiense = 1",
+        "[tools.bash]\npatience = 200",
+        "[tools.bash]\nexempt = \"yes\"",
+        "[tools]\nbash = \"exempt\"",
+        "[[tools]]\nbash = 1",
+        "[[allow]]\ntool = \"bash\"",
+        "[[allow]]\ntool = \"bash\"\nargs = 5",
+        "[[allow]]\ntool = \"bash\"\nargs = { since = 1979-05-27, n = 1 }",
+        "[[allow]]\ntool = \"bash\"\nargs = { n = [nan] }",
+        "[adaptive]\nearly = { calls = 10 }",
+        "[adaptive]\nearly = { calls = 10, patience = 1 }\nlate = { calls = 5, patience = -1 }",
+    ] {
+        let ran = scan_by(&folder, format!("preset = \"balanced\"\n{more}\n"));
+        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{more}: {}", ran.err);
         writeln!(told, "{}", ran.err).expect("room");
     }
     let nine = SMALL.replace("[[rule]]", &format!("{}[[rule]]", rules(8)));
