@@ -2,11 +2,15 @@
 //!
 //! What a trace of any length takes is bounded, but for what was found in it.
 
+mod numbering;
+
 use std::collections::{HashMap, VecDeque};
 
 use unstuck_core::{Action, CallId, Detector, Finding, LoopId, RuleIndex, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
+
+use numbering::Numbering;
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
 /// window and its open calls together.
@@ -15,11 +19,6 @@ const KEPT_MAX: usize = 128;
 /// How many workers are followed at a time; the one unseen for longest is finished first. More than
 /// a swarm has, and as many as the trace tells apart.
 const WORKERS_MAX: usize = 1024;
-
-/// How many stretches of a worker's calls are known by their indexes in the file. Interleaved call
-/// by call with another worker's, that many calls; nothing in a finding but the beginning of a very
-/// long row is further back.
-const STRETCHES_MAX: usize = 4096;
 
 /// How many loops may be open before those are looked for that are over.
 const COURSES_MIN: usize = 1024;
@@ -341,7 +340,7 @@ impl Worker {
             name: name.to_owned(),
             number,
             seen,
-            // Every preset's window fits, as a test of this module shows.
+            // No policy has a longer window, those from files included.
             engine: Engine::new(preset.policy).expect("a window of at most 64"),
             calls: VecDeque::new(),
             numbering: Numbering::default(),
@@ -395,31 +394,6 @@ fn beginning(text: &str, bytes: usize) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or("")
 }
 
-/// Which index each sequence number has: they run in step until another worker comes between.
-#[derive(Default)]
-struct Numbering {
-    /// Where each stretch in step begins, rising.
-    stretches: VecDeque<(u64, usize)>,
-}
-
-impl Numbering {
-    /// `seq` has `index`; both rise from one call to the next.
-    fn set(&mut self, seq: u64, index: usize) {
-        if self.stretches.is_empty() || self.index(seq) != index {
-            push(&mut self.stretches, (seq, index), STRETCHES_MAX);
-        }
-    }
-
-    /// The index of `seq`, or the oldest that is still known.
-    fn index(&self, seq: u64) -> usize {
-        let after = self.stretches.partition_point(|&(start, _)| start <= seq);
-        let stretch = self.stretches.get(after.saturating_sub(1));
-        stretch.map_or(0, |&(start, index)| {
-            index + usize::try_from(seq.saturating_sub(start)).unwrap_or(usize::MAX - index)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use unstuck_text::PRESETS;
@@ -439,29 +413,6 @@ mod tests {
         for preset in &PRESETS {
             assert_eq!(Worker::new("main", 0, 0, preset).engine.policy(), preset.policy);
         }
-    }
-
-    #[test]
-    fn numbering_follows_interleaved_workers() {
-        let indexes = [0, 1, 4, 5, 9, 10, 11];
-        let mut numbering = Numbering::default();
-        for (seq, index) in (0..).zip(indexes) {
-            numbering.set(seq, index);
-        }
-        assert!((0..).zip(indexes).all(|(seq, index)| numbering.index(seq) == index));
-        assert_eq!(numbering.stretches.len(), 3);
-    }
-
-    #[test]
-    fn numbering_forgets_what_is_far_back() {
-        let most = STRETCHES_MAX as u64;
-        let mut numbering = Numbering::default();
-        for seq in 0..2 * most {
-            numbering.set(seq, 10 * usize::try_from(seq).expect("few"));
-        }
-        assert_eq!(numbering.stretches.len(), STRETCHES_MAX);
-        assert_eq!(numbering.index(2 * most - 1), 10 * (2 * STRETCHES_MAX - 1));
-        assert_eq!(numbering.index(most), 10 * STRETCHES_MAX);
     }
 
     #[test]
