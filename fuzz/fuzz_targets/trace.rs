@@ -40,8 +40,11 @@ struct Heard {
     /// The calls that were answered.
     answered: HashSet<usize>,
     failed: usize,
-    /// The step of each worker's latest call.
+    /// The step of the latest call of each worker of this run.
     steps: HashMap<String, u64>,
+    /// How many runs and workers there were before this run.
+    runs_before: usize,
+    workers_before: usize,
     /// The messages by index, some of which come late.
     messages: HashSet<usize>,
 }
@@ -69,6 +72,12 @@ impl Heard {
                 assert!(self.messages.insert(message.index), "{message:?}");
                 assert!(!message.text_only || message.role == Role::Assistant, "{message:?}");
             }
+            Event::Begin(_) => {
+                assert!(!self.is_empty(), "the first run begins without saying so");
+                self.runs_before += 1;
+                self.workers_before += self.steps.len();
+                self.steps.clear();
+            }
         }
     }
 
@@ -80,8 +89,10 @@ impl Heard {
     fn agree(&self, trace: &Trace, from: Option<Format>) {
         assert!(from.is_none_or(|format| format == trace.format), "{trace:?}");
         assert_eq!(trace.calls, self.calls.len(), "{trace:?}");
-        if self.steps.len() < WORKERS_MAX {
-            assert_eq!(trace.workers, self.steps.len(), "{trace:?}");
+        assert_eq!(trace.runs, self.runs_before + 1, "{trace:?}");
+        let workers = self.workers_before + self.steps.len();
+        if workers < WORKERS_MAX {
+            assert_eq!(trace.workers, workers, "{trace:?}");
         }
         // Where the format has no flag for it, nothing has failed; a failure may be told late.
         assert!(trace.errors.unwrap_or(0) >= self.failed, "{trace:?}");

@@ -3,9 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use unstuck_core::Action;
 use unstuck_text::{PRESETS, Preset};
 use unstuck_trace::Format;
+
+use crate::config;
+use crate::exit::Exit;
+use crate::jobs::{JOBS_MAX, one_for_each_core};
 
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
@@ -16,24 +21,29 @@ pub(crate) struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 a finding, 3 an input that could not be \
-                          read (the others are still reported), 4 an output that could not be \
-                          written, 64 a usage error.";
+                          read (the others are still reported), 4 a bad configuration, or an \
+                          output that could not be written, 64 a usage error.";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Read recorded runs and print the loops that are in them
     Scan(Scan),
-    /// Replay labelled runs and print how well each preset finds their loops
+    /// Replay labelled runs and print how well each preset does
     Eval(Eval),
     /// Print the policies that can be chosen by name
     Presets(Presets),
+    /// Print the script by which a shell completes this command line
+    Completions(Completions),
+    /// Print the manual page; unstuck man | man -l - shows it
+    Man(Man),
 }
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Scan {
-    /// Files, folders (read recursively), or - for standard input
-    #[arg(required = true, value_name = "PATH")]
+    /// Files, folders (read recursively), or - for standard input; if there is none, the sessions
+    /// of Claude Code, Codex and Gemini CLI in their usual places
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// The format of the input; auto looks at each file
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from_names())]
@@ -41,12 +51,18 @@ pub(crate) struct Scan {
     /// The policy to judge by
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
     preset: String,
+    /// The policy to judge by, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
     /// The mildest action that makes the exit code 1
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
+    /// How many inputs to read at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
+    jobs: Option<u16>,
     /// Say of each input how its format was told
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -61,8 +77,14 @@ impl Scan {
         self.from.parse().ok()
     }
 
-    pub(crate) fn preset(&self) -> &'static Preset {
-        preset(&self.preset)
+    /// The policy that was named, or described in a file.
+    pub(crate) fn preset(&self) -> Result<&'static Preset, Exit> {
+        self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), config::load)
+    }
+
+    /// How many inputs to read at a time.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs.map_or_else(one_for_each_core, usize::from)
     }
 
     /// The mildest action to fail on; none for `never`.
@@ -98,12 +120,29 @@ pub(crate) struct Presets {
     /// Only this one
     #[arg(value_name = "NAME", value_parser = preset_names())]
     name: Option<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = PolicyFormat::Human)]
+    pub(crate) format: PolicyFormat,
 }
 
 impl Presets {
     pub(crate) fn preset(&self) -> Option<&'static Preset> {
         self.name.as_deref().map(preset)
     }
+}
+
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// The shell that is to complete it
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct Man {
+    /// The page of this command alone
+    #[arg(value_name = "COMMAND", value_parser = command_names())]
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -124,6 +163,14 @@ pub(crate) enum TableFormat {
     Jsonl,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyFormat {
+    /// For people
+    Human,
+    /// What --config reads; of the default preset if none is named
+    Toml,
+}
+
 /// The preset that the parser let pass.
 fn preset(name: &str) -> &'static Preset {
     Preset::named(name).unwrap_or(&PRESETS[0])
@@ -131,6 +178,11 @@ fn preset(name: &str) -> &'static Preset {
 
 fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.policy.name()).collect()
+}
+
+/// The commands that have a page of their own, without building the command line once more to ask.
+const fn command_names() -> [&'static str; 5] {
+    ["scan", "eval", "presets", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {
@@ -146,7 +198,14 @@ fn fail_on_names() -> Vec<&'static str> {
 mod tests {
     use clap::CommandFactory as _;
 
-    use super::Arguments;
+    use super::{Arguments, command_names};
+
+    #[test]
+    fn every_command_has_a_page() {
+        let arguments = Arguments::command();
+        let commands = arguments.get_subcommands().map(clap::Command::get_name);
+        assert!(commands.eq(command_names()));
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

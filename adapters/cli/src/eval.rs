@@ -12,6 +12,7 @@ use crate::args::{Eval, TableFormat};
 use crate::exit::Exit;
 use crate::inputs::Input;
 use crate::output::{Output, Reader, complain};
+use crate::progress::Progress;
 use crate::replay::Place;
 use crate::scan::Report;
 use crate::shown::{counted, plain};
@@ -218,8 +219,9 @@ fn first_finding(
     label: &Label,
     preset: &'static Preset,
 ) -> Result<Option<usize>, String> {
-    let report = Report::of(&Input::File(root.join(&label.file)), None, preset)?;
-    let asked = report.replay.found.iter().find(|found| found.action >= Action::Nudge);
+    let input = Input::File(root.join(&label.file));
+    let report = Report::of(&input, None, preset, &Progress::none())?;
+    let asked = report.findings.found.iter().find(|found| found.action >= Action::Nudge);
     Ok(asked.map(|found| match found.place {
         // Labels count messages only where there is no call to count.
         Place::Messages { at, .. } if report.trace.calls == 0 => at,

@@ -11,8 +11,8 @@ pub(crate) enum Exit {
     Found,
     /// An input could not be read, or not wholly; the others were.
     Input,
-    /// The output could not be written.
-    Output,
+    /// What the caller set up is wrong: a configuration is bad, or the output cannot be written.
+    Setup,
     /// The command line is wrong.
     Usage,
 }
@@ -23,8 +23,7 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::Found => 1,
             Exit::Input => 3,
-            // 4 is for what the caller set up badly; where to write is all of that there is.
-            Exit::Output => 4,
+            Exit::Setup => 4,
             Exit::Usage => 64,
         })
     }

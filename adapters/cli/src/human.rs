@@ -35,12 +35,19 @@ pub(crate) fn report(report: &Report) -> String {
     let mut text = String::new();
     let (style, word) = if loops.is_empty() { (CLEAN, "clean") } else { (STUCK, "stuck") };
     let calls = counted(report.trace.calls, "call");
-    let workers = match report.trace.workers {
+    let runs = match report.trace.runs {
         0 | 1 => String::new(),
+        n => format!(", {n} sessions"),
+    };
+    let workers = match report.trace.workers {
+        n if n <= report.trace.runs => String::new(),
         n => format!(", {n} workers"),
     };
     let path = plain(&report.path);
-    line(&mut text, &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{workers}){FAINT:#}"));
+    line(
+        &mut text,
+        &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}){FAINT:#}"),
+    );
     for one in loops.iter().take(LOOPS_MAX) {
         line(&mut text, "");
         text.push_str(&one.describe(report));
@@ -84,7 +91,7 @@ struct Loop<'r> {
 fn loops_of(report: &Report) -> Vec<Loop<'_>> {
     let mut loops: Vec<Loop<'_>> = Vec::new();
     let mut places = HashMap::new();
-    for found in &report.replay.found {
+    for found in &report.findings.found {
         let place = *places.entry(found.key).or_insert_with(|| {
             loops.push(Loop { first: found, rungs: Vec::new() });
             loops.len() - 1
@@ -124,7 +131,7 @@ impl Loop<'_> {
                 parts.push(format!("{} at #{at}", found.action));
             }
         }
-        if let Some(end) = report.replay.ends.get(&self.first.key) {
+        if let Some(end) = report.findings.ends.get(self.first.key) {
             parts.push(format!("last seen at #{end}"));
         }
         parts.join("; ")

@@ -1,10 +1,12 @@
 //! Which inputs there are: files, folders, standard input.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
+
+use crate::progress::Progress;
 
 /// How much is read at a time.
 const BUFFER: usize = 256 * 1024;
@@ -29,11 +31,21 @@ impl Input {
         }
     }
 
-    pub(crate) fn open(&self) -> io::Result<Box<dyn BufRead>> {
-        Ok(match self {
-            Self::Stdin => Box::new(BufReader::with_capacity(BUFFER, io::stdin().lock())),
-            Self::File(path) => Box::new(BufReader::with_capacity(BUFFER, File::open(path)?)),
-        })
+    /// How many bytes it holds, where that can be told before it is read.
+    pub(crate) fn size(&self) -> Option<u64> {
+        match self {
+            Self::Stdin => None,
+            // What is wrong with it shows when it is opened.
+            Self::File(path) => Some(path.metadata().map_or(0, |file| file.len())),
+        }
+    }
+
+    pub(crate) fn open<'p>(&self, progress: &'p Progress) -> io::Result<Box<dyn BufRead + 'p>> {
+        let reader: Box<dyn Read + 'p> = match self {
+            Self::Stdin => Box::new(progress.count(io::stdin().lock(), None)),
+            Self::File(path) => Box::new(progress.count(File::open(path)?, self.size())),
+        };
+        Ok(Box::new(BufReader::with_capacity(BUFFER, reader)))
     }
 }
 
@@ -52,9 +64,9 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
     let mut inputs = Inputs::default();
     for path in paths {
         if path.as_os_str() == "-" {
-            inputs.found.push(Input::Stdin);
+            inputs.stdin();
         } else if path.is_dir() {
-            inputs.walk(path);
+            inputs.folder(path);
         } else {
             inputs.found.push(Input::File(path.clone()));
         }
@@ -63,6 +75,16 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
 }
 
 impl Inputs {
+    /// Takes standard input, which is gone once it was read.
+    fn stdin(&mut self) {
+        if self.found.contains(&Input::Stdin) {
+            let why = "standard input can be read once, but - is named twice".to_owned();
+            self.errors.push(("-".to_owned(), why));
+        } else {
+            self.found.push(Input::Stdin);
+        }
+    }
+
     /// Takes a file of a folder. A link counts for what it leads to; a pipe is left out, since it
     /// would be waited for.
     fn take(&mut self, path: PathBuf) {
@@ -73,12 +95,22 @@ impl Inputs {
         }
     }
 
-    fn walk(&mut self, folder: &Path) {
+    /// Takes the transcripts of a folder that was named, of which there should be some.
+    fn folder(&mut self, folder: &Path) {
         let before = self.found.len() + self.errors.len();
+        self.walk(folder, has_ending);
+        if self.found.len() + self.errors.len() == before {
+            let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
+            self.errors.push((folder.display().to_string(), why));
+        }
+    }
+
+    /// Takes the files below `folder` that are `wanted`, in the order of their names.
+    pub(crate) fn walk(&mut self, folder: &Path, wanted: impl Fn(&Path) -> bool) {
         for entry in WalkDir::new(folder).sort_by_file_name() {
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) if has_ending(entry.path()) => self.take(entry.into_path()),
+                Ok(entry) if wanted(entry.path()) => self.take(entry.into_path()),
                 Ok(entry) => self.left_out.push(entry.into_path()),
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).display().to_string();
@@ -87,10 +119,6 @@ impl Inputs {
                     self.errors.push((path, why));
                 }
             }
-        }
-        if self.found.len() + self.errors.len() == before {
-            let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
-            self.errors.push((folder.display().to_string(), why));
         }
     }
 }

@@ -59,7 +59,7 @@ impl<'a> TraceLine<'a> {
             calls: trace.calls,
             workers: trace.workers,
             errors: trace.errors,
-            findings: report.replay.found.iter().map(FindingLine::of).collect(),
+            findings: report.findings.found.iter().map(FindingLine::of).collect(),
             skipped: trace.skipped,
         }
     }

@@ -1,18 +1,24 @@
 //! `unstuck`: finds the loops in recorded agent runs.
 //!
-//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 an output
-//! could not be written, 64 a usage error. Never 2: coding agents read that as "block".
+//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
+//! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
+//! read that as "block".
 
 mod args;
+mod config;
 mod eval;
 mod exit;
 mod human;
 mod inputs;
+mod jobs;
 mod machine;
+mod manual;
 mod output;
 mod policies;
+mod progress;
 mod replay;
 mod scan;
+mod sessions;
 mod shown;
 
 use std::process::ExitCode;
@@ -36,6 +42,8 @@ fn main() -> ExitCode {
         Command::Scan(scan) => scan::run(&scan),
         Command::Eval(eval) => eval::run(&eval),
         Command::Presets(presets) => policies::run(&presets),
+        Command::Completions(completions) => manual::completions(&completions),
+        Command::Man(man) => manual::page(&man),
     };
     exit.into()
 }

@@ -36,7 +36,7 @@ impl Output {
         let name = path.display().to_string();
         let file = File::create(path).map_err(|error| {
             complain(&name, &format!("cannot be written: {error}"));
-            Exit::Output
+            Exit::Setup
         })?;
         let writer: Box<dyn Write> = match reader {
             Reader::Person => Box::new(anstream::StripStream::new(file)),
@@ -71,7 +71,7 @@ impl Closed {
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match self {
             Self::ByReader => exit,
-            Self::ByError => Exit::Output,
+            Self::ByError => Exit::Setup,
         }
     }
 }
@@ -85,6 +85,13 @@ pub(crate) fn complain(path: &str, what: &str) {
 /// Says on standard error something about `path` that is not wrong.
 pub(crate) fn remark(path: &str, what: &str) {
     say("", path, what);
+}
+
+/// Shows on standard error the lines that a complaint was about, which hold nothing but what can
+/// be shown.
+pub(crate) fn quote(lines: &str) {
+    // If nobody reads this, the exit code still tells.
+    let _ = write!(anstream::stderr(), "{lines}");
 }
 
 fn say(head: &str, path: &str, what: &str) {

@@ -6,24 +6,35 @@ use anstyle::Style;
 use unstuck_core::{
     Action, Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Tag, TextRule, Texts,
 };
-use unstuck_text::PRESETS;
+use unstuck_text::{PRESETS, Preset};
 
-use crate::args::Presets;
+use crate::args::{PolicyFormat, Presets};
+use crate::config::{HINT, config};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
 
 const STRONG: Style = Style::new().bold();
 
 pub(crate) fn run(presets: &Presets) -> Exit {
-    let mut output = Output::stdout(Reader::Person);
-    let text: Vec<String> = match presets.preset() {
-        Some(preset) => vec![policy(preset.policy)],
-        None => PRESETS.iter().map(|preset| policy(preset.policy)).collect(),
+    let (reader, text) = match (presets.format, presets.preset()) {
+        (PolicyFormat::Human, Some(preset)) => (Reader::Person, policy(preset.policy)),
+        (PolicyFormat::Human, None) => {
+            let all: Vec<String> = PRESETS.iter().map(|preset| policy(preset.policy)).collect();
+            (Reader::Person, all.join("\n"))
+        }
+        (PolicyFormat::Toml, preset) => (Reader::Program, toml(preset.unwrap_or(&PRESETS[0]))),
     };
-    match output.write(&text.join("\n")) {
+    match Output::stdout(reader).write(&text) {
         Ok(()) => Exit::Clean,
         Err(closed) => closed.exit(Exit::Clean),
     }
+}
+
+/// The preset as a configuration to begin with.
+fn toml(preset: &Preset) -> String {
+    let name = preset.policy.name();
+    let head = format!("# The preset {name}: change it, and give it to `unstuck scan --config`.");
+    format!("{head}\n{}{HINT}", config(preset))
 }
 
 fn policy(policy: &Policy<'_>) -> String {

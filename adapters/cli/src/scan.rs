@@ -1,6 +1,7 @@
 //! `unstuck scan`: reads recorded runs and prints the loops that are in them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use unstuck_core::Action;
 use unstuck_text::Preset;
@@ -10,14 +11,15 @@ use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
 use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
-use crate::replay::Replay;
-use crate::{human, machine};
+use crate::progress::Progress;
+use crate::replay::{Findings, Replay};
+use crate::{human, jobs, machine, sessions};
 
 /// One input, read and judged.
 pub(crate) struct Report {
     pub(crate) path: String,
     pub(crate) trace: Trace,
-    pub(crate) replay: Replay,
+    pub(crate) findings: Findings,
 }
 
 impl Report {
@@ -26,18 +28,18 @@ impl Report {
         input: &Input,
         from: Option<Format>,
         preset: &'static Preset,
+        progress: &Progress,
     ) -> Result<Self, String> {
-        let reader = input.open().map_err(|error| inputs::explained(&error))?;
+        let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
         let mut replay = Replay::new(preset);
         let trace = read(reader, from, &mut |event| replay.take(&event))
             .map_err(|problem| problem.to_string())?;
-        replay.finish();
-        Ok(Self { path: input.name(), trace, replay })
+        Ok(Self { path: input.name(), trace, findings: replay.finish() })
     }
 
     /// The strongest action that was asked for.
     pub(crate) fn worst(&self) -> Action {
-        let actions = self.replay.found.iter().map(|found| found.action);
+        let actions = self.findings.found.iter().map(|found| found.action);
         actions.max().unwrap_or(Action::Proceed)
     }
 }
@@ -68,7 +70,7 @@ fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
     if scan.paths.iter().any(|input| same_file(input, path)) {
         let why = "is an input, too: writing would destroy it; name another file";
         complain(&path.display().to_string(), why);
-        return Err(Exit::Output);
+        return Err(Exit::Setup);
     }
     // What an earlier run wrote into a folder that is read is no recording.
     inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
@@ -81,75 +83,122 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    let mut inputs = inputs::find(&scan.paths);
-    let mut output = output(scan, &mut inputs)?;
-    let mut tally = Tally { left_out: inputs.left_out.len(), ..Tally::default() };
-    let mut exit = Exit::Clean;
+    let preset = scan.preset()?;
+    let mut inputs = match scan.paths.as_slice() {
+        [] => sessions::find(scan.from())?,
+        paths => inputs::find(paths),
+    };
+    let output = output(scan, &mut inputs)?;
+    let mut reporter = Reporter::new(scan, output);
+    reporter.tally.left_out = inputs.left_out.len();
     for (path, why) in &inputs.errors {
-        complain(path, why);
-        tally.unread += 1;
-        exit = Exit::Input;
+        reporter.unread(path, why);
     }
-    let written = scan_each(scan, &inputs.found, &mut output, &mut tally, &mut exit);
+    let written = scan_each(scan, preset, inputs.found, &mut reporter);
+    let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
 
-/// Reads, judges and prints one input after the other, until nobody reads any more.
+/// Reads and judges the inputs, and reports on each in its turn, until nobody reads any more.
 fn scan_each(
     scan: &Scan,
-    inputs: &[Input],
-    output: &mut Output,
-    tally: &mut Tally,
-    exit: &mut Exit,
+    preset: &'static Preset,
+    inputs: Vec<Input>,
+    reporter: &mut Reporter<'_>,
 ) -> Result<(), Closed> {
-    let mut document = machine::Document::default();
-    for input in inputs {
-        let report = match Report::of(input, scan.from(), scan.preset()) {
-            Ok(report) => report,
+    let from = scan.from();
+    let jobs = scan.jobs().min(inputs.len());
+    let progress = Arc::new(Progress::of(&inputs));
+    let shared = Arc::clone(&progress);
+    let work = move |input: Input| (input.name(), Report::of(&input, from, preset, &shared));
+    let mut judged = 0;
+    let written = jobs::in_order(inputs, jobs, work, |(path, report)| {
+        judged += 1;
+        progress.judged(judged);
+        progress.aside(|| reporter.take(&path, report))
+    });
+    progress.end();
+    written.and_then(|()| reporter.finish())
+}
+
+/// Writes the reports, and keeps count.
+struct Reporter<'s> {
+    scan: &'s Scan,
+    output: Output,
+    document: machine::Document,
+    tally: Tally,
+    exit: Exit,
+}
+
+impl<'s> Reporter<'s> {
+    fn new(scan: &'s Scan, output: Output) -> Self {
+        let document = machine::Document::default();
+        Self { scan, output, document, tally: Tally::default(), exit: Exit::Clean }
+    }
+
+    /// Complains of an input of which nothing could be read.
+    fn unread(&mut self, path: &str, why: &str) {
+        complain(path, why);
+        self.tally.unread += 1;
+        self.exit = self.exit.max(Exit::Input);
+    }
+
+    /// Takes in what became of an input.
+    fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
+        match report {
+            Ok(report) => self.report(&report),
             Err(why) => {
-                complain(&input.name(), &why);
-                tally.unread += 1;
-                *exit = Exit::Input;
-                continue;
+                self.unread(path, &why);
+                Ok(())
             }
-        };
-        if scan.verbose {
+        }
+    }
+
+    fn report(&mut self, report: &Report) -> Result<(), Closed> {
+        if self.scan.verbose {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        *exit = judge(&report, scan, tally).max(*exit);
-        match scan.format {
-            OutputFormat::Human => output.write(&human::report(&report))?,
-            OutputFormat::Jsonl => output.write(&machine::line(&report))?,
-            OutputFormat::Json => document.push(&report),
+        self.judge(report);
+        match self.scan.format {
+            OutputFormat::Human => self.output.write(&human::report(report)),
+            OutputFormat::Jsonl => self.output.write(&machine::line(report)),
+            OutputFormat::Json => {
+                self.document.push(report);
+                Ok(())
+            }
         }
     }
-    match scan.format {
-        OutputFormat::Human => output.write(&human::summary(tally)),
-        OutputFormat::Jsonl => Ok(()),
-        OutputFormat::Json => output.write(&document.finish()),
-    }
-}
 
-/// Counts the report, complains of what could not be read in it, and says how to exit.
-fn judge(report: &Report, scan: &Scan, tally: &mut Tally) -> Exit {
-    let worst = report.worst();
-    if worst > Action::Proceed {
-        tally.stuck += 1;
-    } else {
-        tally.clean += 1;
+    /// Counts the report, and complains of what could not be read in it.
+    fn judge(&mut self, report: &Report) {
+        let worst = report.worst();
+        if worst > Action::Proceed {
+            self.tally.stuck += 1;
+        } else {
+            self.tally.clean += 1;
+        }
+        for problem in &report.trace.problems {
+            complain(&report.path, &problem.to_string());
+        }
+        let unsaid = report.trace.skipped.saturating_sub(report.trace.problems.len());
+        if unsaid > 0 {
+            complain(&report.path, &format!("and {unsaid} more that could not be read"));
+        }
+        if report.trace.skipped > 0 {
+            self.tally.partly += 1;
+            self.exit = self.exit.max(Exit::Input);
+        } else if self.scan.fail_on().is_some_and(|least| worst >= least) {
+            self.exit = self.exit.max(Exit::Found);
+        }
     }
-    for problem in &report.trace.problems {
-        complain(&report.path, &problem.to_string());
+
+    /// Writes what comes after the last report.
+    fn finish(&mut self) -> Result<(), Closed> {
+        match self.scan.format {
+            OutputFormat::Human => self.output.write(&human::summary(&self.tally)),
+            OutputFormat::Jsonl => Ok(()),
+            OutputFormat::Json => self.output.write(&std::mem::take(&mut self.document).finish()),
+        }
     }
-    let unsaid = report.trace.skipped.saturating_sub(report.trace.problems.len());
-    if unsaid > 0 {
-        complain(&report.path, &format!("and {unsaid} more that could not be read"));
-    }
-    if !report.trace.problems.is_empty() || report.trace.skipped > 0 {
-        tally.partly += 1;
-        return Exit::Input;
-    }
-    let fails = scan.fail_on().is_some_and(|least| worst >= least);
-    if fails { Exit::Found } else { Exit::Clean }
 }

@@ -36,7 +36,7 @@ mod silence;
 mod tags;
 
 pub use likeness::PRIMARY_KEYS;
-pub use recipe::{PRESETS, Preset, Recipe};
+pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart};
 pub use silence::is_silent;
 pub use tags::tag;
 

@@ -11,20 +11,25 @@ use crate::tags::tag;
 /// How digests are made from calls and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    likeness: Likeness,
-    result: ResultPart,
+    /// Which calls are alike.
+    pub likeness: Likeness,
+    /// How much of a result counts.
+    pub result: ResultPart,
 }
 
+/// Which calls are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Likeness {
-    /// Only equal calls are alike.
+pub enum Likeness {
+    /// Only equal calls are.
     Equal,
-    /// Calls with equal primary keys are alike, and reads of one file.
+    /// Calls with equal [primary keys](crate::PRIMARY_KEYS) are, and reads of one file.
     PrimaryKeys,
 }
 
+/// How much of a result counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ResultPart {
+pub enum ResultPart {
+    /// All of it.
     Whole,
     /// So many characters from its start.
     Head(usize),

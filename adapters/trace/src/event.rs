@@ -12,6 +12,16 @@ pub enum Event<'a> {
     Outcome(Outcome<'a>),
     /// Somebody said something.
     Message(Message<'a>),
+    /// Another run begins in the same input, as where files were put together: its workers have
+    /// nothing to do with those before, whatever their names. Calls and messages count on.
+    Begin(Begin<'a>),
+}
+
+/// The beginning of another run. The first one of an input begins without saying so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begin<'a> {
+    /// The run's name, if it has one.
+    pub session: Option<&'a str>,
 }
 
 /// A tool's name with its arguments, as the agent asked for it.

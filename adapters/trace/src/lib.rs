@@ -55,6 +55,7 @@
 //! - Codex and Gemini CLI put a random id, a time or a process's number into results; these lines
 //!   are left out of [`Outcome::text`], since no two results would be equal otherwise.
 //! - Subagents in the file of their parent are workers of their own.
+//! - Native traces are put together with `cat`: a header in mid-file begins another run.
 //!
 //! An assistant's message right before a call belongs to that call's turn; any other is
 //! [`text_only`](Message::text_only). So it is held back until its worker's next event.
@@ -88,7 +89,7 @@ mod swe_agent;
 
 use std::io::BufRead;
 
-pub use event::{Args, Call, Event, Message, Outcome, Role};
+pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
 pub use format::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
 
@@ -112,11 +113,13 @@ pub struct Trace {
     pub format: Format,
     /// The keys by which the format was told, or that the caller named it.
     pub reason: &'static str,
-    /// The run's name, if the file holds one.
+    /// The first run's name, if the file holds one.
     pub session: Option<String>,
+    /// How many runs the file holds: one, and one more for each that [begins](Event::Begin) in it.
+    pub runs: usize,
     /// How many calls were delivered.
     pub calls: usize,
-    /// How many workers issued calls.
+    /// How many workers issued calls, those of each run by themselves.
     pub workers: usize,
     /// How many results were flagged as failed; none where the format has no flag (OpenAI,
     /// SWE-agent), or where the file tells the end of no call (Codex). A failure that a Codex

@@ -1,6 +1,8 @@
 //! This project's own traces: JSON Lines of calls and messages.
 //!
 //! - An optional header, the first object if it has no `type`; its `session` names the run.
+//!   Behind a record it begins another run, as where traces are put together; there it is told
+//!   from a record that lost its `type` by having no field of a record.
 //! - `{"type":"call","tool":…,"args":…,"result":…,"is_error":…,"worker":…,"step":…,"result_sha":…}`
 //! - `{"type":"message","role":…,"text":…,"worker":…}`
 //!
@@ -69,6 +71,7 @@ impl<'a> Record<'a> {
             Some("message") => self.message(recorder),
             Some(_) => Ok(()),
             None if first => self.header(recorder),
+            None if recorder.has_begun() && self.is_header() => self.begin(recorder),
             None => Err(ProblemKind::Missing { record: "a record", field: "type" }),
         }
     }
@@ -79,6 +82,21 @@ impl<'a> Record<'a> {
             recorder.session(&session);
         }
         Ok(())
+    }
+
+    /// Whether there is no field of a record.
+    fn is_header(&self) -> bool {
+        let of_call =
+            [self.tool, self.args, self.result, self.is_error, self.step, self.result_sha];
+        let of_message = [self.role, self.text];
+        of_call.iter().chain(&of_message).chain([&self.worker]).all(Option::is_none)
+    }
+
+    fn begin(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let session = strict_string(self.session, "session");
+        // Whatever its name is: what follows is of another run.
+        recorder.begin(session.as_ref().ok().and_then(Option::as_deref));
+        session.map(|_| ())
     }
 
     fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {

@@ -1,6 +1,6 @@
 //! Turns what a format's reader finds into numbered events, and counts.
 
-use crate::event::{Args, Call, Event, Message, Outcome, Role};
+use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role};
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{Format, PROBLEMS_MAX, Trace};
@@ -18,6 +18,7 @@ pub(crate) struct Recorder<'s> {
     sink: &'s mut dyn FnMut(Event<'_>),
     format: Format,
     session: Option<String>,
+    runs: usize,
     workers: Vec<Worker>,
     /// Counts the lookups of workers, to tell which one was unseen for longest.
     clock: u64,
@@ -75,6 +76,7 @@ impl<'s> Recorder<'s> {
             sink,
             format,
             session: None,
+            runs: 1,
             workers: Vec::new(),
             clock: 0,
             held_bytes: 0,
@@ -99,6 +101,20 @@ impl<'s> Recorder<'s> {
     /// Notes the session's name; the first one counts.
     pub(crate) fn session(&mut self, name: &str) {
         self.session.get_or_insert_with(|| name.to_owned());
+    }
+
+    /// Whether a call or a message has been read.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.calls > 0 || self.messages > 0
+    }
+
+    /// Begins another run: nothing that comes belongs to what was before.
+    pub(crate) fn begin(&mut self, session: Option<&str>) {
+        self.release_all();
+        self.workers.clear();
+        self.pairing = Pairing::default();
+        self.runs += 1;
+        (self.sink)(Event::Begin(Begin { session }));
     }
 
     /// Notes a line or an element that could not be read.
@@ -192,10 +208,7 @@ impl<'s> Recorder<'s> {
     ///
     /// If the input held no record of the format: the first problem met, or that fact.
     pub(crate) fn finish(mut self, reason: &'static str) -> Result<Trace, Problem> {
-        self.workers.sort_unstable_by_key(|worker| worker.held.as_ref().map(|held| held.index));
-        for slot in 0..self.workers.len() {
-            self.release(slot, true);
-        }
+        self.release_all();
         if !self.recognised {
             let format = self.format;
             let first = self.problems.into_iter().next();
@@ -205,6 +218,7 @@ impl<'s> Recorder<'s> {
             format: self.format,
             reason,
             session: self.session,
+            runs: self.runs,
             calls: self.calls,
             workers: self.issuers,
             errors: self.flags.then_some(self.errors),
@@ -217,6 +231,14 @@ impl<'s> Recorder<'s> {
         let index = self.messages;
         self.messages += 1;
         index
+    }
+
+    /// Delivers all that is held back, in its order: no call follows.
+    fn release_all(&mut self) {
+        self.workers.sort_unstable_by_key(|worker| worker.held.as_ref().map(|held| held.index));
+        for slot in 0..self.workers.len() {
+            self.release(slot, true);
+        }
     }
 
     fn release(&mut self, slot: usize, text_only: bool) {
@@ -283,6 +305,7 @@ mod tests {
                     message.text.len(),
                     if message.text_only { " text only" } else { "" }
                 ),
+                Event::Begin(begin) => format!("begin {:?}", begin.session),
             });
         };
         let mut recorder = Recorder::new(Format::Native, &mut sink);
@@ -314,6 +337,29 @@ mod tests {
             "message 3 3 text only",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn another_run_has_other_workers() {
+        let (told, trace) = record(|recorder| {
+            recorder.call("a", Step::New, "ls", Args::Json("{}"));
+            recorder.pairing.issue("a", "1", 0, 0);
+            recorder.say("b", "22");
+            recorder.say("a", "1");
+            recorder.begin(Some("next"));
+            assert!(!recorder.pairing.is_open("a", "1"));
+            recorder.call("a", Step::Same, "ls", Args::Json("{}"));
+        });
+        let expected = [
+            "call 0 a step 1",
+            "message 0 2 text only",
+            "message 1 1 text only",
+            "begin Some(\"next\")",
+            "call 1 a step 2",
+        ];
+        assert_eq!(told, expected);
+        let trace = trace.expect("a trace");
+        assert_eq!((trace.runs, trace.workers, trace.session), (2, 2, None));
     }
 
     #[test]

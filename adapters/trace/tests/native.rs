@@ -109,6 +109,36 @@ fn a_header_and_the_name_of_the_format_make_an_empty_trace() {
 }
 
 #[test]
+fn a_header_behind_a_record_begins_another_run() {
+    let first = "{\"session\":\"s1\"}\n{\"type\":\"call\",\"tool\":\"x\",\"step\":0}\n";
+    let said = "{\"type\":\"message\",\"role\":\"assistant\",\"text\":\"Done.\"}\n";
+    for (header, name, problem) in [
+        ("{\"session\":\"s2\",\"agent\":\"y\"}", "s2", None),
+        ("{\"agent\":\"y\"}", "unnamed", None),
+        ("{}", "unnamed", None),
+        ("{\"session\":2}", "unnamed", Some("line 4: the field `session` must be a string")),
+    ] {
+        let call = "{\"type\":\"call\",\"tool\":\"x\",\"step\":0}\n";
+        let told = told(format!("{first}{said}{header}\n{call}").as_bytes(), None);
+        let begin = format!("begin {name}");
+        let expected =
+            ["#0 main/1 x null", "main Assistant only: Done.", &begin, "#1 main/2 x null"];
+        assert_eq!(told.events, expected);
+        assert_eq!(told.problems(), problem.into_iter().collect::<Vec<_>>());
+        let trace = told.end.expect("a trace");
+        assert_eq!((trace.runs, trace.calls, trace.workers), (2, 2, 2));
+        assert_eq!(trace.session.as_deref(), Some("s1"));
+    }
+}
+
+#[test]
+fn what_is_no_record_begins_no_run_before_the_first_record() {
+    let told = told(b"{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::Native));
+    assert_eq!(told.problems(), ["line 2: a record needs the field `type`"]);
+    assert!(told.events.is_empty());
+}
+
+#[test]
 fn problems_beyond_the_limit_are_counted() {
     let mut input = b"{\"type\":\"call\",\"tool\":\"x\"}\n".to_vec();
     input.extend(b"bad\n".repeat(50));

@@ -40,6 +40,11 @@ const MEANINGLESS: &[&[&str]] = &[
     &["scan", "RUNS", "-o"],
     &["scan", "RUNS", "--output"],
     &["scan", "RUNS", "--help=yes"],
+    &["scan", "RUNS", "--jobs"],
+    &["scan", "RUNS", "--jobs", "0"],
+    &["scan", "RUNS", "--jobs", "-1"],
+    &["scan", "RUNS", "--jobs", "1000000"],
+    &["scan", "RUNS", "--jobs", "many"],
     &["eval"],
     &["eval", "RUNS"],
     &["eval", "--labels", "LABELS"],
@@ -50,6 +55,14 @@ const MEANINGLESS: &[&[&str]] = &[
     &["presets", "nonsense"],
     &["presets", "balanced", "nudge"],
     &["presets", "--nonsense"],
+    &["presets", "--format", "json"],
+    &["scan", "RUNS", "--config"],
+    &["scan", "RUNS", "--config", "x.toml", "--preset", "balanced"],
+    &["completions"],
+    &["completions", "nonsense"],
+    &["completions", "bash", "zsh"],
+    &["man", "nonsense"],
+    &["man", "scan", "eval"],
 ];
 
 /// The actions that `--fail-on` knows, the mildest first.
@@ -105,6 +118,8 @@ fn help_and_version_are_no_errors() {
         &["presets", "--help"],
         &["presets"],
         &["presets", "balanced"],
+        &["completions", "bash"],
+        &["man"],
     ] {
         let ran = unstuck(line);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{line:?}");

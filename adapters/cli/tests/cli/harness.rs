@@ -48,14 +48,36 @@ impl Ran {
     }
 }
 
-/// The program, with nothing on standard input and nothing of the caller's terminal.
+/// What the program might take from the caller's surroundings.
+const SURROUNDINGS: [&str; 7] = [
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "RUST_BACKTRACE",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+];
+
+/// A home folder with nothing in it, since it is not there.
+const NO_HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/nobody");
+
+/// The program, with nothing on standard input and nothing of the caller's terminal or home.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unstuck"));
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "RUST_BACKTRACE"] {
+    for variable in SURROUNDINGS {
         command.env_remove(variable);
     }
     command.env("COLUMNS", "80").stdin(Stdio::null());
+    at_home(&mut command, Path::new(NO_HOME));
     command
+}
+
+/// Gives the program the user's folder `home`.
+pub(crate) fn at_home(command: &mut Command, home: &Path) {
+    for variable in ["HOME", "USERPROFILE"] {
+        command.env(variable, home);
+    }
 }
 
 /// Runs the program with these arguments.

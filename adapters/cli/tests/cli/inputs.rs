@@ -200,6 +200,30 @@ fn each_of_many_workers_is_judged_for_itself() {
 }
 
 #[test]
+fn runs_that_were_put_together_are_judged_each_by_itself() {
+    let record = stuck().lines().next().map(|line| format!("{line}\n")).expect("a line");
+    let run =
+        |name: &str, calls: usize| format!("{{\"session\":\"{name}\"}}\n{}", record.repeat(calls));
+    for (runs, places) in [
+        (vec![run("a", 2), run("b", 2)], vec![]),
+        (vec![run("a", 4), run("b", 2), run("c", 3)], vec![2, 3, 8]),
+    ] {
+        let ran = unstuck_reading(&["scan", "-", "--format", "jsonl"], runs.concat().as_bytes());
+        assert_eq!((ran.exit, ran.err.as_str()), (i32::from(!places.is_empty()), ""));
+        let report = ran.only_line();
+        assert_eq!(report["session"], "a");
+        let findings = report["findings"].as_array().expect("findings");
+        let found: Vec<_> = findings.iter().filter_map(|one| one["at_call"].as_u64()).collect();
+        assert_eq!(found, places, "{report}");
+    }
+    let both = run("a", 3) + &run("b", 3);
+    let ran = unstuck_reading(&["scan", "-"], both.as_bytes());
+    assert!(ran.out.contains("stuck  -  (6 calls, 2 sessions)"), "{}", ran.out);
+    assert!(ran.out.contains("nudge at #2; last seen at #2"), "{}", ran.out);
+    assert!(ran.out.contains("nudge at #5; last seen at #5"), "{}", ran.out);
+}
+
+#[test]
 fn arguments_nested_beyond_reason_are_arguments() {
     let folder = Folder::new();
     for depth in [60, 100, 200, 20_000] {

@@ -1,14 +1,18 @@
 //! The program as its users meet it: command lines in; exit codes, reports and messages out.
 
 mod bytes;
+mod config;
 mod exits;
 mod formats;
 mod harness;
 mod inputs;
+mod jobs;
+mod manual;
 mod outputs;
 mod readme;
 mod real_runs;
 mod recorded;
 mod schema;
+mod sessions;
 mod shown;
 mod wording;

@@ -20,6 +20,8 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
         vec![word("scan"), runs, word("--format=jsonl")],
         vec![word("eval"), word("--labels"), labels, runs],
         vec![word("presets")],
+        vec![word("completions"), word("bash")],
+        vec![word("man")],
         vec![word("--help")],
         vec![word("scan"), word("--help")],
     ] {

@@ -46,5 +46,6 @@ fn word(event: &Event<'_>) -> String {
             let (worker, role, text) = (message.worker, message.role, message.text);
             format!("{worker} {role:?}{only}: {text}")
         }
+        Event::Begin(begin) => format!("begin {}", begin.session.unwrap_or("unnamed")),
     }
 }

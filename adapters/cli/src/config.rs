@@ -1,0 +1,233 @@
+//! Policies in files: `--config`, and `presets --format toml`, which prints what that reads.
+
+mod fields;
+mod mistake;
+mod read;
+mod tools;
+mod words;
+mod write;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use unstuck_text::Preset;
+
+use crate::exit::Exit;
+use crate::output::{complain, quote};
+pub(crate) use write::{HINT, config};
+
+/// The longest configuration: a policy of eight rules takes some KiB.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// The policy that the file `path` describes; what is wrong with it is said on standard error.
+pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
+    let name = path.display().to_string();
+    let text = text(path).map_err(|why| {
+        complain(&name, &why);
+        Exit::Setup
+    })?;
+    read::preset(&text).map_err(|mistake| {
+        let (line, column) = mistake.place(&text);
+        complain(&format!("{name}:{line}:{column}"), mistake.what());
+        quote(&mistake.quote(&text));
+        Exit::Setup
+    })
+}
+
+/// The file's text; the error says what is wrong with the file.
+fn text(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let mut bytes = Vec::new();
+    let read = file.take(BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err("longer than 1 MiB: expected a policy in TOML".to_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to() + 1;
+        format!("not UTF-8 at byte {byte}: expected a policy in TOML")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+    use unstuck_core::{
+        Action, Call, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung, Select, Tag,
+        TagSet, TextRule, Tool, ToolRule,
+    };
+    use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
+
+    use super::words::Word;
+    use super::{HINT, config, read};
+
+    /// Asserts that what is written of `preset` is read as `preset`.
+    fn comes_back(preset: &Preset) {
+        let text = config(preset);
+        let read = read::preset(&text).unwrap_or_else(|mistake| panic!("{mistake:?} in\n{text}"));
+        assert_eq!(read.policy, preset.policy, "{text}");
+        assert_eq!(read.recipe, preset.recipe, "{text}");
+    }
+
+    #[test]
+    fn every_preset_comes_back_as_it_is() {
+        PRESETS.iter().for_each(comes_back);
+    }
+
+    #[test]
+    fn a_preset_can_be_named_and_its_exemptions_changed() {
+        for preset in &PRESETS {
+            let name = preset.policy.name();
+            let named = read::preset(&format!("preset = \"{name}\"")).expect("a preset");
+            assert_eq!((named.policy, named.recipe), (preset.policy, preset.recipe));
+            let text = format!("preset = \"{name}\"\nexempt = [\"shell\", \"read\"]");
+            let changed = read::preset(&text).expect("a preset");
+            let exempt = TagSet::EMPTY.with(Tag::Shell).with(Tag::Read);
+            assert_eq!(*changed.policy, preset.policy.with_exempt(exempt));
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_tools_calls_and_phases_becomes_of_the_policy() {
+        let hint = HINT.lines().filter_map(|line| line.strip_prefix("# "));
+        let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
+        let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
+        let policy = read::preset(&text).expect("a configuration").policy;
+        let tool = ToolRule::new(Tool::named("screenshot")).exempt().poll().patience(2);
+        assert_eq!(policy.tools(), [tool]);
+        let recipe = Preset::named("nudge").expect("a preset").recipe;
+        assert_eq!(policy.allowed(), [recipe.call("bash", r#"{"command":"make test"}"#)]);
+        assert_eq!(policy.phases(), (Phase::new(10, 1), Phase::new(100, -1)));
+    }
+
+    #[test]
+    fn the_arguments_of_an_allowed_call_are_those_that_an_agent_writes() {
+        for (args, json) in [
+            ("{ path = \"a\", limit = 0x10 }", r#"{"limit":16,"path":"a"}"#),
+            ("{ x = [1, -2.50, true, { y = [] }] }", r#"{"x":[1,-2.5,true,{"y":[]}]}"#),
+            (r#"'{"a": null}'"#, r#"{"a":null}"#),
+            ("'make test'", "make test"),
+            ("{}", "{}"),
+        ] {
+            let text = format!("preset = \"repeat\"\n[[allow]]\ntool = \"t\"\nargs = {args}");
+            let allowed: &[Call] = read::preset(&text).expect("a configuration").policy.allowed();
+            assert_eq!(allowed, [Recipe::EXACT.call("t", json)], "{args}");
+        }
+    }
+
+    fn word<W: Word + std::fmt::Debug>() -> impl Strategy<Value = W> {
+        select(W::ALL)
+    }
+
+    /// A ladder that every pattern below can climb.
+    fn ladder() -> impl Strategy<Value = Ladder<'static>> {
+        let rungs =
+            (btree_set(9..20_u16, 1..4), vec(word(), 4)).prop_map(|(counts, mut actions)| {
+                actions.sort_unstable();
+                let last = counts.len() - 1;
+                let rung = |(n, (count, action)): (usize, (u16, Action))| {
+                    // What clears the history is the end of a ladder.
+                    Rung::new(count, if n < last { action.min(Action::Block) } else { action })
+                };
+                let rungs = counts.into_iter().zip(actions).enumerate().map(rung);
+                &*rungs.collect::<Vec<_>>().leak()
+            });
+        (word(), rungs).prop_map(|(basis, rungs)| Ladder { basis, rungs })
+    }
+
+    fn pattern() -> impl Strategy<Value = Pattern> {
+        prop_oneof![
+            (2..9_u16).prop_map(|times| Pattern::Streak { times }),
+            (2..9_u8, 20..40_u8, any::<u8>())
+                .prop_map(|(times, within, novel)| Pattern::Recurrence { times, within, novel }),
+            (2..4_u8, 4..9_u8, 2..9_u8).prop_map(|(min, max, laps)| Pattern::cycle(min, max, laps)),
+        ]
+    }
+
+    fn selection() -> impl Strategy<Value = Select> {
+        prop_oneof![
+            select(vec![Select::Every, Select::Unreported]),
+            word().prop_map(Select::Tag),
+            word().prop_map(Select::Except),
+        ]
+    }
+
+    fn name() -> impl Strategy<Value = &'static str> {
+        "[a-z\"'\\\\#=\\[é-]{1,12}".prop_map(|name| &*name.leak())
+    }
+
+    fn rule() -> impl Strategy<Value = Rule<'static>> {
+        let words = (word(), word(), word::<Outcomes>(), word::<Progress>(), word());
+        (name(), words, selection(), pattern(), ladder()).prop_map(
+            |(name, (args, results, outcomes, progress, most), select, pattern, ladder)| {
+                let mut rule = Rule::new(name, args, results, pattern, ladder);
+                (rule.outcomes, rule.progress) = (outcomes, progress);
+                rule.select(select).silent_at_most(most)
+            },
+        )
+    }
+
+    fn text() -> impl Strategy<Value = TextRule<'static>> {
+        (name(), word(), 2..9_u16, ladder())
+            .prop_map(|(name, texts, times, ladder)| TextRule::new(name, texts, times, ladder))
+    }
+
+    fn recipe() -> impl Strategy<Value = Recipe> {
+        let result = prop_oneof![
+            Just(ResultPart::Whole),
+            (1..=u32::MAX).prop_map(|head| ResultPart::Head(head as usize)),
+        ];
+        (word::<Likeness>(), result).prop_map(|(likeness, result)| Recipe { likeness, result })
+    }
+
+    proptest! {
+        #[test]
+        fn every_policy_that_the_engine_takes_comes_back(
+            name in name(),
+            window in 40..=64_u8,
+            rules in vec(rule(), 1..4),
+            texts in vec(text(), 0..4),
+            exempt in vec(word::<Tag>(), 0..4),
+            phases in (0..50_u32, any::<i8>(), 50..u32::MAX, any::<i8>()),
+            recipe in recipe(),
+        ) {
+            let policy = Policy::new(name, window, rules.leak());
+            let policy = policy.and_then(|policy| policy.with_texts(texts.leak()));
+            let (early, late) = (Phase::new(phases.0, phases.1), Phase::new(phases.2, phases.3));
+            let policy = policy.and_then(|policy| policy.with_phases(early, late));
+            let exempt = exempt.into_iter().fold(TagSet::EMPTY, TagSet::with);
+            let policy = policy.expect("a policy that can work").with_exempt(exempt);
+            comes_back(&Preset { policy: Box::leak(Box::new(policy)), recipe });
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_with_a_place(text in "(?s).{0,200}") {
+            refused_with_a_place(&text);
+        }
+
+        #[test]
+        fn a_damaged_configuration_is_read_or_refused_with_a_place(
+            preset in select(&PRESETS[..]),
+            cuts in vec((any::<Index>(), 0..9_usize, "[a-z0-9\"=.,{}\\[\\] \n-]{0,5}"), 1..5),
+        ) {
+            let mut text = config(&preset);
+            for (at, length, put) in cuts {
+                let at = at.index(text.len() + 1);
+                text.replace_range(at..text.len().min(at + length), &put);
+            }
+            refused_with_a_place(&text);
+        }
+    }
+
+    fn refused_with_a_place(text: &str) {
+        if let Err(mistake) = read::preset(text) {
+            let (line, column) = mistake.place(text);
+            assert!((1..=text.matches('\n').count() + 1).contains(&line), "{mistake:?}");
+            assert!(column >= 1 && !mistake.what().is_empty(), "{mistake:?}");
+            assert_eq!(mistake.quote(text).lines().count(), 3, "{mistake:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The fields of a TOML table, each taken for what it should be.
+
+use std::ops;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use super::mistake::Mistake;
+use super::words::{self, Word};
+
+/// A value, and where it stands.
+pub(crate) type Node<'d> = Spanned<DeValue<'d>>;
+
+/// A table with the fields that it may have.
+pub(crate) struct Fields<'d> {
+    table: &'d DeTable<'d>,
+    span: ops::Range<usize>,
+    /// What the table describes, with its article: "a rule".
+    what: &'static str,
+}
+
+impl<'d> Fields<'d> {
+    /// The table that describes `what` and has no other fields than those `known`.
+    pub(crate) fn of(
+        table: &'d DeTable<'d>,
+        span: ops::Range<usize>,
+        what: &'static str,
+        known: &[&str],
+    ) -> Result<Self, Mistake> {
+        let unknown = table.iter().map(|(key, _)| key);
+        let unknown = unknown.filter(|key| !known.contains(&key.get_ref().as_ref()));
+        // Tables are sorted by name; the first in the file is what its writer sees first.
+        if let Some(key) = unknown.min_by_key(|key| key.span().start) {
+            let word = key.get_ref();
+            let what = format!("{what} has no field `{word}`{}", right(word, known));
+            return Err(Mistake::new(key.span(), what));
+        }
+        Ok(Self { table, span, what })
+    }
+
+    /// The table that `node` should be.
+    pub(crate) fn at(
+        node: &'d Node<'d>,
+        what: &'static str,
+        known: &[&str],
+    ) -> Result<Self, Mistake> {
+        match node.get_ref() {
+            DeValue::Table(table) => Self::of(table, node.span(), what, known),
+            _ => Err(other(node, &format!("a table with {}", listed(known)))),
+        }
+    }
+
+    pub(crate) fn span(&self) -> ops::Range<usize> {
+        self.span.clone()
+    }
+
+    pub(crate) fn optional(&self, key: &str) -> Option<&'d Node<'d>> {
+        self.table.get(key)
+    }
+
+    pub(crate) fn required(&self, key: &str) -> Result<&'d Node<'d>, Mistake> {
+        let missing = || Mistake::new(self.span(), format!("{} needs `{key}`", self.what));
+        self.optional(key).ok_or_else(missing)
+    }
+
+    /// Refuses the field `key`, for the reason `why`.
+    pub(crate) fn without(&self, key: &str, why: &str) -> Result<(), Mistake> {
+        let key = self.table.get_key_value(key).map(|(key, _)| key);
+        key.map_or(Ok(()), |key| {
+            Err(Mistake::new(
+                key.span(),
+                format!("`{}` does not belong here: {why}", key.get_ref()),
+            ))
+        })
+    }
+
+    /// The word in the field `key`, or `default` where there is none.
+    pub(crate) fn word_or<W: Word>(&self, key: &str, default: W) -> Result<W, Mistake> {
+        self.optional(key).map_or(Ok(default), word)
+    }
+}
+
+/// The word that `node` should be.
+pub(crate) fn word<W: Word>(node: &Node<'_>) -> Result<W, Mistake> {
+    let known = words::list::<W>();
+    let DeValue::String(found) = node.get_ref() else {
+        return Err(other(node, &format!("one of {}", listed(&known))));
+    };
+    W::ALL.iter().copied().find(|word| word.word() == found).ok_or_else(|| unknown(node, &known))
+}
+
+/// The mistake of a word that is none of those `known`.
+pub(crate) fn unknown(node: &Node<'_>, known: &[&str]) -> Mistake {
+    let found = node.get_ref().as_str().unwrap_or_default();
+    Mistake::new(node.span(), format!("{found:?} is not known here{}", right(found, known)))
+}
+
+/// The text that `node` should be.
+pub(crate) fn text<'d>(node: &'d Node<'d>) -> Result<&'d str, Mistake> {
+    node.get_ref().as_str().ok_or_else(|| other(node, "a string"))
+}
+
+/// The truth value that `node` should be.
+pub(crate) fn flag(node: &Node<'_>) -> Result<bool, Mistake> {
+    node.get_ref().as_bool().ok_or_else(|| other(node, "true or false"))
+}
+
+/// The whole number that `node` should be, in the range of its type.
+pub(crate) fn number<N: TryFrom<i64> + Range>(node: &Node<'_>) -> Result<N, Mistake> {
+    let expected = || format!("a whole number from {} to {}", N::LEAST, N::MOST);
+    let DeValue::Integer(number) = node.get_ref() else { return Err(other(node, &expected())) };
+    let value = i64::from_str_radix(number.as_str(), number.radix()).ok();
+    let what = || Mistake::new(node.span(), format!("expected {}", expected()));
+    value.and_then(|value| N::try_from(value).ok()).ok_or_else(what)
+}
+
+/// A number from a range.
+pub(crate) trait Range {
+    const LEAST: i64;
+    const MOST: i64;
+}
+
+impl Range for u8 {
+    const LEAST: i64 = 0;
+    const MOST: i64 = 0xFF;
+}
+
+impl Range for i8 {
+    const LEAST: i64 = -0x80;
+    const MOST: i64 = 0x7F;
+}
+
+impl Range for u16 {
+    const LEAST: i64 = 0;
+    const MOST: i64 = 0xFFFF;
+}
+
+impl Range for u32 {
+    const LEAST: i64 = 0;
+    const MOST: i64 = 0xFFFF_FFFF;
+}
+
+impl Range for i64 {
+    const LEAST: i64 = Self::MIN;
+    const MOST: i64 = Self::MAX;
+}
+
+/// The fields of the table that `node` should be, of which each name is the writer's own; in the
+/// order of their names.
+pub(crate) fn entries<'d>(
+    node: &'d Node<'d>,
+    what: &str,
+) -> Result<impl Iterator<Item = (&'d Spanned<DeString<'d>>, &'d Node<'d>)> + use<'d>, Mistake> {
+    let table = node.get_ref().as_table();
+    table.map(|table| table.iter()).ok_or_else(|| other(node, &format!("a table of {what}")))
+}
+
+/// The elements of the list that `node` should be, of `what`.
+pub(crate) fn elements<'d>(
+    node: &'d Node<'d>,
+    what: &str,
+) -> Result<impl Iterator<Item = &'d Node<'d>> + use<'d>, Mistake> {
+    let list = node.get_ref().as_array();
+    list.map(|list| list.iter()).ok_or_else(|| other(node, &format!("a list of {what}")))
+}
+
+/// The mistake of a value of another type than was `expected`.
+pub(crate) fn other(node: &Node<'_>, expected: &str) -> Mistake {
+    let found = match node.get_ref() {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    };
+    Mistake::new(node.span(), format!("expected {expected}, found {found}"))
+}
+
+/// What would have been right instead of `word`.
+fn right(word: &str, known: &[&str]) -> String {
+    match words::meant(word, known) {
+        Some(meant) => format!(": did you mean `{meant}`? Known are {}", listed(known)),
+        None => format!("; known are {}", listed(known)),
+    }
+}
+
+fn listed(known: &[&str]) -> String {
+    known.join(", ")
+}

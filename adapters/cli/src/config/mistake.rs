@@ -1,0 +1,132 @@
+//! A mistake in a configuration: what is wrong, where, and what would be right.
+
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::shown::{plain, shortened};
+
+/// Readable in a terminal of the usual width.
+const COLUMNS: usize = 80;
+
+/// How much of a long line is shown before the mistake.
+const BEFORE: usize = 24;
+
+/// Something that is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// The bytes of the text that are at fault.
+    span: Range<usize>,
+    what: String,
+}
+
+impl Mistake {
+    pub(crate) fn new(span: Range<usize>, what: impl Into<String>) -> Self {
+        Self { span, what: what.into() }
+    }
+
+    /// What is wrong, in one sentence.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// The line and the column of the mistake in `text`, from 1.
+    pub(crate) fn place(&self, text: &str) -> (usize, usize) {
+        let before = self.before(text);
+        let lines = before.matches('\n').count();
+        (lines + 1, line_of(before).chars().count() + 1)
+    }
+
+    /// The line of `text` with the mistake marked in it, as compilers show it.
+    pub(crate) fn quote(&self, text: &str) -> String {
+        let before = self.before(text);
+        let start = before.len();
+        let begin = start - line_of(before).len();
+        let line = text[begin..].lines().next().unwrap_or_default();
+        let fault = line.get(start - begin..).unwrap_or_default();
+        let long = self.span.end.saturating_sub(start).min(fault.len());
+        let number = self.place(text).0.to_string();
+        let gutter = " ".repeat(number.len());
+        let room = COLUMNS - number.len() - " | ".len();
+
+        let (before, fault) = (plain(line_of(before)), plain(fault.get(..long).unwrap_or(fault)));
+        let (cut, before) = beginning_cut(&before, room);
+        let rest = &plain(line)[cut..];
+        let rest = if cut > 0 { format!("…{rest}") } else { rest.to_owned() };
+        let marks = "^".repeat(fault.width().clamp(1, room - before));
+        let indent = " ".repeat(before);
+        let line = shortened(&rest, room);
+        format!("{gutter} |\n{number} | {line}\n{gutter} | {indent}{marks}\n")
+    }
+
+    /// What stands before the mistake.
+    fn before<'t>(&self, text: &'t str) -> &'t str {
+        let start = (0..=self.span.start.min(text.len())).rev();
+        let start = start.into_iter().find(|&start| text.is_char_boundary(start));
+        &text[..start.unwrap_or(0)]
+    }
+}
+
+/// The last line of `text`.
+fn line_of(text: &str) -> &str {
+    text.rsplit('\n').next().unwrap_or_default()
+}
+
+/// How many bytes of what stands `before` a mistake are to be left out so that it fits into `room`
+/// columns, and how many columns the rest takes with the mark of that.
+fn beginning_cut(before: &str, room: usize) -> (usize, usize) {
+    let width = before.width();
+    if width < room - BEFORE {
+        return (0, width);
+    }
+    let tail = |&(at, _): &(usize, char)| before[at..].width() < BEFORE;
+    let cut = before.char_indices().find(tail).map_or(before.len(), |(at, _)| at);
+    (cut, before[cut..].width() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_marked_in_its_line() {
+        for (text, span, place, quote) in [
+            ("a = 1\nb = \"x\"\n", 10..13, (2, 5), "  |\n2 | b = \"x\"\n  |     ^^^\n"),
+            ("a = 1", 0..1, (1, 1), "  |\n1 | a = 1\n  | ^\n"),
+            ("a = 1\n", 6..6, (2, 1), "  |\n2 | \n  | ^\n"),
+            ("", 0..0, (1, 1), "  |\n1 | \n  | ^\n"),
+            ("é = [\n1]", 5..8, (1, 5), "  |\n1 | é = [\n  |     ^\n"),
+            ("日 = 1\r\n", 6..7, (1, 5), "  |\n1 | 日 = 1\n  |      ^\n"),
+            ("\t\u{1b}[31m = 1", 9..10, (1, 10), "  |\n1 |  \u{fffd}[31m = 1\n  |          ^\n"),
+        ] {
+            let mistake = Mistake::new(span, "wrong");
+            assert_eq!(mistake.place(text), place, "{text}");
+            assert_eq!(mistake.quote(text), quote, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_on_both_sides() {
+        let text = format!("{} = oops{}", "k".repeat(200), "z".repeat(200));
+        let quote = Mistake::new(203..207, "wrong").quote(&text);
+        let expected = format!(
+            "  |\n1 | …{} = oops{}…\n  | {}^^^^\n",
+            "k".repeat(20),
+            "z".repeat(47),
+            " ".repeat(24)
+        );
+        assert_eq!(quote, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn any_place_of_any_text_can_be_shown(text in "(?s).{0,200}", start in 0..300_usize, long in 0..99_usize) {
+            let quote = Mistake::new(start..start + long, "wrong").quote(&text);
+            prop_assert_eq!(quote.lines().count(), 3);
+            prop_assert!(quote.lines().all(|line| line.width() <= COLUMNS), "{}", quote);
+            prop_assert!(!quote.chars().any(|c| c.is_control() && c != '\n'));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! From the text of a configuration to a policy.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use unstuck_core::{
+    Action, Basis, Flaw, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, Rule, Rung,
+    Select, Tag, TagSet, TextRule, Texts,
+};
+use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
+
+use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
+use super::mistake::Mistake;
+use super::tools;
+use crate::shown::plain;
+
+const POLICY: [&str; 10] =
+    ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];
+
+const RULE: [&str; 9] = [
+    "name",
+    "args",
+    "results",
+    "select",
+    "outcomes",
+    "pattern",
+    "progress",
+    "silent_max",
+    "ladder",
+];
+
+/// What a preset has, and a configuration that names one has not.
+const OF_PRESET: [&str; 5] = ["name", "window", "recipe", "rule", "text"];
+
+/// The policy, with its recipe, that `config` describes.
+///
+/// It lives as long as the program, of which it is the one policy: the detectors of all threads
+/// borrow it. What it is made of is therefore never given back.
+pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
+    let root = DeTable::parse(config).map_err(|error| {
+        Mistake::new(error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
+    })?;
+    let fields = Fields::of(root.get_ref(), 0..0, "a policy", &POLICY)?;
+    let (policy, recipe) = match fields.optional("preset") {
+        Some(named) => named_preset(&fields, named)?,
+        None => whole(&fields)?,
+    };
+    let policy: &'static Policy<'static> = Box::leak(Box::new(adapted(policy, &recipe, &fields)?));
+    Ok(Box::leak(Box::new(Preset { policy, recipe })))
+}
+
+/// The policy with what may be said beside a preset as beside rules.
+fn adapted(
+    mut policy: Policy<'static>,
+    recipe: &Recipe,
+    fields: &Fields<'_>,
+) -> Result<Policy<'static>, Mistake> {
+    if let Some(tags) = fields.optional("exempt") {
+        policy = policy.with_exempt(exempt(tags)?);
+    }
+    if let Some(tools) = fields.optional("tools") {
+        policy = tools::with_tools(policy, tools)?;
+    }
+    if let Some(calls) = fields.optional("allow") {
+        policy = tools::with_allowed(policy, recipe, calls)?;
+    }
+    match fields.optional("adaptive") {
+        Some(phases) => tools::with_phases(policy, phases),
+        None => Ok(policy),
+    }
+}
+
+/// A preset, which has its own rules.
+fn named_preset(
+    fields: &Fields<'_>,
+    node: &Node<'_>,
+) -> Result<(Policy<'static>, Recipe), Mistake> {
+    let Some(preset) = Preset::named(text(node)?) else {
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.policy.name()).collect();
+        return Err(unknown(node, &names));
+    };
+    let name = preset.policy.name();
+    for key in OF_PRESET {
+        let why = format!(
+            "the preset has its own; to change it, begin with what `unstuck presets {name} \
+             --format toml` prints"
+        );
+        fields.without(key, &why)?;
+    }
+    Ok((*preset.policy, preset.recipe))
+}
+
+/// A policy that is written out.
+fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
+    let name = name(fields)?;
+    let window = fields.required("window")?;
+    let rules: Vec<Place> = match fields.optional("rule") {
+        Some(rules) => elements(rules, "[[rule]] tables")?.map(Place::of).collect(),
+        None => Ok(Vec::new()),
+    }?;
+    let policy = checked(name, window, &rules)?;
+    let policy = match fields.optional("text") {
+        Some(texts) => with_texts(policy, texts)?,
+        None => policy,
+    };
+    Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe)?))
+}
+
+/// A rule, and where it stands.
+struct Place {
+    rule: Rule<'static>,
+    whole: Range<usize>,
+    pattern: Range<usize>,
+    rungs: Rungs,
+}
+
+impl Place {
+    fn of(node: &Node<'_>) -> Result<Self, Mistake> {
+        let fields = Fields::at(node, "a rule", &RULE)?;
+        let name = name(&fields)?;
+        let (args, results) = (word(fields.required("args")?)?, word(fields.required("results")?)?);
+        let (at, steps) = (fields.required("pattern")?, fields.required("ladder")?);
+        let (ladder, rungs) = ladder(steps)?;
+        let mut rule = Rule::new(name, args, results, pattern(at)?, ladder);
+        rule.select = fields.optional("select").map_or(Ok(Select::Every), select)?;
+        rule.outcomes = fields.word_or("outcomes", Outcomes::Any)?;
+        rule.progress = fields.word_or("progress", Progress::Respect)?;
+        rule.silent_max = fields.word_or("silent_max", Action::Stop)?;
+        Ok(Self { rule, whole: node.span(), pattern: at.span(), rungs })
+    }
+
+    /// Where a flaw of the rule is to be mended.
+    fn of_flaw(&self, flaw: Flaw) -> Range<usize> {
+        match flaw {
+            Flaw::TooManyRules { .. } => self.whole.clone(),
+            flaw => self.rungs.of_flaw(flaw).unwrap_or(&self.pattern).clone(),
+        }
+    }
+}
+
+/// Where the rungs of a ladder stand, each with its count.
+struct Rungs {
+    whole: Range<usize>,
+    each: Vec<(u16, Range<usize>)>,
+}
+
+impl Rungs {
+    /// Where a flaw of the ladder is to be mended; none if it is none of a ladder.
+    fn of_flaw(&self, flaw: Flaw) -> Option<&Range<usize>> {
+        let count = match flaw {
+            Flaw::Rungs { .. } => return Some(&self.whole),
+            Flaw::CountsDoNotRise { next: count, .. }
+            | Flaw::ActionsFall { count }
+            | Flaw::RungOutOfReach { count, .. }
+            | Flaw::RungPassedOver { count, .. }
+            | Flaw::RungAfterReset { count } => count,
+            _ => return None,
+        };
+        let rung = self.each.iter().rfind(|(of_rung, _)| *of_rung == count);
+        Some(rung.map_or(&self.whole, |(_, span)| span))
+    }
+}
+
+/// The policy of these rules, if the engine takes it; else the first of them that it refuses.
+fn checked(
+    name: &'static str,
+    window: &Node<'_>,
+    places: &[Place],
+) -> Result<Policy<'static>, Mistake> {
+    let length = number(window)?;
+    let rules: Vec<Rule<'static>> = places.iter().map(|place| place.rule).collect();
+    let rules: &'static [Rule<'static>] = rules.leak();
+    let refused = |error: PolicyError<'_>, place: Option<&Place>| {
+        let span = match (error.flaw, place) {
+            (Flaw::Window { .. }, _) => window.span(),
+            (flaw, Some(place)) => place.of_flaw(flaw),
+            (_, None) => 0..0,
+        };
+        Mistake::new(span, error.to_string())
+    };
+    // Names may occur twice, so the rule at fault is the one that the rules before it do without.
+    for (n, place) in places.iter().enumerate() {
+        let rules = rules.get(..=n).unwrap_or(rules);
+        Policy::new(name, length, rules).map_err(|error| refused(error, Some(place)))?;
+    }
+    Policy::new(name, length, rules).map_err(|error| refused(error, None))
+}
+
+fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static>, Mistake> {
+    let mut rules = Vec::new();
+    for node in elements(node, "[[text]] tables")? {
+        let (rule, times, rungs) = text_rule(node)?;
+        // Each by itself, so that the first that the engine refuses is known by its place.
+        policy.with_texts(vec![rule].leak()).map_err(|error| {
+            let span = rungs.of_flaw(error.flaw).cloned().unwrap_or(times);
+            Mistake::new(span, error.to_string())
+        })?;
+        rules.push(rule);
+    }
+    let refused = |error: PolicyError<'_>| Mistake::new(node.span(), error.to_string());
+    policy.with_texts(rules.leak()).map_err(refused)
+}
+
+/// A rule about text, and where its `times` and its rungs stand.
+fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs), Mistake> {
+    let fields = Fields::at(node, "a rule about text", &["name", "texts", "times", "ladder"])?;
+    let (times, texts) = (fields.required("times")?, word::<Texts>(fields.required("texts")?)?);
+    let (ladder, rungs) = ladder(fields.required("ladder")?)?;
+    let rule = TextRule::new(name(&fields)?, texts, number(times)?, ladder);
+    Ok((rule, times.span(), rungs))
+}
+
+/// The name of a policy or a rule, which will be printed.
+fn name(fields: &Fields<'_>) -> Result<&'static str, Mistake> {
+    let node = fields.required("name")?;
+    let name = text(node)?;
+    if name.trim().is_empty() || plain(name) != name {
+        let what = "expected a name of one line, and of letters that can be seen";
+        return Err(Mistake::new(node.span(), what));
+    }
+    Ok(name.to_owned().leak())
+}
+
+fn exempt(node: &Node<'_>) -> Result<TagSet, Mistake> {
+    elements(node, "tags")?.try_fold(TagSet::EMPTY, |tags, node| Ok(tags.with(word(node)?)))
+}
+
+fn recipe(node: &Node<'_>) -> Result<Recipe, Mistake> {
+    let fields = Fields::at(node, "a recipe", &["likeness", "result"])?;
+    Ok(Recipe {
+        likeness: fields.word_or("likeness", Likeness::Equal)?,
+        result: fields.optional("result").map_or(Ok(ResultPart::Whole), result)?,
+    })
+}
+
+fn result(node: &Node<'_>) -> Result<ResultPart, Mistake> {
+    match node.get_ref() {
+        DeValue::String(part) if part == "whole" => Ok(ResultPart::Whole),
+        DeValue::Table(_) => {
+            let head = Fields::at(node, "a part of a result", &["head"])?.required("head")?;
+            match usize::try_from(number::<u32>(head)?) {
+                Ok(characters @ 1..) => Ok(ResultPart::Head(characters)),
+                _ => Err(Mistake::new(head.span(), "expected at least one character")),
+            }
+        }
+        _ => Err(other(node, "\"whole\", or { head = N } for its first N characters")),
+    }
+}
+
+fn select(node: &Node<'_>) -> Result<Select, Mistake> {
+    const WORDS: [&str; 2] = ["every", "unreported"];
+    match node.get_ref() {
+        DeValue::String(which) if which == "every" => Ok(Select::Every),
+        DeValue::String(which) if which == "unreported" => Ok(Select::Unreported),
+        DeValue::String(_) => Err(unknown(node, &WORDS)),
+        DeValue::Table(_) => {
+            let fields = Fields::at(node, "a selection", &["tag", "except"])?;
+            match (fields.optional("tag"), fields.optional("except")) {
+                (Some(tag), None) => Ok(Select::Tag(word::<Tag>(tag)?)),
+                (None, Some(tag)) => Ok(Select::Except(word::<Tag>(tag)?)),
+                _ => Err(Mistake::new(node.span(), "expected either `tag` or `except`")),
+            }
+        }
+        _ => Err(other(node, "\"every\", \"unreported\", { tag = … } or { except = … }")),
+    }
+}
+
+fn pattern(node: &Node<'_>) -> Result<Pattern, Mistake> {
+    let known = ["times", "within", "novel", "period", "laps"];
+    let fields = Fields::at(node, "a pattern", &known)?;
+    if fields.optional("period").or(fields.optional("laps")).is_some() {
+        for key in ["times", "within", "novel"] {
+            fields.without(key, "a cycle has `period` and `laps` alone")?;
+        }
+        let (period_min, period_max) = periods(fields.required("period")?)?;
+        return Ok(Pattern::cycle(period_min, period_max, number(fields.required("laps")?)?));
+    }
+    let times = fields.required("times")?;
+    let Some(within) = fields.optional("within") else {
+        fields.without("novel", "it counts what stands between, which `within` allows")?;
+        return Ok(Pattern::Streak { times: number(times)? });
+    };
+    let novel = fields.optional("novel").map_or(Ok(u8::MAX), number)?;
+    Ok(Pattern::Recurrence { times: number(times)?, within: number(within)?, novel })
+}
+
+/// The shortest and the longest period.
+fn periods(node: &Node<'_>) -> Result<(u8, u8), Mistake> {
+    const EXPECTED: &str = "the shortest and the longest period, as in [2, 10]";
+    let ends = node.get_ref().as_array().ok_or_else(|| other(node, EXPECTED))?;
+    match ends.iter().collect::<Vec<_>>()[..] {
+        [shortest, longest] => Ok((number(shortest)?, number(longest)?)),
+        _ => Err(Mistake::new(node.span(), format!("expected {EXPECTED}"))),
+    }
+}
+
+fn ladder(node: &Node<'_>) -> Result<(Ladder<'static>, Rungs), Mistake> {
+    let fields = Fields::at(node, "a ladder", &["basis", "rungs"])?;
+    let basis = fields.word_or("basis", Basis::Repetitions)?;
+    let (mut rungs, mut each) = (Vec::new(), Vec::new());
+    let list = fields.required("rungs")?;
+    for node in elements(list, "rungs")? {
+        let rung = rung(node)?;
+        each.push((rung.count, node.span()));
+        rungs.push(rung);
+    }
+    Ok((Ladder { basis, rungs: rungs.leak() }, Rungs { whole: list.span(), each }))
+}
+
+fn rung(node: &Node<'_>) -> Result<Rung, Mistake> {
+    let fields = Fields::at(node, "a rung", &["count", "action"])?;
+    Ok(Rung::new(number(fields.required("count")?)?, word(fields.required("action")?)?))
+}

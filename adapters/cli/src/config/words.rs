@@ -1,0 +1,132 @@
+//! The words of a policy, for reading and for writing alike.
+
+use unstuck_core::{Action, Args, Basis, Outcomes, Progress, Results, Tag, Texts};
+use unstuck_text::Likeness;
+
+/// Something that is written as one word of a few.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    /// Every one of them.
+    const ALL: &'static [Self];
+
+    /// How it is written.
+    fn word(self) -> &'static str;
+}
+
+impl Word for Args {
+    const ALL: &'static [Self] = &[Self::Same, Self::Similar, Self::SameTool, Self::Any];
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Word for Results {
+    const ALL: &'static [Self] = &[Self::Ignored, Self::Same, Self::Near];
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Word for Action {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Word for Tag {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Word for Outcomes {
+    const ALL: &'static [Self] = &[Self::Any, Self::Failed];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Word for Progress {
+    const ALL: &'static [Self] = &[Self::Respect, Self::Ignore];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Respect => "respect",
+            Self::Ignore => "ignore",
+        }
+    }
+}
+
+impl Word for Basis {
+    const ALL: &'static [Self] = &[Self::Repetitions, Self::LoopFindings, Self::AllFindings];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Repetitions => "repetitions",
+            Self::LoopFindings => "loop_findings",
+            Self::AllFindings => "all_findings",
+        }
+    }
+}
+
+impl Word for Texts {
+    const ALL: &'static [Self] = &[Self::Any, Self::Same, Self::Inside];
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Word for Likeness {
+    const ALL: &'static [Self] = &[Self::Equal, Self::PrimaryKeys];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::PrimaryKeys => "primary_keys",
+        }
+    }
+}
+
+/// Every word for a `W`, as a sentence lists them.
+pub(crate) fn list<W: Word>() -> Vec<&'static str> {
+    W::ALL.iter().map(|word| word.word()).collect()
+}
+
+/// The one among `known` that somebody who wrote `word` may have meant.
+pub(crate) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    let distance = |known: &&str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
+    // A third of the letters may be wrong: more makes another word.
+    let near = known.iter().filter(|known| distance(known) <= known.len().div_ceil(3));
+    near.min_by_key(|known| distance(known)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn a_slip_is_told_from_another_word() {
+        let known = ["same", "similar", "same_tool", "any"];
+        for (word, expected) in [
+            ("sam", Some("same")),
+            ("Same", Some("same")),
+            ("smilar", Some("similar")),
+            ("same-tool", Some("same_tool")),
+            ("anny", Some("any")),
+            ("different", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(word, &known), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! From a policy to the text of its configuration.
+
+use std::fmt::Write as _;
+
+use toml::Value;
+use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
+use unstuck_text::{Preset, ResultPart};
+
+use super::words::Word;
+
+/// What may stand in a configuration and in no preset, as the end of one that is to be changed.
+pub(crate) const HINT: &str = r#"
+# More that may be said, also beside `preset = "balanced"` in place of the rules:
+#
+# [tools.screenshot]    # a tool, as the agent spells it
+# exempt = true         # its calls are not recorded
+# poll = true           # its calls are polls
+# patience = 2          # so many more repetitions than the rules ask for
+#
+# [[allow]]             # a call that may repeat
+# tool = "bash"
+# args = { command = "make test" }
+#
+# [adaptive]            # by how many calls there have been since the user's last word
+# early = { calls = 10, patience = 1 }
+# late = { calls = 100, patience = -1 }
+"#;
+
+/// The configuration that describes `preset`, with every field written out.
+///
+/// What a policy says of single tools and calls is left out: it knows their digests, and no names.
+pub(crate) fn config(preset: &Preset) -> String {
+    let policy = preset.policy;
+    let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
+    let exempt = Tag::ALL.into_iter().filter(|tag| policy.exempt().contains(*tag));
+    let exempt: Vec<String> = exempt.map(|tag| quoted(tag.word())).collect();
+    let result = match preset.recipe.result {
+        ResultPart::Whole => quoted("whole"),
+        ResultPart::Head(characters) => format!("{{ head = {characters} }}"),
+    };
+    let likeness = quoted(preset.recipe.likeness.word());
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "exempt = [{}]", exempt.join(", "));
+    let _ = writeln!(text, "\n[recipe]\nlikeness = {likeness}\nresult = {result}");
+    for rule in policy.rules() {
+        text.push_str(&rule_table(rule));
+    }
+    for rule in policy.texts() {
+        text.push_str(&text_table(rule));
+    }
+    text.push_str(&adaptive(policy));
+    text
+}
+
+/// The phases of a run; nothing where all of it is one.
+fn adaptive(policy: &Policy<'_>) -> String {
+    let (early, late) = policy.phases();
+    let phases = [("early", early, Phase::new(0, 0)), ("late", late, Phase::new(u32::MAX, 0))];
+    let phases = phases.iter().filter(|(_, phase, none)| phase != none);
+    let lines: Vec<String> = phases.map(|(name, phase, _)| line(name, *phase)).collect();
+    if lines.is_empty() { String::new() } else { format!("\n[adaptive]\n{}", lines.concat()) }
+}
+
+fn line(name: &str, phase: Phase) -> String {
+    format!("{name} = {{ calls = {}, patience = {} }}\n", phase.calls, phase.patience)
+}
+
+fn rule_table(rule: &Rule<'_>) -> String {
+    let fields = [
+        ("name", quoted(rule.name)),
+        ("args", quoted(rule.args.word())),
+        ("results", quoted(rule.results.word())),
+        ("select", select(rule.select)),
+        ("outcomes", quoted(rule.outcomes.word())),
+        ("pattern", pattern(rule.pattern)),
+        ("progress", quoted(rule.progress.word())),
+        ("silent_max", quoted(rule.silent_max.word())),
+    ];
+    table("rule", &fields, &rule.ladder)
+}
+
+fn text_table(rule: &TextRule<'_>) -> String {
+    let fields = [
+        ("name", quoted(rule.name)),
+        ("texts", quoted(rule.texts.word())),
+        ("times", rule.times.to_string()),
+    ];
+    table("text", &fields, &rule.ladder)
+}
+
+fn table(name: &str, fields: &[(&str, String)], ladder: &Ladder<'_>) -> String {
+    let basis = ("ladder.basis", quoted(ladder.basis.word()));
+    let rungs = ("ladder.rungs", rungs(ladder.rungs));
+    let fields = fields.iter().chain([&basis, &rungs]);
+    let lines = fields.map(|(key, value)| format!("{key} = {value}\n"));
+    format!("\n[[{name}]]\n{}", lines.collect::<String>())
+}
+
+fn rungs(rungs: &[Rung]) -> String {
+    let line = |rung: &Rung| {
+        format!("    {{ count = {}, action = {} }},\n", rung.count, quoted(rung.action.word()))
+    };
+    format!("[\n{}]", rungs.iter().map(line).collect::<String>())
+}
+
+fn select(select: Select) -> String {
+    match select {
+        Select::Every => quoted("every"),
+        Select::Unreported => quoted("unreported"),
+        Select::Tag(tag) => format!("{{ tag = {} }}", quoted(tag.word())),
+        Select::Except(tag) => format!("{{ except = {} }}", quoted(tag.word())),
+    }
+}
+
+fn pattern(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Streak { times } => format!("{{ times = {times} }}"),
+        Pattern::Recurrence { times, within, novel: u8::MAX } => {
+            format!("{{ times = {times}, within = {within} }}")
+        }
+        Pattern::Recurrence { times, within, novel } => {
+            format!("{{ times = {times}, within = {within}, novel = {novel} }}")
+        }
+        Pattern::Cycle { period_min, period_max, laps } => {
+            format!("{{ period = [{period_min}, {period_max}], laps = {laps} }}")
+        }
+    }
+}
+
+/// `text` as a string of TOML.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}

@@ -1,0 +1,63 @@
+//! From the engine's numbers of calls to their places in the file.
+
+use std::collections::VecDeque;
+
+use super::push;
+
+/// How many stretches of a worker's calls are known by their indexes in the file. Interleaved call
+/// by call with another worker's, that many calls; nothing in a finding but the beginning of a very
+/// long row is further back.
+const STRETCHES_MAX: usize = 4096;
+
+/// Which index each sequence number has: they run in step until another worker comes between.
+#[derive(Default)]
+pub(super) struct Numbering {
+    /// Where each stretch in step begins, rising.
+    stretches: VecDeque<(u64, usize)>,
+}
+
+impl Numbering {
+    /// `seq` has `index`; both rise from one call to the next.
+    pub(super) fn set(&mut self, seq: u64, index: usize) {
+        if self.stretches.is_empty() || self.index(seq) != index {
+            push(&mut self.stretches, (seq, index), STRETCHES_MAX);
+        }
+    }
+
+    /// The index of `seq`, or the oldest that is still known.
+    pub(super) fn index(&self, seq: u64) -> usize {
+        let after = self.stretches.partition_point(|&(start, _)| start <= seq);
+        let stretch = self.stretches.get(after.saturating_sub(1));
+        stretch.map_or(0, |&(start, index)| {
+            index + usize::try_from(seq.saturating_sub(start)).unwrap_or(usize::MAX - index)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbering_follows_interleaved_workers() {
+        let indexes = [0, 1, 4, 5, 9, 10, 11];
+        let mut numbering = Numbering::default();
+        for (seq, index) in (0..).zip(indexes) {
+            numbering.set(seq, index);
+        }
+        assert!((0..).zip(indexes).all(|(seq, index)| numbering.index(seq) == index));
+        assert_eq!(numbering.stretches.len(), 3);
+    }
+
+    #[test]
+    fn numbering_forgets_what_is_far_back() {
+        let most = STRETCHES_MAX as u64;
+        let mut numbering = Numbering::default();
+        for seq in 0..2 * most {
+            numbering.set(seq, 10 * usize::try_from(seq).expect("few"));
+        }
+        assert_eq!(numbering.stretches.len(), STRETCHES_MAX);
+        assert_eq!(numbering.index(2 * most - 1), 10 * (2 * STRETCHES_MAX - 1));
+        assert_eq!(numbering.index(most), 10 * STRETCHES_MAX);
+    }
+}

@@ -1,0 +1,56 @@
+//! Several inputs at a time: what is printed does not depend on how many.
+
+use std::ffi::OsStr;
+
+use crate::harness::{CLEAN, Folder, Ran, runs, scan, shared, stuck, unstuck};
+
+/// Some inputs of every kind, in many files.
+fn mixed() -> Folder {
+    let folder = Folder::new();
+    for n in 0..40 {
+        let (name, content) = match n % 4 {
+            0 => (format!("{n:02}-stuck.jsonl"), stuck()),
+            1 => (format!("{n:02}-clean.jsonl"), CLEAN.repeat(1 + n * 50)),
+            2 => (format!("{n:02}-part.jsonl"), format!("{CLEAN}not json\n")),
+            _ => (format!("{n:02}-other.json"), "no trace".to_owned()),
+        };
+        folder.file(&name, content);
+    }
+    folder
+}
+
+#[test]
+fn the_same_is_printed_whatever_the_number_of_jobs() {
+    let mixed = mixed();
+    let shared = ["traces", "formats"].into_iter().filter_map(shared);
+    for path in [mixed.path().to_owned(), runs()].into_iter().chain(shared) {
+        for format in ["human", "jsonl", "json"] {
+            let scan = |jobs: &str| {
+                let Ran { exit, out, err } =
+                    scan(&path, &["--format", format, "--jobs", jobs, "--verbose"]);
+                (exit, out, err)
+            };
+            let alone = scan("1");
+            for jobs in ["2", "7"] {
+                assert_eq!(scan(jobs), alone, "{} {format} {jobs}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn complaints_come_in_the_order_of_the_inputs() {
+    let folder = mixed();
+    let ran = scan(folder.path(), &["--jobs", "4"]);
+    let named = |line: &str| line.split_once("other.json: ").map(|(path, _)| path.to_owned());
+    let complained: Vec<String> = ran.err.lines().filter_map(named).collect();
+    assert_eq!(complained.len(), 10, "{}", ran.err);
+    assert!(complained.is_sorted(), "{}", ran.err);
+}
+
+#[test]
+fn standard_input_is_not_read_twice() {
+    let ran = unstuck(["scan", "-", "-"].map(OsStr::new));
+    assert_eq!(ran.exit, 3);
+    assert!(ran.err.contains("- is named twice"), "{}", ran.err);
+}

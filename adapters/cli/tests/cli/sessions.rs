@@ -1,0 +1,108 @@
+//! Without a path: the sessions of the agents that left some in the user's folder.
+
+use std::fs;
+use std::path::Path;
+
+use crate::harness::{CLEAN, Folder, Ran, at_home, program, runs, stuck};
+
+/// Runs `unstuck scan --format jsonl` without a path, in the user's folder `home`.
+fn scan_home(home: &Path, options: &[&str], variables: &[(&str, &Path)]) -> Ran {
+    let mut command = program();
+    at_home(&mut command, home);
+    command.envs(variables.iter().copied()).args(["scan", "--format", "jsonl"]).args(options);
+    Ran::of(command.output().expect("a program that starts"))
+}
+
+/// A session of Claude Code.
+fn claude() -> String {
+    let name = "claude-code/6f1c0de0-0001-4000-8000-000000000000.jsonl";
+    fs::read_to_string(runs().join(name)).expect("a recorded run")
+}
+
+/// A session of Codex.
+const CODEX: &str = concat!(
+    r#"{"timestamp":"t","type":"session_meta","payload":{"id":"c"}}"#,
+    "\n",
+    r#"{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"1"}}"#,
+    "\n",
+);
+
+/// A session of Gemini CLI.
+const GEMINI: &str = r#"{"sessionId":"g","projectHash":"h","messages":[{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"1","name":"ls","args":{}}]}]}"#;
+
+/// The user's folder of somebody who has all the agents, each with files that are no sessions.
+fn home() -> Folder {
+    let home = Folder::new();
+    home.file(".claude/projects/-a/1.jsonl", claude());
+    home.file(".claude/projects/-a/sessions-index.json", "{}");
+    home.file(".claude/history.jsonl", "{}");
+    home.file(".codex/sessions/2026/11/22/rollout-1.jsonl", CODEX);
+    home.file(".gemini/tmp/a/chats/session-1.json", GEMINI);
+    home.file(".gemini/tmp/a/logs.json", "[]");
+    home
+}
+
+/// The formats that were read, in their order.
+fn formats(ran: &Ran) -> Vec<String> {
+    let format = |line: &serde_json::Value| line["format"].as_str().expect("a format").to_owned();
+    ran.lines().iter().map(format).collect()
+}
+
+#[test]
+fn every_agent_is_read_and_named() {
+    let home = home();
+    let ran = scan_home(home.path(), &[], &[]);
+    assert_eq!(formats(&ran), ["claude-code", "codex", "gemini"], "{}", ran.err);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    let place = |folder| home.path().join(folder).display().to_string();
+    let expected = format!(
+        "Claude Code: 1 session in {}\nCodex: 1 session in {}\nGemini CLI: 1 session in {}\n",
+        place(".claude/projects"),
+        place(".codex/sessions"),
+        place(".gemini/tmp"),
+    );
+    assert_eq!(ran.err, expected);
+}
+
+#[test]
+fn a_format_is_that_of_its_agent() {
+    let home = home();
+    assert_eq!(formats(&scan_home(home.path(), &["--from", "codex"], &[])), ["codex"]);
+    let ran = scan_home(home.path(), &["--from", "openai"], &[]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{}", ran.err);
+    assert!(ran.err.contains("whose folder is known"), "{}", ran.err);
+}
+
+#[test]
+fn what_the_sessions_hold_is_judged_and_complained_of() {
+    let home = Folder::new();
+    home.file(".codex/sessions/rollout-1.jsonl", "no rollout");
+    assert_eq!(scan_home(home.path(), &[], &[]).exit, 3);
+    home.file(".codex/sessions/rollout-1.jsonl", stuck());
+    assert_eq!(scan_home(home.path(), &[], &[]).exit, 1);
+}
+
+#[test]
+fn agents_that_were_moved_are_found_by_their_variables() {
+    let (home, moved) = (home(), Folder::new());
+    moved.file("c/projects/-b/2.jsonl", claude());
+    moved.file("x/sessions/2.jsonl", CODEX);
+    let (c, x) = (moved.path().join("c"), moved.path().join("x"));
+    let ran = scan_home(home.path(), &[], &[("CLAUDE_CONFIG_DIR", &c), ("CODEX_HOME", &x)]);
+    let path = |n: usize| ran.lines()[n]["path"].as_str().unwrap_or_default().to_owned();
+    assert!(path(0).ends_with("2.jsonl") && path(1).ends_with("2.jsonl"), "{}", ran.out);
+    let none = Path::new("");
+    let ran = scan_home(home.path(), &[], &[("CLAUDE_CONFIG_DIR", none), ("CODEX_HOME", none)]);
+    assert_eq!(formats(&ran).len(), 3, "an empty variable is none: {}", ran.err);
+}
+
+#[test]
+fn without_any_session_it_is_told_where_they_were_looked_for() {
+    let home = Folder::new();
+    fs::create_dir_all(home.path().join(".claude/projects")).expect("a folder");
+    home.file(".gemini/tmp/a/logs.jsonl", CLEAN);
+    let ran = scan_home(home.path(), &[], &[]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    let told = ran.err.replace(&home.path().display().to_string(), "HOME");
+    insta::assert_snapshot!(told);
+}
