@@ -146,14 +146,14 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             era: detector.era,
             moved: detector.moved,
             text: detector.text,
-            settled: (0..window.len()).rev().filter_map(|age| window.record(age)).collect(),
-            open: detector.open.iter().copied().collect(),
-            tracks: tracks.map(|track| (track.seen(), track.streak())).collect(),
-            runs: detector.runs.iter().take(runs).copied().collect(),
-            loops: detector.loops.as_slice().iter().copied().collect(),
-            silenced: detector.feedback.silenced().collect(),
-            raised: detector.feedback.raised().collect(),
-            messages: detector.messages.iter().rev().copied().collect(),
+            settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
+            open: listed(detector.open.iter().copied()),
+            tracks: listed(tracks.map(|track| (track.seen(), track.streak()))),
+            runs: listed(detector.runs.iter().take(runs).copied()),
+            loops: listed(detector.loops.as_slice().iter().copied()),
+            silenced: listed(detector.feedback.silenced()),
+            raised: listed(detector.feedback.raised()),
+            messages: listed(detector.messages.iter().rev().copied()),
             best: detector.best,
             statistics: detector.statistics,
         }
@@ -197,6 +197,15 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         }
         Ok(detector)
     }
+}
+
+/// The `values`, of which there are never more than `N`. Has no way to panic, which cannot be said
+/// of `collect`: no compiler sees that they fit.
+fn listed<T, const N: usize>(mut values: impl Iterator<Item = T>) -> Vec<T, N> {
+    let mut list = Vec::new();
+    let all = values.try_for_each(|value| list.push(value).ok());
+    debug_assert!(all.is_some(), "each list is as long as what it is a list of");
+    list
 }
 
 /// The window with these records, oldest first.

@@ -161,7 +161,9 @@ impl Pattern {
     /// The pattern, asking for `patience` more repetitions, or for fewer: never for fewer than 2,
     /// nor for more than can be counted.
     pub(crate) fn patient(self, patience: i16) -> Self {
-        let counted = |least: u16| least.saturating_add_signed(patience).clamp(2, self.most());
+        // Not `clamp`, which panics where there is nothing between: no compiler sees that a policy
+        // was checked.
+        let counted = |least: u16| least.saturating_add_signed(patience).min(self.most()).max(2);
         let short = |least: u8| u8::try_from(counted(least.into())).unwrap_or(u8::MAX);
         match self {
             Self::Streak { times } => Self::Streak { times: counted(times) },

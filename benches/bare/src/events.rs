@@ -2,10 +2,12 @@
 
 use core::hint::black_box;
 
-use unstuck_core::{Announced, Call, CallId, Detector, Digest, Finding, Outcome, Policy, Verdict};
+use unstuck_core::{Announced, Call, CallId, Detector, Digest, Outcome, Verdict};
 
+use crate::control::control;
 use crate::input::Input;
-use crate::words::show;
+use crate::replies::{show_nearness, show_policy, show_statistics, show_verdict};
+use crate::texts::turn;
 
 /// Tells `detector` of calls, outcomes, turns and messages, in an order that `input` decides.
 pub(crate) fn tell<const W: usize, const OPEN: usize>(
@@ -14,18 +16,38 @@ pub(crate) fn tell<const W: usize, const OPEN: usize>(
 ) {
     let policy = detector.policy();
     show_policy(policy, input);
-    let Announced { id: mut earlier, .. } = detector.announce(call(input));
+    let mut earlier = announce(detector, input);
     while input.flag() {
-        let Announced { id, verdict, settled } = detector.announce(call(input));
+        let id = announce(detector, input);
         black_box(id.seq());
-        show_verdict(verdict.or_stronger(settled), policy, input);
         // Outcomes come in any order, and twice.
         let reported = if input.flag() { id } else { earlier };
-        show_verdict(after(detector, reported, input), policy, input);
+        let verdict = after(detector, reported, input);
+        show_verdict(verdict, policy, input);
+        after_each(detector, reported, input);
+        control(detector, verdict.finding, input);
+        show_statistics(detector.statistics(), input);
+        detector.nearness().for_each(|near| show_nearness(near, policy));
         earlier = id;
     }
     show_verdict(detector.finish(), policy, input);
     black_box(detector.clone());
+}
+
+/// An announcement, with one verdict on the calls that it settles, or with each.
+fn announce<const W: usize, const OPEN: usize>(
+    detector: &mut Detector<'_, W, OPEN>,
+    input: &mut Input,
+) -> CallId {
+    let (policy, call) = (detector.policy(), call(input));
+    if input.flag() {
+        let Announced { id, verdict, settled } = detector.announce(call);
+        show_verdict(verdict.or_stronger(settled), policy, input);
+        return id;
+    }
+    let (id, verdict) = detector.announce_each(call, |one| show_verdict(one, policy, input));
+    show_verdict(verdict, policy, input);
+    id
 }
 
 /// What may happen after an announcement.
@@ -36,13 +58,15 @@ fn after<const W: usize, const OPEN: usize>(
 ) -> Verdict {
     match input.below::<8>() {
         0 => detector.vetoed(id),
-        1 => detector.text_turn(input.digest()),
+        1 => detector.cancel(id),
         2 => detector.finish(),
-        3 => {
+        3 => detector.text_turn(turn(input)),
+        4 => detector.text_turn(input.digest()),
+        5 => {
             detector.user_message(input.digest());
             Verdict::PROCEED
         }
-        4 if input.flag() => {
+        6 if input.flag() => {
             detector.clear();
             Verdict::default()
         }
@@ -50,7 +74,23 @@ fn after<const W: usize, const OPEN: usize>(
     }
 }
 
-fn call(input: &mut Input) -> Call {
+/// The same, with every verdict that comes of it.
+fn after_each<const W: usize, const OPEN: usize>(
+    detector: &mut Detector<'_, W, OPEN>,
+    id: CallId,
+    input: &mut Input,
+) {
+    let (policy, event, outcome) = (detector.policy(), input.below::<4>(), outcome(input));
+    let each = |verdict| show_verdict(verdict, policy, input);
+    match event {
+        0 => detector.vetoed_each(id, each),
+        1 => detector.cancel_each(id, each),
+        2 => detector.finish_each(each),
+        _ => detector.outcome_each(id, outcome, each),
+    }
+}
+
+pub(crate) fn call(input: &mut Input) -> Call {
     let mut call = Call::new(input.tool(), input.digest()).tag(input.tag());
     if input.flag() {
         call = call.similar(input.digest());
@@ -61,41 +101,17 @@ fn call(input: &mut Input) -> Call {
     call
 }
 
-fn outcome(input: &mut Input) -> Outcome {
+pub(crate) fn outcome(input: &mut Input) -> Outcome {
     let result = if input.flag() { input.digest() } else { Digest::of(input.text().as_bytes()) };
     let mut outcome = if input.flag() { Outcome::failed(result) } else { Outcome::ok(result) };
     if input.flag() {
         outcome = outcome.near(input.digest());
     }
     if input.flag() {
+        outcome = outcome.score(u32::from(input.byte()));
+    }
+    if input.flag() {
         outcome = outcome.silent();
     }
     outcome
-}
-
-fn show_policy(policy: &Policy<'_>, input: &mut Input) {
-    black_box((policy.window(), policy.texts().len(), policy.exempt().contains(input.tag())));
-    show(format_args!("{}", policy.name()));
-    for rule in policy.rules() {
-        black_box(rule.is_judged_early());
-    }
-}
-
-fn show_verdict(verdict: Verdict, policy: &Policy<'_>, input: &mut Input) {
-    let action = if input.flag() { verdict.action } else { input.action() };
-    show(format_args!("{verdict:?} {action} {}", action.name()));
-    if let Some(finding) = verdict.finding {
-        show_finding(&finding, policy);
-        show(format_args!("{}", finding.nudge(action, input.text())));
-    }
-}
-
-fn show_finding(finding: &Finding, policy: &Policy<'_>) {
-    let Finding { kind, args, results, tag, tool, loop_id, .. } = finding;
-    show(format_args!("{kind} {tag} {loop_id} {}", finding.rule_name(policy)));
-    black_box([kind.name(), args.name(), results.name(), tag.name()]);
-    black_box((tool.id(), loop_id.bits()));
-    for seq in finding.calls() {
-        black_box(seq);
-    }
 }

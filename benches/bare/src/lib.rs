@@ -8,9 +8,14 @@
 
 #![no_std]
 
+mod checkpoints;
+mod control;
+mod erased;
 mod events;
 mod input;
 mod policies;
+mod replies;
+mod texts;
 mod words;
 
 use core::ffi::c_int;
@@ -19,6 +24,8 @@ use core::panic::PanicInfo;
 
 use unstuck_core::{Action, Announced, Call, Detector, Digest, Outcome, Policy, presets};
 
+use checkpoints::save_and_restore;
+use erased::tell_any;
 use events::tell;
 use input::Input;
 use policies::with_policy;
@@ -47,17 +54,23 @@ pub fn every_entry(count: c_int) {
     with_policy(input, in_every_size);
 }
 
-/// The smallest, the usual and the largest window, one open call and eight.
+/// The smallest, the usual and the largest window, one open call and eight; and sizes that are no
+/// powers of two, of which the compiler proves less.
 fn in_every_size(policy: &Policy<'_>, input: &mut Input) {
     watch::<1, 1>(policy, input);
     watch::<20, 8>(policy, input);
     watch::<64, 8>(policy, input);
+    watch::<33, 5>(policy, input);
 }
 
 /// Tells a detector all that there is to tell, or shows why it cannot be made.
 fn watch<const W: usize, const OPEN: usize>(policy: &Policy<'_>, input: &mut Input) {
     match Detector::<W, OPEN>::new(policy) {
-        Ok(mut detector) => tell(&mut detector, input),
+        Ok(mut detector) => {
+            tell(&mut detector, input);
+            tell_any(&mut detector, input);
+            save_and_restore(&detector, input);
+        }
         Err(error) => show(format_args!("{error}")),
     }
 }

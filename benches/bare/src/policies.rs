@@ -3,10 +3,12 @@
 use core::array::from_fn;
 
 use unstuck_core::{
-    Args, Ladder, Pattern, Policy, PolicyError, RULES_MAX, Results, Rule, Rung, Select,
-    TEXT_RULES_MAX, TagSet, TextRule, Texts,
+    Args, Call, Ladder, LoopId, Pattern, Phase, Policy, PolicyError, RULES_MAX, Results, Rule,
+    Rung, Select, TEXT_RULES_MAX, TOOL_RULES_MAX, TagSet, TextRule, Texts, ToolRule,
 };
 
+use crate::control::loop_id;
+use crate::events::call;
 use crate::input::Input;
 use crate::words::show;
 
@@ -15,7 +17,15 @@ pub(crate) fn with_policy(input: &mut Input, use_it: fn(&Policy<'_>, &mut Input)
     let rungs: [Rung; 12] = from_fn(|_| Rung::new(u16::from(input.byte()), input.action()));
     let rules: [Rule<'_>; RULES_MAX + 1] = from_fn(|_| rule(&rungs, input));
     let texts: [TextRule<'_>; TEXT_RULES_MAX + 1] = from_fn(|_| text_rule(&rungs, input));
-    match policy(&rules, &texts, input) {
+    let tools: [ToolRule; TOOL_RULES_MAX + 1] = from_fn(|_| tool_rule(input));
+    let allowed: [Call; TOOL_RULES_MAX + 1] = from_fn(|_| call(input));
+    let silenced: [LoopId; 2] = from_fn(|_| loop_id(input));
+    let made = policy(&rules, &texts, input)
+        .map(|policy| policy.with_silenced(some_of(&silenced, input)))
+        .and_then(|policy| policy.with_tools(some_of(&tools, input)))
+        .and_then(|policy| policy.with_allowed(some_of(&allowed, input)))
+        .and_then(|policy| policy.with_phases(phase(input), phase(input)));
+    match made {
         Ok(policy) => use_it(&policy, input),
         Err(error) => show(format_args!("{error}")),
     }
@@ -30,6 +40,19 @@ fn policy<'p>(
     let exempt = TagSet::EMPTY.with(input.tag());
     let policy = if input.flag() { policy } else { policy.with_exempt(exempt) };
     policy.with_texts(some_of(texts, input))
+}
+
+fn tool_rule(input: &mut Input) -> ToolRule {
+    let rule = ToolRule::new(input.tool()).patience(input.byte().cast_signed());
+    match input.below::<4>() {
+        0 => rule.exempt(),
+        1 => rule.poll(),
+        _ => rule,
+    }
+}
+
+fn phase(input: &mut Input) -> Phase {
+    Phase::new(u32::from(input.byte()), input.byte().cast_signed())
 }
 
 fn text_rule<'p>(rungs: &'p [Rung], input: &mut Input) -> TextRule<'p> {
@@ -104,5 +127,6 @@ fn ladder<'p>(rungs: &'p [Rung], input: &mut Input) -> Ladder<'p> {
 
 /// The first few of `all`, none and all of them included.
 fn some_of<'s, T>(all: &'s [T], input: &mut Input) -> &'s [T] {
-    all.get(..usize::from(input.below::<16>())).unwrap_or(all)
+    let most = if input.flag() { input.below::<16>() } else { input.byte() };
+    all.get(..usize::from(most)).unwrap_or(all)
 }
