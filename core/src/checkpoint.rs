@@ -309,8 +309,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// A buffer of so many bytes is enough for every checkpoint of this detector.
     ///
-    /// 48 bytes a record, 16 a loop, 37 a rule, and 512 for all else: what the fields take at
-    /// most, rounded up.
+    /// 48 bytes a record, 20 a loop, 13 a rule, 3 a run counter, and 512 for all else: what the
+    /// fields take at most, rounded up.
     pub const CHECKPOINT_MAX: usize = W
         .saturating_add(OPEN)
         .saturating_mul(48)
