@@ -16,8 +16,7 @@ pub(crate) struct Pair<'p, const W: usize> {
     calls: Vec<CallId>,
     /// What was found last.
     last: Option<Finding>,
-    /// Whether the engine is saved and restored before every event, and asked how near each rule
-    /// is.
+    /// Whether the engine is saved and restored before every event, and asked what else it knows.
     thorough: bool,
 }
 
@@ -50,8 +49,8 @@ impl<'p, const W: usize> Pair<'p, W> {
         }
     }
 
-    /// The pair, with the engine saved and restored before every event, and asked how near each
-    /// rule is.
+    /// The pair, with the engine saved and restored before every event, and asked what else it
+    /// knows: how near each rule is, what comes next, and what it has counted.
     pub(crate) fn thorough(mut self) -> Self {
         self.thorough = true;
         self
@@ -81,7 +80,9 @@ impl<'p, const W: usize> Pair<'p, W> {
             self.agree(verdict, said, ids)?;
         }
         self.agree(&verdict, &said, ids)?;
-        self.agree_on_counts()?;
+        if self.thorough {
+            self.agree_on_counts()?;
+        }
         let mut latest_first = [&verdict].into_iter().chain(settled.iter().rev());
         self.last = latest_first.find_map(|verdict| verdict.finding).or(self.last);
         Ok(said.found(said_settled))
@@ -90,7 +91,7 @@ impl<'p, const W: usize> Pair<'p, W> {
     /// What the engine says that it would say to an announcement.
     fn peeked(&self, event: Event) -> Option<Verdict> {
         match event {
-            Event::Announce(asked) => Some(self.engine.peek(call(asked))),
+            Event::Announce(asked) if self.thorough => Some(self.engine.peek(call(asked))),
             _ => None,
         }
     }
