@@ -377,6 +377,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Judges a record, and moves it into the window.
     pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
         record.moved |= self.improves(&record);
+        // Nothing in the past is like it: by far the common case.
+        if record.novel && !record.moved && !self.policy.looks_beyond_args(&record) {
+            self.pass(&record);
+            self.window.push(&record);
+            return Verdict::PROCEED;
+        }
         let view = self.window.compare(&record, self.policy);
         if record.moved || view.progressed(Results::Same) {
             // The record that made progress may be the first of a pattern.
@@ -386,6 +392,21 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let verdict = self.judge(Moment::Settled, seq, &record, &view);
         self.window.push(&record);
         verdict
+    }
+
+    /// Shows a record that matches nothing to every rule that is judged when it settles.
+    fn pass(&mut self, record: &Record) {
+        let rules = self.policy.rules();
+        let early = self.policy.needs().early;
+        for ((place, rule), track) in (0..).zip(rules).zip(&mut self.tracks) {
+            let settles = !early || !rule.is_judged_early();
+            if settles
+                && track.pass(rule, record)
+                && let Some(runs) = runs_by_rule(&mut self.runs, rules).nth(place)
+            {
+                runs.fill(0);
+            }
+        }
     }
 
     /// Whether the score of `record` is better than the best so far of its tag, which it becomes.

@@ -160,12 +160,8 @@ impl<const W: usize> Window<W> {
         }
     }
 
-    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W); a
-    /// record whose call is novel, and of interest to no rule but for its call, is told at once.
+    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W).
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
-        if record.novel && !policy.looks_beyond_args(record) {
-            return View::default();
-        }
         let needs = policy.needs();
         let call = self.compare_call(record, policy);
         // Whatever the rules ask, progress asks what the same call was answered before.
