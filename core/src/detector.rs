@@ -186,9 +186,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         record.era = self.era;
         record.moved = take(&mut self.moved);
         self.in_step = self.in_step.saturating_add(1);
-        let view = self.view_ahead(&record);
-        record.novel = view.args.is_empty();
-        let verdict = self.judge(Moment::Announced, seq, &record, &view);
+        let verdict = self.foresee(seq, &mut record);
         let verdict = verdict.or_stronger(self.blocked_ahead(seq, &record));
         self.statistics.check();
         self.statistics.count(&verdict);
@@ -442,9 +440,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         view: &View,
     ) -> Verdict {
         let policy = self.policy;
-        if moment == Moment::Announced && !policy.needs().early {
-            return Verdict::PROCEED;
-        }
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
         let mut found = None;
         let rules = (0_u8..).zip(policy.rules());
@@ -552,6 +547,28 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Moment::Settled => Evidence { window, open: None },
             Moment::Announced => Evidence { window, open: Some(open) },
         }
+    }
+
+    /// Finds out whether an announced call is novel, and judges it by the rules that need no
+    /// outcome.
+    fn foresee(&mut self, seq: u64, record: &mut Record) -> Verdict {
+        if !self.policy.needs().early {
+            record.novel = self.same_calls_ahead(record).is_empty();
+            return Verdict::PROCEED;
+        }
+        let view = self.view_ahead(record);
+        record.novel = view.args.is_empty();
+        self.judge(Moment::Announced, seq, record, &view)
+    }
+
+    /// The same calls as a call sees them that is being announced: what [`Detector::view_ahead`]
+    /// has in `args`.
+    fn same_calls_ahead(&self, record: &Record) -> Mask {
+        let same = |open: &Record| open.args == record.args && open.status != Status::Cancelled;
+        let latest = self.open.iter().fold(Mask::NONE, |mask, open| mask.then(same(open)));
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let reach = Mask::newest(u32::from(self.policy.window()));
+        (self.window.same_calls(record).aged(open) | latest) & reach
     }
 
     /// The past as a call sees it that is being announced: open calls first, then the window.

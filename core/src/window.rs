@@ -145,13 +145,18 @@ impl<const W: usize> Window<W> {
         usize::try_from(place.checked_rem(u32::from(width::<W>()))?).ok()
     }
 
+    /// The calls of the same tool with the same arguments. O(W).
+    pub(crate) fn same_calls(&self, record: &Record) -> Mask {
+        self.ages(equal(&self.args, record.args) & !self.cancelled)
+    }
+
     /// Compares the call of `record` with the window, once for each digest of a call that
     /// `policy` looks at. O(W).
     pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
         let reach = Mask::newest(u32::from(policy.window()));
         View {
-            args: self.ages(equal(&self.args, record.args) & !self.cancelled) & reach,
+            args: self.same_calls(record) & reach,
             similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
             tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)) & reach,
             novel: self.ages(self.novel) & reach,
