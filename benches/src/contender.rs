@@ -174,7 +174,7 @@ pub(crate) fn detector<'p, const W: usize>(policy: &'p Policy<'p>) -> Detector<'
 /// Announces a call and reports its outcome, whatever the engine says of it; whether it found
 /// fault with the call, before or after it ran.
 #[inline]
-pub(crate) fn judged<const W: usize>(
+fn judged<const W: usize>(
     detector: &mut Detector<'_, W>,
     call: Call,
     outcome: impl FnOnce() -> Outcome,
@@ -185,8 +185,16 @@ pub(crate) fn judged<const W: usize>(
 }
 
 fn engine<const W: usize>(policy: &Policy<'_>, calls: &[(Call, Outcome)]) -> u32 {
-    let mut detector = detector::<W>(policy);
-    count(calls, |(call, outcome)| judged(&mut detector, *call, || *outcome))
+    flagged_of(&mut detector::<W>(policy), calls)
+}
+
+/// With how many of `calls` the detector finds fault, whatever it has seen before.
+#[inline(never)]
+pub(crate) fn flagged_of<const W: usize>(
+    detector: &mut Detector<'_, W>,
+    calls: &[(Call, Outcome)],
+) -> u32 {
+    count(calls, |(call, outcome)| judged(detector, *call, || *outcome))
 }
 
 fn unstuck(calls: &[Texts]) -> u32 {

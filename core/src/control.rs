@@ -133,9 +133,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     fn announce_again(&mut self, record: &Record) -> u64 {
         let seq = self.next;
         self.next = seq.wrapping_add(1);
-        let view = self.view_ahead(record);
-        // Whatever it finds was said before.
-        let _ = self.judge(Moment::Announced, seq, record, &view);
+        if self.policy.needs().early {
+            let view = self.view_ahead(record);
+            // Whatever it finds was said before.
+            let _ = self.judge(Moment::Announced, seq, record, &view);
+        }
         seq
     }
 }

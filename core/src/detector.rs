@@ -186,9 +186,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         record.era = self.era;
         record.moved = take(&mut self.moved);
         self.in_step = self.in_step.saturating_add(1);
-        let view = self.view_ahead(&record);
-        record.novel = view.args.is_empty();
-        let verdict = self.judge(Moment::Announced, seq, &record, &view);
+        let verdict = self.foresee(seq, &mut record);
         let verdict = verdict.or_stronger(self.blocked_ahead(seq, &record));
         self.statistics.check();
         self.statistics.count(&verdict);
@@ -377,6 +375,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Judges a record, and moves it into the window.
     pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
         record.moved |= self.improves(&record);
+        // Nothing in the past is like it: by far the common case.
+        if record.novel && !record.moved && !self.policy.looks_beyond_args(&record) {
+            self.pass(&record);
+            self.window.push(&record);
+            return Verdict::PROCEED;
+        }
         let view = self.window.compare(&record, self.policy);
         if record.moved || view.progressed(Results::Same) {
             // The record that made progress may be the first of a pattern.
@@ -386,6 +390,21 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let verdict = self.judge(Moment::Settled, seq, &record, &view);
         self.window.push(&record);
         verdict
+    }
+
+    /// Shows a record that matches nothing to every rule that is judged when it settles.
+    fn pass(&mut self, record: &Record) {
+        let rules = self.policy.rules();
+        let early = self.policy.needs().early;
+        for ((place, rule), track) in (0..).zip(rules).zip(&mut self.tracks) {
+            let settles = !early || !rule.is_judged_early();
+            if settles
+                && track.pass(rule, record)
+                && let Some(runs) = runs_by_rule(&mut self.runs, rules).nth(place)
+            {
+                runs.fill(0);
+            }
+        }
     }
 
     /// Whether the score of `record` is better than the best so far of its tag, which it becomes.
@@ -421,9 +440,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         view: &View,
     ) -> Verdict {
         let policy = self.policy;
-        if moment == Moment::Announced && !policy.needs().early {
-            return Verdict::PROCEED;
-        }
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
         let mut found = None;
         let rules = (0_u8..).zip(policy.rules());
@@ -531,6 +547,28 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Moment::Settled => Evidence { window, open: None },
             Moment::Announced => Evidence { window, open: Some(open) },
         }
+    }
+
+    /// Finds out whether an announced call is novel, and judges it by the rules that need no
+    /// outcome.
+    fn foresee(&mut self, seq: u64, record: &mut Record) -> Verdict {
+        if !self.policy.needs().early {
+            record.novel = self.same_calls_ahead(record).is_empty();
+            return Verdict::PROCEED;
+        }
+        let view = self.view_ahead(record);
+        record.novel = view.args.is_empty();
+        self.judge(Moment::Announced, seq, record, &view)
+    }
+
+    /// The same calls as a call sees them that is being announced: what [`Detector::view_ahead`]
+    /// has in `args`.
+    fn same_calls_ahead(&self, record: &Record) -> Mask {
+        let same = |open: &Record| open.args == record.args && open.status != Status::Cancelled;
+        let latest = self.open.iter().fold(Mask::NONE, |mask, open| mask.then(same(open)));
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let reach = Mask::newest(u32::from(self.policy.window()));
+        (self.window.same_calls(record).aged(open) | latest) & reach
     }
 
     /// The past as a call sees it that is being announced: open calls first, then the window.

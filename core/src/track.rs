@@ -1,5 +1,7 @@
 //! What a rule remembers between two records, and how its pattern is told.
 
+use core::mem::take;
+
 use crate::mask::Mask;
 use crate::record::{Record, Status};
 use crate::rule::{Pattern, Progress, Rule};
@@ -100,9 +102,25 @@ impl Track {
         self.tell(runs, pattern, rule.progress, &past)
     }
 
+    /// Takes in one record that matches none before it. Every row begins anew: whether the run
+    /// counters, too, must fall to zero. O(1).
+    #[inline]
+    pub(crate) fn pass(&mut self, rule: &Rule<'_>, record: &Record) -> bool {
+        let selected = rule.selects(record);
+        self.seen = self.seen.then(selected);
+        if !selected {
+            return false;
+        }
+        self.streak = 1;
+        if !rule.allows(record) {
+            self.seen = Mask::NONE;
+            self.streak = 0;
+        }
+        take(&mut self.running)
+    }
+
     /// Takes in one record, and finds what it has in common with those that the rule saw, if
     /// anything.
-    #[inline]
     fn see<'r>(
         &mut self,
         runs: &mut [u16],
@@ -115,20 +133,15 @@ impl Track {
             self.cut(runs, 0);
         }
         let before = self.seen;
-        self.seen = before.then(false);
-        if !rule.selects(record) {
-            return None;
-        }
-        if !rule.allows(record) {
-            self.cut(runs, 0);
-            return None;
-        }
-        let matches = view.matches(rule, record) & before;
+        let matches =
+            if rule.takes(record) { view.matches(rule, record) & before } else { Mask::NONE };
         if matches.is_empty() {
-            self.seen = before.then(true);
-            self.begin(runs);
+            if self.pass(rule, record) {
+                runs.fill(0);
+            }
             return None;
         }
+        self.seen = before.then(false);
         // A duplicate of a call of its own step: both count as one.
         if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
             return None;
@@ -157,15 +170,6 @@ impl Track {
                 self.running = true;
                 past.cycle(runs, period_min, laps)
             }
-        }
-    }
-
-    /// Every row begins anew, with the record that was just seen.
-    fn begin(&mut self, runs: &mut [u16]) {
-        self.streak = 1;
-        if self.running {
-            runs.fill(0);
-            self.running = false;
         }
     }
 

@@ -145,13 +145,18 @@ impl<const W: usize> Window<W> {
         usize::try_from(place.checked_rem(u32::from(width::<W>()))?).ok()
     }
 
+    /// The calls of the same tool with the same arguments. O(W).
+    pub(crate) fn same_calls(&self, record: &Record) -> Mask {
+        self.ages(equal(&self.args, record.args) & !self.cancelled)
+    }
+
     /// Compares the call of `record` with the window, once for each digest of a call that
     /// `policy` looks at. O(W).
     pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
         let reach = Mask::newest(u32::from(policy.window()));
         View {
-            args: self.ages(equal(&self.args, record.args) & !self.cancelled) & reach,
+            args: self.same_calls(record) & reach,
             similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
             tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)) & reach,
             novel: self.ages(self.novel) & reach,
@@ -160,12 +165,8 @@ impl<const W: usize> Window<W> {
         }
     }
 
-    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W); a
-    /// record whose call is novel, and of interest to no rule but for its call, is told at once.
+    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W).
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
-        if record.novel && !policy.looks_beyond_args(record) {
-            return View::default();
-        }
         let needs = policy.needs();
         let call = self.compare_call(record, policy);
         // Whatever the rules ask, progress asks what the same call was answered before.
