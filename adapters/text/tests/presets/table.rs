@@ -143,3 +143,14 @@ fn every_line_of_the_table() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn a_turn_that_goes_round_in_itself() {
+    let balanced = Preset::named("balanced").unwrap();
+    let told = [4, 7, 12].map(|times| {
+        let text = "I will check the tests once more. ".repeat(times);
+        let turn = Event::Message { role: "assistant".to_owned(), text };
+        actions(balanced.policy, balanced.recipe, &[turn])
+    });
+    assert_eq!(told, [[Action::Proceed], [Action::Nudge], [Action::Warn]]);
+}
