@@ -21,6 +21,7 @@ use crate::record::{Record, Score, Status, Tag};
 use crate::rule::Rule;
 use crate::statistics::Statistics;
 use crate::track::Track;
+use crate::verdict::RuleIndex;
 use crate::window::Window;
 
 /// The version of the format that this engine writes, and the only one that it reads.
@@ -277,9 +278,13 @@ fn feedback(silenced: &[u32], raised: &[Raised], policy: &Policy<'_>) -> Option<
     for id in silenced {
         feedback.restore_silenced(*id);
     }
-    let rules = policy.rules().len();
+    let (rules, texts) = (policy.rules().len(), policy.texts().len());
     let mut pairs = raised.iter();
-    let all = pairs.all(|pair| usize::from(pair.rule) < rules && feedback.restore_raised(*pair));
+    let known = |pair: &Raised| match pair.index() {
+        RuleIndex::Call(place) => usize::from(place) < rules,
+        RuleIndex::Text(place) => usize::from(place) < texts,
+    };
+    let all = pairs.all(|pair| known(pair) && feedback.restore_raised(*pair));
     all.then_some(feedback)
 }
 

@@ -5,8 +5,8 @@ use core::mem::replace;
 use heapless::Deque;
 
 use crate::detector::{Detector, Moment};
-use crate::record::{Call, CallId, Record, Status};
-use crate::verdict::{Finding, LoopId, RuleIndex, Verdict};
+use crate::record::{Call, CallId, Record, Score, Status};
+use crate::verdict::{Finding, LoopId, Verdict};
 use crate::window::Window;
 
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
@@ -17,18 +17,18 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// The latest `calls` calls are taken back: the provider failed, and sends them again.
-    /// Returns how many were; those that have left the window stay. O(W²).
+    /// Returns how many were; those that have left the window stay. Counted are calls that are
+    /// recorded: those of exempt tools, and allowed ones, were never there. O(W²).
     ///
-    /// Everything is counted again from the calls that are left, as if the first of them that is
-    /// still held had been the first of all, and each had been answered before the next. The
-    /// numbers of the calls that were taken back are given again; their outcomes, should they
-    /// still come, change nothing.
+    /// Where a rule has seen them, everything is counted again from the calls that are left, as if
+    /// the first of them that is still held had been the first of all, and each had been answered
+    /// before the next. The numbers of the calls that were taken back are given again; their
+    /// outcomes, should they still come, change nothing.
     pub fn retry(&mut self, calls: usize) -> usize {
-        let mut taken = 0_usize;
+        let (open, mut taken) = (self.open.len(), 0_usize);
         let mut oldest = None;
         while taken < calls {
-            let Some(record) = self.open.pop_back().or_else(|| self.window.pop()) else { break };
-            self.take_back_score(&record);
+            let Some(record) = self.take_back_one() else { break };
             oldest = Some(record);
             taken = taken.saturating_add(1);
         }
@@ -45,15 +45,19 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             self.step = None;
             self.in_step = 0;
         }
-        self.rebuild();
+        // Only rules that are judged early have seen a call that waits.
+        if taken > open || self.policy.needs().early {
+            self.rebuild();
+        }
         taken
     }
 
     /// A call that waits for its outcome will not be run: as if it had never been announced, but
     /// for its number. Returns the strongest verdict on the calls that settle with that. O(W²).
     ///
-    /// Everything is counted again, as after [`Detector::retry`]. A call whose outcome came, or
-    /// that was given up, stays.
+    /// Where a rule has seen it, everything is counted again, as after [`Detector::retry`]. A call
+    /// whose outcome came, or that was given up, stays. For a call that somebody refused there is
+    /// [`Detector::vetoed`]: an agent that asks for it again and again is stuck.
     pub fn cancel(&mut self, call: CallId) -> Verdict {
         let mut strongest = Verdict::PROCEED;
         self.cancel_each(call, |one| strongest = strongest.or_stronger(one));
@@ -65,12 +69,16 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let Some(record) = self.open_record(call) else { return };
         record.status = Status::Cancelled;
         record.novel = false;
-        self.rebuild();
+        // Only rules that are judged early have seen it.
+        if self.policy.needs().early {
+            self.rebuild();
+        }
         self.settle(&mut each);
     }
 
     /// The host knows that something moved, whatever the answers say: the oldest call that has
-    /// not settled, or else the next one, is progress. O(rules).
+    /// not settled, or else the next one, is progress. Say so before the outcome of the call that
+    /// moved it. O(rules).
     pub fn progress(&mut self) {
         match self.open.front_mut() {
             Some(record) => record.moved = true,
@@ -87,24 +95,37 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.loops.forget(id);
     }
 
-    /// `finding` was wrong: its loop is silenced, and its rule asks for one repetition more of
-    /// that tool, up to [`RAISE_MAX`](crate::RAISE_MAX) more. Is counted.
+    /// `finding` was wrong: its rule asks for one repetition more of that tool, up to
+    /// [`RAISE_MAX`](crate::RAISE_MAX) more, and does not count as found. Where the loop is known by
+    /// calls, results or texts, the same kind of finding is not made of it again. Is counted.
     pub fn false_positive(&mut self, finding: &Finding) {
-        self.silence(finding.loop_id);
-        if let RuleIndex::Call(place) = finding.rule {
-            self.feedback.raise(place, finding.tool);
+        // "Any three failing commands" would silence its rule for good.
+        if finding.names_its_loop() {
+            self.feedback.silence_kind(finding.loop_id, finding.kind);
         }
+        self.loops.forget(finding.loop_id);
+        self.findings = self.findings.saturating_sub(1);
+        self.rung = self.rung.saturating_sub(1);
+        self.feedback.raise(finding.rule, finding.tool);
         self.statistics.count_false_positive();
     }
 
-    /// The score of `record` was never seen: when it comes again, it is as good as it was.
-    fn take_back_score(&mut self, record: &Record) {
+    /// Takes back the latest call.
+    fn take_back_one(&mut self) -> Option<Record> {
+        if let Some(record) = self.open.pop_back() {
+            // The host said that something moved; that it did before.
+            self.moved |= record.moved;
+            return Some(record);
+        }
+        let record = self.window.pop()?;
         if let Some(best) = self.best.get_mut(usize::from(record.tag.code()))
             && record.moved
             && best.is_known()
         {
-            *best = best.just_beaten();
+            // What it was before is not known any more: whatever comes is better.
+            *best = Score::WORST;
         }
+        Some(record)
     }
 
     /// Counts everything again from the records that are held.

@@ -13,11 +13,11 @@ use crate::loops::{Blocker, Loops};
 use crate::mask::Mask;
 use crate::policy::{Flaw, Policy, PolicyError, RULES_MAX, RUNS_MAX};
 use crate::recent::Recent;
-use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag};
+use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
 use crate::rule::{Progress, Results, Rule, Texts};
 use crate::statistics::Statistics;
 use crate::track::{Hit, Track};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, RuleIndex, Verdict};
 use crate::window::{View, Window};
 
 /// How many calls may be open at once, unless the detector says otherwise. Agents issue a handful
@@ -45,7 +45,8 @@ pub struct Announced {
 ///
 /// A plain value beside a borrowed policy: `size_of` is all its memory, about 1.6 KiB for a
 /// window of 20. It holds the last `W` records, 1 to 64; `W` must be at least the policy's
-/// window. At most `OPEN` calls wait for their outcomes. Every event takes O(W) time.
+/// window. At most `OPEN` calls wait for their outcomes, 1 at least. A record takes O(W) time when it
+/// is announced and when it settles; an event may settle all that wait.
 ///
 /// ```
 /// use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
@@ -263,13 +264,19 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Texts::Same => self.text.same,
             Texts::Inside => turn.echo.laps,
         };
+        // Where the rule was wrong before, it asks for more.
+        let raised =
+            |place| u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
         let mut rules = (0_u8..).zip(self.policy.texts());
-        let found = rules.find(|(_, rule)| counted(rule.texts) >= rule.times);
+        let found = rules
+            .find(|&(place, rule)| counted(rule.texts).saturating_sub(raised(place)) >= rule.times);
         let Some((place, rule)) = found else { return Verdict::PROCEED };
-        let finding = evidence::of_text(place, rule, number, &turn, counted(rule.texts));
+        let asked = rule.times.saturating_add(raised(place));
+        let laps = counted(rule.texts);
+        let finding = evidence::of_text(place, rule, number, &turn, [laps, asked]);
+        let count = finding.laps.saturating_sub(raised(place));
         // The clock is still that of the records: a loop ends when they move on.
-        let climb =
-            Climb { most: Action::Stop, now: self.next, count: finding.laps, blocker: None };
+        let climb = Climb { most: Action::Stop, now: self.next, count, blocker: None };
         let verdict = self.climb(&rule.ladder, finding, &climb);
         self.statistics.count(&verdict);
         if verdict.action.clears() {
@@ -279,7 +286,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// The user says something; `message` stands for what. A new instruction starts everything
-    /// afresh; a message seen before (an automatic "please continue") is none. O(1).
+    /// afresh; a message seen before (an automatic "please continue") is none. For one that is one
+    /// all the same there is [`Detector::clear`]. O(1).
     pub fn user_message(&mut self, message: Digest) {
         let message = message.folded();
         if self.messages.iter().any(|heard| *heard == message) {
@@ -448,8 +456,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             if rule.is_judged_early() != (moment == Moment::Announced) {
                 continue;
             }
-            let raised = i16::from(self.feedback.raised_by(place, record.tool));
-            let patience = patience.saturating_add(raised);
+            let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
+            let patience = patience.saturating_add(i16::from(raised));
             let hit = track.observe(runs, rule, patience, record, view);
             if let Some(hit) = hit
                 && found.is_none()
@@ -498,7 +506,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     fn is_silenced(&self, finding: &Finding) -> bool {
         let id = finding.loop_id;
-        self.policy.silenced().contains(&id) || self.feedback.is_silenced(id)
+        self.policy.silenced().contains(&id) || self.feedback.is_silenced(id, finding.kind)
     }
 
     /// The verdict on an announced call that continues a blocked loop: one with which the rule
@@ -530,14 +538,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
     fn try_rule(&self, place: u8, seq: u64, attempt: &Record, view: &View) -> Option<Hit> {
-        let raised = i16::from(self.feedback.raised_by(place, attempt.tool));
+        let raised = self.feedback.raised_by(RuleIndex::Call(place), attempt.tool);
         let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
         let place = usize::from(place);
         let rule = self.policy.rules().get(place)?;
         let mut track = *self.tracks.get(place)?;
         let mut runs = self.runs;
         let own = runs_by_rule(&mut runs, self.policy.rules()).nth(place)?;
-        track.observe(own, rule, patience.saturating_add(raised), attempt, view)
+        track.observe(own, rule, patience.saturating_add(raised.into()), attempt, view)
     }
 
     /// The records before the one that is judged at this moment.

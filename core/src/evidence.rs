@@ -19,14 +19,14 @@ pub(crate) struct Evidence<'d, const W: usize, const OPEN: usize> {
     pub(crate) open: Option<&'d Deque<Record, OPEN>>,
 }
 
-/// The finding of the rule at `place` about text, at the turn numbered `number`: `laps` turns in a
-/// row, or repetitions inside `turn`.
+/// The finding of the rule at `place` about text, at the turn numbered `number`: so many turns in a
+/// row, or repetitions inside `turn`, and as many as were asked for.
 pub(crate) fn of_text(
     place: u8,
     rule: &TextRule<'_>,
     number: u64,
     turn: &Turn,
-    laps: u16,
+    [laps, asked]: [u16; 2],
 ) -> Finding {
     let one = u64::from(laps.saturating_sub(1));
     let (kind, args, said, first) = match rule.texts {
@@ -47,7 +47,7 @@ pub(crate) fn of_text(
         first,
         last: number,
         loop_id: LoopId::new(said.mix(Digest::new(u64::MAX))),
-        confidence: confidence(args, Results::Ignored, 0, laps.saturating_sub(rule.times)),
+        confidence: confidence(args, Results::Ignored, 0, laps.saturating_sub(asked)),
         evidence: Mask::NONE,
     }
 }

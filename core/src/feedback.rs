@@ -2,7 +2,7 @@
 
 use crate::recent::Recent;
 use crate::record::Tool;
-use crate::verdict::LoopId;
+use crate::verdict::{Kind, LoopId, RuleIndex};
 
 /// How many silenced loops a detector remembers, 32 bits each. Of more, the one silenced first is
 /// forgotten: if it still goes on, it is found again.
@@ -18,7 +18,7 @@ pub const RAISE_MAX: u8 = 8;
 /// What was learned from false positives.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
-    /// The loops that are none, in 32 bits each.
+    /// The loops that are none, in 29 bits each, with the kind of finding in the other 3.
     silenced: Recent<u32, SILENCED_MAX>,
     raised: Recent<Raised, RAISED_MAX>,
 }
@@ -28,8 +28,48 @@ pub(crate) struct Feedback {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Raised {
     pub(crate) tool: Tool,
+    /// The place of the rule; of one about text, with the highest bit set.
     pub(crate) rule: u8,
     pub(crate) by: u8,
+}
+
+/// The bit that tells rules about text from those about calls.
+const TEXT: u8 = 0x80;
+
+/// What stands for every kind of finding.
+const ANY_KIND: u32 = 7;
+
+const fn code_of(rule: RuleIndex) -> u8 {
+    match rule {
+        RuleIndex::Call(place) => place,
+        RuleIndex::Text(place) => place | TEXT,
+    }
+}
+
+const fn code_of_kind(kind: Kind) -> u32 {
+    match kind {
+        Kind::Streak => 0,
+        Kind::Recurrence => 1,
+        Kind::Cycle => 2,
+        Kind::Text => 3,
+        Kind::Echo => 4,
+    }
+}
+
+const fn key(id: LoopId, kind: u32) -> u32 {
+    id.folded() & !7 | kind
+}
+
+#[cfg(feature = "serde")]
+impl Raised {
+    /// The rule that is raised.
+    pub(crate) const fn index(self) -> RuleIndex {
+        if self.rule & TEXT == 0 {
+            RuleIndex::Call(self.rule)
+        } else {
+            RuleIndex::Text(self.rule & !TEXT)
+        }
+    }
 }
 
 impl Feedback {
@@ -38,32 +78,46 @@ impl Feedback {
         Self { silenced: Recent::new(0), raised: Recent::new(none) }
     }
 
+    /// The loop is none.
     pub(crate) fn silence(&mut self, id: LoopId) {
-        if !self.is_silenced(id) {
-            self.silenced.push(id.folded());
+        self.remember(key(id, ANY_KIND));
+    }
+
+    /// The loop is none of this kind: that a call comes back does not say that it may be made
+    /// without end.
+    pub(crate) fn silence_kind(&mut self, id: LoopId, kind: Kind) {
+        self.remember(key(id, code_of_kind(kind)));
+    }
+
+    fn remember(&mut self, key: u32) {
+        if !self.silenced.iter().any(|silenced| *silenced == key) {
+            self.silenced.push(key);
         }
     }
 
-    pub(crate) fn is_silenced(&self, id: LoopId) -> bool {
-        self.silenced.iter().any(|silenced| *silenced == id.folded())
+    pub(crate) fn is_silenced(&self, id: LoopId, kind: Kind) -> bool {
+        let keys = [key(id, ANY_KIND), key(id, code_of_kind(kind))];
+        self.silenced.iter().any(|silenced| keys.contains(silenced))
     }
 
-    /// The rule at place `rule` was wrong about a call of `tool`. Of too many pairs the one raised
-    /// longest ago is forgotten.
-    pub(crate) fn raise(&mut self, rule: u8, tool: Tool) {
+    /// The rule was wrong about a call of `tool`. Of too many pairs the one raised longest ago is
+    /// forgotten.
+    pub(crate) fn raise(&mut self, rule: RuleIndex, tool: Tool) {
+        let rule = code_of(rule);
         let before = self.raised.take(|raised| (raised.rule, raised.tool) == (rule, tool));
         let by = before.map_or(0, |raised| raised.by).saturating_add(1).min(RAISE_MAX);
         self.raised.push(Raised { tool, rule, by });
     }
 
-    /// How many repetitions more the rule at place `rule` asks of `tool`.
-    pub(crate) fn raised_by(&self, rule: u8, tool: Tool) -> u8 {
+    /// How many repetitions more the rule asks of `tool`.
+    pub(crate) fn raised_by(&self, rule: RuleIndex, tool: Tool) -> u8 {
+        let rule = code_of(rule);
         let mut pairs = self.raised.iter();
         let raised = pairs.find(|raised| (raised.rule, raised.tool) == (rule, tool));
         raised.map_or(0, |raised| raised.by)
     }
 
-    /// The silenced loops, in 32 bits each, the one silenced first at first.
+    /// The silenced loops, as they are kept, the one silenced first at first.
     #[cfg(feature = "serde")]
     pub(crate) fn silenced(&self) -> impl Iterator<Item = u32> {
         self.silenced.iter().rev().copied()
@@ -84,8 +138,8 @@ impl Feedback {
     /// Remembers one more raised rule; false if it is remembered already, or raised too far.
     #[cfg(feature = "serde")]
     pub(crate) fn restore_raised(&mut self, raised: Raised) -> bool {
-        let fits =
-            self.raised_by(raised.rule, raised.tool) == 0 && (1..=RAISE_MAX).contains(&raised.by);
+        let fits = self.raised_by(raised.index(), raised.tool) == 0
+            && (1..=RAISE_MAX).contains(&raised.by);
         if fits {
             self.raised.push(raised);
         }
@@ -97,40 +151,60 @@ impl Feedback {
 mod tests {
     use super::{Feedback, RAISE_MAX, RAISED_MAX, SILENCED_MAX};
     use crate::record::Tool;
-    use crate::verdict::LoopId;
+    use crate::verdict::{Kind, LoopId, RuleIndex};
+
+    /// An id whose lowest bits, which do not count, are zero.
+    fn id(n: usize) -> LoopId {
+        LoopId::from_bits(u64::try_from(8 * n).unwrap())
+    }
 
     #[test]
     fn the_loop_silenced_first_is_forgotten_first() {
         let mut feedback = Feedback::new();
-        for n in 0..=SILENCED_MAX as u64 {
-            feedback.silence(LoopId::from_bits(n));
-            feedback.silence(LoopId::from_bits(n));
+        for n in 0..=SILENCED_MAX {
+            feedback.silence(id(n));
+            feedback.silence(id(n));
         }
-        assert!(!feedback.is_silenced(LoopId::from_bits(0)));
-        assert!((1..=SILENCED_MAX as u64).all(|n| feedback.is_silenced(LoopId::from_bits(n))));
+        assert!(!feedback.is_silenced(id(0), Kind::Cycle));
+        assert!((1..=SILENCED_MAX).all(|n| feedback.is_silenced(id(n), Kind::Cycle)));
     }
+
+    #[test]
+    fn a_kind_is_silenced_by_itself() {
+        for kind in Kind::ALL {
+            let mut feedback = Feedback::new();
+            feedback.silence_kind(id(1), kind);
+            for other in Kind::ALL {
+                assert_eq!(feedback.is_silenced(id(1), other), other == kind);
+                assert!(!feedback.is_silenced(id(2), other));
+            }
+        }
+    }
+
+    const SECOND: RuleIndex = RuleIndex::Call(1);
 
     #[test]
     fn a_raise_is_bounded_and_is_for_one_rule_and_tool() {
         let mut feedback = Feedback::new();
         for n in 1..=99 {
-            feedback.raise(2, Tool::new(7));
-            assert_eq!(feedback.raised_by(2, Tool::new(7)), RAISE_MAX.min(n));
+            feedback.raise(SECOND, Tool::new(7));
+            assert_eq!(feedback.raised_by(SECOND, Tool::new(7)), RAISE_MAX.min(n));
         }
-        assert_eq!(feedback.raised_by(1, Tool::new(7)), 0);
-        assert_eq!(feedback.raised_by(2, Tool::new(8)), 0);
+        assert_eq!(feedback.raised_by(RuleIndex::Call(0), Tool::new(7)), 0);
+        assert_eq!(feedback.raised_by(RuleIndex::Text(1), Tool::new(7)), 0);
+        assert_eq!(feedback.raised_by(SECOND, Tool::new(8)), 0);
     }
 
     #[test]
     fn the_pair_raised_longest_ago_is_forgotten_first() {
         let mut feedback = Feedback::new();
         for n in 0..u32::try_from(RAISED_MAX).unwrap() {
-            feedback.raise(0, Tool::new(n));
+            feedback.raise(SECOND, Tool::new(n));
         }
-        feedback.raise(0, Tool::new(0));
-        feedback.raise(0, Tool::new(99));
-        assert_eq!(feedback.raised_by(0, Tool::new(0)), 2);
-        assert_eq!(feedback.raised_by(0, Tool::new(1)), 0);
+        feedback.raise(SECOND, Tool::new(0));
+        feedback.raise(SECOND, Tool::new(99));
+        assert_eq!(feedback.raised_by(SECOND, Tool::new(0)), 2);
+        assert_eq!(feedback.raised_by(SECOND, Tool::new(1)), 0);
         assert_eq!(feedback.raised.iter().count(), RAISED_MAX);
     }
 }

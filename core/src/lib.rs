@@ -5,8 +5,8 @@
 //! watches digests of the calls and their outcomes and says, at the call where a competent
 //! supervisor would step in, what kind of loop it is, which calls prove it, and what to do.
 //!
-//! It uses no allocator, no clock, no I/O and no unsafe code; every event takes time linear in
-//! the window and memory that was there from the start.
+//! It uses no allocator, no clock, no I/O and no unsafe code. A record takes time linear in the
+//! window when it is announced and when it settles, and memory that was there from the start.
 //!
 //! # Watching calls
 //!

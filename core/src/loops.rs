@@ -95,8 +95,8 @@ impl Loops {
         &self.known
     }
 
-    #[cfg(feature = "serde")]
     /// Remembers one more; false if there is no room, or it is remembered already.
+    #[cfg(feature = "serde")]
     pub(crate) fn restore(&mut self, restored: Loop) -> bool {
         let known = self.known.iter().any(|known| known.id == restored.id);
         !known && self.known.push(restored).is_ok()
@@ -108,16 +108,18 @@ impl Loops {
 }
 
 impl Loop {
-    /// How many records after it was last found the one numbered `seq` is; 0 if it is before.
+    /// How many records after it was last found the one numbered `seq` is; 0 if it is before. After
+    /// 2³¹ records without any finding that is wrong, and a rung may be told once too few.
     fn age(&self, seq: u64) -> u32 {
         let age = lower_half(seq).wrapping_sub(self.last).cast_signed();
         age.max(0).unsigned_abs()
     }
 
-    /// Whether it was last found before the record numbered `next`, and not ages ago.
+    /// Whether it can have been found before the record numbered `next`. A loop that was found at a
+    /// turn is ahead of it by the calls that were taken back since.
     #[cfg(feature = "serde")]
     pub(crate) fn is_past(&self, next: u64) -> bool {
-        lower_half(next).wrapping_sub(self.last).cast_signed() >= 0
+        lower_half(next).wrapping_sub(self.last).cast_signed() >= -i32::from(u8::MAX)
     }
 
     fn is_over(&self, seq: u64, window: u8) -> bool {

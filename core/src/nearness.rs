@@ -55,9 +55,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let runs = runs.get(..usize::from(rule.pattern.runs())).unwrap_or(&[]);
         let latest = self.latest_seen(rule, &track);
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
-        let raised = i16::from(self.feedback.raised_by(place, tool));
+        let raised = self.feedback.raised_by(RuleIndex::Call(place), tool);
         let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
-        let patience = self.policy.patience(tool, before).saturating_add(raised);
+        let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
@@ -108,7 +108,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             Texts::Same => self.text.same,
             Texts::Inside => 0,
         };
-        let needed = rule.times;
+        let raised = self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0));
+        let needed = rule.times.saturating_add(raised.into());
         Nearness { rule: RuleIndex::Text(place), held: held.min(needed), needed }
     }
 }

@@ -6,7 +6,7 @@ use crate::ladder::{Basis, Ladder};
 use crate::record::{Call, Record, Tag, TagSet, Tool};
 use crate::rule::{Args, Pattern, Results, Rule, TextRule};
 use crate::tools::{Phase, ToolRule, Tools};
-use crate::verdict::LoopId;
+use crate::verdict::{LoopId, RuleIndex};
 
 /// The longest window: one bit a record in a 64-bit mask.
 pub const WINDOW_MAX: u8 = 64;
@@ -143,8 +143,8 @@ impl<'p> Policy<'p> {
             exempt: TagSet::EMPTY,
             tools: Tools::NONE,
             silenced: &[],
-            early: Phase::new(0, 0),
-            late: Phase::new(u32::MAX, 0),
+            early: Phase::NEVER_EARLY,
+            late: Phase::NEVER_LATE,
             needs: Needs::NONE,
         };
         if window == 0 || window > WINDOW_MAX {
@@ -314,6 +314,18 @@ impl<'p> Policy<'p> {
     /// Whose calls are not recorded.
     pub const fn exempt(&self) -> TagSet {
         self.exempt
+    }
+
+    /// What a rule is called; nothing if there is none at that place.
+    pub fn rule_name(&self, rule: RuleIndex) -> &'p str {
+        match rule {
+            RuleIndex::Call(place) => {
+                self.rules.get(usize::from(place)).map_or("", |rule| rule.name)
+            }
+            RuleIndex::Text(place) => {
+                self.texts.get(usize::from(place)).map_or("", |rule| rule.name)
+            }
+        }
     }
 
     pub(crate) const fn needs(&self) -> Needs {

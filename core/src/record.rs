@@ -38,6 +38,7 @@ impl Tool {
 }
 
 /// What kind of tool a call is for, where that matters to a rule or to the advice given.
+// Checkpoints know a tag by its place here: new ones stand last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -277,17 +278,15 @@ pub(crate) struct Score(u32);
 impl Score {
     pub(crate) const NONE: Self = Self(u32::MAX);
 
+    /// The worst that is known.
+    pub(crate) const WORST: Self = Self(u32::MAX.saturating_sub(1));
+
     const fn new(score: u32) -> Self {
-        Self(if score == u32::MAX { u32::MAX.saturating_sub(1) } else { score })
+        if score == Self::NONE.0 { Self::WORST } else { Self(score) }
     }
 
     pub(crate) const fn is_known(self) -> bool {
         self.0 != Self::NONE.0
-    }
-
-    /// The best score that this one still beats.
-    pub(crate) const fn just_beaten(self) -> Self {
-        Self(self.0.saturating_add(1))
     }
 }
 
@@ -323,6 +322,7 @@ impl CallId {
 }
 
 /// How far a record has come.
+// Checkpoints know a status by its place here: new ones stand last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Status {

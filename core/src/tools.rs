@@ -58,7 +58,7 @@ impl ToolRule {
 /// A part of a run in which a policy asks for more repetitions than its rules say, or fewer.
 ///
 /// A run begins with a new instruction of the user, and when the history is cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// For an early phase, how many calls it lasts; for a late one, how many come before it.
     pub calls: u32,
@@ -67,6 +67,12 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// No early phase.
+    pub const NEVER_EARLY: Self = Self::new(0, 0);
+
+    /// No late phase.
+    pub const NEVER_LATE: Self = Self::new(u32::MAX, 0);
+
     /// A phase of, or after, `calls` calls.
     pub const fn new(calls: u32, patience: i8) -> Self {
         Self { calls, patience }

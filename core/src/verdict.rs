@@ -167,14 +167,13 @@ pub struct Finding {
 impl Finding {
     /// The name of the rule that fired, in the policy of the detector that found it.
     pub fn rule_name<'p>(&self, policy: &Policy<'p>) -> &'p str {
-        match self.rule {
-            RuleIndex::Call(place) => {
-                policy.rules().get(usize::from(place)).map_or("", |rule| rule.name)
-            }
-            RuleIndex::Text(place) => {
-                policy.texts().get(usize::from(place)).map_or("", |rule| rule.name)
-            }
-        }
+        policy.rule_name(self.rule)
+    }
+
+    /// Whether the loop is known by calls, results or texts, and not only by its rule.
+    pub(crate) const fn names_its_loop(&self) -> bool {
+        let named = matches!(self.args, Args::Same | Args::Similar);
+        named || !matches!(self.results, Results::Ignored)
     }
 
     /// The calls that prove it, by sequence number, from the oldest that the window still
@@ -188,7 +187,8 @@ impl Finding {
     }
 
     /// A short English message for the agent that is stuck, with the last call's tool by its
-    /// `tool` name. It echoes neither arguments nor results.
+    /// `tool` name: that of [`Finding::tool`], which may be another than that of the call just made.
+    /// It echoes neither arguments nor results.
     pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
         Nudge::new(*self, action, tool)
     }

@@ -191,8 +191,8 @@ pub(crate) struct Model<'p> {
     /// Whether the next call is progress.
     moved: bool,
     /// The loops that are none, and the rules that were wrong about a tool, as often as they were.
-    silenced: Vec<Identity>,
-    wrong: Vec<(usize, u8)>,
+    silenced: Vec<(Identity, Kind)>,
+    wrong: Vec<(Result<usize, usize>, u8)>,
     /// What was found last.
     last: Option<Found>,
     pub(crate) told: Told,
@@ -278,7 +278,9 @@ impl<'p> Model<'p> {
             }
             Event::Cancel(n) => {
                 if self.close(n, Status::Cancelled) {
-                    self.rebuild();
+                    if self.judges_early() {
+                        self.rebuild();
+                    }
                     self.settle(&mut settled);
                 }
                 Said::NOTHING
@@ -326,12 +328,18 @@ impl<'p> Model<'p> {
             return;
         }
         let mut oldest = None;
+        let seen = taken > self.open.len() || self.judges_early();
         for _ in 0..taken {
-            let record = self.open.pop().or_else(|| self.settled.pop()).unwrap();
+            if let Some(record) = self.open.pop() {
+                self.moved |= record.moved;
+                oldest = Some(record);
+                continue;
+            }
+            let record = self.settled.pop().unwrap();
             if record.moved {
-                // Whatever is as good as what was taken back is progress once more.
-                for (tag, best) in &mut self.best {
-                    *best += u8::from(*tag == record.asked.tag);
+                // Whatever comes next is better than what nobody knows any more.
+                for (_, best) in self.best.iter_mut().filter(|(tag, _)| *tag == record.asked.tag) {
+                    *best = u8::MAX;
                 }
             }
             oldest = Some(record);
@@ -345,7 +353,14 @@ impl<'p> Model<'p> {
         {
             self.step = None;
         }
-        self.rebuild();
+        if seen {
+            self.rebuild();
+        }
+    }
+
+    /// Whether some rule has seen the calls that wait for their outcomes.
+    fn judges_early(&self) -> bool {
+        self.policy.rules().iter().any(is_early)
     }
 
     /// Everything is counted again from the records that are held, each as if it had been
@@ -382,24 +397,39 @@ impl<'p> Model<'p> {
     fn false_positive(&mut self) {
         let Some(found) = self.last.clone() else { return };
         self.told.false_positives += 1;
-        if !self.silenced.contains(&found.identity) {
-            self.silenced.push(found.identity.clone());
+        let loop_of_kind = (found.identity.clone(), found.kind);
+        // A loop that is known by its rule alone is not silenced: that would be the end of the rule.
+        let names_it = match found.rule {
+            Ok(place) => {
+                let rule = &self.policy.rules()[place];
+                matches!(rule.args, Args::Same | Args::Similar) || rule.results != Results::Ignored
+            }
+            Err(place) => self.policy.texts()[place].texts != Texts::Any,
+        };
+        if names_it && !self.silenced.contains(&loop_of_kind) {
+            self.silenced.push(loop_of_kind);
             if self.silenced.len() > SILENCED_MAX {
                 self.silenced.remove(0);
             }
         }
         self.loops.retain(|known| known.identity != found.identity);
-        if let Ok(place) = found.rule {
-            let pair = (place, found.tool);
-            let times = self.wrong.iter().filter(|wrong| **wrong == pair).count() + 1;
-            self.wrong.retain(|wrong| *wrong != pair);
-            self.wrong.extend(vec![pair; times]);
-            let mut pairs: Vec<_> = self.wrong.clone();
-            pairs.dedup();
-            if pairs.len() > RAISED_MAX {
-                self.wrong.retain(|wrong| *wrong != pairs[0]);
-            }
+        self.findings = self.findings.saturating_sub(1);
+        self.rung = self.rung.saturating_sub(1);
+        let pair = (found.rule, found.tool);
+        let times = self.wrong.iter().filter(|wrong| **wrong == pair).count() + 1;
+        self.wrong.retain(|wrong| *wrong != pair);
+        self.wrong.extend(vec![pair; times]);
+        let mut pairs: Vec<_> = self.wrong.clone();
+        pairs.dedup();
+        if pairs.len() > RAISED_MAX {
+            self.wrong.retain(|wrong| *wrong != pairs[0]);
         }
+    }
+
+    /// How many repetitions more a rule asks for, since it was wrong about a tool.
+    fn raised(&self, rule: Result<usize, usize>, tool: u8) -> usize {
+        let wrong = self.wrong.iter().filter(|wrong| **wrong == (rule, tool));
+        wrong.count().min(RAISE_MAX.into())
     }
 
     /// How many repetitions more a rule asks for at a record: what the policy says of the tool
@@ -412,8 +442,7 @@ impl<'p> Model<'p> {
         let (early, late) = self.policy.phases();
         let early = if before < early.calls.into() { early.patience } else { 0 };
         let late = if before >= late.calls.into() { late.patience } else { 0 };
-        let wrong = self.wrong.iter().filter(|wrong| **wrong == (place, record.asked.tool));
-        let raised = wrong.count().min(RAISE_MAX.into());
+        let raised = self.raised(Ok(place), record.asked.tool);
         tool + i64::from(early) + i64::from(late) + i64::try_from(raised).unwrap()
     }
 
@@ -741,7 +770,11 @@ impl<'p> Model<'p> {
                 }
                 (Texts::Same | Texts::Inside, _) => 0,
             };
-            (held.min(rule.times.into()), rule.times.into())
+            (held, usize::from(rule.times))
+        });
+        let texts = texts.enumerate().map(|(place, (held, times))| {
+            let needed = times + self.raised(Err(place), 0);
+            (held.min(needed), needed)
         });
         calls.chain(texts).collect()
     }
@@ -810,7 +843,7 @@ impl<'p> Model<'p> {
     }
 
     fn climb(&mut self, ladder: &Ladder<'_>, count: &Count, found: Found) -> Said {
-        if self.silenced.contains(&found.identity) {
+        if self.silenced.contains(&(found.identity.clone(), found.kind)) {
             return Said::NOTHING;
         }
         let now = count.now;
@@ -893,8 +926,10 @@ impl<'p> Model<'p> {
             Texts::Inside => echo,
         };
         let rules = self.policy.texts();
-        let found = rules.iter().position(|rule| laps(rule.texts) >= usize::from(rule.times));
+        let asked = |place: usize| usize::from(rules[place].times) + self.raised(Err(place), 0);
+        let found = (0..rules.len()).find(|place| laps(rules[*place].texts) >= asked(*place));
         let Some(place) = found else { return Said::NOTHING };
+        let asked = asked(place);
         let rule = rules[place];
         let laps = laps(rule.texts);
         let row = if rule.texts == Texts::Inside { 1 } else { laps };
@@ -912,14 +947,19 @@ impl<'p> Model<'p> {
                 if rule.texts == Texts::Any { Args::Any } else { Args::Same },
                 Results::Ignored,
                 0,
-                laps - usize::from(rule.times),
+                laps - asked,
             ),
             identity: (
                 format!("text {:?}", rule.texts),
                 vec![(if rule.texts == Texts::Any { vec![] } else { vec![text] }, vec![])],
             ),
         };
-        let count = Count { laps, most: Action::Stop, blocker: None, now: self.next };
+        let count = Count {
+            laps: laps + usize::from(rule.times) - asked,
+            most: Action::Stop,
+            blocker: None,
+            now: self.next,
+        };
         let said = self.climb(&rule.ladder, &count, found);
         if said.action >= Action::StartOver {
             self.clear();
