@@ -11,11 +11,11 @@ use std::collections::{HashMap, VecDeque};
 
 use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
-use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
+use unstuck_trace::{Call, Event, Message, Outcome};
 
 use courses::{Courses, Now};
 pub(crate) use found::{Findings, Found, Place, Shown};
-use worker::{KEPT_MAX, Kept, TEXTS_MAX, Worker};
+use worker::{Given, Worker};
 
 /// How many workers are followed at a time; the one unseen for longest is finished first. More than
 /// a swarm has, and as many as the trace tells apart.
@@ -81,12 +81,10 @@ impl Replay {
         self.courses.end_run();
     }
 
-    /// A worker's run is over: what is still open will not be answered.
+    /// A worker's run is over.
     fn end(&mut self, place: usize) {
-        let worker = &mut self.workers[place];
-        let verdict = worker.engine.finish();
-        let at = worker.calls.back().map_or(0, |call| call.shown.index);
-        self.note(place, &verdict, at);
+        let given = self.workers[place].finish();
+        self.note_each(place, given);
     }
 
     /// The place of the worker called `name`, which may be new.
@@ -117,45 +115,27 @@ impl Replay {
     }
 
     fn call(&mut self, call: &Call<'_>) {
-        let recipe = &self.preset.recipe;
-        let (Args::Json(args) | Args::Text(args)) = call.args;
-        let digests = recipe.call(call.tool, args).step(call.step);
         let place = self.place_of(call.worker);
-        let worker = &mut self.workers[place];
-        let announced = worker.engine.announce(digests);
-        if let Some(seq) = announced.id.seq() {
-            worker.numbering.set(seq, call.index);
-        }
-        let shown = Shown::new(call.index, Some(call.tool), args);
-        push(&mut worker.calls, Kept { id: announced.id, shown }, KEPT_MAX);
+        let given = self.workers[place].call(&self.preset.recipe, call);
         self.calls = call.index + 1;
-        self.note(place, &announced.settled, call.index);
-        self.note(place, &announced.verdict, call.index);
+        self.note_each(place, given);
     }
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
-        let recipe = &self.preset.recipe;
-        let digests = recipe.cut_outcome(outcome.text, outcome.cut, outcome.failed);
         let Some(&place) = self.places.get(outcome.worker) else { return };
-        let worker = &mut self.workers[place];
-        let Some(call) = worker.kept(outcome.call) else { return };
-        let verdict = worker.engine.outcome(call.id, digests);
-        let judged = verdict.finding.map(|finding| worker.numbering.index(finding.last));
-        self.note(place, &verdict, judged.unwrap_or(outcome.call));
+        let given = self.workers[place].outcome(&self.preset.recipe, outcome);
+        self.note_each(place, given);
     }
 
     fn message(&mut self, message: &Message<'_>) {
-        let recipe = self.preset.recipe;
         let place = self.place_of(message.worker);
-        let worker = &mut self.workers[place];
-        if message.role == Role::User {
-            worker.engine.user_message(recipe.message(message.text));
-        } else if message.text_only && !message.text.trim().is_empty() {
-            worker.turns.set(worker.turn, message.index);
-            worker.turn += 1;
-            push(&mut worker.texts, Shown::new(message.index, None, message.text), TEXTS_MAX);
-            let verdict = worker.engine.text_turn(recipe.turn(message.text));
-            self.note(place, &verdict, message.index);
+        let given = self.workers[place].message(&self.preset.recipe, message);
+        self.note_each(place, given);
+    }
+
+    fn note_each(&mut self, place: usize, given: impl IntoIterator<Item = Given>) {
+        for (verdict, at) in given {
+            self.note(place, &verdict, at);
         }
     }
 
@@ -206,15 +186,42 @@ fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) {
 #[cfg(test)]
 mod tests {
     use unstuck_text::PRESETS;
+    use unstuck_trace::Args;
 
     use super::*;
 
+    /// Shows `replay` the call numbered `index`, of the step `step`.
+    fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
+        let (tool, args) = ("bash", Args::Json(args));
+        replay.take(&Event::Call(Call { index, worker, step, tool, args }));
+    }
+
+    /// Shows `replay` that the call numbered `call` came back.
+    fn answer(replay: &mut Replay, worker: &str, call: usize) {
+        let (text, failed, cut) = ("no", false, None);
+        replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut }));
+    }
+
     /// Shows `replay` the call numbered `index`, and that it came back.
     fn show(replay: &mut Replay, worker: &str, index: usize, args: &str) {
-        let (step, tool, args) = (index as u64, "bash", Args::Json(args));
-        replay.take(&Event::Call(Call { index, worker, step, tool, args }));
-        let (call, text, failed, cut) = (index, "no", false, None);
-        replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut }));
+        ask(replay, worker, index, index as u64, args);
+        answer(replay, worker, index);
+    }
+
+    #[test]
+    fn each_loop_is_found_of_several_in_one_event() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        for (index, args) in ["1", "1", "2", "2"].into_iter().enumerate() {
+            show(&mut replay, "main", index, args);
+        }
+        ask(&mut replay, "main", 4, 4, "2");
+        ask(&mut replay, "main", 5, 4, "1");
+        // The later call waits for the earlier one, and both settle at once.
+        answer(&mut replay, "main", 5);
+        answer(&mut replay, "main", 4);
+        let found = replay.finish().found;
+        let rules = found.iter().map(|found| (found.rule, found.calls_before));
+        assert_eq!(rules.collect::<Vec<_>>(), [("same-effect", 4), ("ragged-repeat", 5)]);
     }
 
     #[test]

@@ -2,26 +2,31 @@
 
 use std::collections::VecDeque;
 
-use unstuck_core::{CallId, Detector, Finding, RuleIndex};
-use unstuck_text::Preset;
+use unstuck_core::{CallId, Detector, Finding, RuleIndex, Verdict};
+use unstuck_text::{Preset, Recipe};
+use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown};
 use super::numbering::Numbering;
+use super::push;
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
 /// window and its open calls together.
-pub(super) const KEPT_MAX: usize = 128;
+const KEPT_MAX: usize = 128;
 
 /// How many text-only turns of a worker are kept to be shown.
-pub(super) const TEXTS_MAX: usize = 8;
+const TEXTS_MAX: usize = 8;
 
 /// Room for the largest window, and for more calls issued together than any agent was seen to.
 type Engine = Detector<'static, 64, 32>;
 
+/// A verdict that has a finding, and the call or message at which it was given.
+pub(super) type Given = (Verdict, usize);
+
 /// What is kept of a call.
-pub(super) struct Kept {
-    pub(super) id: CallId,
-    pub(super) shown: Shown,
+struct Kept {
+    id: CallId,
+    shown: Shown,
 }
 
 pub(super) struct Worker {
@@ -31,13 +36,13 @@ pub(super) struct Worker {
     pub(super) seen: u64,
     pub(super) engine: Engine,
     /// The latest calls, oldest first.
-    pub(super) calls: VecDeque<Kept>,
-    pub(super) numbering: Numbering,
+    calls: VecDeque<Kept>,
+    numbering: Numbering,
     /// The latest text-only turns, oldest first.
-    pub(super) texts: VecDeque<Shown>,
+    texts: VecDeque<Shown>,
     /// The messages that were text-only turns, by turn.
-    pub(super) turns: Numbering,
-    pub(super) turn: u64,
+    turns: Numbering,
+    turn: u64,
 }
 
 impl Worker {
@@ -56,6 +61,62 @@ impl Worker {
         }
     }
 
+    /// Takes in a call; gives the verdicts on earlier calls that settle with it, and on itself.
+    pub(super) fn call(&mut self, recipe: &Recipe, call: &Call<'_>) -> Vec<Given> {
+        let (Args::Json(args) | Args::Text(args)) = call.args;
+        let digests = recipe.call(call.tool, args).step(call.step);
+        let mut given = Vec::new();
+        let each = |verdict| given.push((verdict, call.index));
+        let (id, verdict) = self.engine.announce_each(digests, each);
+        if verdict.finding.is_some() {
+            given.push((verdict, call.index));
+        }
+        if let Some(seq) = id.seq() {
+            self.numbering.set(seq, call.index);
+        }
+        let shown = Shown::new(call.index, Some(call.tool), args);
+        push(&mut self.calls, Kept { id, shown }, KEPT_MAX);
+        given
+    }
+
+    /// Takes in the outcome of a call, if that is still known; gives the verdicts on all that
+    /// settle with it, each at the call that it is about.
+    pub(super) fn outcome(&mut self, recipe: &Recipe, outcome: &Outcome<'_>) -> Vec<Given> {
+        let mut given = Vec::new();
+        let Some(call) = self.kept(outcome.call).map(|kept| kept.id) else { return given };
+        let digests = recipe.cut_outcome(outcome.text, outcome.cut, outcome.failed);
+        let numbering = &self.numbering;
+        self.engine.outcome_each(call, digests, |verdict| {
+            let judged = verdict.finding.map(|finding| numbering.index(finding.last));
+            given.push((verdict, judged.unwrap_or(outcome.call)));
+        });
+        given
+    }
+
+    /// Takes in a message: what a user says, or a turn in which the agent called no tool.
+    pub(super) fn message(&mut self, recipe: &Recipe, message: &Message<'_>) -> Option<Given> {
+        if message.role == Role::User {
+            self.engine.user_message(recipe.message(message.text));
+            return None;
+        }
+        if !message.text_only || message.text.trim().is_empty() {
+            return None;
+        }
+        self.turns.set(self.turn, message.index);
+        self.turn += 1;
+        push(&mut self.texts, Shown::new(message.index, None, message.text), TEXTS_MAX);
+        Some((self.engine.text_turn(recipe.turn(message.text)), message.index))
+    }
+
+    /// The worker's run is over: what is still open will not be answered. Gives the verdicts on
+    /// that, at the last call.
+    pub(super) fn finish(&mut self) -> Vec<Given> {
+        let last = self.calls.back().map_or(0, |call| call.shown.index);
+        let mut given = Vec::new();
+        self.engine.finish_each(|verdict| given.push((verdict, last)));
+        given
+    }
+
     pub(super) fn place(&self, finding: &Finding, at: usize) -> Place {
         if matches!(finding.rule, RuleIndex::Text(_)) {
             return Place::Messages { first: self.turns.index(finding.first), at };
@@ -64,7 +125,7 @@ impl Worker {
         Place::Calls { first: self.numbering.index(first), at, last: self.numbering.index(last) }
     }
 
-    pub(super) fn kept(&self, index: usize) -> Option<&Kept> {
+    fn kept(&self, index: usize) -> Option<&Kept> {
         let place = self.calls.binary_search_by_key(&index, |call| call.shown.index).ok()?;
         self.calls.get(place)
     }
