@@ -132,7 +132,9 @@ impl Worker {
 
     pub(super) fn proof(&self, finding: &Finding) -> Vec<Shown> {
         if matches!(finding.rule, RuleIndex::Text(_)) {
-            let turns = usize::from(finding.laps).min(self.texts.len());
+            // As many as there are from the first to the last: an echo is in one alone.
+            let turns = usize::try_from(finding.last.saturating_sub(finding.first) + 1);
+            let turns = turns.unwrap_or(usize::MAX).min(self.texts.len());
             return self.texts.iter().skip(self.texts.len() - turns).cloned().collect();
         }
         let calls = finding.calls().map(|seq| self.numbering.index(seq));
