@@ -19,6 +19,7 @@ mod progress;
 mod replay;
 mod scan;
 mod sessions;
+mod setup;
 mod shown;
 
 use std::process::ExitCode;
