@@ -104,14 +104,21 @@ pub(crate) struct Eval {
     /// Judge by this policy alone, and list the runs that it judged wrong
     #[arg(long, value_name = "NAME", value_parser = preset_names())]
     preset: Option<String>,
+    /// Likewise, by the policy in a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = TableFormat::Human)]
     pub(crate) format: TableFormat,
 }
 
 impl Eval {
-    pub(crate) fn preset(&self) -> Option<&'static Preset> {
-        self.preset.as_deref().map(preset)
+    /// The one policy that was named, or described in a file.
+    pub(crate) fn preset(&self) -> Result<Option<&'static Preset>, Exit> {
+        match &self.config {
+            Some(path) => config::load(path).map(Some),
+            None => Ok(self.preset.as_deref().map(preset)),
+        }
     }
 }
 
