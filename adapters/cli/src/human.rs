@@ -106,8 +106,10 @@ impl Loop<'_> {
         let mut text = String::new();
         line(&mut text, &format!("  {STRONG}{}{STRONG:#}", what(self.first)));
         let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
-        let course = textwrap::fill(&self.course(report), options);
-        line(&mut text, &format!("{FAINT}{course}{FAINT:#}"));
+        for about in [self.name(), self.course(report)] {
+            let about = textwrap::fill(&about, &options);
+            line(&mut text, &format!("{FAINT}{about}{FAINT:#}"));
+        }
         for row in proof(&self.first.proof) {
             line(&mut text, &format!("    {row}"));
         }
@@ -117,12 +119,16 @@ impl Loop<'_> {
         text
     }
 
-    /// Which rule found it, what should have been done when, and where it ended.
+    /// Which loop it is, of which worker, and which rule found it.
+    fn name(&self) -> String {
+        let Found { finding, rule, worker, .. } = self.first;
+        let name = format!("loop {}; rule {rule}", finding.loop_id);
+        if worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
+    }
+
+    /// What should have been done when, and where it ended.
     fn course(&self, report: &Report) -> String {
-        let mut parts = vec![format!("rule {}", self.first.rule)];
-        if self.first.worker != "main" {
-            parts.push(format!("worker {}", plain(&self.first.worker)));
-        }
+        let mut parts = Vec::new();
         let mut worst = Action::Proceed;
         for found in &self.rungs {
             let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
