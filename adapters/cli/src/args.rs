@@ -54,6 +54,9 @@ pub(crate) struct Scan {
     /// The policy to judge by, from a file like what presets --format toml prints
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
+    /// Leave alone the loops that this file names by their ids, one a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) feedback: Option<PathBuf>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
@@ -63,7 +66,7 @@ pub(crate) struct Scan {
     /// How many inputs to read at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
     jobs: Option<u16>,
-    /// Say of each input how its format was told
+    /// Say of each input how its format was told, and which loops of --feedback are in none
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Write to this file instead of standard output

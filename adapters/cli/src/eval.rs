@@ -14,7 +14,7 @@ use crate::inputs::Input;
 use crate::output::{Output, Reader, complain};
 use crate::progress::Progress;
 use crate::replay::Place;
-use crate::scan::Report;
+use crate::scan::{Judge, Report};
 use crate::shown::{counted, plain};
 
 /// What somebody who read the run says of it.
@@ -219,7 +219,7 @@ fn first_finding(
     preset: &'static Preset,
 ) -> Result<Option<usize>, String> {
     let input = Input::File(root.join(&label.file));
-    let report = Report::of(&input, None, preset, &Progress::none())?;
+    let report = Report::of(&input, &Judge::by(preset), &Progress::none())?;
     let asked = report.findings.found.iter().find(|found| found.action >= Action::Nudge);
     Ok(asked.map(|found| match found.place {
         // Labels count messages only where there is no call to count.

@@ -8,6 +8,7 @@ mod args;
 mod config;
 mod eval;
 mod exit;
+mod feedback;
 mod human;
 mod inputs;
 mod jobs;

@@ -1,11 +1,12 @@
 //! `unstuck scan`: reads recorded runs and prints the loops that are in them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use unstuck_core::Action;
+use unstuck_core::{Action, LoopId};
 use unstuck_text::Preset;
-use unstuck_trace::{Format, Trace, read};
+use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
@@ -13,28 +14,56 @@ use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::progress::Progress;
 use crate::replay::{Findings, Replay};
-use crate::{human, jobs, machine, sessions};
+use crate::{feedback, human, jobs, machine, sessions};
+
+/// How inputs are read and judged.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge {
+    /// The format that they have; none to look at each.
+    from: Option<Format>,
+    preset: &'static Preset,
+    /// The same without its feedback, where it is asked for what that has silenced.
+    unsilenced: Option<&'static Preset>,
+}
+
+impl Judge {
+    /// Judges inputs of any format by `preset`.
+    pub(crate) fn by(preset: &'static Preset) -> Self {
+        Self { from: None, preset, unsilenced: None }
+    }
+
+    fn of(scan: &Scan) -> Result<Self, Exit> {
+        let by = Self { from: scan.from(), ..Self::by(scan.preset()?) };
+        let Some(path) = &scan.feedback else { return Ok(by) };
+        let preset = feedback::silencing(by.preset, feedback::load(path)?);
+        Ok(Self { preset, unsilenced: scan.verbose.then_some(by.preset), ..by })
+    }
+}
 
 /// One input, read and judged.
 pub(crate) struct Report {
     pub(crate) path: String,
     pub(crate) trace: Trace,
     pub(crate) findings: Findings,
+    /// What would have been found without feedback, where it is asked for that.
+    unsilenced: Option<Findings>,
 }
 
 impl Report {
     /// Reads `input` and judges it; the error says what is wrong with it.
-    pub(crate) fn of(
-        input: &Input,
-        from: Option<Format>,
-        preset: &'static Preset,
-        progress: &Progress,
-    ) -> Result<Self, String> {
+    pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(preset);
-        let trace = read(reader, from, &mut |event| replay.take(&event))
-            .map_err(|problem| problem.to_string())?;
-        Ok(Self { path: input.name(), trace, findings: replay.finish() })
+        let mut replay = Replay::new(judge.preset);
+        let mut unsilenced = judge.unsilenced.map(Replay::new);
+        let mut take = |event: Event<'_>| {
+            replay.take(&event);
+            if let Some(replay) = &mut unsilenced {
+                replay.take(&event);
+            }
+        };
+        let trace = read(reader, judge.from, &mut take).map_err(|problem| problem.to_string())?;
+        let (findings, unsilenced) = (replay.finish(), unsilenced.map(Replay::finish));
+        Ok(Self { path: input.name(), trace, findings, unsilenced })
     }
 
     /// The strongest action that was asked for.
@@ -83,7 +112,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    let preset = scan.preset()?;
+    let judge = Judge::of(scan)?;
     let mut inputs = match scan.paths.as_slice() {
         [] => sessions::find(scan.from())?,
         paths => inputs::find(paths),
@@ -94,7 +123,8 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
-    let written = scan_each(scan, preset, inputs.found, &mut reporter);
+    reporter.unseen.extend(judge.unsilenced.map_or(&[][..], |_| judge.preset.policy.silenced()));
+    let written = scan_each(scan, judge, inputs.found, &mut reporter);
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
@@ -102,15 +132,14 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
 /// Reads and judges the inputs, and reports on each in its turn, until nobody reads any more.
 fn scan_each(
     scan: &Scan,
-    preset: &'static Preset,
+    judge: Judge,
     inputs: Vec<Input>,
     reporter: &mut Reporter<'_>,
 ) -> Result<(), Closed> {
-    let from = scan.from();
     let jobs = scan.jobs().min(inputs.len());
     let progress = Arc::new(Progress::of(&inputs));
     let shared = Arc::clone(&progress);
-    let work = move |input: Input| (input.name(), Report::of(&input, from, preset, &shared));
+    let work = move |input: Input| (input.name(), Report::of(&input, &judge, &shared));
     let mut judged = 0;
     let written = jobs::in_order(inputs, jobs, work, |(path, report)| {
         judged += 1;
@@ -127,13 +156,16 @@ struct Reporter<'s> {
     output: Output,
     document: machine::Document,
     tally: Tally,
+    /// The silenced loops that were in no input so far, where it is asked for them.
+    unseen: BTreeSet<LoopId>,
     exit: Exit,
 }
 
 impl<'s> Reporter<'s> {
     fn new(scan: &'s Scan, output: Output) -> Self {
         let document = machine::Document::default();
-        Self { scan, output, document, tally: Tally::default(), exit: Exit::Clean }
+        let (tally, unseen) = (Tally::default(), BTreeSet::new());
+        Self { scan, output, document, tally, unseen, exit: Exit::Clean }
     }
 
     /// Complains of an input of which nothing could be read.
@@ -158,6 +190,9 @@ impl<'s> Reporter<'s> {
         if self.scan.verbose {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
+        }
+        for found in report.unsilenced.iter().flat_map(|findings| &findings.found) {
+            self.unseen.remove(&found.finding.loop_id);
         }
         self.judge(report);
         match self.scan.format {
@@ -193,8 +228,17 @@ impl<'s> Reporter<'s> {
         }
     }
 
+    /// Says which loops of the feedback are in no input.
+    fn remark_unseen(&self) {
+        let Some(path) = &self.scan.feedback else { return };
+        for id in &self.unseen {
+            remark(&path.display().to_string(), &format!("loop {id} is in no input"));
+        }
+    }
+
     /// Writes what comes after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
+        self.remark_unseen();
         match self.scan.format {
             OutputFormat::Human => self.output.write(&human::summary(&self.tally)),
             OutputFormat::Jsonl => Ok(()),
