@@ -11,6 +11,7 @@ use unstuck_trace::Format;
 use crate::config;
 use crate::exit::Exit;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
+use crate::replay::Wanted;
 
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
@@ -57,6 +58,10 @@ pub(crate) struct Scan {
     /// Leave alone the loops that this file names by their ids, one a line
     #[arg(long, value_name = "FILE")]
     pub(crate) feedback: Option<PathBuf>,
+    /// Show every call of this one loop, by its id or the first 4 digits of that or more, and how
+    /// near each rule was; for people alone
+    #[arg(long, value_name = "LOOP")]
+    pub(crate) explain: Option<Wanted>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,

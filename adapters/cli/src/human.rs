@@ -10,10 +10,7 @@ use unstuck_core::{Action, Args, Kind, Results};
 
 use crate::replay::{Found, Place, Shown};
 use crate::scan::{Report, Tally};
-use crate::shown::{counted, masked, plain, shortened};
-
-/// Readable in a terminal of the usual width.
-const COLUMNS: usize = 80;
+use crate::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
 
 /// How many calls are shown as the proof of one loop; the middle of more is left out.
 const PROOF_MAX: usize = 8;
@@ -145,7 +142,7 @@ impl Loop<'_> {
 }
 
 /// What goes round, in one line.
-fn what(found: &Found) -> String {
+pub(crate) fn what(found: &Found) -> String {
     let (finding, laps) = (&found.finding, found.finding.laps);
     let tool = tool_name(&found.tool, 30);
     let result = match (finding.results, finding.failed) {
@@ -204,11 +201,6 @@ fn shown_tool(shown: &Shown, columns: usize) -> String {
         Some(tool) => tool_name(tool, columns),
         None => String::new(),
     }
-}
-
-fn tool_name(tool: &str, columns: usize) -> String {
-    let tool = plain(tool);
-    if tool.trim().is_empty() { "(no name)".to_owned() } else { shortened(&tool, columns) }
 }
 
 fn line(text: &mut String, line: &str) {

@@ -8,6 +8,7 @@ mod args;
 mod config;
 mod eval;
 mod exit;
+mod explain;
 mod feedback;
 mod human;
 mod inputs;

@@ -1,10 +1,12 @@
 //! Replays a trace through the engine, a detector for each worker.
 //!
-//! What a trace of any length takes is bounded, but for what was found in it.
+//! What a trace of any length takes is bounded, but for what was found in it, and for the steps of
+//! a loop that is to be explained.
 
 mod courses;
 mod found;
 mod numbering;
+mod trail;
 mod worker;
 
 use std::collections::{HashMap, VecDeque};
@@ -15,6 +17,7 @@ use unstuck_trace::{Call, Event, Message, Outcome};
 
 use courses::{Courses, Now};
 pub(crate) use found::{Findings, Found, Place, Shown};
+pub(crate) use trail::{Explained, Step, Wanted};
 use worker::{Given, Worker};
 
 /// How many workers are followed at a time; the one unseen for longest is finished first. More than
@@ -27,6 +30,7 @@ const PROVEN_MAX: usize = 1000;
 /// The detectors of one trace, and what they found.
 pub(crate) struct Replay {
     preset: &'static Preset,
+    wanted: Option<Wanted>,
     workers: Vec<Worker>,
     /// Where each worker stands, by name.
     places: HashMap<String, usize>,
@@ -34,6 +38,7 @@ pub(crate) struct Replay {
     workers_ever: u64,
     found: Vec<Found>,
     courses: Courses,
+    explained: Vec<Explained>,
     calls: usize,
     /// Counts the events, to tell which worker was unseen for longest.
     clock: u64,
@@ -43,14 +48,21 @@ impl Replay {
     pub(crate) fn new(preset: &'static Preset) -> Self {
         Self {
             preset,
+            wanted: None,
             workers: Vec::new(),
             places: HashMap::new(),
             workers_ever: 0,
             found: Vec::new(),
             courses: Courses::default(),
+            explained: Vec::new(),
             calls: 0,
             clock: 0,
         }
+    }
+
+    /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
+    pub(crate) fn explaining(self, wanted: Option<Wanted>) -> Self {
+        Self { wanted, ..self }
     }
 
     /// Takes in one event of the trace.
@@ -68,7 +80,8 @@ impl Replay {
     pub(crate) fn finish(mut self) -> Findings {
         self.end_run();
         self.found.sort_by_key(|found| found.calls_before);
-        Findings { found: self.found, ends: self.courses.ends }
+        self.explained.sort_by_key(|one| one.steps.first().map(|step| step.shown.index));
+        Findings { found: self.found, ends: self.courses.ends, explained: self.explained }
     }
 
     /// The run is over: what follows has nothing to do with it.
@@ -85,6 +98,7 @@ impl Replay {
     fn end(&mut self, place: usize) {
         let given = self.workers[place].finish();
         self.note_each(place, given);
+        self.explained.extend(self.workers[place].explained());
     }
 
     /// The place of the worker called `name`, which may be new.
@@ -97,7 +111,8 @@ impl Replay {
             self.forget_stalest();
         }
         let place = self.workers.len();
-        self.workers.push(Worker::new(name, self.workers_ever, self.clock, self.preset));
+        let worker = Worker::new(name, self.workers_ever, self.clock, self.preset);
+        self.workers.push(worker.explaining(self.wanted));
         self.workers_ever += 1;
         self.places.insert(name.to_owned(), place);
         place
@@ -175,12 +190,11 @@ impl Replay {
     }
 }
 
-/// Adds `new`; of more than `most` the oldest leaves.
-fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) {
-    if queue.len() == most {
-        queue.pop_front();
-    }
+/// Adds `new`; of more than `most` the oldest leaves, and is given.
+fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
+    let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
+    oldest
 }
 
 #[cfg(test)]

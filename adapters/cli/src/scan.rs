@@ -10,10 +10,11 @@ use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
+use crate::explain::Explanation;
 use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::progress::Progress;
-use crate::replay::{Findings, Replay};
+use crate::replay::{Findings, Replay, Wanted};
 use crate::{feedback, human, jobs, machine, sessions};
 
 /// How inputs are read and judged.
@@ -24,16 +25,18 @@ pub(crate) struct Judge {
     preset: &'static Preset,
     /// The same without its feedback, where it is asked for what that has silenced.
     unsilenced: Option<&'static Preset>,
+    /// The loop that is to be explained.
+    explain: Option<Wanted>,
 }
 
 impl Judge {
     /// Judges inputs of any format by `preset`.
     pub(crate) fn by(preset: &'static Preset) -> Self {
-        Self { from: None, preset, unsilenced: None }
+        Self { from: None, preset, unsilenced: None, explain: None }
     }
 
     fn of(scan: &Scan) -> Result<Self, Exit> {
-        let by = Self { from: scan.from(), ..Self::by(scan.preset()?) };
+        let by = Self { from: scan.from(), explain: scan.explain, ..Self::by(scan.preset()?) };
         let Some(path) = &scan.feedback else { return Ok(by) };
         let preset = feedback::silencing(by.preset, feedback::load(path)?);
         Ok(Self { preset, unsilenced: scan.verbose.then_some(by.preset), ..by })
@@ -53,7 +56,7 @@ impl Report {
     /// Reads `input` and judges it; the error says what is wrong with it.
     pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(judge.preset);
+        let mut replay = Replay::new(judge.preset).explaining(judge.explain);
         let mut unsilenced = judge.unsilenced.map(Replay::new);
         let mut take = |event: Event<'_>| {
             replay.take(&event);
@@ -112,18 +115,21 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
+    if scan.explain.is_some() && scan.format != OutputFormat::Human {
+        complain("--explain", "is for people alone: leave out --format");
+        return Err(Exit::Usage);
+    }
     let judge = Judge::of(scan)?;
     let mut inputs = match scan.paths.as_slice() {
         [] => sessions::find(scan.from())?,
         paths => inputs::find(paths),
     };
     let output = output(scan, &mut inputs)?;
-    let mut reporter = Reporter::new(scan, output);
+    let mut reporter = Reporter::new(scan, &judge, output);
     reporter.tally.left_out = inputs.left_out.len();
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
-    reporter.unseen.extend(judge.unsilenced.map_or(&[][..], |_| judge.preset.policy.silenced()));
     let written = scan_each(scan, judge, inputs.found, &mut reporter);
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
@@ -155,6 +161,7 @@ struct Reporter<'s> {
     scan: &'s Scan,
     output: Output,
     document: machine::Document,
+    explanation: Option<Explanation>,
     tally: Tally,
     /// The silenced loops that were in no input so far, where it is asked for them.
     unseen: BTreeSet<LoopId>,
@@ -162,10 +169,18 @@ struct Reporter<'s> {
 }
 
 impl<'s> Reporter<'s> {
-    fn new(scan: &'s Scan, output: Output) -> Self {
-        let document = machine::Document::default();
-        let (tally, unseen) = (Tally::default(), BTreeSet::new());
-        Self { scan, output, document, tally, unseen, exit: Exit::Clean }
+    fn new(scan: &'s Scan, judge: &Judge, output: Output) -> Self {
+        let policy = judge.preset.policy;
+        let unseen = judge.unsilenced.map_or(&[][..], |_| policy.silenced());
+        Self {
+            scan,
+            output,
+            document: machine::Document::default(),
+            explanation: judge.explain.map(|wanted| Explanation::new(wanted, policy)),
+            tally: Tally::default(),
+            unseen: unseen.iter().copied().collect(),
+            exit: Exit::Clean,
+        }
     }
 
     /// Complains of an input of which nothing could be read.
@@ -178,7 +193,7 @@ impl<'s> Reporter<'s> {
     /// Takes in what became of an input.
     fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
         match report {
-            Ok(report) => self.report(&report),
+            Ok(report) => self.report(report),
             Err(why) => {
                 self.unread(path, &why);
                 Ok(())
@@ -186,7 +201,7 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    fn report(&mut self, report: &Report) -> Result<(), Closed> {
+    fn report(&mut self, report: Report) -> Result<(), Closed> {
         if self.scan.verbose {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
@@ -194,12 +209,16 @@ impl<'s> Reporter<'s> {
         for found in report.unsilenced.iter().flat_map(|findings| &findings.found) {
             self.unseen.remove(&found.finding.loop_id);
         }
-        self.judge(report);
+        self.judge(&report);
+        if let Some(explanation) = &mut self.explanation {
+            explanation.take(report);
+            return Ok(());
+        }
         match self.scan.format {
-            OutputFormat::Human => self.output.write(&human::report(report)),
-            OutputFormat::Jsonl => self.output.write(&machine::line(report)),
+            OutputFormat::Human => self.output.write(&human::report(&report)),
+            OutputFormat::Jsonl => self.output.write(&machine::line(&report)),
             OutputFormat::Json => {
-                self.document.push(report);
+                self.document.push(&report);
                 Ok(())
             }
         }
@@ -228,6 +247,16 @@ impl<'s> Reporter<'s> {
         }
     }
 
+    fn explain(&mut self, explanation: Explanation) -> Result<(), Closed> {
+        match explanation.finish() {
+            Ok(text) => self.output.write(&text),
+            Err(exit) => {
+                self.exit = self.exit.max(exit);
+                Ok(())
+            }
+        }
+    }
+
     /// Says which loops of the feedback are in no input.
     fn remark_unseen(&self) {
         let Some(path) = &self.scan.feedback else { return };
@@ -239,6 +268,9 @@ impl<'s> Reporter<'s> {
     /// Writes what comes after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
+        if let Some(explanation) = self.explanation.take() {
+            return self.explain(explanation);
+        }
         match self.scan.format {
             OutputFormat::Human => self.output.write(&human::summary(&self.tally)),
             OutputFormat::Jsonl => Ok(()),

@@ -2,6 +2,8 @@
 
 use unstuck_core::{Action, Finding};
 
+use super::trail::Explained;
+
 /// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
 const TEXT_SHOWN: usize = 512;
 
@@ -52,6 +54,8 @@ pub(crate) struct Findings {
     pub(crate) found: Vec<Found>,
     /// The last call or message at which each loop was found.
     pub(crate) ends: Vec<usize>,
+    /// What each worker did in the loop that is asked for, in the order of where that begins.
+    pub(crate) explained: Vec<Explained>,
 }
 
 impl Shown {

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use unstuck_core::{CallId, Detector, Finding, RuleIndex, Verdict};
+use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Verdict};
 use unstuck_text::{Preset, Recipe};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown};
 use super::numbering::Numbering;
 use super::push;
+use super::trail::{Answer, Explained, Near, Trail, Wanted};
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
 /// window and its open calls together.
@@ -43,6 +44,8 @@ pub(super) struct Worker {
     /// The messages that were text-only turns, by turn.
     turns: Numbering,
     turn: u64,
+    /// Where a loop is to be explained.
+    trail: Option<Trail>,
 }
 
 impl Worker {
@@ -58,7 +61,14 @@ impl Worker {
             texts: VecDeque::new(),
             turns: Numbering::default(),
             turn: 0,
+            trail: None,
         }
+    }
+
+    /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
+    pub(super) fn explaining(mut self, wanted: Option<Wanted>) -> Self {
+        self.trail = wanted.map(|wanted| Trail::new(wanted, self.engine.policy()));
+        self
     }
 
     /// Takes in a call; gives the verdicts on earlier calls that settle with it, and on itself.
@@ -71,10 +81,11 @@ impl Worker {
         if verdict.finding.is_some() {
             given.push((verdict, call.index));
         }
+        let shown = Shown::new(call.index, Some(call.tool), args);
         if let Some(seq) = id.seq() {
             self.numbering.set(seq, call.index);
+            self.explain(&given, |trail, near| trail.call(seq, call.step, shown.clone(), near));
         }
-        let shown = Shown::new(call.index, Some(call.tool), args);
         push(&mut self.calls, Kept { id, shown }, KEPT_MAX);
         given
     }
@@ -90,6 +101,12 @@ impl Worker {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
             given.push((verdict, judged.unwrap_or(outcome.call)));
         });
+        if let Some(seq) = call.seq() {
+            self.explain(&given, |trail, near| {
+                let result = recipe.result(outcome.text, outcome.cut);
+                trail.outcome(seq, Answer { result, failed: outcome.failed }, near);
+            });
+        }
         given
     }
 
@@ -102,10 +119,14 @@ impl Worker {
         if !message.text_only || message.text.trim().is_empty() {
             return None;
         }
+        let shown = Shown::new(message.index, None, message.text);
+        let given = (self.engine.text_turn(recipe.turn(message.text)), message.index);
+        let number = self.turn;
+        self.explain(&[given], |trail, near| trail.turn(number, shown.clone(), near));
+        push(&mut self.texts, shown, TEXTS_MAX);
         self.turns.set(self.turn, message.index);
         self.turn += 1;
-        push(&mut self.texts, Shown::new(message.index, None, message.text), TEXTS_MAX);
-        Some((self.engine.text_turn(recipe.turn(message.text)), message.index))
+        Some(given)
     }
 
     /// The worker's run is over: what is still open will not be answered. Gives the verdicts on
@@ -114,7 +135,27 @@ impl Worker {
         let last = self.calls.back().map_or(0, |call| call.shown.index);
         let mut given = Vec::new();
         self.engine.finish_each(|verdict| given.push((verdict, last)));
+        self.explain(&given, Trail::finish);
         given
+    }
+
+    /// What was kept to explain a loop, if the worker was in it. The last that is asked of it.
+    pub(super) fn explained(&mut self) -> Option<Explained> {
+        self.trail.take()?.end(&self.name)
+    }
+
+    /// Where a loop is to be explained, lets the trail know `what` happened, how near each rule is
+    /// since, and what was judged.
+    fn explain(&mut self, given: &[Given], what: impl FnOnce(&mut Trail, &[Option<Nearness>])) {
+        let Some(trail) = &mut self.trail else { return };
+        // A cleared history no longer tells how near the rules were.
+        let is_cleared = given.iter().any(|(verdict, _)| verdict.action >= Action::StartOver);
+        let near: Near =
+            self.engine.nearness().map(|near| Some(near).filter(|_| !is_cleared)).collect();
+        what(trail, &near);
+        for (verdict, _) in given {
+            trail.judge(verdict);
+        }
     }
 
     pub(super) fn place(&self, finding: &Finding, at: usize) -> Place {

@@ -4,10 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::shown::{plain, shortened};
-
-/// Readable in a terminal of the usual width.
-const COLUMNS: usize = 80;
+use crate::shown::{COLUMNS, plain, shortened};
 
 /// How much of a long line is shown before the mistake.
 const BEFORE: usize = 24;
