@@ -11,6 +11,7 @@ use unstuck_trace::Format;
 use crate::config;
 use crate::exit::Exit;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
+use crate::replay::Wanted;
 
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
@@ -54,6 +55,13 @@ pub(crate) struct Scan {
     /// The policy to judge by, from a file like what presets --format toml prints
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
+    /// Leave alone the loops that this file names by their ids, one a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) feedback: Option<PathBuf>,
+    /// Show every call of this one loop, by its id or the first 4 digits of that or more, and how
+    /// near each rule was; for people alone
+    #[arg(long, value_name = "LOOP")]
+    pub(crate) explain: Option<Wanted>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
@@ -63,7 +71,7 @@ pub(crate) struct Scan {
     /// How many inputs to read at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
     jobs: Option<u16>,
-    /// Say of each input how its format was told
+    /// Say of each input how its format was told, and which loops of --feedback are in none
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Write to this file instead of standard output
@@ -104,14 +112,21 @@ pub(crate) struct Eval {
     /// Judge by this policy alone, and list the runs that it judged wrong
     #[arg(long, value_name = "NAME", value_parser = preset_names())]
     preset: Option<String>,
+    /// Likewise, by the policy in a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = TableFormat::Human)]
     pub(crate) format: TableFormat,
 }
 
 impl Eval {
-    pub(crate) fn preset(&self) -> Option<&'static Preset> {
-        self.preset.as_deref().map(preset)
+    /// The one policy that was named, or described in a file.
+    pub(crate) fn preset(&self) -> Result<Option<&'static Preset>, Exit> {
+        match &self.config {
+            Some(path) => config::load(path).map(Some),
+            None => Ok(self.preset.as_deref().map(preset)),
+        }
     }
 }
 

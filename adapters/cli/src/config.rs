@@ -1,53 +1,22 @@
 //! Policies in files: `--config`, and `presets --format toml`, which prints what that reads.
 
 mod fields;
-mod mistake;
 mod read;
 mod tools;
 mod words;
 mod write;
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use unstuck_text::Preset;
 
 use crate::exit::Exit;
-use crate::output::{complain, quote};
+use crate::setup;
 pub(crate) use write::{HINT, config};
-
-/// The longest configuration: a policy of eight rules takes some KiB.
-const BYTES_MAX: u64 = 1 << 20;
 
 /// The policy that the file `path` describes; what is wrong with it is said on standard error.
 pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
-    let name = path.display().to_string();
-    let text = text(path).map_err(|why| {
-        complain(&name, &why);
-        Exit::Setup
-    })?;
-    read::preset(&text).map_err(|mistake| {
-        let (line, column) = mistake.place(&text);
-        complain(&format!("{name}:{line}:{column}"), mistake.what());
-        quote(&mistake.quote(&text));
-        Exit::Setup
-    })
-}
-
-/// The file's text; the error says what is wrong with the file.
-fn text(path: &Path) -> Result<String, String> {
-    let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
-    let mut bytes = Vec::new();
-    let read = file.take(BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| format!("cannot be read: {error}"))?;
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err("longer than 1 MiB: expected a policy in TOML".to_owned());
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let byte = error.utf8_error().valid_up_to() + 1;
-        format!("not UTF-8 at byte {byte}: expected a policy in TOML")
-    })
+    setup::load(path, "a policy in TOML", read::preset)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::inputs::Input;
 use crate::output::{Output, Reader, complain};
 use crate::progress::Progress;
 use crate::replay::Place;
-use crate::scan::Report;
+use crate::scan::{Judge, Report};
 use crate::shown::{counted, plain};
 
 /// What somebody who read the run says of it.
@@ -132,17 +132,18 @@ fn ratio(part: usize, whole: usize) -> Option<f64> {
 }
 
 pub(crate) fn run(eval: &Eval) -> Exit {
-    let (labels, mut exit) = match labels(&eval.labels) {
-        Ok(read) => read,
-        Err(why) => {
-            complain(&eval.labels.display().to_string(), &why);
-            return Exit::Input;
-        }
-    };
-    let presets: Vec<&'static Preset> = match eval.preset() {
-        Some(preset) => vec![preset],
-        None => PRESETS.iter().collect(),
-    };
+    match evaluate(eval) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
+    let alone = eval.preset()?;
+    let (labels, mut exit) = labels(&eval.labels).map_err(|why| {
+        complain(&eval.labels.display().to_string(), &why);
+        Exit::Input
+    })?;
+    let presets = alone.map_or_else(|| PRESETS.iter().collect(), |preset| vec![preset]);
     let mut scores = Vec::new();
     let mut wrong = Vec::new();
     for (n, preset) in presets.iter().enumerate() {
@@ -169,17 +170,15 @@ pub(crate) fn run(eval: &Eval) -> Exit {
         TableFormat::Human => table(&scores),
         TableFormat::Jsonl => lines(&scores),
     };
-    if eval.preset().is_some() && eval.format == TableFormat::Human {
+    if alone.is_some() && eval.format == TableFormat::Human {
         text.push_str(&wrong.concat());
     }
     let reader = match eval.format {
         TableFormat::Human => Reader::Person,
         TableFormat::Jsonl => Reader::Program,
     };
-    match Output::stdout(reader).write(&text) {
-        Ok(()) => exit,
-        Err(closed) => closed.exit(exit),
-    }
+    let written = Output::stdout(reader).write(&text);
+    Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
 
 /// The labels, and how to exit if some of them could not be read.
@@ -220,7 +219,7 @@ fn first_finding(
     preset: &'static Preset,
 ) -> Result<Option<usize>, String> {
     let input = Input::File(root.join(&label.file));
-    let report = Report::of(&input, None, preset, &Progress::none())?;
+    let report = Report::of(&input, &Judge::by(preset), &Progress::none())?;
     let asked = report.findings.found.iter().find(|found| found.action >= Action::Nudge);
     Ok(asked.map(|found| match found.place {
         // Labels count messages only where there is no call to count.

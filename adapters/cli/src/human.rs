@@ -10,10 +10,7 @@ use unstuck_core::{Action, Args, Kind, Results};
 
 use crate::replay::{Found, Place, Shown};
 use crate::scan::{Report, Tally};
-use crate::shown::{counted, masked, plain, shortened};
-
-/// Readable in a terminal of the usual width.
-const COLUMNS: usize = 80;
+use crate::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
 
 /// How many calls are shown as the proof of one loop; the middle of more is left out.
 const PROOF_MAX: usize = 8;
@@ -106,8 +103,10 @@ impl Loop<'_> {
         let mut text = String::new();
         line(&mut text, &format!("  {STRONG}{}{STRONG:#}", what(self.first)));
         let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
-        let course = textwrap::fill(&self.course(report), options);
-        line(&mut text, &format!("{FAINT}{course}{FAINT:#}"));
+        for about in [self.name(), self.course(report)] {
+            let about = textwrap::fill(&about, &options);
+            line(&mut text, &format!("{FAINT}{about}{FAINT:#}"));
+        }
         for row in proof(&self.first.proof) {
             line(&mut text, &format!("    {row}"));
         }
@@ -117,12 +116,16 @@ impl Loop<'_> {
         text
     }
 
-    /// Which rule found it, what should have been done when, and where it ended.
+    /// Which loop it is, of which worker, and which rule found it.
+    fn name(&self) -> String {
+        let Found { finding, rule, worker, .. } = self.first;
+        let name = format!("loop {}; rule {rule}", finding.loop_id);
+        if worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
+    }
+
+    /// What should have been done when, and where it ended.
     fn course(&self, report: &Report) -> String {
-        let mut parts = vec![format!("rule {}", self.first.rule)];
-        if self.first.worker != "main" {
-            parts.push(format!("worker {}", plain(&self.first.worker)));
-        }
+        let mut parts = Vec::new();
         let mut worst = Action::Proceed;
         for found in &self.rungs {
             let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
@@ -139,7 +142,7 @@ impl Loop<'_> {
 }
 
 /// What goes round, in one line.
-fn what(found: &Found) -> String {
+pub(crate) fn what(found: &Found) -> String {
     let (finding, laps) = (&found.finding, found.finding.laps);
     let tool = tool_name(&found.tool, 30);
     let result = match (finding.results, finding.failed) {
@@ -198,11 +201,6 @@ fn shown_tool(shown: &Shown, columns: usize) -> String {
         Some(tool) => tool_name(tool, columns),
         None => String::new(),
     }
-}
-
-fn tool_name(tool: &str, columns: usize) -> String {
-    let tool = plain(tool);
-    if tool.trim().is_empty() { "(no name)".to_owned() } else { shortened(&tool, columns) }
 }
 
 fn line(text: &mut String, line: &str) {

@@ -8,6 +8,8 @@ mod args;
 mod config;
 mod eval;
 mod exit;
+mod explain;
+mod feedback;
 mod human;
 mod inputs;
 mod jobs;
@@ -19,6 +21,7 @@ mod progress;
 mod replay;
 mod scan;
 mod sessions;
+mod setup;
 mod shown;
 
 use std::process::ExitCode;

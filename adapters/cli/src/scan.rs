@@ -1,40 +1,72 @@
 //! `unstuck scan`: reads recorded runs and prints the loops that are in them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use unstuck_core::Action;
+use unstuck_core::{Action, LoopId};
 use unstuck_text::Preset;
-use unstuck_trace::{Format, Trace, read};
+use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
+use crate::explain::Explanation;
 use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::progress::Progress;
-use crate::replay::{Findings, Replay};
-use crate::{human, jobs, machine, sessions};
+use crate::replay::{Findings, Replay, Wanted};
+use crate::{feedback, human, jobs, machine, sessions};
+
+/// How inputs are read and judged.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge {
+    /// The format that they have; none to look at each.
+    from: Option<Format>,
+    preset: &'static Preset,
+    /// The same without its feedback, where it is asked for what that has silenced.
+    unsilenced: Option<&'static Preset>,
+    /// The loop that is to be explained.
+    explain: Option<Wanted>,
+}
+
+impl Judge {
+    /// Judges inputs of any format by `preset`.
+    pub(crate) fn by(preset: &'static Preset) -> Self {
+        Self { from: None, preset, unsilenced: None, explain: None }
+    }
+
+    fn of(scan: &Scan) -> Result<Self, Exit> {
+        let by = Self { from: scan.from(), explain: scan.explain, ..Self::by(scan.preset()?) };
+        let Some(path) = &scan.feedback else { return Ok(by) };
+        let preset = feedback::silencing(by.preset, feedback::load(path)?);
+        Ok(Self { preset, unsilenced: scan.verbose.then_some(by.preset), ..by })
+    }
+}
 
 /// One input, read and judged.
 pub(crate) struct Report {
     pub(crate) path: String,
     pub(crate) trace: Trace,
     pub(crate) findings: Findings,
+    /// What would have been found without feedback, where it is asked for that.
+    unsilenced: Option<Findings>,
 }
 
 impl Report {
     /// Reads `input` and judges it; the error says what is wrong with it.
-    pub(crate) fn of(
-        input: &Input,
-        from: Option<Format>,
-        preset: &'static Preset,
-        progress: &Progress,
-    ) -> Result<Self, String> {
+    pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(preset);
-        let trace = read(reader, from, &mut |event| replay.take(&event))
-            .map_err(|problem| problem.to_string())?;
-        Ok(Self { path: input.name(), trace, findings: replay.finish() })
+        let mut replay = Replay::new(judge.preset).explaining(judge.explain);
+        let mut unsilenced = judge.unsilenced.map(Replay::new);
+        let mut take = |event: Event<'_>| {
+            replay.take(&event);
+            if let Some(replay) = &mut unsilenced {
+                replay.take(&event);
+            }
+        };
+        let trace = read(reader, judge.from, &mut take).map_err(|problem| problem.to_string())?;
+        let (findings, unsilenced) = (replay.finish(), unsilenced.map(Replay::finish));
+        Ok(Self { path: input.name(), trace, findings, unsilenced })
     }
 
     /// The strongest action that was asked for.
@@ -83,18 +115,22 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    let preset = scan.preset()?;
+    if scan.explain.is_some() && scan.format != OutputFormat::Human {
+        complain("--explain", "is for people alone: leave out --format");
+        return Err(Exit::Usage);
+    }
+    let judge = Judge::of(scan)?;
     let mut inputs = match scan.paths.as_slice() {
         [] => sessions::find(scan.from())?,
         paths => inputs::find(paths),
     };
     let output = output(scan, &mut inputs)?;
-    let mut reporter = Reporter::new(scan, output);
+    let mut reporter = Reporter::new(scan, &judge, output);
     reporter.tally.left_out = inputs.left_out.len();
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
-    let written = scan_each(scan, preset, inputs.found, &mut reporter);
+    let written = scan_each(scan, judge, inputs.found, &mut reporter);
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
@@ -102,15 +138,14 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
 /// Reads and judges the inputs, and reports on each in its turn, until nobody reads any more.
 fn scan_each(
     scan: &Scan,
-    preset: &'static Preset,
+    judge: Judge,
     inputs: Vec<Input>,
     reporter: &mut Reporter<'_>,
 ) -> Result<(), Closed> {
-    let from = scan.from();
     let jobs = scan.jobs().min(inputs.len());
     let progress = Arc::new(Progress::of(&inputs));
     let shared = Arc::clone(&progress);
-    let work = move |input: Input| (input.name(), Report::of(&input, from, preset, &shared));
+    let work = move |input: Input| (input.name(), Report::of(&input, &judge, &shared));
     let mut judged = 0;
     let written = jobs::in_order(inputs, jobs, work, |(path, report)| {
         judged += 1;
@@ -126,14 +161,26 @@ struct Reporter<'s> {
     scan: &'s Scan,
     output: Output,
     document: machine::Document,
+    explanation: Option<Explanation>,
     tally: Tally,
+    /// The silenced loops that were in no input so far, where it is asked for them.
+    unseen: BTreeSet<LoopId>,
     exit: Exit,
 }
 
 impl<'s> Reporter<'s> {
-    fn new(scan: &'s Scan, output: Output) -> Self {
-        let document = machine::Document::default();
-        Self { scan, output, document, tally: Tally::default(), exit: Exit::Clean }
+    fn new(scan: &'s Scan, judge: &Judge, output: Output) -> Self {
+        let policy = judge.preset.policy;
+        let unseen = judge.unsilenced.map_or(&[][..], |_| policy.silenced());
+        Self {
+            scan,
+            output,
+            document: machine::Document::default(),
+            explanation: judge.explain.map(|wanted| Explanation::new(wanted, policy)),
+            tally: Tally::default(),
+            unseen: unseen.iter().copied().collect(),
+            exit: Exit::Clean,
+        }
     }
 
     /// Complains of an input of which nothing could be read.
@@ -146,7 +193,7 @@ impl<'s> Reporter<'s> {
     /// Takes in what became of an input.
     fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
         match report {
-            Ok(report) => self.report(&report),
+            Ok(report) => self.report(report),
             Err(why) => {
                 self.unread(path, &why);
                 Ok(())
@@ -154,17 +201,24 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    fn report(&mut self, report: &Report) -> Result<(), Closed> {
+    fn report(&mut self, report: Report) -> Result<(), Closed> {
         if self.scan.verbose {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        self.judge(report);
+        for found in report.unsilenced.iter().flat_map(|findings| &findings.found) {
+            self.unseen.remove(&found.finding.loop_id);
+        }
+        self.judge(&report);
+        if let Some(explanation) = &mut self.explanation {
+            explanation.take(report);
+            return Ok(());
+        }
         match self.scan.format {
-            OutputFormat::Human => self.output.write(&human::report(report)),
-            OutputFormat::Jsonl => self.output.write(&machine::line(report)),
+            OutputFormat::Human => self.output.write(&human::report(&report)),
+            OutputFormat::Jsonl => self.output.write(&machine::line(&report)),
             OutputFormat::Json => {
-                self.document.push(report);
+                self.document.push(&report);
                 Ok(())
             }
         }
@@ -193,8 +247,30 @@ impl<'s> Reporter<'s> {
         }
     }
 
+    fn explain(&mut self, explanation: Explanation) -> Result<(), Closed> {
+        match explanation.finish() {
+            Ok(text) => self.output.write(&text),
+            Err(exit) => {
+                self.exit = self.exit.max(exit);
+                Ok(())
+            }
+        }
+    }
+
+    /// Says which loops of the feedback are in no input.
+    fn remark_unseen(&self) {
+        let Some(path) = &self.scan.feedback else { return };
+        for id in &self.unseen {
+            remark(&path.display().to_string(), &format!("loop {id} is in no input"));
+        }
+    }
+
     /// Writes what comes after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
+        self.remark_unseen();
+        if let Some(explanation) = self.explanation.take() {
+            return self.explain(explanation);
+        }
         match self.scan.format {
             OutputFormat::Human => self.output.write(&human::summary(&self.tally)),
             OutputFormat::Jsonl => Ok(()),

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use unicode_width::UnicodeWidthChar as _;
 
+/// Readable in a terminal of the usual width.
+pub(crate) const COLUMNS: usize = 80;
+
 /// What stands in the place of a secret.
 const MASK: &str = "•••";
 
@@ -91,6 +94,12 @@ pub(crate) fn shortened(text: &str, columns: usize) -> String {
         }
     }
     text.to_owned()
+}
+
+/// A tool's name in at most `columns`.
+pub(crate) fn tool_name(tool: &str, columns: usize) -> String {
+    let tool = plain(tool);
+    if tool.trim().is_empty() { "(no name)".to_owned() } else { shortened(&tool, columns) }
 }
 
 #[cfg(test)]

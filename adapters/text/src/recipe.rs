@@ -60,15 +60,20 @@ impl Recipe {
     /// The outcome of which only the text `result` was kept; equal `cut`s stand for an equal
     /// rest, and `None` for none.
     pub fn cut_outcome(&self, result: &str, cut: Option<&str>, failed: bool) -> Outcome {
-        let digest = match (self.result, cut) {
+        let digest = self.result(result, cut);
+        let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
+        if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
+    }
+
+    /// What stands for such a result, whether or not it failed. O(length of `result`).
+    pub fn result(&self, result: &str, cut: Option<&str>) -> Digest {
+        match (self.result, cut) {
             (ResultPart::Head(characters), _) => Digest::of(head(result, characters).as_bytes()),
             (ResultPart::Whole, None) => Digest::of(result.as_bytes()),
             (ResultPart::Whole, Some(cut)) => {
                 Digest::of(result.as_bytes()).mix(Digest::of(cut.as_bytes()))
             }
-        };
-        let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
-        if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
+        }
     }
 
     /// What stands for a message of the user. O(length of `text`).

@@ -5,8 +5,8 @@ use std::ops;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::mistake::Mistake;
 use super::words::{self, Word};
+use crate::setup::Mistake;
 
 /// A value, and where it stands.
 pub(crate) type Node<'d> = Spanned<DeValue<'d>>;

@@ -10,8 +10,8 @@ use unstuck_core::{
 use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
-use super::mistake::Mistake;
 use super::tools;
+use crate::setup::Mistake;
 use crate::shown::plain;
 
 const POLICY: [&str; 10] =

@@ -6,7 +6,7 @@ use unstuck_core::{Call, Phase, Policy, PolicyError, Tool, ToolRule};
 use unstuck_text::Recipe;
 
 use super::fields::{Fields, Node, elements, entries, flag, number, other, text};
-use super::mistake::Mistake;
+use crate::setup::Mistake;
 
 /// The policy with what the `[tools]` table says of each tool.
 pub(super) fn with_tools(

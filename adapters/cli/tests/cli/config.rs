@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::harness::{CLEAN, Folder, Ran, program, runs, scan, shared, stuck, unstuck};
+use crate::harness::{
+    CLEAN, Folder, Ran, evaluated, labels, program, runs, scan, shared, stuck, unstuck,
+};
 
 const PRESETS: [&str; 8] = [
     "balanced",
@@ -53,6 +55,19 @@ fn a_printed_preset_judges_as_the_preset_does() {
             assert_eq!((by_file.exit, by_file.err), (by_name.exit, by_name.err), "{preset}");
         }
     }
+}
+
+#[test]
+fn a_policy_in_a_file_is_evaluated_as_one_by_name() {
+    let folder = Folder::new();
+    let config = folder.file("unstuck.toml", "preset = \"graduated\"");
+    let eval = |option: &str, policy: &str| evaluated(&labels(), &runs(), &[option, policy]);
+    let by_file = eval("--config", config.to_str().expect("UTF-8"));
+    let by_name = eval("--preset", "graduated");
+    assert_eq!((by_file.exit, by_file.out, by_file.err), (0, by_name.out, by_name.err));
+    let wrong = folder.file("wrong.toml", "preset = \"gradual\"");
+    let ran = eval("--config", wrong.to_str().expect("UTF-8"));
+    assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}", ran.err);
 }
 
 #[test]

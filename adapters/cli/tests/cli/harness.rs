@@ -180,3 +180,10 @@ pub(crate) fn stuck() -> String {
 pub(crate) fn repeated(record: &str) -> String {
     format!("{record}\n").repeat(6)
 }
+
+/// A native trace of an agent that says one thing, and then another many times over in one turn.
+pub(crate) fn echo() -> String {
+    let said = |text: &str| format!(r#"{{"type":"message","role":"assistant","text":"{text}"}}"#);
+    let round = "I will now check the file again. ".repeat(9);
+    format!("{}\n{}\n", said("Let me see."), said(&format!("I see. {round}")))
+}

@@ -3,6 +3,8 @@
 mod bytes;
 mod config;
 mod exits;
+mod explain;
+mod feedback;
 mod formats;
 mod harness;
 mod inputs;

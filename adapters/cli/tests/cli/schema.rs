@@ -7,7 +7,7 @@ use serde_json::Value;
 use unstuck_trace::Format;
 
 use crate::harness::{
-    CLEAN, Folder, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
+    CLEAN, Folder, echo, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
 };
 
 /// What is said of a trace.
@@ -77,7 +77,7 @@ pub(crate) fn check_trace(trace: &Value) {
 
 fn check_finding(finding: &Value, calls: u64) {
     let number = |field: &str| finding[field].as_u64();
-    if finding["kind"] == "text" {
+    if ["text", "echo"].contains(&finding["kind"].as_str().unwrap_or("")) {
         has_fields(finding, FINDING.into_iter().chain(TEXT));
         assert!(
             ["first_call", "at_call", "last_call", "tool"].iter().all(|f| finding[f].is_null())
@@ -114,6 +114,20 @@ fn every_preset_keeps_to_the_schema() {
         assert_eq!(traces.len(), listed(&labels()).len(), "{preset}");
         traces.iter().for_each(check_trace);
     }
+}
+
+#[test]
+fn an_echo_is_in_one_turn() {
+    let folder = Folder::new();
+    let trace = scanned(&folder.file("run.jsonl", echo())).only_line();
+    check_trace(&trace);
+    let finding = &trace["findings"][0];
+    for (field, expected) in
+        [("kind", "echo".into()), ("laps", Value::from(9)), ("period", Value::from(7))]
+    {
+        assert_eq!(finding[field], expected, "{finding}");
+    }
+    assert_eq!(finding["first_message"], finding["at_message"], "{finding}");
 }
 
 #[test]

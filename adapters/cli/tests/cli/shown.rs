@@ -53,6 +53,25 @@ fn nothing_in_a_trace_reaches_the_terminal_as_it_is() {
 }
 
 #[test]
+fn an_explanation_fits_and_hides_what_a_report_hides() {
+    let folder = Folder::new();
+    for words in [EVIL, "日本語", "a_word_that_goes_on_and_on_for_longer_than_a_line_of_80_columns"]
+    {
+        let path = folder.file("run.jsonl", words_everywhere(words));
+        let report = scanned(&path).only_line();
+        for finding in report["findings"].as_array().expect("findings") {
+            let id = finding["loop"].as_str().expect("an id");
+            // The harness finds each control character.
+            let ran = scan(&path, &["--explain", id]);
+            assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+            for line in ran.out.lines().filter(|line| !line.contains("run.jsonl")) {
+                assert!(line.width() <= COLUMNS, "{} columns: {line}", line.width());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_broken_line_is_complained_of_without_its_escapes() {
     let folder = Folder::new();
     let content = format!("{}{EVIL}\n", words_everywhere("word"));

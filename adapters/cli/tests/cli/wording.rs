@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::harness::{Ran, labels, program, runs, unstuck};
+use crate::harness::{Ran, echo, labels, program, runs, unstuck, unstuck_reading};
 
 /// Runs the program where the recorded runs are, so that no path of this machine is in the text.
 fn told(words: &[&str]) -> String {
@@ -29,6 +29,11 @@ fn a_recurrence() {
 #[test]
 fn talk() {
     insta::assert_snapshot!(told(&["scan", "native/stuck-talk.jsonl"]));
+}
+
+#[test]
+fn an_echo() {
+    insta::assert_snapshot!(unstuck_reading(&["scan", "-"], echo().as_bytes()).out);
 }
 
 #[test]

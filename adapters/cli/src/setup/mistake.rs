@@ -1,18 +1,15 @@
-//! A mistake in a configuration: what is wrong, where, and what would be right.
+//! A mistake in a file of the caller's: what is wrong, where, and what would be right.
 
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::shown::{plain, shortened};
-
-/// Readable in a terminal of the usual width.
-const COLUMNS: usize = 80;
+use crate::shown::{COLUMNS, plain, shortened};
 
 /// How much of a long line is shown before the mistake.
 const BEFORE: usize = 24;
 
-/// Something that is wrong with a configuration.
+/// Something that is wrong with a file of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     /// The bytes of the text that are at fault.

@@ -1,0 +1,72 @@
+//! What a replay finds, and what is shown of it.
+
+use unstuck_core::{Action, Finding};
+
+use super::trail::Explained;
+
+/// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
+const TEXT_SHOWN: usize = 512;
+
+/// One finding: a loop reached a rung of its ladder for the first time.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) rule: &'static str,
+    pub(crate) finding: Finding,
+    pub(crate) action: Action,
+    pub(crate) tool: String,
+    pub(crate) worker: String,
+    /// Where it stands: calls, or messages for a finding about text.
+    pub(crate) place: Place,
+    pub(crate) message: String,
+    /// The calls or turns that prove it, as far back as they are still known.
+    pub(crate) proof: Vec<Shown>,
+    /// Which loop of which worker it is.
+    pub(crate) key: LoopKey,
+    /// How many calls of the file came before it, to put findings in order.
+    pub(crate) calls_before: usize,
+}
+
+/// One loop of one worker, numbered in the order of the first findings; the same loop a long time
+/// after is another.
+pub(crate) type LoopKey = usize;
+
+/// First, at, and last, counted from 0 among all calls or all messages of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Calls { first: usize, at: usize, last: usize },
+    Messages { first: usize, at: usize },
+}
+
+/// What is shown of a call, or of a turn of text.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) index: usize,
+    /// None for a turn.
+    pub(crate) tool: Option<String>,
+    /// The beginning of the arguments, or of the text.
+    pub(crate) text: String,
+}
+
+/// What was found in one trace.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// In the order of the calls and messages at which they were found.
+    pub(crate) found: Vec<Found>,
+    /// The last call or message at which each loop was found.
+    pub(crate) ends: Vec<usize>,
+    /// What each worker did in the loop that is asked for, in the order of where that begins.
+    pub(crate) explained: Vec<Explained>,
+}
+
+impl Shown {
+    pub(super) fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
+        let text = beginning(text, TEXT_SHOWN).to_owned();
+        Self { index, tool: tool.map(str::to_owned), text }
+    }
+}
+
+/// As much of `text` as `bytes` hold, cut between characters.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    end.and_then(|end| text.get(..end)).unwrap_or("")
+}

@@ -1,0 +1,298 @@
+//! The trail of one loop: its calls or turns, and how near every rule was at each.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::str::FromStr;
+
+use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
+
+use super::found::Shown;
+use super::push;
+
+/// How many calls, and how many turns, of a worker are kept until a loop is found that they are
+/// of: more than the engine's window and its open calls together.
+const KEPT_MAX: usize = 128;
+
+/// The fewest digits that a loop is asked for by: with fewer, many would do.
+const DIGITS_MIN: usize = 4;
+
+/// How many digits an id has.
+const DIGITS: usize = 16;
+
+/// The loop that is asked for: the first digits of its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    first: u64,
+    last: u64,
+}
+
+impl Wanted {
+    pub(crate) fn is(self, id: LoopId) -> bool {
+        (self.first..=self.last).contains(&id.bits())
+    }
+}
+
+impl FromStr for Wanted {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_beginning = (DIGITS_MIN..=DIGITS).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bits = |rest: &str| {
+            let id = format!("{text}{}", rest.repeat(DIGITS.saturating_sub(text.len())));
+            id.parse().map(LoopId::bits).ok().filter(|_| is_beginning)
+        };
+        let ends = bits("0").zip(bits("f"));
+        let (first, last) = ends.ok_or(
+            "expected the id of a loop, which is 16 hexadecimal digits, or its first 4 or more",
+        )?;
+        Ok(Self { first, last })
+    }
+}
+
+/// One call of a loop, or one turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) shown: Shown,
+    /// None where nobody reported one, and for a turn.
+    pub(crate) answer: Option<Answer>,
+    /// The strongest verdict on it, of those about the loop if there are any.
+    pub(crate) verdict: Verdict,
+    pub(crate) near: Near,
+    /// Its number among the calls of its worker, or among the turns.
+    number: u64,
+    /// The calls that were issued together with it have the same.
+    issued: u64,
+    settled: bool,
+    is_of_loop: bool,
+}
+
+/// What came back from a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) result: Digest,
+    pub(crate) failed: bool,
+}
+
+/// How near each rule was, in the policy's order; none where that is not known. Of a call it is
+/// the rules about calls, of a turn those about text.
+pub(crate) type Near = Vec<Option<Nearness>>;
+
+/// What a worker did in the loop that is asked for.
+#[derive(Debug)]
+pub(crate) struct Explained {
+    pub(crate) worker: String,
+    /// In their order.
+    pub(crate) steps: Vec<Step>,
+    /// The loops that are meant: one, unless too few digits were given.
+    pub(crate) loops: BTreeSet<LoopId>,
+}
+
+/// What of a worker's run may be of the loop that is asked for.
+pub(super) struct Trail {
+    wanted: Wanted,
+    policy: &'static Policy<'static>,
+    /// The latest calls, and the latest turns, oldest first.
+    calls: VecDeque<Step>,
+    turns: VecDeque<Step>,
+    /// What has left those, and is of the loop.
+    steps: Vec<Step>,
+    /// The loops that are meant.
+    loops: BTreeSet<LoopId>,
+}
+
+impl Trail {
+    pub(super) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
+        let (calls, turns) = (VecDeque::new(), VecDeque::new());
+        Self { wanted, policy, calls, turns, steps: Vec::new(), loops: BTreeSet::new() }
+    }
+
+    /// A call was announced; with a later one than those `issued` together before, these have
+    /// settled.
+    pub(super) fn call(
+        &mut self,
+        number: u64,
+        issued: u64,
+        shown: Shown,
+        near: &[Option<Nearness>],
+    ) {
+        self.settle(near, |step| step.issued != issued);
+        let mut step = Step::new(number, issued, shown);
+        let early = self.policy.rules().iter().map(Rule::is_judged_early);
+        step.near = early.zip(near).map(|(early, near)| near.filter(|_| early)).collect();
+        self.steps.extend(push(&mut self.calls, step, KEPT_MAX).filter(|step| step.is_of_loop));
+    }
+
+    /// The call with this number was answered.
+    pub(super) fn outcome(&mut self, number: u64, answer: Answer, near: &[Option<Nearness>]) {
+        let step = self.calls.iter_mut().rev().find(|step| step.number == number);
+        if let Some(step) = step.filter(|step| !step.settled) {
+            step.answer = Some(answer);
+        }
+        self.settle(near, |step| step.answer.is_some());
+    }
+
+    /// The agent took a turn without a call.
+    pub(super) fn turn(&mut self, number: u64, shown: Shown, near: &[Option<Nearness>]) {
+        let mut step = Step::new(number, number, shown);
+        step.near = near.iter().skip(self.policy.rules().len()).copied().collect();
+        self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
+    }
+
+    /// No more answers will come.
+    pub(super) fn finish(&mut self, near: &[Option<Nearness>]) {
+        self.settle(near, |_| true);
+    }
+
+    /// Takes in what was judged.
+    pub(super) fn judge(&mut self, verdict: &Verdict) {
+        let Some(finding) = &verdict.finding else { return };
+        let (steps, of_loop) = match finding.rule {
+            RuleIndex::Call(_) => (&mut self.calls, finding.calls().collect()),
+            RuleIndex::Text(_) => (&mut self.turns, turns(finding)),
+        };
+        if let Some(step) = steps.iter_mut().rev().find(|step| step.number == finding.last) {
+            step.judge(verdict, self.wanted);
+        }
+        if verdict.action > Action::Proceed && self.wanted.is(finding.loop_id) {
+            self.loops.insert(finding.loop_id);
+            for step in steps.iter_mut() {
+                step.is_of_loop |= of_loop.contains(&step.number);
+            }
+        }
+    }
+
+    /// What the worker called `worker` did in the loop; none if it was not in it.
+    pub(super) fn end(mut self, worker: &str) -> Option<Explained> {
+        let rest = self.calls.into_iter().chain(self.turns);
+        self.steps.extend(rest.filter(|step| step.is_of_loop));
+        let explained =
+            Explained { worker: worker.to_owned(), steps: self.steps, loops: self.loops };
+        Some(explained).filter(|explained| !explained.steps.is_empty())
+    }
+
+    /// The oldest open calls have settled, as far as `is_settled`. What the rules have counted
+    /// since is known after the last of them alone.
+    fn settle(&mut self, near: &[Option<Nearness>], is_settled: impl Fn(&Step) -> bool) {
+        let first = self.calls.partition_point(|step| step.settled);
+        let mut last = None;
+        for step in self.calls.range_mut(first..).take_while(|step| is_settled(step)) {
+            step.settled = true;
+            last = Some(&mut step.near);
+        }
+        let known = last.into_iter().flatten().zip(near);
+        for (rule, (near, now)) in self.policy.rules().iter().zip(known) {
+            if !rule.is_judged_early() {
+                *near = *now;
+            }
+        }
+    }
+}
+
+/// The turns that prove `finding`, by their numbers.
+fn turns(finding: &Finding) -> BTreeSet<u64> {
+    (finding.first..=finding.last).rev().take(KEPT_MAX).collect()
+}
+
+impl Step {
+    fn new(number: u64, issued: u64, shown: Shown) -> Self {
+        Self {
+            shown,
+            answer: None,
+            verdict: Verdict::PROCEED,
+            near: Near::new(),
+            number,
+            issued,
+            settled: false,
+            is_of_loop: false,
+        }
+    }
+
+    fn judge(&mut self, verdict: &Verdict, wanted: Wanted) {
+        let is_about =
+            |verdict: &Verdict| verdict.finding.is_some_and(|finding| wanted.is(finding.loop_id));
+        self.verdict = match (is_about(&self.verdict), is_about(verdict)) {
+            (true, false) => self.verdict,
+            (false, true) => *verdict,
+            _ => self.verdict.or_stronger(*verdict),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_text::Preset;
+
+    use super::*;
+
+    #[test]
+    fn a_loop_is_asked_for_by_its_first_digits() {
+        let id = LoopId::from_bits(0x9f0c_5e8b_2a7d_4411);
+        for (text, is) in [
+            ("9f0c", true),
+            ("9F0C5", true),
+            ("9f0c5e8b2a7d441", true),
+            ("9f0c5e8b2a7d4411", true),
+            ("9f0d", false),
+            ("0f0c", false),
+            ("9f0c5e8b2a7d4412", false),
+        ] {
+            let wanted: Wanted = text.parse().expect("a beginning");
+            assert_eq!(wanted.is(id), is, "{text}");
+        }
+        for text in ["", "9f0", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
+            assert!(text.parse::<Wanted>().is_err(), "{text}");
+        }
+    }
+    /// A trail of every loop, by a preset that looks at results.
+    fn trail() -> Trail {
+        let policy = Preset::named("start_over").expect("a preset").policy;
+        Trail::new(Wanted { first: 0, last: u64::MAX }, policy)
+    }
+
+    /// The one rule is this near.
+    fn near(held: u16) -> Near {
+        vec![Some(Nearness { rule: RuleIndex::Call(0), held, needed: 5 })]
+    }
+
+    fn shown() -> Shown {
+        Shown::new(0, Some("ls"), "{}")
+    }
+
+    /// What the one rule held at each call that is kept.
+    fn held(trail: &Trail) -> Vec<Option<u16>> {
+        trail.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
+    }
+
+    const ANSWER: Answer = Answer { result: Digest::new(0), failed: false };
+
+    #[test]
+    fn of_calls_that_settle_at_once_only_the_last_knows_how_near_the_rules_are() {
+        let mut trail = trail();
+        for number in 0..3 {
+            trail.call(number, 7, shown(), &near(0));
+        }
+        trail.outcome(1, ANSWER, &near(0));
+        assert_eq!(held(&trail), [None, None, None]);
+        trail.outcome(0, ANSWER, &near(2));
+        assert_eq!(held(&trail), [None, Some(2), None]);
+        // The next step leaves what is still open without an outcome.
+        trail.call(3, 8, shown(), &near(3));
+        trail.outcome(2, ANSWER, &near(9));
+        assert_eq!(held(&trail), [None, Some(2), Some(3), None]);
+        assert!(trail.calls[2].answer.is_none());
+        trail.finish(&near(4));
+        assert_eq!(held(&trail), [None, Some(2), Some(3), Some(4)]);
+    }
+
+    #[test]
+    fn what_is_of_no_loop_is_forgotten() {
+        let mut trail = trail();
+        for number in 0..3 * KEPT_MAX as u64 {
+            trail.call(number, number, shown(), &near(0));
+            trail.turn(number, shown(), &near(0));
+            assert!(trail.calls.len() <= KEPT_MAX && trail.turns.len() <= KEPT_MAX);
+        }
+        assert!(trail.steps.is_empty());
+        assert!(trail.end("main").is_none());
+    }
+}

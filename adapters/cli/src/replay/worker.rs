@@ -1,0 +1,184 @@
+//! One worker of a replay: its detector, and what is kept of its calls and turns.
+
+use std::collections::VecDeque;
+
+use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Verdict};
+use unstuck_text::{Preset, Recipe};
+use unstuck_trace::{Args, Call, Message, Outcome, Role};
+
+use super::found::{Place, Shown};
+use super::numbering::Numbering;
+use super::push;
+use super::trail::{Answer, Explained, Near, Trail, Wanted};
+
+/// How many calls of a worker are kept to be shown and to be answered: more than the engine's
+/// window and its open calls together.
+const KEPT_MAX: usize = 128;
+
+/// How many text-only turns of a worker are kept to be shown.
+const TEXTS_MAX: usize = 8;
+
+/// Room for the largest window, and for more calls issued together than any agent was seen to.
+type Engine = Detector<'static, 64, 32>;
+
+/// A verdict that has a finding, and the call or message at which it was given.
+pub(super) type Given = (Verdict, usize);
+
+/// What is kept of a call.
+struct Kept {
+    id: CallId,
+    shown: Shown,
+}
+
+pub(super) struct Worker {
+    pub(super) name: String,
+    /// Which one it is of all that there have been: names come again.
+    pub(super) number: u64,
+    pub(super) seen: u64,
+    pub(super) engine: Engine,
+    /// The latest calls, oldest first.
+    calls: VecDeque<Kept>,
+    numbering: Numbering,
+    /// The latest text-only turns, oldest first.
+    texts: VecDeque<Shown>,
+    /// The messages that were text-only turns, by turn.
+    turns: Numbering,
+    turn: u64,
+    /// Where a loop is to be explained.
+    trail: Option<Trail>,
+}
+
+impl Worker {
+    pub(super) fn new(name: &str, number: u64, seen: u64, preset: &'static Preset) -> Self {
+        Self {
+            name: name.to_owned(),
+            number,
+            seen,
+            // No policy has a longer window, those from files included.
+            engine: Engine::new(preset.policy).expect("a window of at most 64"),
+            calls: VecDeque::new(),
+            numbering: Numbering::default(),
+            texts: VecDeque::new(),
+            turns: Numbering::default(),
+            turn: 0,
+            trail: None,
+        }
+    }
+
+    /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
+    pub(super) fn explaining(mut self, wanted: Option<Wanted>) -> Self {
+        self.trail = wanted.map(|wanted| Trail::new(wanted, self.engine.policy()));
+        self
+    }
+
+    /// Takes in a call; gives the verdicts on earlier calls that settle with it, and on itself.
+    pub(super) fn call(&mut self, recipe: &Recipe, call: &Call<'_>) -> Vec<Given> {
+        let (Args::Json(args) | Args::Text(args)) = call.args;
+        let digests = recipe.call(call.tool, args).step(call.step);
+        let mut given = Vec::new();
+        let each = |verdict| given.push((verdict, call.index));
+        let (id, verdict) = self.engine.announce_each(digests, each);
+        if verdict.finding.is_some() {
+            given.push((verdict, call.index));
+        }
+        let shown = Shown::new(call.index, Some(call.tool), args);
+        if let Some(seq) = id.seq() {
+            self.numbering.set(seq, call.index);
+            self.explain(&given, |trail, near| trail.call(seq, call.step, shown.clone(), near));
+        }
+        push(&mut self.calls, Kept { id, shown }, KEPT_MAX);
+        given
+    }
+
+    /// Takes in the outcome of a call, if that is still known; gives the verdicts on all that
+    /// settle with it, each at the call that it is about.
+    pub(super) fn outcome(&mut self, recipe: &Recipe, outcome: &Outcome<'_>) -> Vec<Given> {
+        let mut given = Vec::new();
+        let Some(call) = self.kept(outcome.call).map(|kept| kept.id) else { return given };
+        let digests = recipe.cut_outcome(outcome.text, outcome.cut, outcome.failed);
+        let numbering = &self.numbering;
+        self.engine.outcome_each(call, digests, |verdict| {
+            let judged = verdict.finding.map(|finding| numbering.index(finding.last));
+            given.push((verdict, judged.unwrap_or(outcome.call)));
+        });
+        if let Some(seq) = call.seq() {
+            self.explain(&given, |trail, near| {
+                let result = recipe.result(outcome.text, outcome.cut);
+                trail.outcome(seq, Answer { result, failed: outcome.failed }, near);
+            });
+        }
+        given
+    }
+
+    /// Takes in a message: what a user says, or a turn in which the agent called no tool.
+    pub(super) fn message(&mut self, recipe: &Recipe, message: &Message<'_>) -> Option<Given> {
+        if message.role == Role::User {
+            self.engine.user_message(recipe.message(message.text));
+            return None;
+        }
+        if !message.text_only || message.text.trim().is_empty() {
+            return None;
+        }
+        let shown = Shown::new(message.index, None, message.text);
+        let given = (self.engine.text_turn(recipe.turn(message.text)), message.index);
+        let number = self.turn;
+        self.explain(&[given], |trail, near| trail.turn(number, shown.clone(), near));
+        push(&mut self.texts, shown, TEXTS_MAX);
+        self.turns.set(self.turn, message.index);
+        self.turn += 1;
+        Some(given)
+    }
+
+    /// The worker's run is over: what is still open will not be answered. Gives the verdicts on
+    /// that, at the last call.
+    pub(super) fn finish(&mut self) -> Vec<Given> {
+        let last = self.calls.back().map_or(0, |call| call.shown.index);
+        let mut given = Vec::new();
+        self.engine.finish_each(|verdict| given.push((verdict, last)));
+        self.explain(&given, Trail::finish);
+        given
+    }
+
+    /// What was kept to explain a loop, if the worker was in it. The last that is asked of it.
+    pub(super) fn explained(&mut self) -> Option<Explained> {
+        self.trail.take()?.end(&self.name)
+    }
+
+    /// Where a loop is to be explained, lets the trail know `what` happened, how near each rule is
+    /// since, and what was judged.
+    fn explain(&mut self, given: &[Given], what: impl FnOnce(&mut Trail, &[Option<Nearness>])) {
+        let Some(trail) = &mut self.trail else { return };
+        // A cleared history no longer tells how near the rules were.
+        let is_cleared = given.iter().any(|(verdict, _)| verdict.action >= Action::StartOver);
+        let near: Near =
+            self.engine.nearness().map(|near| Some(near).filter(|_| !is_cleared)).collect();
+        what(trail, &near);
+        for (verdict, _) in given {
+            trail.judge(verdict);
+        }
+    }
+
+    pub(super) fn place(&self, finding: &Finding, at: usize) -> Place {
+        if matches!(finding.rule, RuleIndex::Text(_)) {
+            return Place::Messages { first: self.turns.index(finding.first), at };
+        }
+        let (first, last) = (finding.first, finding.last);
+        Place::Calls { first: self.numbering.index(first), at, last: self.numbering.index(last) }
+    }
+
+    fn kept(&self, index: usize) -> Option<&Kept> {
+        let place = self.calls.binary_search_by_key(&index, |call| call.shown.index).ok()?;
+        self.calls.get(place)
+    }
+
+    pub(super) fn proof(&self, finding: &Finding) -> Vec<Shown> {
+        if matches!(finding.rule, RuleIndex::Text(_)) {
+            // As many as there are from the first to the last: an echo is in one alone.
+            let turns = usize::try_from(finding.last.saturating_sub(finding.first) + 1);
+            let turns = turns.unwrap_or(usize::MAX).min(self.texts.len());
+            return self.texts.iter().skip(self.texts.len() - turns).cloned().collect();
+        }
+        let calls = finding.calls().map(|seq| self.numbering.index(seq));
+        calls.filter_map(|index| Some(self.kept(index)?.shown.clone())).collect()
+    }
+}

@@ -1,0 +1,49 @@
+//! Files by which a caller sets the program up: read whole, and their mistakes shown.
+
+mod mistake;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::exit::Exit;
+use crate::output::{complain, quote};
+pub(crate) use mistake::Mistake;
+
+/// The longest such file: a policy of eight rules takes some KiB, and so do a hundred loop ids.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// What `read` makes of the text of the file `path`, which should hold what is `expected`; what is
+/// wrong with it is said on standard error.
+pub(crate) fn load<T>(
+    path: &Path,
+    expected: &str,
+    read: impl FnOnce(&str) -> Result<T, Mistake>,
+) -> Result<T, Exit> {
+    let name = path.display().to_string();
+    let text = text(path, expected).map_err(|why| {
+        complain(&name, &why);
+        Exit::Setup
+    })?;
+    read(&text).map_err(|mistake| {
+        let (line, column) = mistake.place(&text);
+        complain(&format!("{name}:{line}:{column}"), mistake.what());
+        quote(&mistake.quote(&text));
+        Exit::Setup
+    })
+}
+
+/// The file's text; the error says what is wrong with the file.
+fn text(path: &Path, expected: &str) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let mut bytes = Vec::new();
+    let read = file.take(BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(format!("longer than 1 MiB: expected {expected}"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to() + 1;
+        format!("not UTF-8 at byte {byte}: expected {expected}")
+    })
+}

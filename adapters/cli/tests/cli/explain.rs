@@ -1,0 +1,135 @@
+//! `scan --explain`: what is shown of one loop, and what is said of one that is not there.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::harness::{Folder, Ran, echo, program, repeated, runs, scan, scanned, unstuck_reading};
+
+/// Asks for a loop in the recorded runs, from where they are.
+fn explained(words: &[&str]) -> Ran {
+    let mut command = program();
+    command.current_dir(runs()).arg("scan").args(words);
+    Ran::of(command.output().expect("a program that starts"))
+}
+
+#[test]
+fn a_cycle_step_by_step() {
+    insta::assert_snapshot!(explained(&["native", "--explain", "7abd"]).out);
+}
+
+#[test]
+fn a_loop_of_one_worker() {
+    insta::assert_snapshot!(explained(&["native", "--explain", "921B3FC78888D1B9"]).out);
+}
+
+#[test]
+fn talk_turn_by_turn() {
+    insta::assert_snapshot!(explained(&["native", "--explain", "218df"]).out);
+}
+
+#[test]
+fn a_history_that_is_cleared() {
+    let path = "native/stuck-parallel.jsonl";
+    let ran = explained(&[path, "--preset", "cycles", "--explain", "eaa74bd4"]);
+    insta::assert_snapshot!(ran.out);
+}
+
+#[test]
+fn calls_without_an_outcome() {
+    let call = repeated(r#"{"type":"call","tool":"bash","args":{"command":"make"}}"#);
+    let id = unstuck_reading(&["scan", "-", "--format=jsonl"], call.as_bytes()).only_line();
+    let id = id["findings"][0]["loop"].as_str().expect("an id");
+    let ran = unstuck_reading(&["scan", "-", "--explain", id], call.as_bytes());
+    insta::assert_snapshot!(ran.out);
+}
+
+#[test]
+fn an_echo() {
+    let ran = unstuck_reading(&["scan", "-", "--explain", "3f065cd4"], echo().as_bytes());
+    insta::assert_snapshot!(ran.out);
+}
+
+#[test]
+fn a_loop_that_is_not_there() {
+    let ran = explained(&["native", "--explain", "0000"]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    insta::assert_snapshot!(ran.err);
+}
+
+#[test]
+fn without_any_loop_none_is_named() {
+    let ran = explained(&["native/healthy-fix.jsonl", "--explain", "0000"]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    let expected = "error: --explain: there is no such loop, nor was any other found\n";
+    assert_eq!(ran.err, expected);
+}
+
+#[test]
+fn each_finding_stands_at_the_call_or_turn_that_made_it() {
+    let echoed = Folder::new();
+    echoed.file("run.jsonl", echo());
+    for preset in ["balanced", "start_over", "graduated", "nudge", "cycles", "repeat"] {
+        for folder in [runs().as_path(), echoed.path()] {
+            let ran = scan(folder, &["--format", "jsonl", "--preset", preset]);
+            for trace in ran.lines() {
+                let path = trace["path"].as_str().expect("a path");
+                for finding in trace["findings"].as_array().expect("findings") {
+                    let id = finding["loop"].as_str().expect("an id");
+                    let ran = scan(path.as_ref(), &["--preset", preset, "--explain", id]);
+                    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+                    let at = finding["last_call"].as_u64().or(finding["at_message"].as_u64());
+                    let row = format!("  #{} ", at.expect("a place"));
+                    let row = ran.out.lines().find(|line| line.starts_with(&row));
+                    let action = finding["action"].as_str().expect("an action");
+                    let row = row.unwrap_or_else(|| panic!("{finding} in\n{}", ran.out));
+                    assert!(row.contains(&format!(" {action} ")), "{finding} in\n{}", ran.out);
+                    assert!(row.contains('*'), "{finding} in\n{}", ran.out);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn of_loops_that_begin_alike_each_is_named() {
+    let folder = Folder::new();
+    // Of a thousand ids, some begin with the same four digits.
+    let calls = (0..3000).fold(String::new(), |mut calls, n| {
+        let n = n / 3;
+        let record = format!(r#"{{"type":"call","tool":"a","args":{{"n":{n}}},"result":"b"}}"#);
+        writeln!(calls, "{record}").expect("room");
+        calls
+    });
+    let path = folder.file("run.jsonl", calls);
+    let findings = scanned(&path).only_line()["findings"].as_array().expect("findings").clone();
+    let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for finding in &findings {
+        let id = finding["loop"].as_str().expect("an id").to_owned();
+        alike.entry(id[..4].to_owned()).or_default().push(id);
+    }
+    let (first, ids) = alike.iter().find(|(_, ids)| ids.len() > 1).expect("ids that begin alike");
+    let ran = scan(&path, &["--explain", first]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    let named: Vec<&str> =
+        ran.err.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(&named, ids);
+    let one = scan(&path, &["--explain", &ids[0]]);
+    assert_eq!(one.out.lines().filter(|line| line.starts_with("  #")).count(), 3, "{}", one.out);
+    let other = scan(&path, &["--explain", "0000000000000000"]);
+    assert!(other.err.ends_with("  and 980 more: scan without --explain shows all\n"));
+}
+
+#[test]
+fn what_is_no_id_and_a_format_for_programs_are_refused() {
+    for words in [
+        ["--explain", "7ab", "--format=human"],
+        ["--explain", "cycle", "--format=human"],
+        ["--explain", "7abd7265cf7d09f61", "--format=human"],
+        ["--explain", "7abd", "--format=json"],
+        ["--explain", "7abd", "--format=jsonl"],
+    ] {
+        let ran = scan(&runs(), &words);
+        assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{words:?}");
+        assert!(ran.err.starts_with("error: "), "{}", ran.err);
+    }
+}

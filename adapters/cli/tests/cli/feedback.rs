@@ -1,0 +1,73 @@
+//! Feedback: the loops that a file names are left alone.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{CLEAN, Folder, Ran, program, runs, scan, scanned, stuck};
+
+/// Scans the recorded runs by the feedback in `file`.
+fn heeding(file: &Path, options: &[&str]) -> Ran {
+    let feedback = ["--feedback", file.to_str().expect("UTF-8")];
+    scan(&runs(), &[&feedback, options].concat())
+}
+
+/// The findings in all traces.
+fn findings(ran: &Ran) -> Vec<Value> {
+    let traces = ran.lines().into_iter();
+    traces.flat_map(|trace| trace["findings"].as_array().cloned().unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_loop_that_is_named_is_found_no_more_and_every_other_is() {
+    let folder = Folder::new();
+    let all = findings(&scanned(&runs()));
+    for one in &all {
+        let id = one["loop"].as_str().expect("an id");
+        let file = folder.file("feedback", format!("# wrong\n{id}\n"));
+        let rest: Vec<Value> =
+            all.iter().filter(|other| other["loop"] != one["loop"]).cloned().collect();
+        assert!(rest.len() < all.len());
+        assert_eq!(findings(&heeding(&file, &["--format", "jsonl"])), rest);
+    }
+}
+
+#[test]
+fn findings_can_be_pasted_as_they_are_printed() {
+    let folder = Folder::new();
+    let lines: Vec<String> = findings(&scanned(&runs())).iter().map(ToString::to_string).collect();
+    let ran = heeding(&folder.file("feedback.jsonl", lines.join("\n")), &[]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains(": 0 stuck, "), "{}", ran.out);
+}
+
+#[test]
+fn a_loop_that_is_in_no_input_is_told_of_where_it_is_asked_for() {
+    let folder = Folder::new();
+    let run = folder.file("run.jsonl", stuck());
+    let id = scanned(&run).only_line()["findings"][0]["loop"].as_str().expect("an id").to_owned();
+    let file = folder.file("feedback", format!("0123456789abcdef\n{id}\n"));
+    let file = file.to_str().expect("UTF-8");
+    assert_eq!(scan(&run, &["--feedback", file]).err, "");
+    let told = scan(&run, &["--feedback", file, "--verbose"]).err;
+    assert!(told.ends_with(&format!("{file}: loop 0123456789abcdef is in no input\n")), "{told}");
+    assert!(!told.contains(&id), "{told}");
+}
+
+#[test]
+fn what_is_no_id_is_4_and_shown_in_its_line() {
+    let folder = Folder::new();
+    folder.file("run.jsonl", CLEAN);
+    let mut told = String::new();
+    for line in ["9f0c", "loop 9f0c5e8b2a7d4411", "{\"schema\":1}", "{\"loop\":\"cycle\"}"] {
+        folder.file("wrong", format!("# these were none\n\n{line}\n"));
+        let mut command = program();
+        command.current_dir(folder.path()).args(["scan", "run.jsonl", "--feedback", "wrong"]);
+        let ran = Ran::of(command.output().expect("a program that starts"));
+        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}", ran.err);
+        told.push_str(&ran.err);
+    }
+    insta::assert_snapshot!(told);
+    let missing = heeding(&folder.path().join("missing"), &[]);
+    assert_eq!((missing.exit, missing.out.as_str()), (4, ""), "{}", missing.err);
+}
