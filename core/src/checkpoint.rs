@@ -2,7 +2,8 @@
 //!
 //! The format is that of `serde` over the fields of one struct, in their order; with `postcard`
 //! that is a byte for the version, then as few bytes as the numbers need. Digests stand as bytes,
-//! the lowest first. A change of the format is a new [`VERSION`].
+//! the lowest first. What [`Detector::save`] writes ends with four bytes that sum up the rest. A
+//! change of the format is a new [`VERSION`].
 
 use core::fmt;
 
@@ -27,6 +28,13 @@ use crate::window::Window;
 /// The version of the format that this engine writes, and the only one that it reads.
 pub const VERSION: u8 = 1;
 
+/// More calls, or turns, than any detector will see: what comes after them can still be counted.
+const COUNT_MAX: u64 = u64::MAX >> 1;
+
+/// The length of what stands at the end of a checkpoint, and sums up the rest.
+#[cfg(feature = "postcard")]
+const SUM: usize = size_of::<u32>();
+
 /// Why a checkpoint was not written, or not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,8 +46,8 @@ pub enum CheckpointError {
         /// The length that is always enough.
         enough: usize,
     },
-    /// The bytes are no checkpoint, or one that was cut short, or that holds more than this
-    /// detector can.
+    /// The bytes are no checkpoint, or one that was cut short or damaged, or that holds more than
+    /// this detector can.
     Malformed,
     /// The checkpoint was written in another version of the format.
     Version {
@@ -48,6 +56,8 @@ pub enum CheckpointError {
     },
     /// The checkpoint was written under a policy with other rules.
     OtherPolicy,
+    /// The window of the policy is longer than the detector's capacity.
+    PolicyDoesNotFit,
     /// A field holds what no detector could have written.
     Corrupt {
         /// Which one.
@@ -75,6 +85,9 @@ impl fmt::Display for CheckpointError {
                 "the checkpoint was written under other rules: restore it with the policy that it \
                  was written under, or begin with a new detector",
             ),
+            Self::PolicyDoesNotFit => f.write_str(
+                "the window of the policy is longer than this detector holds: use a larger one",
+            ),
             Self::Corrupt { field } => {
                 write!(f, "the checkpoint is corrupt: no detector writes such a `{field}`")
             }
@@ -89,6 +102,7 @@ impl core::error::Error for CheckpointError {}
 struct State<const W: usize, const OPEN: usize> {
     version: Version,
     rules: Digest,
+    ladders: Digest,
     next: u64,
     begun: u64,
     step: Option<u64>,
@@ -134,10 +148,11 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         let runs = rules.iter().map(|rule| usize::from(rule.pattern.runs()));
         let runs = runs.fold(0, usize::saturating_add);
         let window = &detector.window;
-        let tracks = detector.tracks.iter().take(rules.len());
+        let tracks = rules.iter().zip(&detector.tracks);
         Self {
             version: Version,
             rules: detector.policy.digest(),
+            ladders: detector.policy.digest_of_ladders(),
             next: detector.next,
             begun: detector.begun,
             step: detector.step,
@@ -149,7 +164,10 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             text: detector.text,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
             open: listed(detector.open.iter().copied()),
-            tracks: listed(tracks.map(|track| (track.seen(), track.streak()))),
+            tracks: listed(
+                tracks
+                    .map(|(rule, track)| (track.seen() & held_by(rule, detector), track.streak())),
+            ),
             runs: listed(detector.runs.iter().take(runs).copied()),
             loops: listed(detector.loops.as_slice().iter().copied()),
             silenced: listed(detector.feedback.silenced()),
@@ -161,25 +179,36 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
     }
 
     /// The detector that was written, if one could have been.
-    fn restore<'p>(self, policy: &'p Policy<'p>) -> Result<Detector<'p, W, OPEN>, CheckpointError> {
+    fn restore<'p>(
+        mut self,
+        policy: &'p Policy<'p>,
+    ) -> Result<Detector<'p, W, OPEN>, CheckpointError> {
         let corrupt = |field| CheckpointError::Corrupt { field };
         let check = |holds: bool, field| if holds { Ok(()) } else { Err(corrupt(field)) };
         if self.rules != policy.digest() {
             return Err(CheckpointError::OtherPolicy);
         }
-        let mut detector = Detector::new(policy).map_err(|_| CheckpointError::OtherPolicy)?;
+        if self.ladders != policy.digest_of_ladders() {
+            // Rungs of other ladders mean nothing: what they ask for is told again.
+            self.rung = 0;
+            for known in &mut self.loops {
+                known.rung = 0;
+                known.blocker = Blocker::NONE;
+            }
+        }
+        let mut detector = Detector::new(policy).map_err(|_| CheckpointError::PolicyDoesNotFit)?;
         let held = self.settled.len().saturating_add(self.open.len());
         let numbers = u64::try_from(held).unwrap_or(u64::MAX);
-        check(self.next >= numbers, "next")?;
+        check((numbers..COUNT_MAX).contains(&self.next), "next")?;
         check(self.begun <= self.next, "begun")?;
         check(usize::from(self.rung) <= RUNGS_MAX, "rung")?;
         check(self.text.same <= self.text.any, "text")?;
-        check(u64::from(self.text.any) <= self.text.turns, "text")?;
+        check((u64::from(self.text.any)..COUNT_MAX).contains(&self.text.turns), "text")?;
         check(self.statistics.is_sound(), "statistics")?;
         detector.next = self.next;
         detector.begun = self.begun;
         detector.step = self.step;
-        detector.in_step = u8::try_from(held).unwrap_or(u8::MAX).min(self.in_step);
+        detector.in_step = self.in_step;
         detector.findings = self.findings;
         detector.rung = self.rung;
         detector.era = self.era;
@@ -207,6 +236,16 @@ fn listed<T, const N: usize>(mut values: impl Iterator<Item = T>) -> Vec<T, N> {
     let all = values.try_for_each(|value| list.push(value).ok());
     debug_assert!(all.is_some(), "each list is as long as what it is a list of");
     list
+}
+
+/// The records that the rule may have seen and the detector still holds.
+fn held_by<const W: usize, const OPEN: usize>(
+    rule: &Rule<'_>,
+    detector: &Detector<'_, W, OPEN>,
+) -> Mask {
+    let open = u32::try_from(detector.open.len()).unwrap_or(0);
+    let waiting = if rule.is_judged_early() { open } else { 0 };
+    Mask::newest(detector.window.len().saturating_add(waiting))
 }
 
 /// The window with these records, oldest first.
@@ -237,22 +276,19 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     tracks: &[(Mask, u16)],
     counts: &[u16],
 ) -> Option<()> {
-    let rules = detector.policy.rules();
-    let settled = detector.window.len();
-    let open = u32::try_from(detector.open.len()).ok()?;
     let calls = u16::try_from(detector.next).unwrap_or(u16::MAX);
     let mut counts = counts.iter();
     let mut tracks = tracks.iter();
-    let runs = runs_by_rule(&mut detector.runs, rules);
-    for ((rule, track), runs) in rules.iter().zip(&mut detector.tracks).zip(runs) {
+    for (place, rule) in detector.policy.rules().iter().enumerate() {
         let (seen, streak) = tracks.next()?;
+        let held = held_by(rule, detector);
+        let runs = runs_by_rule(&mut detector.runs, detector.policy.rules()).nth(place)?;
         for run in &mut *runs {
             *run = (*counts.next()?).min(calls);
         }
-        let waiting = if rule.is_judged_early() { open } else { 0 };
-        let held = Mask::newest(settled.saturating_add(waiting));
         let running = runs.iter().any(|run| *run > 0);
-        *track = Track::restored(*seen & held, (*streak).min(calls), running);
+        *detector.tracks.get_mut(place)? =
+            Track::restored(*seen & held, (*streak).min(calls), running);
     }
     (tracks.next().is_none() && counts.next().is_none()).then_some(())
 }
@@ -347,8 +383,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// [`CheckpointError::BufferTooShort`].
     pub fn save<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b mut [u8], CheckpointError> {
         let (length, enough) = (buffer.len(), Self::CHECKPOINT_MAX);
-        postcard::to_slice(self, buffer)
-            .map_err(|_| CheckpointError::BufferTooShort { length, enough })
+        let short = CheckpointError::BufferTooShort { length, enough };
+        let written = postcard::to_slice(self, buffer).map_err(|_| short)?;
+        let (sum, end) = (Digest::of(written).folded(), written.len());
+        let all = buffer.get_mut(..end.saturating_add(SUM)).ok_or(short)?;
+        if let Some(last) = all.last_chunk_mut() {
+            *last = sum.to_le_bytes();
+        }
+        Ok(all)
     }
 
     /// The detector that [`Detector::save`] wrote, going on as if nothing had happened.
@@ -362,6 +404,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             [VERSION, ..] => {}
             [found, ..] => return Err(CheckpointError::Version { found: *found }),
             [] => return Err(CheckpointError::Malformed),
+        }
+        let (bytes, sum) = bytes.split_last_chunk().ok_or(CheckpointError::Malformed)?;
+        if Digest::of(bytes).folded() != u32::from_le_bytes(*sum) {
+            return Err(CheckpointError::Malformed);
         }
         let (state, rest): (State<W, OPEN>, _) =
             postcard::take_from_bytes(bytes).map_err(|_| CheckpointError::Malformed)?;

@@ -117,6 +117,22 @@ impl<'p> Ladder<'p> {
         Self { basis: Basis::AllFindings, rungs }
     }
 
+    /// What stands for the ladder.
+    #[cfg(feature = "serde")]
+    pub(crate) fn digest(&self) -> crate::Digest {
+        let basis = match self.basis {
+            Basis::Repetitions => 0,
+            Basis::LoopFindings => 1,
+            Basis::AllFindings => 2,
+        };
+        let rung = |rung: &Rung| {
+            let [low, high] = rung.count.to_le_bytes();
+            crate::Digest::of(&[low, high, rung.action.strength()])
+        };
+        let rungs = self.rungs.iter().map(rung);
+        rungs.fold(crate::Digest::of(&[basis]), crate::Digest::mix)
+    }
+
     /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action; rungs
     /// that ask for more than `most` are out of reach.
     pub(crate) fn at(&self, count: u16, most: Action) -> (u8, Action) {

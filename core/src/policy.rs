@@ -340,6 +340,15 @@ impl<'p> Policy<'p> {
         self.rules.iter().fold(window, |digest, rule| digest.mix(rule.digest()))
     }
 
+    /// What stands for every ladder.
+    #[cfg(feature = "serde")]
+    pub(crate) fn digest_of_ladders(&self) -> crate::Digest {
+        let ladders = self.rules.iter().map(|rule| &rule.ladder);
+        let texts = self.texts.iter().map(|rule| &rule.ladder);
+        let none = crate::Digest::new(0);
+        ladders.chain(texts).fold(none, |digest, ladder| digest.mix(ladder.digest()))
+    }
+
     /// The tag under which `call` is recorded; none if it is not.
     pub(crate) fn tag_of(&self, call: &Call) -> Option<Tag> {
         let tag = self.tools.tag_of(call)?;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Outcome, Tag, Tool,
-    ToolRule, Turn, Verdict, presets,
+    Action, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Ladder, Outcome,
+    Pattern, Policy, Results, Rule, Rung, Tag, Tool, ToolRule, Turn, Verdict, presets,
 };
 
 type Balanced = Detector<'static, 20>;
@@ -27,6 +27,20 @@ fn run<const W: usize>(detector: &mut Detector<'_, W>, args: u8, result: u8) -> 
 fn saved<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
     let mut buffer = [0; ROOM];
     detector.save(&mut buffer).unwrap().to_vec()
+}
+
+/// The bytes with the sum at their end made right, as it stands in what was written on purpose.
+fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = Digest::of(&bytes).bits();
+    bytes.extend(&(sum ^ sum >> 32).to_le_bytes()[..4]);
+    bytes
+}
+
+/// What was saved, without the sum at its end.
+fn unsummed<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
+    let mut bytes = saved(detector);
+    bytes.truncate(bytes.len() - 4);
+    bytes
 }
 
 /// A detector that has something in every field.
@@ -114,7 +128,16 @@ fn what_is_no_checkpoint_says_why() {
     for end in 1..bytes.len() {
         assert_eq!(read(&bytes[..end]), Err(CheckpointError::Malformed), "{end}");
     }
-    assert_eq!(read(&[&bytes[..], &[0]].concat()), Err(CheckpointError::Malformed));
+    for place in 1..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 1;
+        assert_eq!(read(&damaged), Err(CheckpointError::Malformed), "{place}");
+    }
+    let state = unsummed(&busy());
+    for end in 1..state.len() {
+        assert_eq!(read(&summed(state[..end].to_vec())), Err(CheckpointError::Malformed), "{end}");
+    }
+    assert_eq!(read(&summed([&state[..], &[0]].concat())), Err(CheckpointError::Malformed));
     let other = Detector::<20>::restore(&presets::REPEAT, &bytes).map(drop);
     assert_eq!(other, Err(CheckpointError::OtherPolicy));
     // Fewer records than a larger detector wrote down.
@@ -157,9 +180,63 @@ fn every_error_says_what_to_do() {
         CheckpointError::Malformed,
         CheckpointError::Version { found: 9 },
         CheckpointError::OtherPolicy,
+        CheckpointError::PolicyDoesNotFit,
         CheckpointError::Corrupt { field: "loops" },
     ];
     insta::assert_snapshot!(errors.map(|error| error.to_string()).join("\n"));
+}
+
+#[test]
+fn a_new_ladder_is_told_from_its_first_rung() {
+    const LOUD: Ladder<'_> =
+        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Stop)]);
+    const QUIET: Ladder<'_> = Ladder::by_repetitions(&[
+        Rung::new(2, Action::Nudge),
+        Rung::new(3, Action::Warn),
+        Rung::new(4, Action::Warn),
+        Rung::new(5, Action::Warn),
+    ]);
+    let rule = |ladder| {
+        Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 2 }, ladder)
+            .ignore_progress()
+    };
+    let (loud, quiet) = ([rule(LOUD)], [rule(QUIET)]);
+    let [loud, quiet] = [&loud, &quiet].map(|rules| Policy::new("p", 20, rules).unwrap());
+    let mut detector: Detector<'_, 20> = Detector::new(&quiet).unwrap();
+    for _ in 0..4 {
+        let _ = run(&mut detector, 0, 0);
+    }
+    let bytes = saved(&detector);
+    let mut same: Detector<'_, 20> = Detector::restore(&quiet, &bytes).unwrap();
+    let mut other: Detector<'_, 20> = Detector::restore(&loud, &bytes).unwrap();
+    assert_eq!(run(&mut same, 0, 0).rung, 4);
+    let verdict = run(&mut other, 0, 0);
+    assert_eq!((verdict.action, verdict.fresh), (Action::Stop, true));
+}
+
+#[test]
+fn a_step_goes_on_after_a_restart() {
+    let mut detector = balanced();
+    for n in 0..40 {
+        let _ = detector.announce(call(n).step(5));
+    }
+    let mut restored = Balanced::restore(&presets::BALANCED, &saved(&detector)).unwrap();
+    let bytes = [&mut detector, &mut restored].map(|detector| {
+        detector.retry(1);
+        let _ = detector.announce(call(99).step(5));
+        saved(detector)
+    });
+    assert!(bytes[0] == bytes[1], "the same calls wait");
+}
+
+#[test]
+fn a_window_that_does_not_fit_is_said_to_be_that() {
+    let error = Detector::<8>::restore(
+        &presets::BALANCED,
+        &saved(&Balanced::new(&presets::BALANCED).unwrap()),
+    )
+    .map(drop);
+    assert_eq!(error, Err(CheckpointError::PolicyDoesNotFit));
 }
 
 /// Nothing that can be called breaks, and what it says makes sense.
@@ -191,7 +268,7 @@ fn exercise(detector: &mut Balanced) {
     }
     let bytes = saved(detector);
     let again = Balanced::restore(&presets::BALANCED, &bytes);
-    assert_eq!(again.map(|again| saved(&again)), Ok(bytes), "what is written can be read");
+    assert!(again.map(|again| saved(&again)) == Ok(bytes), "what is written can be read");
 }
 
 proptest! {
@@ -203,12 +280,12 @@ proptest! {
     fn a_damaged_checkpoint_breaks_nothing(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
-        let mut bytes = saved(&busy());
+        let mut bytes = unsummed(&busy());
         for (place, byte) in changes {
             let place = place.index(bytes.len());
             bytes[place] = byte;
         }
-        if let Ok(mut detector) = Balanced::restore(&presets::BALANCED, &bytes) {
+        if let Ok(mut detector) = Balanced::restore(&presets::BALANCED, &summed(bytes)) {
             exercise(&mut detector);
         }
     }
@@ -216,8 +293,8 @@ proptest! {
     /// So do any bytes that begin like a checkpoint.
     #[test]
     fn any_bytes_break_nothing(tail in prop::collection::vec(any::<u8>(), 0..600)) {
-        let start = &saved(&balanced())[..9];
-        if let Ok(mut detector) = Balanced::restore(&presets::BALANCED, &[start, &tail].concat()) {
+        let bytes = summed([&saved(&balanced())[..17], &tail].concat());
+        if let Ok(mut detector) = Balanced::restore(&presets::BALANCED, &bytes) {
             exercise(&mut detector);
         }
     }

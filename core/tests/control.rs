@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, Args, Call, CallId, Detector, Digest, Finding, Kind, Ladder, OPEN_MAX, Outcome,
+    Action, Args, Call, CallId, Detector, Digest, Finding, Kind, Ladder, LoopId, OPEN_MAX, Outcome,
     Pattern, Phase, Policy, RAISE_MAX, Results, Rule, Rung, SILENCED_MAX, Tag, Tool, ToolRule,
     Verdict, presets,
 };
@@ -215,7 +215,7 @@ fn too_many_silenced_loops_forget_the_first() {
     let wrong = finding(&mut detector);
     detector.silence(wrong.loop_id);
     for n in 0..SILENCED_MAX as u64 {
-        detector.silence(unstuck_core::LoopId::from_bits(n));
+        detector.silence(LoopId::from_bits(n << 8));
     }
     detector.clear();
     assert_eq!(actions(&mut detector, 3), ["proceed", "proceed", "nudge"]);
@@ -252,6 +252,94 @@ fn each_false_positive_raises_what_the_rule_asks_of_the_tool_up_to_a_bound() {
     let other = Call::new(Tool::new(2), Digest::of(b"x"));
     let told: Vec<_> = (0..3).map(|_| run(&mut detector, other, answer(0)).action).collect();
     assert_eq!(told, [Action::Proceed, Action::Proceed, Action::Nudge]);
+}
+
+#[test]
+fn taking_back_what_waits_forgets_nothing_else() {
+    // A cycle of eight whose laps lie beyond the window; every call is lost once, and sent again.
+    let mut detector = balanced();
+    let mut strongest = Action::Proceed;
+    for n in 0..40_u8 {
+        strongest = strongest.max(run(&mut detector, call(n % 8), answer(n % 8)).action);
+        let _ = detector.announce(call(n % 8 + 1));
+        detector.retry(1);
+    }
+    assert_eq!(strongest, Action::Block, "the fourth lap, and the fifth");
+}
+
+#[test]
+fn progress_that_was_told_before_a_call_outlasts_it() {
+    let mut detector = balanced();
+    let _ = actions(&mut detector, 2);
+    detector.progress();
+    let _ = detector.announce(call(0));
+    detector.retry(1);
+    assert_eq!(actions(&mut detector, 1), ["proceed"]);
+}
+
+#[test]
+fn scores_that_were_taken_back_are_progress_again() {
+    let mut detector = balanced();
+    let score = |detector: &mut Balanced, score| {
+        run(detector, call(0), answer(0).score(score)).action.name()
+    };
+    for n in [90, 60, 30, 20, 10] {
+        assert_eq!(score(&mut detector, n), "proceed");
+    }
+    detector.retry(4);
+    for n in [60, 30, 20, 10] {
+        assert_eq!(score(&mut detector, n), "proceed");
+    }
+}
+
+/// Lets something be found three times, each in a run of its own, and calls it wrong; returns at
+/// which event of each run it was found.
+fn wrong_three_times(
+    mut event: impl FnMut(&mut Detector<'static, 20>, u8) -> Verdict,
+) -> Vec<Option<usize>> {
+    let mut detector: Detector<'_, 20> = Detector::new(&presets::NUDGE).unwrap();
+    let runs = (0..3_u8).map(|round| {
+        detector.user_message(Digest::of(&[round]));
+        let mut found = None;
+        let place = (0..9).position(|n| {
+            found = event(&mut detector, 10 * round + n).finding;
+            found.is_some()
+        });
+        detector.false_positive(&found.unwrap());
+        place
+    });
+    runs.collect()
+}
+
+#[test]
+fn a_rule_that_names_no_call_is_never_silenced_as_a_whole() {
+    let tests = wrong_three_times(|detector, n| {
+        let tests = Call::new(Tool::new(1), Digest::of(&[n])).tag(Tag::Test);
+        run(detector, tests, Outcome::failed(Digest::of(&[n])))
+    });
+    assert_eq!(tests, [Some(2), Some(3), Some(4)], "later each time, and never not at all");
+    let talk = wrong_three_times(|detector, n| detector.text_turn(Digest::of(&[n])));
+    assert_eq!(talk, [Some(2), Some(3), Some(4)]);
+}
+
+#[test]
+fn a_call_that_may_come_back_may_not_be_made_without_end() {
+    let mut detector = balanced();
+    let ragged = [0, 1, 0, 2, 0].map(|args| run(&mut detector, call(args), answer(args)).finding);
+    let ragged = ragged[4].filter(|found| found.kind == Kind::Recurrence);
+    detector.false_positive(&ragged.expect("three among twelve"));
+    assert!(actions(&mut detector, 9).contains(&"block"));
+}
+
+#[test]
+fn what_was_wrong_climbs_no_ladder_of_all_findings() {
+    let mut detector: Detector<'_, 20> = Detector::new(&presets::GRADUATED).unwrap();
+    for tool in 0..9 {
+        let call = Call::new(Tool::new(tool), Digest::of(b"{}"));
+        let verdicts = [(); 3].map(|()| detector.announce(call).verdict);
+        assert_eq!((verdicts[2].action, verdicts[2].fresh), (Action::Warn, true), "tool {tool}");
+        detector.false_positive(&verdicts[2].finding.unwrap());
+    }
 }
 
 const NUDGE_WARN: Ladder<'_> =

@@ -24,10 +24,11 @@ fuzz_target!(|bytes: &[u8]| {
 fn restore(policy: &Policy<'_>, bytes: &[u8]) {
     let fresh: Detector<'_, 20> = Detector::new(policy).expect("it was made before");
     let mut buffer = [0; Detector::<20>::CHECKPOINT_MAX];
-    let start = &fresh.save(&mut buffer).expect("the room is enough")[..9];
-    let Ok(mut detector) = Detector::<20>::restore(policy, &[start, bytes].concat()) else {
-        return;
-    };
+    let start = &fresh.save(&mut buffer).expect("the room is enough")[..17];
+    let mut bytes = [start, bytes].concat();
+    let sum = Digest::of(&bytes).bits();
+    bytes.extend(&(sum ^ sum >> 32).to_le_bytes()[..4]);
+    let Ok(mut detector) = Detector::<20>::restore(policy, &bytes) else { return };
     for n in 0..40_u8 {
         let call = Call::new(Tool::new(u32::from(n % 3)), Digest::of(&[n % 4]));
         let announced = detector.announce(call.step(u64::from(n / 3)));
