@@ -119,7 +119,8 @@ impl Loop {
     /// turn is ahead of it by the calls that were taken back since.
     #[cfg(feature = "serde")]
     pub(crate) fn is_past(&self, next: u64) -> bool {
-        lower_half(next).wrapping_sub(self.last).cast_signed() >= -i32::from(u8::MAX)
+        let next = lower_half(next).wrapping_add(u32::from(u8::MAX));
+        next.wrapping_sub(self.last).cast_signed() >= 0
     }
 
     fn is_over(&self, seq: u64, window: u8) -> bool {

@@ -123,7 +123,7 @@ fn an_echo_is_in_one_turn() {
     check_trace(&trace);
     let finding = &trace["findings"][0];
     for (field, expected) in
-        [("kind", "echo".into()), ("laps", Value::from(9)), ("period", Value::from(7))]
+        [("kind", "echo".into()), ("laps", Value::from(9)), ("period", Value::from(6))]
     {
         assert_eq!(finding[field], expected, "{finding}");
     }

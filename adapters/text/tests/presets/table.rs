@@ -147,8 +147,8 @@ fn every_line_of_the_table() {
 #[test]
 fn a_turn_that_goes_round_in_itself() {
     let balanced = Preset::named("balanced").unwrap();
-    let told = [4, 7, 12].map(|times| {
-        let text = "I will check the tests once more. ".repeat(times);
+    let told = [4, 8, 12].map(|times| {
+        let text = "We will check the tests once more. ".repeat(times);
         let turn = Event::Message { role: "assistant".to_owned(), text };
         actions(balanced.policy, balanced.recipe, &[turn])
     });
