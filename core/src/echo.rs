@@ -106,11 +106,12 @@ impl<const P: usize> Echoes<P> {
     /// What is repeated at the end: of all periods that were run at least twice, the shortest.
     /// O(P).
     pub fn latest(&self) -> Echo {
-        let laps = self.runs.iter().zip(1_u8..).map(|(run, period)| Echo {
-            period,
-            laps: run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1),
-        });
-        laps.into_iter().find(|echo| echo.laps > 1).unwrap_or(Echo::NONE)
+        let mut runs = self.runs.iter().zip(1_u8..);
+        let shortest = runs.find(|(run, period)| **run >= u16::from(*period));
+        shortest.map_or(Echo::NONE, |(run, period)| {
+            let laps = run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1);
+            Echo { period, laps }
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::ladder::{Basis, Ladder};
 use crate::record::{Call, Record, Tag, TagSet, Tool};
-use crate::rule::{Args, Pattern, Results, Rule, TextRule};
+use crate::rule::{Args, Outcomes, Pattern, Results, Rule, TextRule};
 use crate::tools::{Phase, ToolRule, Tools};
 use crate::verdict::{LoopId, RuleIndex};
 
@@ -92,8 +92,10 @@ pub(crate) struct Needs {
     pub(crate) tool: bool,
     pub(crate) result: bool,
     pub(crate) near: bool,
-    /// Whether some rule matches calls with different arguments.
+    /// Whether some rule matches calls with different arguments that did not fail.
     pub(crate) beyond_args: bool,
+    /// Whether some rule does with any.
+    pub(crate) beyond_failed: bool,
     /// Whether some rule is judged when a call is announced.
     pub(crate) early: bool,
     /// Whether rules are judged with more or less patience than they say.
@@ -107,6 +109,7 @@ impl Needs {
         result: false,
         near: false,
         beyond_args: false,
+        beyond_failed: false,
         early: false,
         patience: false,
     };
@@ -118,7 +121,9 @@ impl Needs {
             result: self.result || matches!(rule.results, Results::Same),
             near: self.near || matches!(rule.results, Results::Near),
             early: self.early || rule.is_judged_early(),
-            beyond_args: self.beyond_args || !matches!(rule.args, Args::Same),
+            beyond_args: self.beyond_args
+                || !matches!(rule.args, Args::Same) && !matches!(rule.outcomes, Outcomes::Failed),
+            beyond_failed: self.beyond_failed || !matches!(rule.args, Args::Same),
             patience: self.patience,
         }
     }
@@ -369,8 +374,9 @@ impl<'p> Policy<'p> {
 
     /// Whether some rule could match `record` with a call of other arguments.
     pub(crate) fn looks_beyond_args(&self, record: &Record) -> bool {
-        self.needs.beyond_args
-            && self.rules.iter().any(|rule| rule.args != Args::Same && rule.takes(record))
+        let failed = Outcomes::Failed.includes(record);
+        let possible = if failed { self.needs.beyond_failed } else { self.needs.beyond_args };
+        possible && self.rules.iter().any(|rule| rule.args != Args::Same && rule.takes(record))
     }
 
     pub(crate) const fn error(&self, rule: Option<&'p str>, flaw: Flaw) -> PolicyError<'p> {

@@ -108,6 +108,16 @@ pub enum Outcomes {
     Failed,
 }
 
+impl Outcomes {
+    /// Whether the outcome of `record` is one of these.
+    pub(crate) fn includes(self, record: &Record) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Failed => record.failed || record.status == Status::Vetoed,
+        }
+    }
+}
+
 /// How matching records recur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -356,10 +366,7 @@ impl<'p> Rule<'p> {
 
     /// Whether the outcome of `record` complies.
     pub(crate) fn allows(&self, record: &Record) -> bool {
-        match self.outcomes {
-            Outcomes::Any => true,
-            Outcomes::Failed => record.failed || record.status == Status::Vetoed,
-        }
+        self.outcomes.includes(record)
     }
 
     /// Whether an announced call can be known to continue a loop of this rule before it runs:

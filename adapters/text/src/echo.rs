@@ -1,5 +1,7 @@
 //! What repeats inside a text, word by word.
 
+use core::mem::replace;
+
 use unstuck_core::{Digest, Echo, Echoes};
 
 /// The longest lap looked for, in words: a paragraph.
@@ -17,10 +19,11 @@ const COVERED_MIN: usize = 48;
 pub(crate) fn echo(text: &str) -> Echo {
     let mut echoes: Echoes<LAP_MAX> = Echoes::new();
     let mut most = Echo::NONE;
-    let words = text.split_whitespace().rev().filter(|word| is_word(word));
-    // What goes round does so backwards, too.
-    for word in words.take(WORDS_MAX) {
-        echoes.push(Digest::of(word.as_bytes()));
+    if !may_echo(text) {
+        return most;
+    }
+    for word in last_words(text) {
+        echoes.push(word);
         let echo = echoes.latest();
         let covered = usize::from(echo.laps).saturating_mul(usize::from(echo.period));
         if echo.laps > most.laps && covered >= COVERED_MIN {
@@ -28,6 +31,33 @@ pub(crate) fn echo(text: &str) -> Echo {
         }
     }
     most
+}
+
+/// What stands for each of the last words of `text`, the last first: what goes round does so
+/// backwards, too.
+fn last_words(text: &str) -> impl Iterator<Item = Digest> {
+    let words = text.split_whitespace().rev().filter(|word| is_word(word));
+    words.take(WORDS_MAX).map(|word| Digest::of(word.as_bytes()))
+}
+
+/// Whether anything can be found in `text`. After its first lap each word of an echo stood at most
+/// a lap before; two laps are the fewest, so half of the words do in a row. Other texts hardly ever
+/// have so many, and are told at a tenth of the price.
+fn may_echo(text: &str) -> bool {
+    // For each place in which words are sorted by their digests, where the latest of them stood.
+    let mut latest = [0_usize; 256];
+    let mut row = 0_usize;
+    for (place, word) in (1_usize..).zip(last_words(text)) {
+        let [lowest, ..] = word.bits().to_le_bytes();
+        let Some(slot) = latest.get_mut(usize::from(lowest)) else { continue };
+        let before = replace(slot, place);
+        let is_near = before > 0 && place.saturating_sub(before) <= LAP_MAX;
+        row = if is_near { row.saturating_add(1) } else { 0 };
+        if row >= COVERED_MIN / 2 {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a part of a text is a word: it has two letters. What tables, boards and dumps are
