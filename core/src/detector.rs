@@ -187,8 +187,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         record.era = self.era;
         record.moved = take(&mut self.moved);
         self.in_step = self.in_step.saturating_add(1);
-        let verdict = self.foresee(seq, &mut record);
-        let verdict = verdict.or_stronger(self.blocked_ahead(seq, &record));
+        let mut verdict = self.foresee(seq, &mut record);
+        if let Some(blocked) = self.blocked_ahead(seq, &record) {
+            verdict = verdict.or_stronger(blocked);
+        }
         self.statistics.check();
         self.statistics.count(&verdict);
         if verdict.action.clears() {
@@ -512,10 +514,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// The verdict on an announced call that continues a blocked loop: one with which the rule
     /// would fire again on that loop if it were answered as before. While other calls are open,
     /// nobody knows what they will change, and nothing is blocked.
-    fn blocked_ahead(&self, seq: u64, record: &Record) -> Verdict {
+    fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
         let policy = self.policy;
         if !self.open.is_empty() {
-            return Verdict::PROCEED;
+            return None;
         }
         for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
             let attempt = Record { status: Status::Vetoed, failed, ..*record };
@@ -525,15 +527,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let evidence = self.evidence(Moment::Settled);
             let finding = evidence.finding(place, rule, seq, &attempt, &hit);
             if finding.loop_id == known.id {
-                return Verdict {
+                return Some(Verdict {
                     action: Action::Block,
                     rung: known.rung,
                     fresh: false,
                     finding: Some(finding),
-                };
+                });
             }
         }
-        Verdict::PROCEED
+        None
     }
 
     /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
