@@ -1,9 +1,10 @@
 //! Checkpoints: what is read back goes on as before, and what is no checkpoint is refused.
 
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use unstuck_core::{
     Action, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Ladder, Outcome,
-    Pattern, Policy, Results, Rule, Rung, Tag, Tool, ToolRule, Turn, Verdict, presets,
+    Pattern, Policy, RAISE_MAX, Results, Rule, Rung, Tag, Tool, ToolRule, Turn, Verdict, presets,
 };
 
 type Balanced = Detector<'static, 20>;
@@ -314,4 +315,51 @@ proptest! {
         let mut buffer = [0; Detector::<64, 32>::CHECKPOINT_MAX];
         prop_assert!(detector.save(&mut buffer).is_ok());
     }
+}
+
+/// Changes one field of a busy detector's state.
+type Damage = fn(&mut Value);
+
+#[test]
+fn what_no_detector_writes_is_corrupt() {
+    let cases: [(&str, Damage); 24] = [
+        ("next", |state| state["next"] = json!(3)),
+        ("next", |state| state["next"] = json!(u64::MAX / 2)),
+        ("begun", |state| state["begun"] = json!(1_000_000)),
+        ("rung", |state| state["rung"] = json!(11)),
+        ("text", |state| state["text"]["same"] = json!(2)),
+        ("text", |state| state["text"]["turns"] = json!(0)),
+        ("text", |state| state["text"]["turns"] = json!(u64::MAX / 2)),
+        ("statistics", |state| state["statistics"]["confidences"][4] = json!(1)),
+        ("settled", |state| state["settled"][0]["status"] = json!("Open")),
+        ("open", |state| state["open"][0]["status"] = json!("Vetoed")),
+        ("tracks", |state| drop(state["tracks"].as_array_mut().unwrap().pop())),
+        ("tracks", |state| state["tracks"].as_array_mut().unwrap().push(json!([0, 0]))),
+        ("tracks", |state| drop(state["runs"].as_array_mut().unwrap().pop())),
+        ("tracks", |state| state["runs"].as_array_mut().unwrap().push(json!(0))),
+        ("loops", |state| {
+            let twice = state["loops"][0].clone();
+            state["loops"].as_array_mut().unwrap().push(twice);
+        }),
+        ("loops", |state| state["loops"][0]["rung"] = json!(11)),
+        ("loops", |state| state["loops"][0]["blocker"] = json!(2)),
+        ("loops", |state| state["loops"][0]["blocker"] = json!(7 << 2 | 1)),
+        ("loops", |state| state["loops"][0]["blocker"] = json!(3 << 2 | 1)),
+        ("loops", |state| state["loops"][0]["last"] = json!(1_000_000)),
+        ("raised", |state| state["raised"][0]["by"] = json!(0)),
+        ("raised", |state| state["raised"][0]["by"] = json!(RAISE_MAX + 1)),
+        ("raised", |state| state["raised"][0]["rule"] = json!(7)),
+        ("raised", |state| state["raised"][0]["rule"] = json!(0x82)),
+    ];
+    let mut detector = busy();
+    assert_eq!(detector.text_turn(Digest::of(b"hm")), Verdict::PROCEED);
+    let whole = serde_json::to_value(&detector).unwrap();
+    for (n, (field, damage)) in cases.into_iter().enumerate() {
+        let mut state = whole.clone();
+        damage(&mut state);
+        let error = Balanced::deserialize(&presets::BALANCED, state).unwrap_err();
+        let expected = CheckpointError::Corrupt { field };
+        assert_eq!(error.to_string(), expected.to_string(), "case {n}");
+    }
+    assert!(Balanced::deserialize(&presets::BALANCED, whole).is_ok());
 }
