@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use unstuck_core::{
-    Action, Args, Detector, Flaw, Ladder, Pattern, Policy, Results, Rule, Rung, TextRule, Texts,
+    Action, Args, Call, Detector, Digest, Flaw, Ladder, Pattern, Phase, Policy, Results, Rule,
+    Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool, ToolRule,
 };
 
 const NUDGE: &[Rung] = &[Rung::new(3, Action::Nudge)];
@@ -74,6 +75,32 @@ fn what_stands_just_inside_each_limit_works() {
     ] {
         assert_eq!(result, Ok(()));
     }
+}
+
+#[test]
+fn what_a_policy_says_of_tools_calls_and_phases_is_checked() {
+    let rules = [rule(STREAK)];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let tools = |count: usize| -> Vec<ToolRule> {
+        (0..count).map(|n| ToolRule::new(Tool::new(u32::try_from(n).unwrap()))).collect()
+    };
+    let texts = vec![TextRule::new("t", Texts::Any, 3, ONCE); TEXT_RULES_MAX + 1];
+    let calls = vec![Call::new(Tool::new(0), Digest::of(b"{}")); TOOL_RULES_MAX + 1];
+    let (many, twice) = (tools(TOOL_RULES_MAX + 1), [tools(9), tools(1)].concat());
+    assert!(policy.with_texts(&texts[1..]).is_ok());
+    assert!(policy.with_tools(&many[1..]).is_ok());
+    assert!(policy.with_allowed(&calls[1..]).is_ok());
+    assert!(policy.with_phases(Phase::new(5, 1), Phase::new(5, -1)).is_ok());
+    assert!(policy.with_phases(Phase::NEVER_EARLY, Phase::NEVER_LATE).is_ok());
+    let errors = [
+        policy.with_texts(&texts),
+        policy.with_tools(&many),
+        policy.with_tools(&twice),
+        policy.with_allowed(&calls),
+        policy.with_phases(Phase::new(6, 1), Phase::new(5, -1)),
+    ];
+    let messages = errors.map(|error| error.unwrap_err().to_string());
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
