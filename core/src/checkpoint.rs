@@ -13,8 +13,9 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::Digest;
-use crate::detector::{Detector, MESSAGES_MAX, TextRow, runs_by_rule};
+use crate::detector::{Detector, MESSAGES_MAX, TextRow};
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
+use crate::judge::runs_by_rule;
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
 use crate::policy::{Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX};

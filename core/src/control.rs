@@ -4,7 +4,8 @@ use core::mem::replace;
 
 use heapless::Deque;
 
-use crate::detector::{Detector, Moment};
+use crate::detector::Detector;
+use crate::judge::Moment;
 use crate::record::{Call, CallId, Record, Score, Status};
 use crate::verdict::{Finding, LoopId, Verdict};
 use crate::window::Window;

@@ -94,6 +94,8 @@ mod echo;
 mod erased;
 mod evidence;
 mod feedback;
+mod flaw;
+mod judge;
 mod ladder;
 mod loops;
 mod mask;
@@ -117,13 +119,13 @@ pub use digest::Digest;
 pub use echo::{Echo, Echoes, Turn};
 pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
+pub use flaw::{Flaw, PolicyError};
 pub use ladder::{Action, Basis, Ladder, Rung};
 pub use loops::LOOPS_MAX;
 pub use nearness::Nearness;
 pub use nudge::Nudge;
 pub use policy::{
-    Flaw, Policy, PolicyError, RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX,
-    WINDOW_MAX,
+    Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX, WINDOW_MAX,
 };
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use rule::{Args, Outcomes, Pattern, Progress, Results, Rule, Select, TextRule, Texts};

@@ -1,0 +1,321 @@
+//! What can be wrong with a policy, and how its author reads of it.
+
+use core::fmt;
+
+use crate::ladder::{Basis, Ladder};
+use crate::policy::{RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX, WINDOW_MAX};
+use crate::record::Tool;
+use crate::rule::Pattern;
+
+/// Why a policy, or a detector with it, cannot be made: which rule, and what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PolicyError<'p> {
+    /// The policy's name.
+    pub policy: &'p str,
+    /// The name of the rule that cannot work, or `None` if no single rule is at fault.
+    pub rule: Option<&'p str>,
+    /// What is wrong with it.
+    pub flaw: Flaw,
+}
+
+impl fmt::Display for PolicyError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy `{}`", self.policy)?;
+        if let Some(rule) = self.rule {
+            write!(f, ", rule `{rule}`")?;
+        }
+        write!(f, ": {}", self.flaw)
+    }
+}
+
+impl core::error::Error for PolicyError<'_> {}
+
+/// What can be wrong with a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The window is empty or longer than [`WINDOW_MAX`].
+    Window {
+        /// The window asked for.
+        window: u8,
+    },
+    /// The policy's window is longer than the detector's capacity.
+    WindowBeyondCapacity {
+        /// The policy's window.
+        window: u8,
+        /// The records that the detector can hold.
+        capacity: usize,
+    },
+    /// There is no rule.
+    NoRules,
+    /// There are more than [`RULES_MAX`] rules.
+    TooManyRules {
+        /// How many there are.
+        rules: usize,
+    },
+    /// There are more than [`TEXT_RULES_MAX`] rules about text-only turns.
+    TooManyTextRules {
+        /// How many there are.
+        rules: usize,
+    },
+    /// There are more than [`TOOL_RULES_MAX`] rules about single tools.
+    TooManyTools {
+        /// How many there are.
+        tools: usize,
+    },
+    /// Two rules are about one tool.
+    ToolTwice {
+        /// Which tool.
+        tool: Tool,
+    },
+    /// More than [`TOOL_RULES_MAX`] calls are allowed to repeat.
+    TooManyAllowed {
+        /// How many there are.
+        calls: usize,
+    },
+    /// The late phase of a run begins before the early one ends.
+    PhasesOverlap {
+        /// How many calls the early phase lasts.
+        early: u32,
+        /// How many calls come before the late one.
+        late: u32,
+    },
+    /// Fewer than 2 times: everything happens once.
+    TooFewTimes {
+        /// The times asked for.
+        times: u16,
+    },
+    /// Fewer than 2 laps.
+    TooFewLaps {
+        /// The laps asked for.
+        laps: u8,
+    },
+    /// `within` is longer than the window.
+    WithinBeyondWindow {
+        /// The `within` asked for.
+        within: u8,
+        /// The policy's window.
+        window: u8,
+    },
+    /// More times than there are records to look at.
+    TimesBeyondWithin {
+        /// The times asked for.
+        times: u8,
+        /// The records looked at.
+        within: u8,
+    },
+    /// The range of periods is empty, or begins below 2.
+    Periods {
+        /// The shortest period.
+        period_min: u8,
+        /// The longest period.
+        period_max: u8,
+    },
+    /// A period is longer than the window.
+    PeriodBeyondWindow {
+        /// The longest period.
+        period: u8,
+        /// The policy's window.
+        window: u8,
+    },
+    /// The cycle rules together need more than [`RUNS_MAX`] run counters.
+    TooManyPeriods {
+        /// The counters needed.
+        runs: usize,
+    },
+    /// A ladder has no rung, or more than [`RUNGS_MAX`].
+    Rungs {
+        /// How many it has.
+        rungs: usize,
+    },
+    /// The counts of a ladder do not rise.
+    CountsDoNotRise {
+        /// A rung's count.
+        count: u16,
+        /// The next rung's count.
+        next: u16,
+    },
+    /// The actions of a ladder fall.
+    ActionsFall {
+        /// The count of the rung with the weaker action.
+        count: u16,
+    },
+    /// A rung can never be reached.
+    RungOutOfReach {
+        /// The rung's count.
+        count: u16,
+        /// The highest count that there can be.
+        most: u16,
+    },
+    /// A rung never holds, since the next one is reached at once.
+    RungPassedOver {
+        /// The rung's count.
+        count: u16,
+        /// The count at which the pattern first holds.
+        least: u16,
+    },
+    /// A rung stands above one that clears the history, and with it the count.
+    RungAfterReset {
+        /// The upper rung's count.
+        count: u16,
+    },
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Window { window } => {
+                write!(f, "the window is {window} calls, but must be 1 to {WINDOW_MAX}")
+            }
+            Self::WindowBeyondCapacity { window, capacity } => write!(
+                f,
+                "the window is {window} calls, but the detector holds {capacity}: \
+                 use a `Detector<{window}>` or a shorter window"
+            ),
+            Self::NoRules => f.write_str("there is no rule; add at least one"),
+            Self::TooManyRules { rules } => {
+                write!(f, "there are {rules} rules, but at most {RULES_MAX} are allowed")
+            }
+            Self::TooManyTextRules { rules } => write!(
+                f,
+                "there are {rules} rules about text, but at most {TEXT_RULES_MAX} are allowed"
+            ),
+            Self::TooManyTools { tools } => write!(
+                f,
+                "there are rules about {tools} tools, but at most {TOOL_RULES_MAX} are allowed: \
+                 leave out those that change nothing"
+            ),
+            Self::ToolTwice { tool } => write!(
+                f,
+                "two rules are about the tool with the id {}: join them into one",
+                tool.id()
+            ),
+            Self::TooManyAllowed { calls } => write!(
+                f,
+                "{calls} calls are allowed to repeat, but at most {TOOL_RULES_MAX} may be: \
+                 exempt their tool"
+            ),
+            Self::PhasesOverlap { early, late } => write!(
+                f,
+                "the early phase lasts {early} calls, but the late one begins after {late}: \
+                 let it begin after {early} or more"
+            ),
+            Self::TooFewTimes { times } => {
+                write!(f, "`times` is {times}, but must be 2 or more: everything happens once")
+            }
+            Self::TooFewLaps { laps } => {
+                write!(f, "`laps` is {laps}, but must be 2 or more: everything runs once")
+            }
+            Self::WithinBeyondWindow { within, window } => write!(
+                f,
+                "looks back over {within} calls, but the window holds {window}: \
+                 raise the window or lower `within`"
+            ),
+            Self::TimesBeyondWithin { times, within } => write!(
+                f,
+                "asks for {times} matches among {within} calls: lower `times` or raise `within`"
+            ),
+            Self::Periods { period_min, period_max } => write!(
+                f,
+                "looks for periods {period_min} to {period_max}, but they must begin at 2 or \
+                 more and rise: a period of 1 is a streak"
+            ),
+            Self::PeriodBeyondWindow { period, window } => write!(
+                f,
+                "looks for a period of {period} calls, but the window holds {window}: \
+                 raise the window or lower the longest period"
+            ),
+            Self::TooManyPeriods { runs } => write!(
+                f,
+                "the cycle rules need {runs} run counters, but there are {RUNS_MAX}: \
+                 lower their longest periods"
+            ),
+            Self::Rungs { rungs } => {
+                write!(f, "the ladder has {rungs} rungs, but must have 1 to {RUNGS_MAX}")
+            }
+            Self::CountsDoNotRise { count, next } => {
+                write!(f, "the ladder's counts must rise, but {next} follows {count}")
+            }
+            Self::ActionsFall { count } => write!(
+                f,
+                "the ladder's actions must not fall, but the rung at {count} is weaker than \
+                 the one before it"
+            ),
+            Self::RungOutOfReach { count, most } => {
+                write!(f, "the rung at {count} is never reached: counts go from 1 to {most}")
+            }
+            Self::RungPassedOver { count, least } => write!(
+                f,
+                "the rung at {count} never holds: the pattern needs {least}, where the next \
+                 rung already holds"
+            ),
+            Self::RungAfterReset { count } => write!(
+                f,
+                "the rung at {count} is never reached: the rung below it clears the history"
+            ),
+        }
+    }
+}
+
+/// What is wrong with a pattern under a policy that looks back over `window` records.
+pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Flaw> {
+    match pattern {
+        Pattern::Streak { times } if times < 2 => Some(Flaw::TooFewTimes { times }),
+        Pattern::Recurrence { times: 0 | 1, .. } => {
+            Some(Flaw::TooFewTimes { times: pattern.least() })
+        }
+        Pattern::Recurrence { within, .. } if within > window => {
+            Some(Flaw::WithinBeyondWindow { within, window })
+        }
+        Pattern::Recurrence { times, within, .. } if times > within => {
+            Some(Flaw::TimesBeyondWithin { times, within })
+        }
+        Pattern::Cycle { laps: laps @ (0 | 1), .. } => Some(Flaw::TooFewLaps { laps }),
+        Pattern::Cycle { period_min, period_max, .. }
+            if period_min < 2 || period_max < period_min =>
+        {
+            Some(Flaw::Periods { period_min, period_max })
+        }
+        Pattern::Cycle { period_max, .. } if period_max > window => {
+            Some(Flaw::PeriodBeyondWindow { period: period_max, window })
+        }
+        Pattern::Streak { .. } | Pattern::Recurrence { .. } | Pattern::Cycle { .. } => None,
+    }
+}
+
+/// What is wrong with a ladder whose pattern holds from `least` to `most` repetitions.
+pub(crate) const fn flaw_of_ladder(ladder: &Ladder<'_>, least: u16, most: u16) -> Option<Flaw> {
+    if ladder.rungs.is_empty() || ladder.rungs.len() > RUNGS_MAX {
+        return Some(Flaw::Rungs { rungs: ladder.rungs.len() });
+    }
+    // Where findings are counted, the first finding is the first count.
+    let (least, most) = match ladder.basis {
+        Basis::Repetitions => (least, most),
+        Basis::LoopFindings | Basis::AllFindings => (1, u16::MAX),
+    };
+    let mut rest = ladder.rungs;
+    while let [rung, tail @ ..] = rest {
+        let count = rung.count;
+        if count == 0 || count > most {
+            return Some(Flaw::RungOutOfReach { count, most });
+        }
+        if let [next, ..] = tail {
+            if next.count <= count {
+                return Some(Flaw::CountsDoNotRise { count, next: next.count });
+            }
+            if next.action.strength() < rung.action.strength() {
+                return Some(Flaw::ActionsFall { count: next.count });
+            }
+            if next.count <= least {
+                return Some(Flaw::RungPassedOver { count, least });
+            }
+            if rung.action.clears() {
+                return Some(Flaw::RungAfterReset { count: next.count });
+            }
+        }
+        rest = tail;
+    }
+    None
+}

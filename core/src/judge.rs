@@ -1,0 +1,290 @@
+//! How records settle and are judged: from what rules see to verdicts.
+
+use core::mem::take;
+
+use crate::detector::Detector;
+use crate::evidence::Evidence;
+use crate::ladder::{Action, Basis, Ladder};
+use crate::loops::Blocker;
+use crate::mask::Mask;
+use crate::record::{Record, Status};
+use crate::rule::{Progress, Results, Rule};
+use crate::track::Hit;
+use crate::verdict::{Finding, RuleIndex, Verdict};
+use crate::window::View;
+
+impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
+    /// Settles every record that no open one stands before, and gives each verdict that has a
+    /// finding to `each`.
+    pub(crate) fn settle(&mut self, each: &mut impl FnMut(Verdict)) {
+        while let Some(record) = self.open.front().copied() {
+            if record.status == Status::Open {
+                break;
+            }
+            let waiting = u64::try_from(self.open.len()).unwrap_or(0);
+            let seq = self.next.wrapping_sub(waiting);
+            self.open.pop_front();
+            let verdict = self.settle_one(seq, record);
+            if verdict.finding.is_some() {
+                self.statistics.count(&verdict);
+                each(verdict);
+            }
+            if verdict.action.clears() {
+                self.clear();
+            }
+        }
+    }
+
+    /// Judges a record, and moves it into the window.
+    pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
+        record.moved |= self.improves(&record);
+        // Nothing in the past is like it: by far the common case.
+        if record.novel && !record.moved && !self.policy.looks_beyond_args(&record) {
+            self.pass(&record);
+            self.window.push(&record);
+            return Verdict::PROCEED;
+        }
+        let view = self.window.compare(&record, self.policy);
+        if record.moved || view.progressed(Results::Same) {
+            // The record that made progress may be the first of a pattern.
+            let waiting = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+            self.cut_early_rules(waiting.saturating_add(1));
+        }
+        let verdict = self.judge(Moment::Settled, seq, &record, &view);
+        self.window.push(&record);
+        verdict
+    }
+
+    /// Shows a record that matches nothing to every rule that is judged when it settles.
+    fn pass(&mut self, record: &Record) {
+        let rules = self.policy.rules();
+        let early = self.policy.needs().early;
+        for ((place, rule), track) in (0..).zip(rules).zip(&mut self.tracks) {
+            let settles = !early || !rule.is_judged_early();
+            if settles
+                && track.pass(rule, record)
+                && let Some(runs) = runs_by_rule(&mut self.runs, rules).nth(place)
+            {
+                runs.fill(0);
+            }
+        }
+    }
+
+    /// Whether the score of `record` is better than the best so far of its tag, which it becomes.
+    fn improves(&mut self, record: &Record) -> bool {
+        if !record.score.is_known() {
+            return false;
+        }
+        let Some(best) = self.best.get_mut(usize::from(record.tag.code())) else { return false };
+        let before = *best;
+        *best = before.min(record.score);
+        before.is_known() && record.score < before
+    }
+
+    /// Tells the rules that are judged before an answer is known to forget all but the `keep`
+    /// newest records, since there was progress.
+    pub(crate) fn cut_early_rules(&mut self, keep: u32) {
+        let rules = self.policy.rules();
+        let runs = runs_by_rule(&mut self.runs, rules);
+        for ((rule, track), runs) in rules.iter().zip(&mut self.tracks).zip(runs) {
+            if rule.is_judged_early() && rule.progress == Progress::Respect {
+                track.cut(runs, keep);
+            }
+        }
+    }
+
+    /// Shows a record to every rule that is judged at this moment; the first that fires makes
+    /// the finding.
+    pub(crate) fn judge(
+        &mut self,
+        moment: Moment,
+        seq: u64,
+        record: &Record,
+        view: &View,
+    ) -> Verdict {
+        let policy = self.policy;
+        let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
+        let mut found = None;
+        let rules = (0_u8..).zip(policy.rules());
+        let runs = runs_by_rule(&mut self.runs, policy.rules());
+        for (((place, rule), track), runs) in rules.zip(&mut self.tracks).zip(runs) {
+            if rule.is_judged_early() != (moment == Moment::Announced) {
+                continue;
+            }
+            let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
+            let patience = patience.saturating_add(i16::from(raised));
+            let hit = track.observe(runs, rule, patience, record, view);
+            if let Some(hit) = hit
+                && found.is_none()
+            {
+                found = Some((place, rule, hit));
+            }
+        }
+        let Some((place, rule, hit)) = found else { return Verdict::PROCEED };
+        let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
+        let climb = Climb {
+            most: if record.silent { rule.silent_max } else { Action::Stop },
+            now: seq,
+            count: hit.count_for(rule),
+            blocker: rule.can_block_ahead().then_some(place),
+        };
+        self.climb(&rule.ladder, finding, &climb)
+    }
+
+    /// Counts a finding and climbs its ladder.
+    pub(crate) fn climb(
+        &mut self,
+        ladder: &Ladder<'_>,
+        finding: Finding,
+        climb: &Climb,
+    ) -> Verdict {
+        if self.is_silenced(&finding) {
+            return Verdict::PROCEED;
+        }
+        self.findings = self.findings.saturating_add(1);
+        let window = self.policy.window();
+        let Some(known) = self.loops.found(finding.loop_id, climb.now, window) else {
+            return Verdict::PROCEED;
+        };
+        let (count, highest) = match ladder.basis {
+            Basis::Repetitions => (climb.count, &mut known.rung),
+            Basis::LoopFindings => (known.findings, &mut known.rung),
+            Basis::AllFindings => (self.findings, &mut self.rung),
+        };
+        let (rung, action) = ladder.at(count, climb.most);
+        let fresh = rung > *highest;
+        *highest = rung.max(*highest);
+        let blocker = match (known.blocker.rule(), climb.blocker) {
+            (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
+            (_, None) if action >= Action::Block => Blocker::NONE,
+            (Some((place, _)), _) => Blocker::new(place, finding.failed),
+            (None, _) => Blocker::NONE,
+        };
+        known.blocker = blocker;
+        Verdict { action, rung, fresh, finding: Some(finding) }
+    }
+
+    fn is_silenced(&self, finding: &Finding) -> bool {
+        let id = finding.loop_id;
+        self.policy.silenced().contains(&id) || self.feedback.is_silenced(id, finding.kind)
+    }
+
+    /// The verdict on an announced call that continues a blocked loop: one with which the rule
+    /// would fire again on that loop if it were answered as before. While other calls are open,
+    /// nobody knows what they will change, and nothing is blocked.
+    pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
+        let policy = self.policy;
+        if !self.open.is_empty() {
+            return None;
+        }
+        for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
+            let attempt = Record { status: Status::Vetoed, failed, ..*record };
+            let view = self.window.compare(&attempt, policy);
+            let Some(hit) = self.try_rule(place, seq, &attempt, &view) else { continue };
+            let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
+            let evidence = self.evidence(Moment::Settled);
+            let finding = evidence.finding(place, rule, seq, &attempt, &hit);
+            if finding.loop_id == known.id {
+                return Some(Verdict {
+                    action: Action::Block,
+                    rung: known.rung,
+                    fresh: false,
+                    finding: Some(finding),
+                });
+            }
+        }
+        None
+    }
+
+    /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
+    fn try_rule(&self, place: u8, seq: u64, attempt: &Record, view: &View) -> Option<Hit> {
+        let raised = self.feedback.raised_by(RuleIndex::Call(place), attempt.tool);
+        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
+        let place = usize::from(place);
+        let rule = self.policy.rules().get(place)?;
+        let mut track = *self.tracks.get(place)?;
+        let mut runs = self.runs;
+        let own = runs_by_rule(&mut runs, self.policy.rules()).nth(place)?;
+        track.observe(own, rule, patience.saturating_add(raised.into()), attempt, view)
+    }
+
+    /// The records before the one that is judged at this moment.
+    fn evidence(&self, moment: Moment) -> Evidence<'_, W, OPEN> {
+        let (window, open) = (&self.window, &self.open);
+        match moment {
+            Moment::Settled => Evidence { window, open: None },
+            Moment::Announced => Evidence { window, open: Some(open) },
+        }
+    }
+
+    /// Finds out whether an announced call is novel, and judges it by the rules that need no
+    /// outcome.
+    pub(crate) fn foresee(&mut self, seq: u64, record: &mut Record) -> Verdict {
+        if !self.policy.needs().early {
+            record.novel = self.same_calls_ahead(record).is_empty();
+            return Verdict::PROCEED;
+        }
+        let view = self.view_ahead(record);
+        record.novel = view.args.is_empty();
+        self.judge(Moment::Announced, seq, record, &view)
+    }
+
+    /// The same calls as a call sees them that is being announced: what [`Detector::view_ahead`]
+    /// has in `args`.
+    fn same_calls_ahead(&self, record: &Record) -> Mask {
+        let same = |open: &Record| open.args == record.args && open.status != Status::Cancelled;
+        let latest = self.open.iter().fold(Mask::NONE, |mask, open| mask.then(same(open)));
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let reach = Mask::newest(u32::from(self.policy.window()));
+        (self.window.same_calls(record).aged(open) | latest) & reach
+    }
+
+    /// The past as a call sees it that is being announced: open calls first, then the window.
+    pub(crate) fn view_ahead(&self, record: &Record) -> View {
+        let masks = self.open.iter().fold([Mask::NONE; 4], |masks, open| {
+            let equal = [
+                open.args == record.args && open.status != Status::Cancelled,
+                open.similar == record.similar,
+                open.tool == record.tool,
+                open.novel,
+            ];
+            let mut equal = equal.into_iter();
+            masks.map(|mask| mask.then(equal.next().unwrap_or(false)))
+        });
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        self.window.compare_call(record, self.policy).behind(open, masks)
+    }
+}
+
+/// What decides, beside the ladder, how far a finding climbs it.
+pub(crate) struct Climb {
+    /// The most to ask for.
+    pub(crate) most: Action,
+    /// The number of the record that is judged.
+    pub(crate) now: u64,
+    /// The repetitions, as the ladder counts them.
+    pub(crate) count: u16,
+    /// The rule that, from [`Action::Block`] on, blocks the calls of the loop before they run.
+    pub(crate) blocker: Option<u8>,
+}
+
+/// When a rule is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Announced,
+    Settled,
+}
+
+/// Each rule's own part of the run counters, in the order of the rules.
+pub(crate) fn runs_by_rule<'r>(
+    runs: &'r mut [u16],
+    rules: &[Rule<'_>],
+) -> impl Iterator<Item = &'r mut [u16]> {
+    let mut rest = runs;
+    rules.iter().map(move |rule| {
+        let count = usize::from(rule.pattern.runs()).min(rest.len());
+        let (own, others) = take(&mut rest).split_at_mut_checked(count).unwrap_or_default();
+        rest = others;
+        own
+    })
+}
