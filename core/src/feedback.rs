@@ -37,7 +37,7 @@ pub(crate) struct Raised {
 const TEXT: u8 = 0x80;
 
 /// What stands for every kind of finding.
-const ANY_KIND: u32 = 7;
+const ANY_KIND: u8 = 7;
 
 const fn code_of(rule: RuleIndex) -> u8 {
     match rule {
@@ -46,18 +46,8 @@ const fn code_of(rule: RuleIndex) -> u8 {
     }
 }
 
-const fn code_of_kind(kind: Kind) -> u32 {
-    match kind {
-        Kind::Streak => 0,
-        Kind::Recurrence => 1,
-        Kind::Cycle => 2,
-        Kind::Text => 3,
-        Kind::Echo => 4,
-    }
-}
-
-const fn key(id: LoopId, kind: u32) -> u32 {
-    id.folded() & !7 | kind
+fn key(id: LoopId, kind: u8) -> u32 {
+    id.folded() & !7 | u32::from(kind)
 }
 
 #[cfg(feature = "serde")]
@@ -86,7 +76,7 @@ impl Feedback {
     /// The loop is none of this kind: that a call comes back does not say that it may be made
     /// without end.
     pub(crate) fn silence_kind(&mut self, id: LoopId, kind: Kind) {
-        self.remember(key(id, code_of_kind(kind)));
+        self.remember(key(id, kind.code()));
     }
 
     fn remember(&mut self, key: u32) {
@@ -96,7 +86,7 @@ impl Feedback {
     }
 
     pub(crate) fn is_silenced(&self, id: LoopId, kind: Kind) -> bool {
-        let keys = [key(id, ANY_KIND), key(id, code_of_kind(kind))];
+        let keys = [key(id, ANY_KIND), key(id, kind.code())];
         self.silenced.iter().any(|silenced| keys.contains(silenced))
     }
 

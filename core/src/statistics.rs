@@ -48,7 +48,7 @@ impl Statistics {
 
     /// How many verdicts had a finding of this kind.
     pub fn findings(&self, kind: Kind) -> u32 {
-        self.kinds.get(place_of_kind(kind)).copied().unwrap_or(0)
+        self.kinds.get(usize::from(kind.code())).copied().unwrap_or(0)
     }
 
     /// How many verdicts with a finding asked for this action.
@@ -63,7 +63,7 @@ impl Statistics {
 
     /// How sure the findings of this kind were on average, in percent; none if there were none.
     pub fn mean_confidence(&self, kind: Kind) -> Option<u8> {
-        let sum = self.confidences.get(place_of_kind(kind))?;
+        let sum = self.confidences.get(usize::from(kind.code()))?;
         u8::try_from(sum.checked_div(self.findings(kind))?).ok()
     }
 
@@ -83,7 +83,7 @@ impl Statistics {
         if let Some(count) = self.actions.get_mut(usize::from(verdict.action.strength())) {
             *count = count.saturating_add(1);
         }
-        let place = place_of_kind(finding.kind);
+        let place = usize::from(finding.kind.code());
         if let (Some(count), Some(sum)) =
             (self.kinds.get_mut(place), self.confidences.get_mut(place))
             // A mean of which only one side still grows would be wrong.
@@ -96,27 +96,5 @@ impl Statistics {
 
     pub(crate) fn count_false_positive(&mut self) {
         self.false_positives = self.false_positives.saturating_add(1);
-    }
-}
-
-fn place_of_kind(kind: Kind) -> usize {
-    match kind {
-        Kind::Streak => 0,
-        Kind::Recurrence => 1,
-        Kind::Cycle => 2,
-        Kind::Text => 3,
-        Kind::Echo => 4,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Kind, place_of_kind};
-
-    #[test]
-    fn every_kind_has_a_place_of_its_own() {
-        for (place, kind) in Kind::ALL.into_iter().enumerate() {
-            assert_eq!(place_of_kind(kind), place);
-        }
     }
 }

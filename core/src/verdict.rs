@@ -32,6 +32,17 @@ impl Kind {
     pub const ALL: [Self; 5] =
         [Self::Streak, Self::Recurrence, Self::Cycle, Self::Text, Self::Echo];
 
+    /// The kind's place in [`Kind::ALL`], which is never another's.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Streak => 0,
+            Self::Recurrence => 1,
+            Self::Cycle => 2,
+            Self::Text => 3,
+            Self::Echo => 4,
+        }
+    }
+
     /// The kind's one spelling, wherever it is written.
     pub const fn name(self) -> &'static str {
         match self {
@@ -253,7 +264,7 @@ impl Verdict {
 mod tests {
     use std::string::ToString as _;
 
-    use super::{LoopId, ParseLoopIdError, confidence};
+    use super::{Kind, LoopId, ParseLoopIdError, confidence};
     use crate::rule::{Args, Results};
 
     #[test]
@@ -268,6 +279,13 @@ mod tests {
             (Args::Any, Results::Near, 0, u16::MAX, 100),
         ] {
             assert_eq!(confidence(args, results, novel, beyond), expected, "{args:?} {results:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_a_place_of_its_own() {
+        for (place, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(kind.code()), place);
         }
     }
 
