@@ -28,9 +28,9 @@ macro_rules! checked {
 /// three novel calls between; four calls of one tool in a row that all fail alike; a cycle of
 /// answers run four times, even if every answer differs from the one before; where outcomes are
 /// never reported, the same call five times in a row; and polls, of which the rules about equal
-/// results know nothing, when eight of the last twenty found the same. Any changed answer is progress (but for the
-/// fifth rule), and so is a write between equal successes. The same text-only turn three times in
-/// a row, and a turn that says the same thing five times over.
+/// results know nothing, when eight of the last twenty found the same. Any changed answer is
+/// progress (but for the fifth rule), and so is a write between equal successes. The same text-only
+/// turn three times in a row, and a turn that says the same thing five times over.
 ///
 /// It goes from a nudge to a warning to blocking; it stops a run only for streaks and cycles
 /// with equal results that say something, which hold no novel call by their nature.

@@ -169,8 +169,8 @@ pub struct Finding {
     /// Arguments count 100 where they are the same, 85 where similar, 70 where only the tool
     /// is the same, 60 where anything goes; results 100 where the same, 80 where near, 75
     /// where ignored. The product of the two is what a bare pattern is worth, less 5 for each
-    /// novel call between the matches of a recurrence. Each repetition beyond those that the rule asks for halves the
-    /// doubt that is left.
+    /// novel call between the matches of a recurrence. Each repetition beyond those that the rule
+    /// asks for halves the doubt that is left.
     pub confidence: u8,
     pub(crate) evidence: Mask,
 }
