@@ -58,8 +58,13 @@ pub enum JsonErrorKind {
     LoneSurrogate,
     /// A string is not UTF-8; the offset is that of the first byte of the broken sequence.
     InvalidUtf8,
-    /// Arrays and objects nest deeper than [`DEPTH_MAX`](crate::DEPTH_MAX).
-    DepthLimit,
+    /// A number is beyond the largest IEEE double, which is a limit of RFC 8785 alone; the offset
+    /// is that of its first byte.
+    NumberRange,
+    /// The document is longer than [`LENGTH_MAX`](crate::LENGTH_MAX).
+    LengthLimit,
+    /// Arrays and objects nest deeper than so many.
+    DepthLimit(u16),
 }
 
 impl fmt::Display for JsonError {
@@ -96,7 +101,11 @@ impl fmt::Display for JsonErrorKind {
                 "expected a surrogate pair, one of \\ud800 to \\udbff and one of \\udc00 to \\udfff"
             }
             Self::InvalidUtf8 => "expected a string in UTF-8",
-            Self::DepthLimit => "expected arrays and objects to nest at most 64 deep",
+            Self::NumberRange => "expected a number within the range of an IEEE double",
+            Self::LengthLimit => "expected the document to end; it may have 1 GiB",
+            Self::DepthLimit(depth_max) => {
+                return write!(f, "expected arrays and objects to nest at most {depth_max} deep");
+            }
         })
     }
 }
@@ -105,12 +114,13 @@ impl fmt::Display for JsonErrorKind {
 mod tests {
     extern crate std;
 
-    use std::collections::HashSet;
     use std::format;
     use std::string::ToString as _;
+    use std::vec::Vec;
 
     use super::JsonErrorKind::{self, *};
-    use crate::{DEPTH_MAX, EXPONENT_MAX, JsonError, fingerprint, fingerprint_members};
+    use crate::{DEPTH_MAX, EXPONENT_MAX, Fingerprinter, JsonError, LENGTH_MAX, Rfc8785};
+    use crate::{fingerprint, string_member};
 
     /// A kind, its message, and documents with the offset of their error.
     type Case = (JsonErrorKind, &'static str, &'static [(&'static [u8], usize)]);
@@ -175,7 +185,7 @@ mod tests {
         (
             ExponentLimit,
             "expected an exponent of at most 18 digits",
-            &[(b"1e1000000000000000000", 20), (b"0e-9999999999999999999999", 21)],
+            &[(b"1e1000000000000000000", 20), (b"[-1E-9999999999999999999999]", 23)],
         ),
         (
             UnterminatedString,
@@ -222,36 +232,67 @@ mod tests {
             ],
         ),
         (
-            DepthLimit,
+            NumberRange,
+            "expected a number within the range of an IEEE double",
+            &[(b"1e309", 0), (b"[1, -2e400]", 4), (b"{\"a\":1e999999999999999999}", 5)],
+        ),
+        (
+            DepthLimit(64),
             "expected arrays and objects to nest at most 64 deep",
             &[(&[b'['; DEPTH_MAX + 1], DEPTH_MAX), (&[b'['; 100_000], DEPTH_MAX)],
         ),
     ];
 
+    /// What is wrong with `json`, if only that a number is beyond a double.
+    fn error_of(json: &[u8]) -> JsonError {
+        let doubles = Fingerprinter::<Rfc8785>::new(0);
+        fingerprint(json).and(doubles.fingerprint(json)).unwrap_err()
+    }
+
     #[test]
     fn each_kind_says_what_where_and_what_would_be_right() {
-        let mut kinds = HashSet::new();
         for &(kind, message, documents) in CASES {
-            kinds.insert(kind);
             for &(json, offset) in documents {
                 let name = json.escape_ascii();
                 let error = JsonError { kind, offset };
-                assert_eq!(fingerprint(json), Err(error), "{name}");
-                assert_eq!(fingerprint_members(json, &["a"]), Err(error), "{name}");
+                assert_eq!(error_of(json), error, "{name}");
+                if kind != NumberRange {
+                    assert_eq!(string_member(json, "a", &mut []), Err(error), "{name}");
+                }
                 assert_eq!(error.to_string(), format!("byte {offset}: {message}"), "{name}");
             }
         }
-        // The last kind has the highest number, so that a kind without a case is noticed.
-        assert_eq!(kinds.len(), DepthLimit as usize + 1);
-        assert_eq!(kinds.len(), CASES.len());
+    }
+
+    #[test]
+    fn every_kind_has_a_case() {
+        let mut names: Vec<_> = CASES.iter().map(|(kind, ..)| format!("{kind:?}")).collect();
+        names.extend([format!("{LengthLimit:?}")]);
+        let has_case = |kind: &str| names.iter().any(|name| name.starts_with(kind));
+        let source = include_str!("error.rs");
+        let (_, kinds) = source.split_once("pub enum JsonErrorKind {").unwrap();
+        let (kinds, _) = kinds.split_once("\n}").unwrap();
+        let kinds = kinds.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+        for kind in kinds.filter_map(|line| line.split([',', '(']).next()) {
+            assert!(kind.is_empty() || has_case(kind), "{kind} has no case");
+        }
+    }
+
+    #[test]
+    fn a_document_beyond_the_length_is_not_begun() {
+        let zeros = std::vec![0; LENGTH_MAX + 1];
+        let error = JsonError { kind: LengthLimit, offset: LENGTH_MAX };
+        assert_eq!(error_of(&zeros), error);
+        assert_eq!(error.to_string(), format!("byte {LENGTH_MAX}: {LengthLimit}"));
+        assert_eq!(error_of(&zeros[..LENGTH_MAX]).kind, ExpectedValue);
     }
 
     #[test]
     fn the_limits_in_the_messages_are_the_limits() {
-        let depth = format!("at most {DEPTH_MAX} deep");
-        assert!(DepthLimit.to_string().ends_with(&depth));
+        assert!(DepthLimit(7).to_string().ends_with("at most 7 deep"));
         let digits = format!("at most {} digits", EXPONENT_MAX.to_string().len());
         assert!(ExponentLimit.to_string().ends_with(&digits));
+        assert!(LengthLimit.to_string().ends_with(&format!("{} GiB", LENGTH_MAX >> 30)));
     }
 
     #[test]

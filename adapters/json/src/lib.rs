@@ -19,16 +19,21 @@
 //! # Ok::<(), unstuck_json::JsonError>(())
 //! ```
 //!
-//! Some members say what a call is about, others only how; the former can be compared alone:
+//! Some members say what a call is about, others only how, and some differ from one time to the
+//! next; the parts that are left can be compared alone, in the same pass:
 //!
 //! ```
-//! use unstuck_json::fingerprint_members;
+//! use unstuck_json::{Exact, Fingerprinter, Members};
 //!
-//! let keys = ["path", "command"];
-//! let first = fingerprint_members(br#"{"path": "a.rs", "offset": 0}"#, &keys)?;
-//! let second = fingerprint_members(br#"{"path": "a.rs", "offset": 200}"#, &keys)?;
-//! assert!(first.is_some());
-//! assert_eq!(first, second);
+//! static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
+//! let members = Members::ALL.primary(&["path", "command"]).volatile(&["request_id"]);
+//!
+//! let first = PRINT.shape(br#"{"path": "a.rs", "offset": 0, "request_id": 7}"#, &members)?;
+//! let again = PRINT.shape(br#"{"path": "a.rs", "offset": 0, "request_id": 8}"#, &members)?;
+//! let further = PRINT.shape(br#"{"path": "a.rs", "offset": 200, "request_id": 9}"#, &members)?;
+//! assert_eq!(first.stable, again.stable);
+//! assert_ne!(first.stable, further.stable);
+//! assert_eq!(first.primary, further.primary);
 //! # Ok::<(), unstuck_json::JsonError>(())
 //! ```
 //!
@@ -53,23 +58,27 @@
 //!
 //! Values of different types are never equal: `"1"`, `1` and `[1]` are three things.
 //!
+//! That is [`Exact`]; by [`Rfc8785`], numbers are equal if the nearest IEEE doubles are, and
+//! documents are equal exactly when their RFC 8785 texts are.
+//!
 //! # What is accepted
 //!
 //! RFC 8259, to the letter: no byte order mark, no comments, no trailing comma, nothing behind
-//! the value, only valid UTF-8. Stricter than its grammar in three points: an escaped surrogate
+//! the value, only valid UTF-8. Stricter than its grammar in a few points: an escaped surrogate
 //! without its other half is an error, as it is no character; so is nesting beyond [`DEPTH_MAX`],
-//! and an exponent beyond [`EXPONENT_MAX`].
+//! an exponent beyond [`EXPONENT_MAX`], and a document beyond [`LENGTH_MAX`].
 //!
 //! # What this crate does not do
 //!
 //! - It does not parse: there is no value to look into afterwards.
-//! - It does not compare numbers as IEEE doubles, as RFC 8785 does. Two ids beyond 2⁵³ are two,
-//!   and `0.1` is not `0.1000000000000000055`, though a double holds them for the same.
-//! - It does not resist an adversary. The bytes are hashed by 64-bit FNV-1a, which is small,
-//!   fast on short input, and *not* collision-resistant; members are added up. Whoever writes
-//!   the document can make two documents collide. Among documents that nobody crafted, two
-//!   share a fingerprint with probability about 2⁻⁶⁴.
-//! - It does not promise that fingerprints stay the same from one version to the next.
+//! - It does not find names that occur twice, which would take memory: they count twice.
+//! - It does not resist an adversary by default. The default hash, [`Rapid`], is fast and good,
+//!   and *not* collision-resistant: whoever writes documents and knows the seed can make two of
+//!   them collide. A secret seed helps where digests stay secret, too; a keyed hash ([`Hash64`])
+//!   where they do not. Among documents that nobody crafted, two share a fingerprint with
+//!   probability about 2⁻⁶⁴.
+//! - It does not promise that fingerprints stay the same from one version to the next, though they
+//!   are the same on every machine.
 #![no_std]
 #![forbid(unsafe_code)]
 // No input may panic: what could is named by a lint, wherever it is not a test's own.
@@ -84,32 +93,43 @@
     )
 )]
 
+mod blocks;
 mod cursor;
 mod error;
-mod fold;
+mod escape;
+mod find;
+mod fingerprinter;
+mod hash;
+mod mix;
 mod number;
+mod scan;
+mod shape;
 mod string;
 mod walk;
 
 use unstuck_core::Digest;
 
+pub use crate::blocks::BLOCK;
 pub use crate::error::{JsonError, JsonErrorKind};
+pub use crate::find::string_member;
+pub use crate::fingerprinter::{DEPTH_MAX, Exact, Fingerprinter, Mode, Numbers, Rfc8785};
+pub use crate::hash::{Fnv, Hash64, Rapid};
 pub use crate::number::EXPONENT_MAX;
-use crate::string::unescape;
-pub use crate::walk::DEPTH_MAX;
-use crate::walk::{Members, walk};
+pub use crate::shape::{Members, Shape};
+pub use crate::walk::LENGTH_MAX;
 
 /// The digest of one JSON value, which may have white space around it.
 ///
 /// Two documents have the same fingerprint if they mean the same (see the
-/// [table](crate#what-is-equal)), and otherwise differ but for a hash collision.
+/// [table](crate#what-is-equal)), and otherwise differ but for a hash collision. It is that of
+/// `Fingerprinter::<Exact>::new(0)`.
 ///
-/// One pass, O(n) in the length of `json`; some 2 KiB of stack.
+/// One pass, O(n) in the length of `json`; some 1.2 KiB of stack.
 ///
 /// # Errors
 ///
 /// The first byte that makes `json` something else than one JSON value, or that goes beyond
-/// [`DEPTH_MAX`] or [`EXPONENT_MAX`]. A value cut short is an error at its end.
+/// [`DEPTH_MAX`], [`EXPONENT_MAX`] or [`LENGTH_MAX`]. A value cut short is an error at its end.
 ///
 /// ```
 /// use unstuck_json::fingerprint;
@@ -119,61 +139,6 @@ use crate::walk::{Members, walk};
 /// # Ok::<(), unstuck_json::JsonError>(())
 /// ```
 pub fn fingerprint(json: &[u8]) -> Result<Digest, JsonError> {
-    walk(json, Members::All).map(|root| root.digest)
-}
-
-/// The digest of those members of a top-level object whose name is in `keep`, in any order;
-/// `None` if there are none, or if the value is no object.
-///
-/// It equals the [`fingerprint`] of the object with all other members taken away. Names are
-/// compared unescaped; members of nested objects are kept or dropped with the member that
-/// holds them. `None` lets the caller fall back to the whole value: else all calls that use
-/// none of the names would be equal.
-///
-/// One pass, O(n) in the length of `json`, plus the top-level names times `keep`.
-///
-/// # Errors
-///
-/// Those of [`fingerprint`], also where the offence lies in a member that is not kept.
-///
-/// ```
-/// use unstuck_json::{fingerprint, fingerprint_members};
-///
-/// let call = br#"{"url": "https://example.org", "timeout": 30}"#;
-/// let expected = fingerprint(br#"{"url": "https://example.org"}"#)?;
-/// assert_eq!(fingerprint_members(call, &["url", "query"])?, Some(expected));
-/// assert_eq!(fingerprint_members(call, &["path"])?, None);
-/// # Ok::<(), unstuck_json::JsonError>(())
-/// ```
-pub fn fingerprint_members(json: &[u8], keep: &[&str]) -> Result<Option<Digest>, JsonError> {
-    let root = walk(json, Members::Named(keep))?;
-    Ok((root.members > 0).then_some(root.digest))
-}
-
-/// The characters of the top-level member `name`, unescaped into `buffer`; `None` if there is
-/// no such member, it is no string, or it is longer than `buffer`. Of several, the last.
-///
-/// For the few members whose text says what a call is about, like a shell's command. O(n).
-///
-/// # Errors
-///
-/// Those of [`fingerprint`].
-///
-/// ```
-/// use unstuck_json::string_member;
-///
-/// let call = br#"{"command": "cat \u0022a b\u0022", "timeout": 30}"#;
-/// let mut buffer = [0; 64];
-/// assert_eq!(string_member(call, "command", &mut buffer)?, Some("cat \"a b\""));
-/// assert_eq!(string_member(call, "timeout", &mut buffer)?, None);
-/// assert_eq!(string_member(call, "command", &mut [0; 4])?, None);
-/// # Ok::<(), unstuck_json::JsonError>(())
-/// ```
-pub fn string_member<'b>(
-    json: &[u8],
-    name: &str,
-    buffer: &'b mut [u8],
-) -> Result<Option<&'b str>, JsonError> {
-    let root = walk(json, Members::Named(&[name]))?;
-    Ok(root.named.and_then(|value| unescape(value, buffer)))
+    static DEFAULT: Fingerprinter<Exact> = Fingerprinter::new(0);
+    DEFAULT.fingerprint(json)
 }

@@ -1,117 +1,271 @@
-//! Numbers: their spelling checked, their exact decimal value hashed.
+//! Numbers: their spelling checked, and the value that they stand for.
 
-use core::hash::Hasher as _;
+use crate::cursor::{Cursor, Fault};
+use crate::error::JsonErrorKind;
 
-use fnv::FnvHasher;
-use unstuck_core::Digest;
-
-use crate::cursor::Cursor;
-use crate::error::{JsonError, JsonErrorKind};
-use crate::fold;
-
-/// The largest exponent that may be written, and the largest after a minus sign.
+/// The largest exponent that may be written of a number that is not 0, and the largest after a
+/// minus sign.
 ///
-/// Values are compared by the place of their first digit, which is the written exponent plus a
-/// count of digits, in 64 bits. Eighteen digits leave room for that count; a limit of nines is
+/// Exact values are compared by the place of their first digit, which is the written exponent plus
+/// a count of digits, in 64 bits. Eighteen digits leave room for that count; a limit of nines is
 /// passed exactly where a nineteenth digit follows.
 pub const EXPONENT_MAX: i64 = 999_999_999_999_999_999;
 
-/// Reads a number whose first byte, a digit or `-`, is at the cursor.
-///
-/// The digest stands for the exact decimal value, with any number of digits: nothing is
-/// rounded, and nothing is copied, since the digits to hash are at most two runs of the input.
-pub(crate) fn number(cursor: &mut Cursor<'_>) -> Result<Digest, JsonError> {
-    let negative = cursor.eat(b'-');
-    let integer = integer(cursor)?;
-    let fraction = if cursor.eat(b'.') { digits(cursor)? } else { &[] };
-    let exponent = if matches!(cursor.peek(), Some(b'e' | b'E')) { exponent(cursor)? } else { 0 };
-    let Some(decimal) = Decimal::new(integer, fraction) else {
-        return Ok(fold::ZERO);
-    };
-    decimal.digest(negative, exponent).ok_or_else(|| cursor.error(JsonErrorKind::ExponentLimit))
+/// The digits that always fit into 64 bits.
+pub(crate) const DIGITS_MAX: usize = 19;
+
+/// An integer of at most nineteen digits, as most numbers are.
+#[derive(Clone, Copy)]
+pub(crate) struct Integer {
+    pub(crate) negative: bool,
+    pub(crate) magnitude: u64,
+    /// How many digits the magnitude has; none if it is 0.
+    pub(crate) digits: usize,
 }
 
-/// The digits of a value other than 0, from its first digit that is not 0 to its last.
-struct Decimal<'a> {
-    /// Those before the decimal point.
-    integer: &'a [u8],
-    /// Those behind it.
-    fraction: &'a [u8],
-    /// How many digits stand before the decimal point, with the zeros that end them.
-    whole: usize,
-    /// How many zeros stand between the decimal point and the first digit.
-    leading: usize,
-}
-
-impl<'a> Decimal<'a> {
-    /// Strips the zeros around the digits; `None` if nothing is left.
-    fn new(integer: &'a [u8], fraction: &'a [u8]) -> Option<Self> {
-        // The only leading zero that JSON has is that of a value below 1.
-        let whole = if integer == b"0" { &[] } else { integer };
-        let places = without_last_zeros(fraction);
-        let integer = if places.is_empty() { without_last_zeros(whole) } else { whole };
-        let fraction = if whole.is_empty() { without_first_zeros(places) } else { places };
-        let leading = places.len().saturating_sub(fraction.len());
-        let nothing = integer.is_empty() && fraction.is_empty();
-        (!nothing).then_some(Self { integer, fraction, whole: whole.len(), leading })
+impl Integer {
+    /// Reads the number at the cursor if it is such an integer; if not, takes nothing.
+    #[inline]
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+        let mut end = *cursor;
+        let negative = end.eat(b'-');
+        let first = end;
+        let mut magnitude = 0;
+        let digits = take_digits(&mut end, &mut magnitude);
+        let goes_on = matches!(end.peek(), Some(b'.' | b'e' | b'E'));
+        if goes_on || digits == 0 || digits > DIGITS_MAX {
+            return None;
+        }
+        let digits = match first.peek() {
+            Some(b'0') if digits > 1 => return None,
+            Some(b'0') => 0,
+            _ => digits,
+        };
+        *cursor = end;
+        Some(Self { negative, magnitude, digits })
     }
 
-    /// The digest of the value times 10^`exponent`; `None` if its exponent does not fit.
-    fn digest(&self, negative: bool, exponent: i64) -> Option<Digest> {
-        let exponent = exponent
-            .checked_add(i64::try_from(self.whole).ok()?)?
-            .checked_sub(i64::try_from(self.leading).ok()?)?;
-        let mut hasher = FnvHasher::default();
-        hasher.write(self.integer);
-        hasher.write(self.fraction);
-        Some(fold::number(negative, &hasher, exponent))
+    /// The digits with zeros behind to make them nineteen; `None` if the value is 0.
+    #[inline]
+    pub(crate) fn few_digits(self) -> Option<u64> {
+        few_digits(self.magnitude, self.digits)
     }
-}
 
-/// Reads the digits before the decimal point: `0`, or digits of which the first is not 0.
-fn integer<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], JsonError> {
-    let start = *cursor;
-    let integer = digits(cursor)?;
-    match integer {
-        [b'0', _, ..] => Err(start.error_after(1, JsonErrorKind::LeadingZero)),
-        _ => Ok(integer),
+    /// The exponent of the value as 0.d₁d₂d₃… × 10^exponent.
+    #[inline]
+    pub(crate) fn exponent(self) -> i64 {
+        signed(self.digits)
+    }
+
+    /// The nearest IEEE double, rounded to even, never −0.
+    #[inline]
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "that it rounds to nearest is what this is for"
+    )]
+    pub(crate) const fn double(self) -> f64 {
+        let magnitude = self.magnitude as f64;
+        if self.negative { 0.0 - magnitude } else { magnitude }
     }
 }
 
-/// Reads one digit or more.
-fn digits<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], JsonError> {
-    let digits = cursor.take_while(|byte| byte.is_ascii_digit());
-    if digits.is_empty() {
-        return Err(cursor.error(JsonErrorKind::ExpectedDigit));
-    }
-    Ok(digits)
+/// Any number, as it is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Number<'a> {
+    start: Cursor<'a>,
+    end: Cursor<'a>,
+    pub(crate) negative: bool,
+    /// The digits as one integer, as if there were no decimal point; only the lowest 64 bits.
+    significand: u64,
+    /// How many digits there are from the first that is not 0 on; none if the value is 0.
+    digits: usize,
+    /// How many of them stand before the decimal point; or minus the zeros right behind it.
+    whole: i64,
+    exponent: i64,
+    /// Where the exponent has a digit too many.
+    beyond: Option<Cursor<'a>>,
 }
 
-/// Reads an exponent, whose `e` is at the cursor.
-fn exponent(cursor: &mut Cursor<'_>) -> Result<i64, JsonError> {
-    cursor.next();
-    let negative = cursor.eat(b'-');
-    if !negative {
-        cursor.eat(b'+');
+/// The value of a number other than 0: ±0.d₁d₂d₃… × 10^exponent, where d₁ is not 0.
+pub(crate) struct Decimal<'a> {
+    pub(crate) digits: Digits<'a>,
+    pub(crate) exponent: i64,
+}
+
+/// The digits of a number, without zeros in front or behind.
+pub(crate) enum Digits<'a> {
+    /// At most nineteen, with zeros behind to make them nineteen.
+    Few(u64),
+    /// More than nineteen: those on each side of the decimal point.
+    Many(&'a [u8], &'a [u8]),
+}
+
+impl<'a> Number<'a> {
+    /// Reads a number whose first byte, a digit or `-`, is at `start`; returns what follows it,
+    /// too.
+    #[inline(never)]
+    pub(crate) fn read(start: Cursor<'a>) -> Result<(Self, Cursor<'a>), Fault> {
+        let mut cursor = start;
+        let cursor = &mut cursor;
+        let negative = cursor.eat(b'-');
+        let first = *cursor;
+        let mut significand = 0;
+        let count = take_digits(cursor, &mut significand);
+        let leading_zero = first.peek() == Some(b'0');
+        match count {
+            0 => return Err(cursor.error(JsonErrorKind::ExpectedDigit)),
+            2.. if leading_zero => return Err(first.error_after(1, JsonErrorKind::LeadingZero)),
+            _ => {}
+        }
+        let digits = if leading_zero { 0 } else { count };
+        let mut number = Self {
+            start,
+            end: *cursor,
+            negative,
+            significand,
+            digits,
+            whole: signed(digits),
+            exponent: 0,
+            beyond: None,
+        };
+        if matches!(cursor.peek(), Some(b'.' | b'e' | b'E')) {
+            number.read_rest(cursor)?;
+        }
+        Ok((number, *cursor))
     }
-    let start = *cursor;
-    let mut magnitude = 0_i64;
-    for (at, digit) in digits(cursor)?.iter().enumerate() {
-        let digit = i64::from(digit.saturating_sub(b'0'));
-        // Below the limit, ten times the magnitude fits with room to spare.
-        magnitude = magnitude.saturating_mul(10).saturating_add(digit);
-        if magnitude > EXPONENT_MAX {
-            return Err(start.error_after(at, JsonErrorKind::ExponentLimit));
+
+    /// Reads the fraction and the exponent, of which there is one at least.
+    fn read_rest(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Fault> {
+        if cursor.eat(b'.') {
+            let point = *cursor;
+            if self.digits == 0 {
+                while cursor.eat(b'0') {}
+                self.whole = signed(point.distance(cursor)).saturating_neg();
+            }
+            let more = take_digits(cursor, &mut self.significand);
+            self.digits = self.digits.saturating_add(more);
+            if point.distance(cursor) == 0 {
+                return Err(cursor.error(JsonErrorKind::ExpectedDigit));
+            }
+        }
+        if matches!(cursor.peek(), Some(b'e' | b'E')) {
+            cursor.advance(1);
+            self.read_exponent(cursor)?;
+        }
+        self.end = *cursor;
+        Ok(())
+    }
+
+    /// Reads an exponent, whose `e` was taken.
+    fn read_exponent(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Fault> {
+        let negative = cursor.eat(b'-');
+        if !negative {
+            cursor.eat(b'+');
+        }
+        let first = *cursor;
+        let mut magnitude = 0_i64;
+        loop {
+            let place = *cursor;
+            let Some(digit) = cursor.digit() else { break };
+            magnitude = magnitude.saturating_mul(10).saturating_add(i64::from(digit));
+            if magnitude > EXPONENT_MAX {
+                self.beyond.get_or_insert(place);
+            }
+        }
+        if first.distance(cursor) == 0 {
+            return Err(cursor.error(JsonErrorKind::ExpectedDigit));
+        }
+        self.exponent = if negative { magnitude.saturating_neg() } else { magnitude };
+        Ok(())
+    }
+
+    /// The exact value; `None` if it is 0.
+    #[inline]
+    pub(crate) fn decimal(&self) -> Result<Option<Decimal<'a>>, Fault> {
+        if self.digits == 0 {
+            return Ok(None);
+        }
+        if let Some(place) = self.beyond {
+            return Err(place.error(JsonErrorKind::ExponentLimit));
+        }
+        let digits = match few_digits(self.significand, self.digits) {
+            Some(digits) => Digits::Few(digits),
+            None => self.many_digits(),
+        };
+        // Neither an exponent nor a count of bytes comes near the end of 64 bits.
+        Ok(Some(Decimal { digits, exponent: self.exponent.saturating_add(self.whole) }))
+    }
+
+    /// The digits where more than nineteen are written.
+    #[cold]
+    fn many_digits(&self) -> Digits<'a> {
+        let text = self.start.until(&self.end);
+        let first = text.iter().position(|byte| matches!(byte, b'1'..=b'9')).unwrap_or(0);
+        let text = text.get(first..).unwrap_or_default();
+        let (whole, rest) = split_digits(text);
+        let fraction = rest.strip_prefix(b".").map_or(&[][..], |rest| split_digits(rest).0);
+        let fraction = without_last_zeros(fraction);
+        let whole = if fraction.is_empty() { without_last_zeros(whole) } else { whole };
+        let mut significand = 0;
+        for part in [whole, fraction] {
+            take_digits(&mut Cursor::new(part), &mut significand);
+        }
+        let count = whole.len().saturating_add(fraction.len());
+        few_digits(significand, count).map_or(Digits::Many(whole, fraction), Digits::Few)
+    }
+
+    /// The nearest IEEE double, rounded to even, never −0; an error if that is infinite.
+    pub(crate) fn double(&self) -> Result<f64, Fault> {
+        // What RFC 8259 has for a number is one to Rust, too.
+        let text = core::str::from_utf8(self.start.until(&self.end)).unwrap_or_default();
+        match text.parse::<f64>() {
+            // Adding 0 makes +0 of −0.
+            Ok(double) if double.is_finite() => Ok(double + 0.0),
+            _ => Err(self.start.error(JsonErrorKind::NumberRange)),
         }
     }
-    Ok(if negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-fn without_first_zeros(mut digits: &[u8]) -> &[u8] {
-    while let [b'0', rest @ ..] = digits {
-        digits = rest;
+/// Takes all digits at the cursor, adds them behind `significand`, and counts them.
+#[inline]
+fn take_digits(cursor: &mut Cursor<'_>, significand: &mut u64) -> usize {
+    let start = *cursor;
+    while let Some(digit) = cursor.digit() {
+        *significand = significand.wrapping_mul(10).wrapping_add(u64::from(digit));
     }
-    digits
+    start.distance(cursor)
+}
+
+/// The `count` digits of `significand`, with zeros behind to make them nineteen; `None` if they
+/// are more.
+#[inline]
+pub(crate) fn few_digits(significand: u64, count: usize) -> Option<u64> {
+    /// 10¹⁹ down to 10⁰.
+    const POWERS: [u64; DIGITS_MAX + 1] = {
+        let mut powers = [1; DIGITS_MAX + 1];
+        let mut power = 1_u64;
+        let mut rest: &mut [u64] = &mut powers;
+        while let [others @ .., last] = rest {
+            *last = power;
+            power = power.wrapping_mul(10);
+            rest = others;
+        }
+        powers
+    };
+    POWERS.get(count).filter(|_| count > 0).map(|power| significand.wrapping_mul(*power))
+}
+
+/// A count of bytes in memory, which is far below the limit of 64 bits.
+#[inline]
+fn signed(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The digits that `text` begins with, and the rest.
+fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, &[]))
 }
 
 fn without_last_zeros(mut digits: &[u8]) -> &[u8] {
@@ -128,16 +282,43 @@ mod tests {
     use std::format;
     use std::string::{String, ToString};
 
-    use super::{EXPONENT_MAX, number};
+    use super::{Decimal, Digits, EXPONENT_MAX, Integer, Number};
     use crate::cursor::Cursor;
-    use crate::error::JsonErrorKind::ExponentLimit;
-    use crate::fold;
+    use crate::error::JsonErrorKind::{ExponentLimit, NumberRange};
 
-    fn digest(text: &str) -> u64 {
+    fn read(text: &str) -> Number<'_> {
+        let (number, rest) = Number::read(Cursor::new(text.as_bytes()))
+            .unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+        assert_eq!(rest.peek(), None, "{text} was not read to its end");
+        number
+    }
+
+    /// Sign, digits and exponent, all that tells values apart.
+    fn value(text: &str) -> (bool, String, i64) {
+        let number = read(text);
+        let value = match number.decimal().unwrap() {
+            None => (false, String::new(), 0),
+            Some(Decimal { digits, exponent }) => {
+                let digits = match digits {
+                    Digits::Few(digits) => format!("{digits}"),
+                    Digits::Many(whole, fraction) => {
+                        String::from_utf8([whole, fraction].concat()).unwrap()
+                    }
+                };
+                (number.negative, digits, exponent)
+            }
+        };
         let mut cursor = Cursor::new(text.as_bytes());
-        let digest = number(&mut cursor).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(cursor.peek(), None, "{text} was not read to its end");
-        digest.bits()
+        if let Some(integer) = Integer::read(&mut cursor) {
+            assert_eq!(cursor.peek(), None, "{text} was not read to its end");
+            let digits =
+                integer.few_digits().map_or_else(String::new, |digits| format!("{digits}"));
+            let negative = integer.negative && !digits.is_empty();
+            assert_eq!((negative, digits, integer.exponent()), value, "{text}");
+            let double: f64 = text.parse().unwrap();
+            assert_eq!(integer.double().to_bits(), (double + 0.0).to_bits(), "{text}");
+        }
+        value
     }
 
     #[test]
@@ -160,23 +341,23 @@ mod tests {
         ];
         for (i, class) in classes.iter().enumerate() {
             for text in *class {
-                assert_eq!(digest(text), digest(class[0]), "{text} = {}", class[0]);
+                assert_eq!(value(text), value(class[0]), "{text} = {}", class[0]);
                 for other in classes.iter().skip(i + 1) {
-                    assert_ne!(digest(text), digest(other[0]), "{text} != {}", other[0]);
+                    assert_ne!(value(text), value(other[0]), "{text} != {}", other[0]);
                 }
             }
         }
-        assert_eq!(digest("-0"), fold::ZERO.bits());
+        assert_eq!(value("-0e9999999999999999999999"), value("0"));
     }
 
     #[test]
     fn no_digit_is_too_many() {
         let zeros = "0".repeat(100_000);
-        assert_eq!(digest(&format!("1{zeros}")), digest("1e100000"));
-        assert_eq!(digest(&format!("0.{zeros}1")), digest("1e-100001"));
-        assert_eq!(digest(&format!("1{zeros}1.{zeros}")), digest(&format!("1.{zeros}1e100001")));
-        assert_ne!(digest(&format!("1{zeros}1")), digest(&format!("1{zeros}2")));
-        assert_eq!(digest(&format!("2{zeros}e-100000")), digest("2"));
+        assert_eq!(value(&format!("1{zeros}")), value("1e100000"));
+        assert_eq!(value(&format!("0.{zeros}1")), value("1e-100001"));
+        assert_eq!(value(&format!("1{zeros}1.{zeros}")), value(&format!("1.{zeros}1e100001")));
+        assert_ne!(value(&format!("1{zeros}1")), value(&format!("1{zeros}2")));
+        assert_eq!(value(&format!("2{zeros}e-100000")), value("2"));
     }
 
     #[test]
@@ -186,7 +367,7 @@ mod tests {
         for exponent in [beyond, wraps, "9".repeat(1_000)] {
             for sign in ["", "+", "-"] {
                 let text = format!("1e{sign}{exponent}");
-                let error = number(&mut Cursor::new(text.as_bytes())).unwrap_err();
+                let error = read(&text).decimal().err().unwrap().within(text.len());
                 assert_eq!(error.kind, ExponentLimit, "{text}");
                 assert_eq!(error.offset, "1e".len() + sign.len() + 18, "{text}");
             }
@@ -196,9 +377,33 @@ mod tests {
     #[test]
     fn a_number_ends_where_its_grammar_does() {
         for (text, end) in [("1.5.3", b'.'), ("0x1", b'x'), ("1e5e", b'e'), ("1-", b'-')] {
-            let mut cursor = Cursor::new(text.as_bytes());
-            assert!(number(&mut cursor).is_ok(), "{text}");
-            assert_eq!(cursor.peek(), Some(end), "{text}");
+            let (_, rest) = Number::read(Cursor::new(text.as_bytes())).unwrap();
+            assert_eq!(rest.peek(), Some(end), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_double_is_the_nearest_and_within_range() {
+        for (text, expected) in [
+            ("0", 0.0),
+            ("-0", 0.0),
+            ("-0.0e99", 0.0),
+            ("0e99999999999999999999", 0.0),
+            ("1e-400", 0.0),
+            ("-1e-99999999999999999999", 0.0),
+            ("-5", -5.0),
+            ("999999999", 999_999_999.0),
+            ("9007199254740993", 9_007_199_254_740_992.0),
+            ("9007199254740993.0000001", 9_007_199_254_740_994.0),
+            ("18446744073709551616", 18_446_744_073_709_551_616.0),
+            ("0.1000000000000000055511151231257827", 0.1),
+            ("1.7976931348623157e308", f64::MAX),
+        ] {
+            assert_eq!(read(text).double().unwrap().to_bits(), f64::to_bits(expected), "{text}");
+        }
+        for text in ["1e309", "-1e99999999999999999999", "1.7976931348623159e308"] {
+            let error = read(text).double().unwrap_err().within(text.len());
+            assert_eq!((error.kind, error.offset), (NumberRange, 0), "{text}");
         }
     }
 }

@@ -1,122 +1,236 @@
-//! Strings: their spelling checked, their characters hashed or compared.
+//! Strings: their spelling checked, their contents as they stand, unescaped, or escaped anew.
 
-use core::hash::Hasher as _;
+use crate::cursor::{Cursor, Fault};
+use crate::error::JsonErrorKind;
+use crate::escape::escape;
+use crate::scan::{Word, is_ascii};
 
-use fnv::FnvHasher;
-use unstuck_core::Digest;
-
-use crate::cursor::Cursor;
-use crate::error::{JsonError, JsonErrorKind};
-use crate::fold;
-
-/// Reads a string, whose opening quote was taken, to its closing quote.
-///
-/// The digest stands for the characters, not for their spelling.
-pub(crate) fn string(cursor: &mut Cursor<'_>) -> Result<Digest, JsonError> {
-    let mut hasher = FnvHasher::default();
-    while let Some(piece) = Piece::read(cursor)? {
-        match piece {
-            Piece::Run(run) => hasher.write(run.as_bytes()),
-            Piece::Escaped(character) => {
-                hasher.write(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-        }
-    }
-    Ok(fold::string(&hasher))
+/// The contents of a string, between its quotes: valid in spelling and in UTF-8.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    raw: &'a [u8],
+    form: Form,
 }
 
-/// Tells whether the string behind the opening quote at `cursor` spells `text`.
-///
-/// It compares characters, not digests, so that no collision can pass for a match.
-pub(crate) fn spells(mut cursor: Cursor<'_>, text: &str) -> bool {
-    let mut unmatched = text;
-    while let Ok(Some(piece)) = Piece::read(&mut cursor) {
-        let after = match piece {
-            Piece::Run(run) => unmatched.strip_prefix(run),
-            Piece::Escaped(character) => unmatched.strip_prefix(character),
-        };
-        let Some(after) = after else {
-            return false;
-        };
-        unmatched = after;
-    }
-    unmatched.is_empty()
+/// How the contents of a string are spelled.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    /// Less than eight bytes of ASCII, which are these, the first in the lowest place.
+    Short(u64),
+    /// Without a backslash: each character stands for itself.
+    Plain,
+    /// With escapes, each as RFC 8785 has it.
+    Canonical,
+    /// With an escape that RFC 8785 does not use, or may not.
+    Other,
 }
 
-/// Writes the characters of the string at `cursor` into `buffer`; `None` if there is no string,
-/// or it is longer than the buffer.
-pub(crate) fn unescape<'b>(mut cursor: Cursor<'_>, buffer: &'b mut [u8]) -> Option<&'b str> {
-    if !cursor.eat(b'"') {
-        return None;
-    }
-    let mut written = 0_usize;
-    while let Ok(Some(piece)) = Piece::read(&mut cursor) {
-        let mut utf8 = [0; 4];
-        let bytes = match piece {
-            Piece::Run(run) => run.as_bytes(),
-            Piece::Escaped(character) => character.encode_utf8(&mut utf8).as_bytes(),
-        };
-        let end = written.checked_add(bytes.len())?;
-        buffer.get_mut(written..end)?.copy_from_slice(bytes);
-        written = end;
-    }
-    core::str::from_utf8(buffer.get(..written)?).ok()
-}
-
-/// The next part of a string's contents.
-enum Piece<'a> {
+/// A part of a string's contents.
+pub(crate) enum Piece<'a> {
     /// Characters that stand for themselves.
-    Run(&'a str),
+    Run(&'a [u8]),
     /// A character behind a backslash.
     Escaped(char),
 }
 
-impl<'a> Piece<'a> {
-    /// Reads the next piece; `None` once the closing quote was taken.
-    fn read(cursor: &mut Cursor<'a>) -> Result<Option<Self>, JsonError> {
+impl<'a> Text<'a> {
+    /// Reads a string, whose opening quote was taken, to its closing quote, and gives it to `tell`.
+    #[inline]
+    pub(crate) fn read(cursor: &mut Cursor<'a>, tell: impl FnOnce(Self)) -> Result<(), Fault> {
+        // Most names and many values are ASCII without escapes, and end within two words.
         let start = *cursor;
-        let run = cursor.take_while(|byte| !matches!(byte, b'"' | b'\\' | ..=0x1F));
-        if !run.is_empty() {
-            // What ends a run is ASCII, so that no character is cut in two.
-            return match core::str::from_utf8(run) {
-                Ok(run) => Ok(Some(Self::Run(run))),
-                Err(error) => {
-                    Err(start.error_after(error.valid_up_to(), JsonErrorKind::InvalidUtf8))
+        if let Some(word) = start.word() {
+            if let Some((bytes, length)) = word.text() {
+                cursor.advance(length);
+                let raw = start.until(cursor);
+                cursor.advance(1);
+                tell(Self { raw, form: Form::Short(bytes) });
+                return Ok(());
+            }
+            let mut end = start;
+            end.advance(8);
+            if word.is_plain_ascii()
+                && let Some((_, length)) = end.word().and_then(Word::text)
+            {
+                end.advance(length);
+                let raw = start.until(&end);
+                end.advance(1);
+                *cursor = end;
+                tell(Self { raw, form: Form::Plain });
+                return Ok(());
+            }
+        }
+        let text;
+        (text, *cursor) = Self::read_any(start)?;
+        tell(text);
+        Ok(())
+    }
+
+    /// Reads any string, whose contents begin at `start`; returns what follows it, too.
+    #[inline(never)]
+    fn read_any(start: Cursor<'a>) -> Result<(Self, Cursor<'a>), Fault> {
+        let mut cursor = start;
+        let mut form = Form::Plain;
+        let mut seen = 0;
+        loop {
+            cursor.skip_plain(&mut seen);
+            let end = cursor;
+            match cursor.next() {
+                Some(b'"') => {
+                    let text = Self { raw: start.until(&end), form };
+                    let text = if is_ascii(seen) { text } else { text.in_utf8(start)? };
+                    return Ok((text, cursor));
+                }
+                Some(b'\\') => {
+                    // Nearly all escapes are of one letter, and as RFC 8785 has them.
+                    if let Some(b'n' | b'"' | b'\\' | b't' | b'r' | b'b' | b'f') = cursor.peek() {
+                        cursor.advance(1);
+                        form = form.max(Form::Canonical);
+                    } else {
+                        escaped(&mut cursor, end).map_err(|error| earliest(start, end, error))?;
+                        form = Form::Other;
+                    }
+                }
+                Some(_) => {
+                    return Err(earliest(start, end, end.error(JsonErrorKind::ControlCharacter)));
+                }
+                None => {
+                    return Err(earliest(start, end, end.error(JsonErrorKind::UnterminatedString)));
+                }
+            }
+        }
+    }
+
+    /// The contents if they are UTF-8; `start` is where they begin.
+    fn in_utf8(self, start: Cursor<'_>) -> Result<Self, Fault> {
+        match core::str::from_utf8(self.raw) {
+            Ok(_) => Ok(self),
+            Err(error) => Err(start.error_after(error.valid_up_to(), JsonErrorKind::InvalidUtf8)),
+        }
+    }
+
+    /// The contents as they stand if that is their RFC 8785 form.
+    #[inline]
+    pub(crate) fn canonical(&self) -> Option<&'a [u8]> {
+        (self.form != Form::Other).then_some(self.raw)
+    }
+
+    /// The contents in a word, and their length, if that is known to be less than eight.
+    #[inline]
+    pub(crate) const fn short(&self) -> Option<(u64, usize)> {
+        match self.form {
+            Form::Short(bytes) => Some((bytes, self.raw.len())),
+            _ => None,
+        }
+    }
+
+    /// The contents as they stand if they hold no escape.
+    pub(crate) fn plain(&self) -> Option<&'a [u8]> {
+        matches!(self.form, Form::Short(_) | Form::Plain).then_some(self.raw)
+    }
+
+    /// The contents, character for character.
+    pub(crate) fn pieces(&self) -> Pieces<'a> {
+        Pieces(Cursor::new(self.raw))
+    }
+
+    /// Gives the contents in their RFC 8785 form, part by part, to `take`.
+    pub(crate) fn escaped(&self, mut take: impl FnMut(&[u8])) {
+        for piece in self.pieces() {
+            match piece {
+                Piece::Run(run) => take(run),
+                Piece::Escaped(character) => take(escape(character, &mut [0; 6])),
+            }
+        }
+    }
+
+    /// Whether the contents are `text`. It compares characters, not digests, so that no collision
+    /// can pass for a match.
+    pub(crate) fn spells(&self, text: &str) -> bool {
+        if let Some(plain) = self.plain() {
+            return plain == text.as_bytes();
+        }
+        let mut unmatched = text.as_bytes();
+        for piece in self.pieces() {
+            let after = match piece {
+                Piece::Run(run) => unmatched.strip_prefix(run),
+                Piece::Escaped(character) => {
+                    unmatched.strip_prefix(character.encode_utf8(&mut [0; 4]).as_bytes())
                 }
             };
+            let Some(after) = after else {
+                return false;
+            };
+            unmatched = after;
         }
-        match cursor.next() {
-            Some(b'"') => Ok(None),
-            Some(b'\\') => escaped(cursor, start).map(|character| Some(Self::Escaped(character))),
-            Some(_) => Err(start.error(JsonErrorKind::ControlCharacter)),
-            None => Err(start.error(JsonErrorKind::UnterminatedString)),
+        unmatched.is_empty()
+    }
+
+    /// Writes the characters into `buffer`; `None` if they are more than fit.
+    pub(crate) fn unescape(self, buffer: &mut [u8]) -> Option<&str> {
+        let mut written = 0_usize;
+        for piece in self.pieces() {
+            let mut utf8 = [0; 4];
+            let bytes = match piece {
+                Piece::Run(run) => run,
+                Piece::Escaped(character) => character.encode_utf8(&mut utf8).as_bytes(),
+            };
+            let end = written.checked_add(bytes.len())?;
+            buffer.get_mut(written..end)?.copy_from_slice(bytes);
+            written = end;
         }
+        core::str::from_utf8(buffer.get(..written)?).ok()
     }
 }
 
+/// The pieces of a string's contents, which were checked before.
+pub(crate) struct Pieces<'a>(Cursor<'a>);
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let start = self.0;
+        self.0.skip_plain(&mut 0);
+        let end = self.0;
+        if start.distance(&end) > 0 {
+            return Some(Piece::Run(start.until(&end)));
+        }
+        self.0.next()?;
+        escaped(&mut self.0, end).ok().map(Piece::Escaped)
+    }
+}
+
+/// The first of two errors: that of a broken character between `start` and `end`, or `error`.
+#[cold]
+fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
+    let text = Text { raw: start.until(&end), form: Form::Plain };
+    text.in_utf8(start).err().unwrap_or(error)
+}
+
 /// Reads what follows the backslash at `start`.
-fn escaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, JsonError> {
+fn escaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
     let character = match cursor.peek() {
         Some(b'"') => '"',
         Some(b'\\') => '\\',
-        Some(b'/') => '/',
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{C}',
         Some(b'n') => '\n',
         Some(b'r') => '\r',
         Some(b't') => '\t',
+        Some(b'/') => '/',
         Some(b'u') => {
-            cursor.next();
+            cursor.advance(1);
             return unicode(cursor, start);
         }
         _ => return Err(cursor.error(JsonErrorKind::UnknownEscape)),
     };
-    cursor.next();
+    cursor.advance(1);
     Ok(character)
 }
 
 /// Reads what follows the `\u` at `start`: a UTF-16 code unit, and the one that completes it.
-fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, JsonError> {
+fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
     let first = code_unit(cursor)?;
     if let Some(character) = char::from_u32(u32::from(first)) {
         return Ok(character);
@@ -133,16 +247,16 @@ fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, JsonError
 }
 
 /// Reads the four hexadecimal digits of a UTF-16 code unit.
-fn code_unit(cursor: &mut Cursor<'_>) -> Result<u16, JsonError> {
+fn code_unit(cursor: &mut Cursor<'_>) -> Result<u16, Fault> {
     let mut unit = 0_u16;
     for _ in 0..4 {
         let digit = match cursor.peek() {
-            Some(byte @ b'0'..=b'9') => byte.saturating_sub(b'0'),
-            Some(byte @ b'a'..=b'f') => byte.saturating_sub(b'a').saturating_add(10),
-            Some(byte @ b'A'..=b'F') => byte.saturating_sub(b'A').saturating_add(10),
+            Some(byte @ b'0'..=b'9') => byte.wrapping_sub(b'0'),
+            Some(byte @ b'a'..=b'f') => byte.wrapping_sub(b'a').wrapping_add(10),
+            Some(byte @ b'A'..=b'F') => byte.wrapping_sub(b'A').wrapping_add(10),
             _ => return Err(cursor.error(JsonErrorKind::ExpectedHexDigit)),
         };
-        cursor.next();
+        cursor.advance(1);
         unit = unit << 4 | u16::from(digit);
     }
     Ok(unit)
@@ -153,18 +267,28 @@ mod tests {
     extern crate std;
 
     use core::fmt::Write as _;
+    use std::borrow::ToOwned as _;
     use std::format;
     use std::string::String;
+    use std::vec::Vec;
 
-    use super::{spells, string};
+    use super::Text;
     use crate::cursor::Cursor;
 
-    fn digest(contents: &str) -> u64 {
+    /// Gives the string with these contents, as they are spelled, to `look`.
+    fn with_text<T>(contents: &str, look: impl FnOnce(Text<'_>) -> T) -> T {
         let quoted = format!("{contents}\"");
         let mut cursor = Cursor::new(quoted.as_bytes());
-        let digest = string(&mut cursor).unwrap_or_else(|error| panic!("{contents}: {error}"));
+        let mut seen = None;
+        let read = Text::read(&mut cursor, |text| seen = Some(look(text)));
+        assert!(read.is_ok(), "{contents} was refused");
         assert_eq!(cursor.peek(), None, "{contents} was not read to its end");
-        digest.bits()
+        seen.expect("what was read is told")
+    }
+
+    fn unescaped(contents: &str) -> String {
+        let mut buffer = [0; 64];
+        with_text(contents, |text| text.unescape(&mut buffer).map(|text| text.to_owned())).unwrap()
     }
 
     /// Each spelling with the characters that it stands for.
@@ -180,6 +304,11 @@ mod tests {
         (r"x\ud83d\ude02y", "x😂y"),
         (r"\uDBFF\uDFFF", "\u{10FFFF}"),
         (r"\uFFFE\uFFFF", "\u{FFFE}\u{FFFF}"),
+        ("1234567", "1234567"),
+        ("12345678", "12345678"),
+        ("123456789012345", "123456789012345"),
+        ("1234567890123456", "1234567890123456"),
+        ("é234567890é", "é234567890é"),
     ];
 
     /// `text` with every character escaped.
@@ -191,33 +320,52 @@ mod tests {
     }
 
     #[test]
-    fn characters_count_and_not_their_spelling() {
+    fn a_spelling_stands_for_its_characters() {
         for &(contents, text) in SPELLINGS {
-            assert_eq!(digest(contents), digest(&escaped(text)), "{contents}");
-            for &(other, characters) in SPELLINGS {
-                let equal = text == characters;
-                assert_eq!(digest(contents) == digest(other), equal, "{contents} {other}");
-            }
+            assert_eq!(unescaped(contents), text);
+            assert_eq!(unescaped(&escaped(text)), text);
         }
-        assert_eq!(digest("a€😂"), digest(r"\u0061\u20ac\ud83d\uDE02"));
+        assert_eq!(unescaped(r"\u0061\u20ac\ud83d\uDE02"), "a€😂");
     }
 
     #[test]
-    fn composed_and_decomposed_characters_differ() {
-        assert_ne!(digest("\u{E9}"), digest("e\u{301}"));
+    fn a_buffer_takes_what_fits_and_no_more() {
+        with_text(r"a\n€", |text| {
+            assert_eq!(text.unescape(&mut [0; 5]), Some("a\n€"));
+            assert_eq!(text.unescape(&mut [0; 4]), None);
+        });
     }
 
     #[test]
     fn a_spelling_matches_its_characters_and_no_others() {
         for &(contents, text) in SPELLINGS {
-            let quoted = format!("{contents}\"");
-            let start = Cursor::new(quoted.as_bytes());
-            assert!(spells(start, text), "{contents}");
-            assert!(!spells(start, &format!("{text}x")), "{contents}");
-            assert!(!spells(start, &format!("x{text}")), "{contents}");
-            if !text.is_empty() {
-                assert!(!spells(start, ""), "{contents}");
-            }
+            with_text(contents, |spelled| {
+                assert!(spelled.spells(text), "{contents}");
+                assert!(!spelled.spells(&format!("{text}x")), "{contents}");
+                assert!(!spelled.spells(&format!("x{text}")), "{contents}");
+                assert_eq!(spelled.spells(""), text.is_empty(), "{contents}");
+            });
+        }
+    }
+
+    #[test]
+    fn the_rfc_8785_form_is_that_of_serde_json() {
+        for &(contents, text) in SPELLINGS {
+            with_text(contents, |spelled| {
+                let mut form = Vec::new();
+                spelled.escaped(|piece| form.extend_from_slice(piece));
+                let expected = serde_json::to_string(text).unwrap();
+                assert_eq!(format!("\"{}\"", String::from_utf8(form).unwrap()), expected);
+                // What is taken as it stands must be that form already.
+                let as_it_stands = spelled.canonical().map(|raw| String::from_utf8_lossy(raw));
+                if let Some(raw) = as_it_stands {
+                    assert_eq!(format!("\"{raw}\""), expected, "{contents}");
+                }
+                if let Some((word, length)) = spelled.short() {
+                    assert_eq!(&word.to_le_bytes()[..length], text.as_bytes());
+                    assert_eq!(word >> (8 * length), 0);
+                }
+            });
         }
     }
 }

@@ -1,206 +1,203 @@
-//! The one pass: bytes in, the digest of one value out, on a stack of its own.
+//! The one pass: the grammar of RFC 8259, told to a visitor token by token.
 
-use heapless::Vec;
-use unstuck_core::Digest;
-
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Fault};
 use crate::error::{JsonError, JsonErrorKind};
-use crate::fold::{self, Frame};
-use crate::number::number;
-use crate::string::{spells, string};
+use crate::number::{Integer, Number};
+use crate::string::Text;
 
-/// How deep arrays and objects may nest: `[[1]]` is two deep.
+/// The bytes that a document may have: 1 GiB.
 ///
-/// Open containers wait on a stack of fixed size, 32 bytes each, so the limit is 2 KiB of the
-/// caller's stack. Arguments and results of tools nest some ten deep at most.
-pub const DEPTH_MAX: usize = 64;
+/// Its time is bounded by that, to about a second, and positions fit into 32 bits. What is longer
+/// is no tool's arguments, and its bytes can be hashed as they are.
+pub const LENGTH_MAX: usize = 1 << 30;
 
-/// Which members of a top-level object go into its digest.
-#[derive(Clone, Copy)]
-pub(crate) enum Members<'k> {
-    All,
-    Named(&'k [&'k str]),
+/// What is told of a document, in its order. Whatever is told is well formed.
+pub(crate) trait Visitor<'a> {
+    /// A value that is a word.
+    fn word(&mut self, word: Word);
+    /// A value that is a short integer.
+    fn integer(&mut self, integer: Integer);
+    /// A value that is any other number; refused if the number is beyond a limit.
+    fn number(&mut self, number: Number<'a>) -> Result<(), Fault>;
+    /// A value that is a string.
+    fn string(&mut self, text: Text<'a>);
+    /// An array or object begins. To be remembered is `outer`, in which it stands, if in any;
+    /// `None` if there is no room for that, since it stands too deep.
+    fn open(&mut self, outer: Option<Container>) -> Option<()>;
+    /// The name of a member, whose opening quote is at `place`; its value follows.
+    fn name(&mut self, name: Text<'a>, place: Cursor<'a>);
+    /// The value told last is the next of the array or object that it stands in.
+    fn add(&mut self, container: Container);
+    /// The array or object opened last ends, and is now the value told last. Returns what was to
+    /// be remembered.
+    fn close(&mut self, container: Container) -> Result<Option<Container>, Fault>;
 }
 
-/// What the walk found: the value, and how many members of it count if it is an object.
-pub(crate) struct Root<'a> {
-    pub(crate) digest: Digest,
-    pub(crate) members: usize,
-    /// Where the value of the last member begins that was asked for by name.
-    pub(crate) named: Option<Cursor<'a>>,
+/// The words of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Null,
+    True,
+    False,
 }
 
-/// Reads all of `json`, which must be one value.
-pub(crate) fn walk<'a>(json: &'a [u8], members: Members<'_>) -> Result<Root<'a>, JsonError> {
-    let mut walker = Walker { cursor: Cursor::new(json), open: Vec::new(), members, named: None };
-    walker.cursor.skip_space();
-    let root = loop {
-        if let Some(value) = walker.begin()?
-            && let Some(root) = walker.finish(value)?
-        {
-            break root;
-        }
-    };
-    walker.cursor.skip_space();
-    match walker.cursor.peek() {
-        None => Ok(root),
-        Some(_) => Err(walker.cursor.error(JsonErrorKind::TrailingData)),
+/// What holds other values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Container {
+    Array,
+    Object,
+}
+
+/// Reads all of `json`, which must be one value, at most `DEPTH` containers deep.
+#[inline]
+pub(crate) fn walk<'a, const DEPTH: usize>(
+    json: &'a [u8],
+    visitor: &mut impl Visitor<'a>,
+) -> Result<(), JsonError> {
+    let cursor = Cursor::new(json);
+    if json.len() > LENGTH_MAX {
+        let fault = cursor.error_after(LENGTH_MAX, JsonErrorKind::LengthLimit);
+        return Err(fault.within(json.len()));
     }
+    document::<DEPTH>(cursor, visitor).map_err(|fault| fault.within(json.len()))
 }
 
-struct Walker<'a, 'k> {
-    cursor: Cursor<'a>,
-    /// The containers around the cursor, the outermost first.
-    open: Vec<Frame, DEPTH_MAX>,
-    members: Members<'k>,
-    named: Option<Cursor<'a>>,
+/// What may come at the cursor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Value,
+    /// The name of an object's first member.
+    FirstName,
+    /// The name of a member, after a comma.
+    Name,
 }
 
-impl<'a> Walker<'a, '_> {
-    /// Reads a value as far as it goes without another value: all of it if it holds none, else
-    /// up to where its first element or the value of its first member begins (`None`).
-    fn begin(&mut self) -> Result<Option<Digest>, JsonError> {
-        let cursor = &mut self.cursor;
+/// Reads one value and what surrounds it, to the end of the input.
+#[inline]
+fn document<'a, const DEPTH: usize>(
+    mut cursor: Cursor<'a>,
+    visitor: &mut impl Visitor<'a>,
+) -> Result<(), Fault> {
+    let cursor = &mut cursor;
+    let mut inside: Option<Container> = None;
+    let mut expected = Expected::Value;
+    cursor.skip_space();
+    loop {
+        if expected != Expected::Value {
+            name(cursor, visitor, expected)?;
+            expected = Expected::Value;
+        }
+        // A value begins here.
         match cursor.peek() {
-            Some(b'{') => return self.open_object(),
-            Some(b'[') => return self.open_array(),
             Some(b'"') => {
-                cursor.next();
-                string(cursor)
+                cursor.advance(1);
+                Text::read(cursor, |text| visitor.string(text))?;
             }
-            Some(b'-' | b'0'..=b'9') => number(cursor),
-            Some(b'n') => word(cursor, b"null", fold::NULL),
-            Some(b't') => word(cursor, b"true", fold::TRUE),
-            Some(b'f') => word(cursor, b"false", fold::FALSE),
-            _ => Err(cursor.error(JsonErrorKind::ExpectedValue)),
-        }
-        .map(Some)
-    }
-
-    /// Opens the array whose bracket is at the cursor.
-    fn open_array(&mut self) -> Result<Option<Digest>, JsonError> {
-        self.enter(Frame::array())?;
-        if self.cursor.eat(b']') {
-            return Ok(self.open.pop().map(|frame| frame.digest()));
-        }
-        Ok(None)
-    }
-
-    /// Opens the object whose brace is at the cursor.
-    fn open_object(&mut self) -> Result<Option<Digest>, JsonError> {
-        self.enter(Frame::object())?;
-        if self.cursor.eat(b'}') {
-            return Ok(self.open.pop().map(|frame| frame.digest()));
-        }
-        self.name(JsonErrorKind::ExpectedNameOrBrace)?;
-        Ok(None)
-    }
-
-    /// Takes the bracket at the cursor, and `frame` for what it opens.
-    fn enter(&mut self, frame: Frame) -> Result<(), JsonError> {
-        let too_deep = self.cursor.error(JsonErrorKind::DepthLimit);
-        self.open.push(frame).map_err(|_| too_deep)?;
-        self.cursor.next();
-        self.cursor.skip_space();
-        Ok(())
-    }
-
-    /// Reads a member up to where its value begins; `otherwise` is the error if it has no name.
-    fn name(&mut self, otherwise: JsonErrorKind) -> Result<(), JsonError> {
-        if !self.cursor.eat(b'"') {
-            return Err(self.cursor.error(otherwise));
-        }
-        let start = self.cursor;
-        let digest = string(&mut self.cursor)?;
-        let asked = match self.members {
-            Members::Named(names) if self.open.len() == 1 => {
-                Some(names.iter().any(|name| spells(start, name)))
-            }
-            Members::All | Members::Named(_) => None,
-        };
-        if let Some(Frame::Object { name, .. }) = self.open.last_mut() {
-            *name = asked.unwrap_or(true).then_some(digest);
-        }
-        self.cursor.skip_space();
-        if !self.cursor.eat(b':') {
-            return Err(self.cursor.error(JsonErrorKind::ExpectedColon));
-        }
-        self.cursor.skip_space();
-        if asked == Some(true) {
-            self.named = Some(self.cursor);
-        }
-        Ok(())
-    }
-
-    /// Hands `value` to the container around it, and closes every container that ends there;
-    /// `None` if another value follows.
-    fn finish(&mut self, mut value: Digest) -> Result<Option<Root<'a>>, JsonError> {
-        let mut members = 0;
-        while let Some(frame) = self.open.last_mut() {
-            frame.add(value);
-            self.cursor.skip_space();
-            let (close, otherwise) = match frame {
-                Frame::Array { .. } => (b']', JsonErrorKind::ExpectedCommaOrBracket),
-                Frame::Object { .. } => (b'}', JsonErrorKind::ExpectedCommaOrBrace),
-            };
-            if self.cursor.eat(close) {
-                value = frame.digest();
-                members = frame.members();
-                self.open.pop();
-            } else if self.cursor.eat(b',') {
-                self.cursor.skip_space();
-                if matches!(frame, Frame::Object { .. }) {
-                    self.name(JsonErrorKind::ExpectedName)?;
+            Some(b'-' | b'0'..=b'9') => number(cursor, visitor)?,
+            Some(bracket @ (b'{' | b'[')) => {
+                let (container, end) = match bracket {
+                    b'{' => (Container::Object, b'}'),
+                    _ => (Container::Array, b']'),
+                };
+                if visitor.open(inside).is_none() {
+                    let depth_max = u16::try_from(DEPTH).unwrap_or(u16::MAX);
+                    return Err(cursor.error(JsonErrorKind::DepthLimit(depth_max)));
                 }
-                return Ok(None);
-            } else {
-                return Err(self.cursor.error(otherwise));
+                cursor.advance(1);
+                cursor.skip_space();
+                if !cursor.eat(end) {
+                    inside = Some(container);
+                    if container == Container::Object {
+                        expected = Expected::FirstName;
+                    }
+                    continue;
+                }
+                inside = visitor.close(container)?;
             }
+            Some(b'n') => visitor.word(word(cursor, b"null", Word::Null)?),
+            Some(b't') => visitor.word(word(cursor, b"true", Word::True)?),
+            Some(b'f') => visitor.word(word(cursor, b"false", Word::False)?),
+            _ => return Err(cursor.error(JsonErrorKind::ExpectedValue)),
         }
-        Ok(Some(Root { digest: value, members, named: self.named }))
+        // A value ended here, and with it perhaps what holds it.
+        loop {
+            cursor.skip_space();
+            let Some(container) = inside else {
+                return end(cursor);
+            };
+            visitor.add(container);
+            let next = cursor.peek();
+            if next == Some(b',') {
+                cursor.advance(1);
+                cursor.skip_space();
+                if container == Container::Object {
+                    expected = Expected::Name;
+                }
+                break;
+            }
+            let (bracket, otherwise) = match container {
+                Container::Array => (b']', JsonErrorKind::ExpectedCommaOrBracket),
+                Container::Object => (b'}', JsonErrorKind::ExpectedCommaOrBrace),
+            };
+            if next != Some(bracket) {
+                return Err(cursor.error(otherwise));
+            }
+            cursor.advance(1);
+            inside = visitor.close(container)?;
+        }
     }
 }
 
-/// Reads `word`, whose first byte is at the cursor; its digest is `digest`.
-fn word(cursor: &mut Cursor<'_>, word: &[u8], digest: Digest) -> Result<Digest, JsonError> {
-    for &byte in word {
+/// Reads a member up to where its value begins.
+#[inline]
+fn name<'a>(
+    cursor: &mut Cursor<'a>,
+    visitor: &mut impl Visitor<'a>,
+    expected: Expected,
+) -> Result<(), Fault> {
+    let place = *cursor;
+    if !cursor.eat(b'"') {
+        return Err(cursor.error(match expected {
+            Expected::FirstName => JsonErrorKind::ExpectedNameOrBrace,
+            _ => JsonErrorKind::ExpectedName,
+        }));
+    }
+    Text::read(cursor, |text| visitor.name(text, place))?;
+    cursor.skip_space();
+    if !cursor.eat(b':') {
+        return Err(cursor.error(JsonErrorKind::ExpectedColon));
+    }
+    cursor.skip_space();
+    Ok(())
+}
+
+/// Reads a number.
+#[inline]
+fn number<'a>(cursor: &mut Cursor<'a>, visitor: &mut impl Visitor<'a>) -> Result<(), Fault> {
+    if let Some(integer) = Integer::read(cursor) {
+        visitor.integer(integer);
+        return Ok(());
+    }
+    let number;
+    (number, *cursor) = Number::read(*cursor)?;
+    visitor.number(number)
+}
+
+/// Reads `spelling`, whose first byte is at the cursor.
+#[inline]
+fn word(cursor: &mut Cursor<'_>, spelling: &[u8], word: Word) -> Result<Word, Fault> {
+    for &byte in spelling {
         if !cursor.eat(byte) {
             return Err(cursor.error(JsonErrorKind::MisspelledWord));
         }
     }
-    Ok(digest)
+    Ok(word)
 }
 
-#[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use std::format;
-
-    use super::{DEPTH_MAX, Members, walk};
-    use crate::error::JsonErrorKind::DepthLimit;
-
-    #[test]
-    fn the_deepest_document_is_accepted_and_one_deeper_is_not() {
-        for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
-            let brackets = if open.starts_with("[{") { 2 } else { 1 };
-            let times = DEPTH_MAX / brackets;
-            let deepest = format!("{}0{}", open.repeat(times), close.repeat(times));
-            assert!(walk(deepest.as_bytes(), Members::All).is_ok(), "{deepest}");
-            for inner in ["[]", "{}", "[0]"] {
-                let deeper = format!("{}{inner}{}", open.repeat(times), close.repeat(times));
-                let error = walk(deeper.as_bytes(), Members::All).err().unwrap();
-                assert_eq!((error.kind, error.offset), (DepthLimit, open.len() * times));
-            }
-        }
-    }
-
-    #[test]
-    fn the_members_counted_are_those_of_the_outermost_object() {
-        let all = |json: &str| walk(json.as_bytes(), Members::All).unwrap().members;
-        assert_eq!(all(r#"{"a":{"b":1,"c":2},"d":[{"e":3}]}"#), 2);
-        assert_eq!(all(r#"[{"a":1}]"#), 0);
-        assert_eq!(all(r#"{"a":{}}"#), 1);
-        assert_eq!(all("{}"), 0);
+/// Tells whether the input ends at the cursor, as it must.
+fn end(cursor: &Cursor<'_>) -> Result<(), Fault> {
+    match cursor.peek() {
+        None => Ok(()),
+        Some(_) => Err(cursor.error(JsonErrorKind::TrailingData)),
     }
 }

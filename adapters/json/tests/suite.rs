@@ -33,7 +33,7 @@ fn left_open(name: &str) -> Option<JsonErrorKind> {
         // An exponent of more than a hundred digits; other numbers are merely large or small.
         "i_number_huge_exp.json" => Some(JsonErrorKind::ExponentLimit),
         _ if name.starts_with("i_number_") => None,
-        "i_structure_500_nested_arrays.json" => Some(JsonErrorKind::DepthLimit),
+        "i_structure_500_nested_arrays.json" => Some(JsonErrorKind::DepthLimit(64)),
         "i_structure_UTF-8_BOM_empty_object.json"
         | "i_string_UTF-16LE_with_BOM.json"
         | "i_string_utf16BE_no_BOM.json"

@@ -1,7 +1,7 @@
 //! Which calls are alike: the recipe of the preset `NUDGE`.
 
 use unstuck_core::{Digest, Tag};
-use unstuck_json::fingerprint_members;
+use unstuck_json::Members;
 
 use crate::command::{file_read, with_command};
 
@@ -19,15 +19,16 @@ pub const PRIMARY_KEYS: [&str; 10] = [
     "limit",
 ];
 
-/// What stands for all calls that are like this one: the primary keys among its arguments, or
-/// the file if it is a shell command that only reads one. `None` if it uses none of them, and
-/// so is like no other.
-pub(crate) fn similar(tag: Tag, args: &str) -> Option<Digest> {
-    let file = match tag {
+/// The primary keys as the parts of an object.
+pub(crate) const PRIMARY: Members<'_> = Members::ALL.primary(&PRIMARY_KEYS);
+
+/// What stands for all calls that only read the file which this call reads, if it is a shell
+/// command and does no more.
+pub(crate) fn file(tag: Tag, args: &str) -> Option<Digest> {
+    match tag {
         Tag::Shell => with_command(args, |command| {
             file_read(command).map(|file| Digest::of(file.as_bytes()).mix(Digest::of(b"file read")))
         }),
         _ => None,
-    };
-    file.or_else(|| fingerprint_members(args.as_bytes(), &PRIMARY_KEYS).ok()?)
+    }
 }

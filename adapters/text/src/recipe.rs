@@ -1,10 +1,10 @@
 //! Presets: a policy of the engine with the recipe for its digests.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tool, Turn, presets};
-use unstuck_json::fingerprint;
+use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 
 use crate::echo::echo;
-use crate::likeness::similar;
+use crate::likeness::{PRIMARY, file};
 use crate::silence::is_silent;
 use crate::tags::tag;
 
@@ -35,6 +35,18 @@ pub enum ResultPart {
     Head(usize),
 }
 
+/// Takes the fingerprints of arguments. The seed is fixed, so that ids of loops are the same from
+/// run to run.
+static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
+
+/// The hash of all other texts, which reads many bytes at a time.
+const HASH: Rapid = Rapid::new(0);
+
+/// The digest of `text` as it stands. O(n).
+fn digest(text: &str) -> Digest {
+    Digest::new(HASH.hash(text.as_bytes()))
+}
+
 impl Recipe {
     /// Arguments by the meaning of their JSON, whole results, and nothing alike but what is equal.
     pub const EXACT: Self = Self { likeness: Likeness::Equal, result: ResultPart::Whole };
@@ -42,13 +54,19 @@ impl Recipe {
     /// The call of `tool` with `args`, which is JSON text; what is not JSON is taken as it
     /// stands. In a step of its own until [`Call::step`] says otherwise. O(length of `args`).
     pub fn call(&self, tool: &str, args: &str) -> Call {
-        let canonical = fingerprint(args.as_bytes())
-            .unwrap_or_else(|_| Digest::of(args.as_bytes()).mix(Digest::of(b"not JSON")));
         let tag = tag(tool, args);
+        let alike = match self.likeness {
+            Likeness::Equal => Members::ALL,
+            Likeness::PrimaryKeys => PRIMARY,
+        };
+        let (canonical, primary) = match PRINT.shape(args.as_bytes(), &alike) {
+            Ok(shape) => (shape.whole, shape.primary),
+            Err(_) => (digest(args).mix(Digest::of(b"not JSON")), None),
+        };
         let call = Call::new(Tool::named(tool), canonical).tag(tag);
         match self.likeness {
             Likeness::Equal => call,
-            Likeness::PrimaryKeys => call.similar(similar(tag, args).unwrap_or(canonical)),
+            Likeness::PrimaryKeys => call.similar(file(tag, args).or(primary).unwrap_or(canonical)),
         }
     }
 
@@ -68,17 +86,15 @@ impl Recipe {
     /// What stands for such a result, whether or not it failed. O(length of `result`).
     pub fn result(&self, result: &str, cut: Option<&str>) -> Digest {
         match (self.result, cut) {
-            (ResultPart::Head(characters), _) => Digest::of(head(result, characters).as_bytes()),
-            (ResultPart::Whole, None) => Digest::of(result.as_bytes()),
-            (ResultPart::Whole, Some(cut)) => {
-                Digest::of(result.as_bytes()).mix(Digest::of(cut.as_bytes()))
-            }
+            (ResultPart::Head(characters), _) => digest(head(result, characters)),
+            (ResultPart::Whole, None) => digest(result),
+            (ResultPart::Whole, Some(cut)) => digest(result).mix(digest(cut)),
         }
     }
 
     /// What stands for a message of the user. O(length of `text`).
     pub fn message(&self, text: &str) -> Digest {
-        Digest::of(text.trim().as_bytes())
+        digest(text.trim())
     }
 
     /// The text-only turn that said `text`, and what repeats inside it. O(length of `text`).

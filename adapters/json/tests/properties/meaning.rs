@@ -5,12 +5,24 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use proptest::sample::select;
 use unstuck_core::Digest;
-use unstuck_json::{fingerprint, fingerprint_members};
+use unstuck_json::{Exact, Fingerprinter, JsonError, Members, fingerprint};
 
 use crate::tree::{Choices, Decimal, Tree, objects, trees};
 
 fn of(json: &str) -> Digest {
     fingerprint(json.as_bytes()).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// The digest of those members whose name is in `keep`.
+fn kept(json: &str, keep: &[&str]) -> Result<Option<Digest>, JsonError> {
+    let print = Fingerprinter::<Exact>::new(0);
+    print.shape(json.as_bytes(), &Members::ALL.primary(keep)).map(|shape| shape.primary)
+}
+
+/// The digest of all members but those whose name is in `drop`.
+fn without(json: &str, drop: &[&str]) -> Result<Digest, JsonError> {
+    let print = Fingerprinter::<Exact>::new(0);
+    print.shape(json.as_bytes(), &Members::ALL.volatile(drop)).map(|shape| shape.stable)
 }
 
 proptest! {
@@ -54,12 +66,13 @@ proptest! {
         seed: u64,
     ) {
         let json = Tree::Object(members.clone()).spelled(&mut Choices(seed));
-        let mut left = members;
-        left.retain(|(name, _)| keep.contains(&name.as_str()));
+        let is_kept = |(name, _): &(String, Tree)| keep.contains(&name.as_str());
+        let (left, taken): (Vec<_>, Vec<_>) = members.into_iter().partition(is_kept);
         let empty = left.is_empty();
         let left = of(&Tree::Object(left).spelled(&mut Choices(seed)));
-        let kept = fingerprint_members(json.as_bytes(), &keep);
-        prop_assert_eq!(kept, Ok((!empty).then_some(left)), "{}", json);
+        prop_assert_eq!(kept(&json, &keep), Ok((!empty).then_some(left)), "{}", json);
+        let taken = of(&Tree::Object(taken).spelled(&mut Choices(seed)));
+        prop_assert_eq!(without(&json, &keep), Ok(taken), "{}", json);
     }
 
     #[test]

@@ -1,0 +1,412 @@
+//! Fingerprints: a document is hashed as it is read, value by value.
+
+use core::marker::PhantomData;
+
+use heapless::Vec;
+use unstuck_core::Digest;
+
+use crate::blocks::{self, Blocks};
+use crate::cursor::{Cursor, Fault};
+use crate::error::JsonError;
+use crate::hash::{Hash64, Rapid};
+use crate::mix::{Kind, Mixer};
+use crate::number::{Decimal, Digits, Integer, Number};
+use crate::shape::{Members, Shape, Shaper};
+use crate::string::Text;
+use crate::walk::{Container, Visitor, Word, walk};
+
+/// How deep arrays and objects may nest unless a [`Fingerprinter`] says otherwise: `[[1]]` is two
+/// deep.
+///
+/// Open containers wait on a stack of fixed size, 24 bytes each, so that this limit takes
+/// 1.5 KiB of the caller's stack. Arguments and results of tools nest some ten deep at most.
+pub const DEPTH_MAX: usize = 64;
+
+/// When two numbers are equal: [`Exact`] or [`Rfc8785`].
+///
+/// It is a type and not a value, so that a device that compares exactly does not carry the code
+/// that reads doubles.
+pub trait Numbers {
+    /// Which of the two it is.
+    const MODE: Mode;
+}
+
+/// When two numbers are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// If their decimal values are.
+    Exact,
+    /// If the IEEE doubles nearest to them are, as RFC 8785 has it.
+    Rfc8785,
+}
+
+/// Numbers are equal if their decimal values are: `1` = `1.0` = `10e-1`, and `-0` = `0`, but two
+/// ids beyond 2⁵³ stay two.
+#[derive(Clone, Copy, Debug)]
+pub struct Exact;
+
+/// Numbers are equal if the IEEE doubles nearest to them are, so that two documents have the same
+/// fingerprint exactly when their RFC 8785 texts are the same, but for a collision.
+///
+/// A number beyond the largest double is an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Rfc8785;
+
+impl Numbers for Exact {
+    const MODE: Mode = Mode::Exact;
+}
+
+impl Numbers for Rfc8785 {
+    const MODE: Mode = Mode::Rfc8785;
+}
+
+/// Takes fingerprints: which numbers are equal, what texts are hashed by, under which seed, and
+/// how deep a document may be.
+///
+/// Make one and keep it: its keys are worked out once. [`fingerprint`](crate::fingerprint) is that
+/// of `Fingerprinter::<Exact>::new(0)`, which gives the same digests in every process. A seed that
+/// nobody knows, one for each session, keeps documents from being made to collide by whoever does
+/// not see digests.
+///
+/// ```
+/// use unstuck_json::{Exact, Fingerprinter, Rfc8785};
+///
+/// let exact = Fingerprinter::<Exact>::new(7);
+/// let doubles = Fingerprinter::<Rfc8785>::new(7);
+/// let (id, next) = (b"9007199254740992", b"9007199254740993");
+/// assert_ne!(exact.fingerprint(id)?, exact.fingerprint(next)?);
+/// assert_eq!(doubles.fingerprint(id)?, doubles.fingerprint(next)?);
+/// # Ok::<(), unstuck_json::JsonError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Fingerprinter<N = Exact, H = Rapid, const DEPTH: usize = DEPTH_MAX> {
+    hash: H,
+    mixer: Mixer,
+    numbers: PhantomData<N>,
+}
+
+impl<N> Fingerprinter<N> {
+    /// Fingerprints under `seed`, by the default hash.
+    pub const fn new(seed: u64) -> Self {
+        Self::with_hash(Rapid::new(seed), seed)
+    }
+}
+
+impl<N, H, const DEPTH: usize> Fingerprinter<N, H, DEPTH> {
+    /// Fingerprints of texts hashed by `hash`, all else under `seed`.
+    ///
+    /// ```
+    /// use unstuck_json::{Exact, Fingerprinter, Fnv, JsonErrorKind};
+    ///
+    /// /// As small as can be: a hash of a few instructions, and a stack for eight containers.
+    /// const SMALL: Fingerprinter<Exact, Fnv, 8> = Fingerprinter::with_hash(Fnv::new(0), 0);
+    ///
+    /// assert!(SMALL.fingerprint(b"[[[[[[[[1]]]]]]]]").is_ok());
+    /// let error = SMALL.fingerprint(b"[[[[[[[[[1]]]]]]]]]").unwrap_err();
+    /// assert_eq!(error.kind, JsonErrorKind::DepthLimit(8));
+    /// ```
+    pub const fn with_hash(hash: H, seed: u64) -> Self {
+        Self { hash, mixer: Mixer::new(seed), numbers: PhantomData }
+    }
+}
+
+impl<N: Numbers, H: Hash64, const DEPTH: usize> Fingerprinter<N, H, DEPTH> {
+    /// The digest of one JSON value, which may have white space around it; as
+    /// [`fingerprint`](crate::fingerprint).
+    ///
+    /// # Errors
+    ///
+    /// The first byte that makes `json` something else than one JSON value, or that goes beyond a
+    /// limit. A value cut short is an error at its end.
+    pub fn fingerprint(&self, json: &[u8]) -> Result<Digest, JsonError> {
+        let mut printer = Printer::new(self);
+        walk::<DEPTH>(json, &mut printer)?;
+        Ok(printer.digest())
+    }
+
+    /// The digest of a value, and those of two parts of it if it is an object, in one pass; see
+    /// [`Shape`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Fingerprinter::fingerprint`], wherever in the document the offence lies.
+    pub fn shape(&self, json: &[u8], members: &Members<'_>) -> Result<Shape, JsonError> {
+        let mut shaper = Shaper::new(Printer::new(self), members);
+        walk::<DEPTH>(json, &mut shaper)?;
+        Ok(shaper.finish())
+    }
+}
+
+/// What a document has come to so far.
+pub(crate) struct Printer<'p, N, H, const DEPTH: usize> {
+    print: &'p Fingerprinter<N, H, DEPTH>,
+    /// The digest of the value told last.
+    value: u64,
+    /// The container around it; of no meaning if there is none.
+    frame: Frame,
+    /// The containers around that in `frame`.
+    outer: Vec<(Frame, Option<Container>), DEPTH>,
+}
+
+/// An open array or object.
+#[derive(Clone, Copy, Default)]
+struct Frame {
+    /// An array: its elements so far, paired in their order. An object: the sum of its members so
+    /// far, modulo 2⁶⁴, in which their order falls away; not an exclusive or, in which a member
+    /// that occurs twice would vanish.
+    contents: u64,
+    /// The name of the member whose value follows.
+    name: u64,
+}
+
+impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
+    #[inline]
+    pub(crate) const fn new(print: &'p Fingerprinter<N, H, DEPTH>) -> Self {
+        Self { print, value: 0, frame: Frame { contents: 0, name: 0 }, outer: Vec::new() }
+    }
+
+    /// The digest of the value told last.
+    #[inline]
+    pub(crate) const fn digest(&self) -> Digest {
+        Digest::new(self.value)
+    }
+
+    /// How many containers are open.
+    #[inline]
+    pub(crate) fn depth(&self) -> usize {
+        self.outer.len()
+    }
+
+    /// The value told last as the open member of an object.
+    #[inline]
+    pub(crate) const fn member(&self) -> u64 {
+        self.print.mixer.pair(self.frame.name, self.value)
+    }
+
+    /// The digest of the object whose members add up to `sum`.
+    #[inline]
+    pub(crate) const fn object(&self, sum: u64) -> Digest {
+        Digest::new(self.print.mixer.tagged(Kind::Object, sum))
+    }
+
+    /// The digest of a text in its RFC 8785 form.
+    #[inline]
+    pub(crate) fn text(&self, text: &[u8]) -> u64 {
+        blocks::digest(&self.print.hash, self.print.mixer, text)
+    }
+
+    /// An empty text, to which pieces are added.
+    pub(crate) const fn blocks(&self) -> Blocks<'p, H> {
+        Blocks::new(&self.print.hash, self.print.mixer)
+    }
+
+    /// The digest of a string or a name.
+    #[inline]
+    fn digest_of(&self, text: Text<'_>) -> u64 {
+        if let Some((word, length)) = text.short() {
+            return self.print.hash.hash_short(word, length);
+        }
+        match text.canonical() {
+            Some(text) => self.text(text),
+            None => self.escaped(text),
+        }
+    }
+
+    /// The digest of a string that is not spelled as RFC 8785 has it.
+    #[cold]
+    fn escaped(&self, text: Text<'_>) -> u64 {
+        let mut blocks = self.blocks();
+        text.escaped(|piece| blocks.add(piece));
+        blocks.digest()
+    }
+
+    /// What stands for more than nineteen digits.
+    #[cold]
+    fn long(&self, whole: &[u8], fraction: &[u8]) -> u64 {
+        let mut blocks = self.blocks();
+        blocks.add(whole);
+        blocks.add(fraction);
+        self.print.mixer.tagged(Kind::Long, blocks.digest())
+    }
+}
+
+/// The digest of a number other than 0.
+#[inline]
+const fn decimal(mixer: Mixer, negative: bool, digits: u64, exponent: i64) -> u64 {
+    let kind = if negative { Kind::Negative } else { Kind::Positive };
+    mixer.pair(mixer.tagged(kind, digits), exponent.cast_unsigned())
+}
+
+impl<'a, N: Numbers, H: Hash64, const DEPTH: usize> Visitor<'a> for Printer<'_, N, H, DEPTH> {
+    #[inline]
+    fn word(&mut self, word: Word) {
+        self.value = self.print.mixer.bare(match word {
+            Word::Null => Kind::Null,
+            Word::True => Kind::True,
+            Word::False => Kind::False,
+        });
+    }
+
+    #[inline]
+    fn integer(&mut self, integer: Integer) {
+        let mixer = self.print.mixer;
+        self.value = match N::MODE {
+            Mode::Rfc8785 => mixer.tagged(Kind::Double, integer.double().to_bits()),
+            Mode::Exact => match integer.few_digits() {
+                None => mixer.bare(Kind::Zero),
+                Some(digits) => decimal(mixer, integer.negative, digits, integer.exponent()),
+            },
+        };
+    }
+
+    fn number(&mut self, number: Number<'a>) -> Result<(), Fault> {
+        let mixer = self.print.mixer;
+        self.value = match N::MODE {
+            Mode::Rfc8785 => mixer.tagged(Kind::Double, number.double()?.to_bits()),
+            Mode::Exact => match number.decimal()? {
+                None => mixer.bare(Kind::Zero),
+                Some(Decimal { digits, exponent }) => {
+                    let digits = match digits {
+                        Digits::Few(digits) => digits,
+                        Digits::Many(whole, fraction) => self.long(whole, fraction),
+                    };
+                    decimal(mixer, number.negative, digits, exponent)
+                }
+            },
+        };
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self, text: Text<'a>) {
+        self.value = self.digest_of(text);
+    }
+
+    #[inline]
+    fn open(&mut self, outer: Option<Container>) -> Option<()> {
+        self.outer.push((self.frame, outer)).ok()?;
+        self.frame = Frame::default();
+        Some(())
+    }
+
+    #[inline]
+    fn name(&mut self, name: Text<'a>, _: Cursor<'a>) {
+        self.frame.name = self.digest_of(name);
+    }
+
+    #[inline]
+    fn add(&mut self, container: Container) {
+        let contents = self.frame.contents;
+        self.frame.contents = match container {
+            Container::Array => self.print.mixer.pair(contents, self.value),
+            Container::Object => contents.wrapping_add(self.member()),
+        };
+    }
+
+    #[inline]
+    fn close(&mut self, container: Container) -> Result<Option<Container>, Fault> {
+        let kind = match container {
+            Container::Array => Kind::Array,
+            Container::Object => Kind::Object,
+        };
+        self.value = self.print.mixer.tagged(kind, self.frame.contents);
+        let outer;
+        (self.frame, outer) = self.outer.pop().unwrap_or_default();
+        Ok(outer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+
+    use super::{DEPTH_MAX, Exact, Fingerprinter, Frame, Rfc8785};
+    use crate::error::JsonErrorKind::DepthLimit;
+    use crate::walk::Container;
+    use crate::{Fnv, Members, Rapid, fingerprint, string_member};
+
+    #[test]
+    fn the_deepest_document_is_accepted_and_one_deeper_is_not() {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+            let brackets = if open.starts_with("[{") { 2 } else { 1 };
+            let times = DEPTH_MAX / brackets;
+            let deepest = format!("{}0{}", open.repeat(times), close.repeat(times));
+            assert!(fingerprint(deepest.as_bytes()).is_ok(), "{deepest}");
+            assert!(string_member(deepest.as_bytes(), "a", &mut []).is_ok(), "{deepest}");
+            for inner in ["[]", "{}", "[0]"] {
+                let deeper = format!("{}{inner}{}", open.repeat(times), close.repeat(times));
+                for error in [
+                    fingerprint(deeper.as_bytes()).unwrap_err(),
+                    string_member(deeper.as_bytes(), "a", &mut []).unwrap_err(),
+                ] {
+                    assert_eq!((error.kind, error.offset), (DepthLimit(64), open.len() * times));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_hash_and_every_seed_tells_the_same_documents_apart() {
+        let documents: [&[u8]; 7] =
+            [b"{}", b"[]", b"\"\"", b"0", b"{\"a\":1,\"b\":2}", b"[1,2]", b"{\"a\":[1,2]}"];
+        let respelled: [&[u8]; 7] = [
+            b"{ }",
+            b"[ ]",
+            b" \"\"",
+            b"-0.0",
+            b"{\"b\":2.0,\"\\u0061\":1}",
+            b"[1e0,20e-1]",
+            b"{\"a\":[1,2]}",
+        ];
+        for seed in [0, 1, u64::MAX] {
+            let rapid = Fingerprinter::<Exact>::new(seed);
+            let doubles = Fingerprinter::<Rfc8785>::new(seed);
+            let fnv = Fingerprinter::<Exact, Fnv>::with_hash(Fnv::new(seed), seed);
+            let mixed = Fingerprinter::<Exact, Rapid, 4>::with_hash(Rapid::new(seed), !seed);
+            for (i, one) in documents.iter().enumerate() {
+                for (k, other) in respelled.iter().enumerate() {
+                    for (one, other) in [
+                        (rapid.fingerprint(one), rapid.fingerprint(other)),
+                        (doubles.fingerprint(one), doubles.fingerprint(other)),
+                        (fnv.fingerprint(one), fnv.fingerprint(other)),
+                        (mixed.fingerprint(one), mixed.fingerprint(other)),
+                    ] {
+                        assert_eq!(one.unwrap() == other.unwrap(), i == k, "{i} and {k}");
+                    }
+                }
+                let other = Fingerprinter::<Exact>::new(seed.wrapping_add(7));
+                assert_ne!(rapid.fingerprint(one), other.fingerprint(one), "{i}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shape_has_the_whole_and_its_parts() {
+        let members = Members::ALL.primary(&["a", "b"]).volatile(&["b", "c"]);
+        let print = Fingerprinter::<Exact>::new(3);
+        let of = |json: &str| print.fingerprint(json.as_bytes()).unwrap();
+        for (json, primary, stable) in [
+            (r#"{"a":1,"b":2,"c":3,"d":4}"#, Some(r#"{"a":1,"b":2}"#), r#"{"a":1,"d":4}"#),
+            (r#"{"c":3}"#, None, "{}"),
+            (r#"{"d":{"a":1,"c":3}}"#, None, r#"{"d":{"a":1,"c":3}}"#),
+            (r#"{"a":{"c":3}}"#, Some(r#"{"a":{"c":3}}"#), r#"{"a":{"c":3}}"#),
+            (r#"{"\u0061":1,"\u0063":3}"#, Some(r#"{"a":1}"#), r#"{"a":1}"#),
+            (r#"{"a":1,"a":1,"c":[{}]}"#, Some(r#"{"a":1,"a":1}"#), r#"{"a":1,"a":1}"#),
+            (r#"[{"a":1,"c":3}]"#, None, r#"[{"a":1,"c":3}]"#),
+            ("{}", None, "{}"),
+            ("7", None, "7"),
+        ] {
+            let shape = print.shape(json.as_bytes(), &members).unwrap();
+            assert_eq!(shape.whole, of(json), "{json}");
+            assert_eq!(shape.primary, primary.map(of), "{json}");
+            assert_eq!(shape.stable, of(stable), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_frame_keeps_the_promise_about_the_stack() {
+        assert!(size_of::<(Frame, Option<Container>)>() <= 24);
+    }
+}

@@ -1,0 +1,136 @@
+//! How digests combine: values in order, members in any order, each kind of value for itself.
+
+/// Two keys that follow from a seed, with which digests are combined.
+///
+/// Whoever does not know the seed cannot choose numbers, elements or members so that their
+/// combinations come out equal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mixer {
+    left: u64,
+    right: u64,
+}
+
+/// The kinds of values, told apart by the constant that each is combined with. Arbitrary.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Null,
+    True,
+    False,
+    Positive,
+    Negative,
+    Zero,
+    Long,
+    Double,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// Ten numbers without a pattern: the hexadecimal digits of π behind the point.
+    const fn constant(self) -> u64 {
+        match self {
+            Self::Null => 0x243F_6A88_85A3_08D3,
+            Self::True => 0x1319_8A2E_0370_7344,
+            Self::False => 0xA409_3822_299F_31D0,
+            Self::Positive => 0x082E_FA98_EC4E_6C89,
+            Self::Negative => 0x4528_21E6_38D0_1377,
+            Self::Zero => 0xBE54_66CF_34E9_0C6C,
+            Self::Long => 0xC0AC_29B7_C97C_50DD,
+            Self::Double => 0x3F84_D5B5_B547_0917,
+            Self::Array => 0x9216_D5D9_8979_FB1B,
+            Self::Object => 0xD131_0BA6_98DF_B5AC,
+        }
+    }
+}
+
+impl Mixer {
+    /// The mixer of `seed`.
+    pub(crate) const fn new(seed: u64) -> Self {
+        // The next hexadecimal digits of π, so that a seed of 0 is as good as any.
+        let left = fold(seed ^ 0x2FFD_72DB_D01A_DFB7, 0xB8E1_AFED_6A26_7E96);
+        Self { left, right: fold(left ^ 0xBA7C_9045_F12C_7F99, 0x24A1_9947_B391_6CF7) }
+    }
+
+    /// The digest of the ordered pair of `a` and `b`.
+    #[inline]
+    pub(crate) const fn pair(self, a: u64, b: u64) -> u64 {
+        fold(a ^ self.left, b ^ self.right)
+    }
+
+    /// The digest of `contents` as a value of `kind`.
+    #[inline]
+    pub(crate) const fn tagged(self, kind: Kind, contents: u64) -> u64 {
+        self.pair(contents, kind.constant())
+    }
+
+    /// The digest of the value of `kind` that has no contents.
+    #[inline]
+    pub(crate) const fn bare(self, kind: Kind) -> u64 {
+        self.tagged(kind, 0)
+    }
+}
+
+/// The two halves of the product of `a` and `b`, combined: each bit of the result depends on
+/// nearly all bits of both. The step of `wyhash` and its descendants (Wang Yi, 2019).
+#[inline]
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "the halves of a product, in a constant function, where `From` cannot be called"
+)]
+pub(crate) const fn fold(a: u64, b: u64) -> u64 {
+    let product = (a as u128).wrapping_mul(b as u128);
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::collections::HashSet;
+
+    use super::{Kind, Mixer, fold};
+
+    #[test]
+    fn the_halves_of_a_product_are_combined() {
+        assert_eq!(fold(3, 5), 15);
+        assert_eq!(fold(1 << 63, 6), 3);
+        assert_eq!(fold(u64::MAX, u64::MAX), u64::MAX);
+        assert_eq!(fold(1 << 63 | 1, 2), 1 ^ 2);
+    }
+
+    #[test]
+    fn small_contents_order_and_kind_are_told_apart() {
+        for seed in [0, 1, u64::MAX] {
+            let mixer = Mixer::new(seed);
+            let kinds = [
+                Kind::Null,
+                Kind::True,
+                Kind::False,
+                Kind::Positive,
+                Kind::Negative,
+                Kind::Zero,
+                Kind::Long,
+                Kind::Double,
+                Kind::Array,
+                Kind::Object,
+            ];
+            let mut seen = HashSet::new();
+            for contents in 0..64 {
+                for other in 0..64 {
+                    assert!(seen.insert(mixer.pair(contents, other)), "{contents} {other}");
+                }
+                for kind in kinds {
+                    assert!(seen.insert(mixer.tagged(kind, contents)), "{contents}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_seed_has_digests_of_its_own() {
+        let digests: HashSet<_> =
+            (0..1_000).map(|seed| Mixer::new(seed).bare(Kind::Null)).collect();
+        assert_eq!(digests.len(), 1_000);
+    }
+}
