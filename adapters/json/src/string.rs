@@ -267,7 +267,7 @@ mod tests {
     extern crate std;
 
     use core::fmt::Write as _;
-    use std::borrow::ToOwned as _;
+    use std::borrow::ToOwned;
     use std::format;
     use std::string::String;
     use std::vec::Vec;
@@ -288,7 +288,7 @@ mod tests {
 
     fn unescaped(contents: &str) -> String {
         let mut buffer = [0; 64];
-        with_text(contents, |text| text.unescape(&mut buffer).map(|text| text.to_owned())).unwrap()
+        with_text(contents, |text| text.unescape(&mut buffer).map(ToOwned::to_owned)).unwrap()
     }
 
     /// Each spelling with the characters that it stands for.
