@@ -68,6 +68,18 @@ impl<'a> Cursor<'a> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
+    /// Takes so many bytes and the one behind them, which is a quote.
+    #[inline]
+    pub(crate) fn take_quoted(&mut self, bytes: usize) -> &'a [u8] {
+        match self.rest.split_at_checked(bytes) {
+            Some((text, [_, rest @ ..])) => {
+                self.rest = rest;
+                text
+            }
+            _ => &[],
+        }
+    }
+
     /// Takes the next digit; `None` if there is none.
     #[inline]
     pub(crate) fn digit(&mut self) -> Option<u8> {

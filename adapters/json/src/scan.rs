@@ -58,14 +58,14 @@ impl Word {
     /// bytes of plain ASCII and a quote behind them.
     #[inline]
     pub(crate) fn text(self) -> Option<(u64, usize)> {
-        let end = self.marks & self.marks.wrapping_neg();
-        // The quote is where one would be if its highest bit were set; end is 0 if there is none.
-        let behind = (self.bytes ^ eight(b'"')) & (end >> 7).wrapping_mul(0xFF);
-        let text = self.bytes & (end >> 7).wrapping_sub(1);
-        if end == 0 || behind != 0 || !is_ascii(text) {
+        // The mark is the highest bit of the byte: seven bits further than its lowest.
+        let at = (self.marks.trailing_zeros()) & !7;
+        let quoted = self.bytes.checked_shr(at)?.to_le_bytes().first() == Some(&b'"');
+        let text = self.bytes & 1_u64.checked_shl(at)?.wrapping_sub(1);
+        if !quoted || !is_ascii(text) {
             return None;
         }
-        Some((text, self.plain()))
+        Some((text, usize::try_from(at / 8).unwrap_or(8)))
     }
 }
 

@@ -41,21 +41,16 @@ impl<'a> Text<'a> {
         let start = *cursor;
         if let Some(word) = start.word() {
             if let Some((bytes, length)) = word.text() {
-                cursor.advance(length);
-                let raw = start.until(cursor);
-                cursor.advance(1);
+                let raw = cursor.take_quoted(length);
                 tell(Self { raw, form: Form::Short(bytes) });
                 return Ok(());
             }
-            let mut end = start;
-            end.advance(8);
+            let mut next = start;
+            next.advance(8);
             if word.is_plain_ascii()
-                && let Some((_, length)) = end.word().and_then(Word::text)
+                && let Some((_, length)) = next.word().and_then(Word::text)
             {
-                end.advance(length);
-                let raw = start.until(&end);
-                end.advance(1);
-                *cursor = end;
+                let raw = cursor.take_quoted(length.wrapping_add(8));
                 tell(Self { raw, form: Form::Plain });
                 return Ok(());
             }
