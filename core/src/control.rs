@@ -38,9 +38,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.next = self.next.wrapping_sub(count);
         self.begun = self.begun.min(self.next);
         self.era = self.era.wrapping_add(1);
-        // The latest step goes on if only a part of it was taken back.
+        // The latest step goes on if only calls of it were taken back.
         let cut = usize::from(self.in_step).saturating_sub(taken);
-        if cut > 0 && usize::from(oldest.in_step) == cut {
+        if usize::from(oldest.in_step) == cut {
             self.in_step = oldest.in_step;
         } else {
             self.step = None;

@@ -156,7 +156,6 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         *highest = rung.max(*highest);
         let blocker = match (known.blocker.rule(), climb.blocker) {
             (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
-            (_, None) if action >= Action::Block => Blocker::NONE,
             (Some((place, _)), _) => Blocker::new(place, finding.failed),
             (None, _) => Blocker::NONE,
         };

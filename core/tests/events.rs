@@ -218,6 +218,38 @@ fn nothing_is_blocked_ahead_while_other_calls_are_open() {
 }
 
 #[test]
+fn a_failure_is_blocked_ahead_by_a_rule_about_failures() {
+    const BLOCK: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
+    let pattern = Pattern::Streak { times: 2 };
+    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, BLOCK).failed()];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    for expected in [Action::Proceed, Action::Block] {
+        let announced = detector.announce(call(0));
+        assert_eq!(announced.verdict.action, Action::Proceed);
+        let outcome = Outcome::failed(Digest::of(b"no"));
+        assert_eq!(detector.outcome(announced.id, outcome).action, expected);
+    }
+    assert_eq!(detector.announce(call(0)).verdict.action, Action::Block);
+}
+
+#[test]
+fn what_settles_at_the_end_is_judged() {
+    const NUDGE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let pattern = Pattern::recurrence(2, 8);
+    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, NUDGE)];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    let first = detector.announce(call(1)).id;
+    assert_eq!(detector.outcome(first, answer(1)), Verdict::PROCEED);
+    // The first call of the next step is never answered, so that the second waits for the end.
+    let [_, second] = [0, 1].map(|args| detector.announce(call(args).step(1)).id);
+    assert_eq!(detector.outcome(second, answer(1)), Verdict::PROCEED);
+    assert_eq!(detector.finish().action, Action::Nudge);
+    assert_eq!(detector.finish(), Verdict::PROCEED);
+}
+
+#[test]
 fn silence_never_stops_a_run() {
     let mut detector = balanced();
     let mut strongest = Action::Proceed;

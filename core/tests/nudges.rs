@@ -1,14 +1,19 @@
 //! What agents read, for every kind of finding and every action.
 
 use unstuck_core::{
-    Action, Args, Call, Detector, Digest, Ladder, Outcome, Pattern, Policy, Results, Rule, Rung,
-    Select, Tag, TextRule, Texts, Tool, Verdict,
+    Action, Args, Call, Detector, Digest, Finding, Ladder, Outcome, Pattern, Policy, Results, Rule,
+    Rung, Select, Tag, TextRule, Texts, Tool, Verdict,
 };
 
 const ONCE: Ladder<'_> = Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge)]);
 
 /// The nudge of the first finding of a rule on `calls`: which arguments, with which result.
 fn nudge(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> String {
+    finding(rule, tag, failed, calls).nudge(Action::Nudge, "bash").to_string()
+}
+
+/// The first finding of a rule on `calls`.
+fn finding(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> Finding {
     let rules = [rule];
     let policy = Policy::new("p", 20, &rules).unwrap();
     let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
@@ -21,8 +26,7 @@ fn nudge(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> String {
         announced.verdict.or_stronger(verdict)
     });
     let found: Vec<Verdict> = verdicts.collect();
-    let finding = found.into_iter().find_map(|verdict| verdict.finding).unwrap();
-    finding.nudge(Action::Nudge, "bash").to_string()
+    found.into_iter().find_map(|verdict| verdict.finding).unwrap()
 }
 
 fn rule(args: Args, results: Results, pattern: Pattern) -> Rule<'static> {
@@ -80,4 +84,18 @@ fn every_action_says_what_comes_next() {
     let finding = detector.text_turn(Digest::of(b"b")).finding.unwrap();
     let nudges = Action::ALL.map(|action| finding.nudge(action, "").to_string());
     insta::assert_snapshot!(nudges.join("\n"));
+}
+
+#[test]
+fn a_call_that_is_blocked_is_not_to_be_tried_again() {
+    let streak = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let finding = finding(streak, Tag::Other, false, &[(0, 0), (0, 0)]);
+    let text = finding.nudge(Action::Block, "").to_string();
+    assert!(text.ends_with(" It is blocked from here on: do not retry it."), "{text}");
+}
+
+#[test]
+fn an_action_is_displayed_by_its_name() {
+    let names = Action::ALL.map(|action| action.to_string());
+    assert_eq!(names, ["proceed", "nudge", "warn", "block", "start_over", "stop"]);
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use unstuck_core::{
-    Action, Args, Call, Detector, Digest, Flaw, Ladder, Pattern, Phase, Policy, Results, Rule,
-    Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool, ToolRule,
+    Action, Args, Call, Detector, Digest, Flaw, Ladder, Pattern, Phase, Policy, RUNGS_MAX, Results,
+    Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool, ToolRule,
 };
 
 const NUDGE: &[Rung] = &[Rung::new(3, Action::Nudge)];
@@ -60,6 +60,8 @@ fn what_cannot_work_is_refused_with_a_reason() {
 
 #[test]
 fn what_stands_just_inside_each_limit_works() {
+    let rungs: Vec<_> = (3..).map(|count| (count, Action::Warn)).take(RUNGS_MAX + 1).collect();
+    assert!(with_ladder(STREAK, &rungs).is_err());
     for result in [
         with_rules(1, &[STREAK]),
         with_rules(64, &[STREAK]),
@@ -72,6 +74,7 @@ fn what_stands_just_inside_each_limit_works() {
         with_ladder(STREAK, &[(1, Action::Nudge)]),
         with_ladder(Pattern::recurrence(3, 12), &[(12, Action::Nudge)]),
         with_ladder(STREAK, &[(3, Action::Warn), (4, Action::Warn), (5, Action::Stop)]),
+        with_ladder(STREAK, &rungs[1..]),
     ] {
         assert_eq!(result, Ok(()));
     }
