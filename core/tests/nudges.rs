@@ -93,9 +93,3 @@ fn a_call_that_is_blocked_is_not_to_be_tried_again() {
     let text = finding.nudge(Action::Block, "").to_string();
     assert!(text.ends_with(" It is blocked from here on: do not retry it."), "{text}");
 }
-
-#[test]
-fn an_action_is_displayed_by_its_name() {
-    let names = Action::ALL.map(|action| action.to_string());
-    assert_eq!(names, ["proceed", "nudge", "warn", "block", "start_over", "stop"]);
-}

@@ -1,0 +1,39 @@
+//! The words by which reports and configurations name things: part of what users rely on.
+
+use unstuck_core::{Action, Args, Kind, Results, Tag, Texts, Tool, presets};
+
+#[test]
+fn everything_that_is_named_has_the_name_that_is_documented() {
+    let args = [Args::Same, Args::Similar, Args::SameTool, Args::Any].map(Args::name);
+    assert_eq!(args, ["same", "similar", "same_tool", "any"]);
+    let results = [Results::Ignored, Results::Same, Results::Near].map(Results::name);
+    assert_eq!(results, ["ignored", "same", "near"]);
+    assert_eq!(
+        [Texts::Any, Texts::Same, Texts::Inside].map(Texts::name),
+        ["any", "same", "inside"]
+    );
+    let tags = Tag::ALL.map(|tag| tag.to_string());
+    assert_eq!(tags, Tag::ALL.map(Tag::name));
+    let expected = "other test shell read write search poll think finish start_over";
+    assert_eq!(tags.join(" "), expected);
+    let kinds = Kind::ALL.map(|kind| kind.to_string());
+    assert_eq!(kinds, Kind::ALL.map(Kind::name));
+    assert_eq!(kinds.join(" "), "streak recurrence cycle text echo");
+    let actions = Action::ALL.map(|action| action.to_string());
+    assert_eq!(actions.join(" "), "proceed nudge warn block start_over stop");
+    let presets = presets::ALL.map(|policy| policy.name());
+    let expected = "balanced start_over graduated graduated_conservative graduated_aggressive \
+                    nudge cycles repeat";
+    assert_eq!(presets.join(" "), expected);
+}
+
+#[test]
+fn tools_are_told_apart_by_their_names() {
+    let names = ["", "bash", "Bash", "read", "write", "bash "];
+    for (i, one) in names.iter().enumerate() {
+        for (k, other) in names.iter().enumerate() {
+            assert_eq!(Tool::named(one) == Tool::named(other), i == k, "{one} and {other}");
+        }
+    }
+    assert_eq!(Tool::new(7).id(), 7);
+}
