@@ -1,5 +1,6 @@
 //! Properties of fingerprints that hold for all documents, tried on many.
 
+mod canonical;
 mod grammar;
 mod meaning;
 mod tree;
