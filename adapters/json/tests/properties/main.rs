@@ -3,4 +3,5 @@
 mod canonical;
 mod grammar;
 mod meaning;
+mod respelled;
 mod tree;
