@@ -61,6 +61,10 @@ pub enum JsonErrorKind {
     /// A number is beyond the largest IEEE double, which is a limit of RFC 8785 alone; the offset
     /// is that of its first byte.
     NumberRange,
+    /// An object has two members of one name, which `canonicalize` alone refuses; the offset is
+    /// that of the second one's opening quote. Any error before the end of the object is found
+    /// first.
+    RepeatedName,
     /// The document is longer than [`LENGTH_MAX`](crate::LENGTH_MAX).
     LengthLimit,
     /// Arrays and objects nest deeper than so many.
@@ -102,6 +106,7 @@ impl fmt::Display for JsonErrorKind {
             }
             Self::InvalidUtf8 => "expected a string in UTF-8",
             Self::NumberRange => "expected a number within the range of an IEEE double",
+            Self::RepeatedName => "expected a name that the object does not have yet",
             Self::LengthLimit => "expected the document to end; it may have 1 GiB",
             Self::DepthLimit(depth_max) => {
                 return write!(f, "expected arrays and objects to nest at most {depth_max} deep");
@@ -119,8 +124,8 @@ mod tests {
     use std::vec::Vec;
 
     use super::JsonErrorKind::{self, *};
+    use crate::{CanonicalError, canonicalize, fingerprint, string_member};
     use crate::{DEPTH_MAX, EXPONENT_MAX, Fingerprinter, JsonError, LENGTH_MAX, Rfc8785};
-    use crate::{fingerprint, string_member};
 
     /// A kind, its message, and documents with the offset of their error.
     type Case = (JsonErrorKind, &'static str, &'static [(&'static [u8], usize)]);
@@ -243,6 +248,11 @@ mod tests {
         ),
     ];
 
+    /// What keeps `json` from having a canonical text.
+    fn canonical_error_of(json: &[u8]) -> Option<CanonicalError> {
+        canonicalize(json, &mut std::string::String::new()).err()
+    }
+
     /// What is wrong with `json`, if only that a number is beyond a double.
     fn error_of(json: &[u8]) -> JsonError {
         let doubles = Fingerprinter::<Rfc8785>::new(0);
@@ -256,6 +266,8 @@ mod tests {
                 let name = json.escape_ascii();
                 let error = JsonError { kind, offset };
                 assert_eq!(error_of(json), error, "{name}");
+                let doubles = Fingerprinter::<Rfc8785>::new(0).fingerprint(json);
+                assert_eq!(canonical_error_of(json), doubles.err().map(Into::into), "{name}");
                 if kind != NumberRange {
                     assert_eq!(string_member(json, "a", &mut []), Err(error), "{name}");
                 }
@@ -267,7 +279,8 @@ mod tests {
     #[test]
     fn every_kind_has_a_case() {
         let mut names: Vec<_> = CASES.iter().map(|(kind, ..)| format!("{kind:?}")).collect();
-        names.extend([format!("{LengthLimit:?}")]);
+        // These two have tests of their own.
+        names.extend([LengthLimit, RepeatedName].map(|kind| format!("{kind:?}")));
         let has_case = |kind: &str| names.iter().any(|name| name.starts_with(kind));
         let source = include_str!("error.rs");
         let (_, kinds) = source.split_once("pub enum JsonErrorKind {").unwrap();
@@ -283,6 +296,7 @@ mod tests {
         let zeros = std::vec![0; LENGTH_MAX + 1];
         let error = JsonError { kind: LengthLimit, offset: LENGTH_MAX };
         assert_eq!(error_of(&zeros), error);
+        assert_eq!(canonical_error_of(&zeros), Some(error.into()));
         assert_eq!(error.to_string(), format!("byte {LENGTH_MAX}: {LengthLimit}"));
         assert_eq!(error_of(&zeros[..LENGTH_MAX]).kind, ExpectedValue);
     }

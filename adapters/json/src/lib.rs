@@ -46,6 +46,9 @@
 //! assert_eq!(error.to_string(), "byte 17: expected ',' or '}' after an object member");
 //! ```
 //!
+//! With the feature `alloc`, and for memory, `canonicalize` writes the RFC 8785 text of a document:
+//! to sign, to show, or to hash by a cryptographic hash.
+//!
 //! # What is equal
 //!
 //! | value | equal when |
@@ -71,7 +74,8 @@
 //! # What this crate does not do
 //!
 //! - It does not parse: there is no value to look into afterwards.
-//! - It does not find names that occur twice, which would take memory: they count twice.
+//! - A fingerprint does not find names that occur twice, which would take memory: they count twice.
+//!   `canonicalize` has the memory, and refuses them, as RFC 8785 asks.
 //! - It does not resist an adversary by default. The default hash, [`Rapid`], is fast and good,
 //!   and *not* collision-resistant: whoever writes documents and knows the seed can make two of
 //!   them collide. A secret seed helps where digests stay secret, too; a keyed hash ([`Hash64`])
@@ -94,6 +98,8 @@
 )]
 
 mod blocks;
+#[cfg(feature = "alloc")]
+mod canonical;
 mod cursor;
 mod error;
 mod escape;
@@ -101,6 +107,8 @@ mod find;
 mod fingerprinter;
 mod hash;
 mod mix;
+#[cfg(feature = "alloc")]
+mod name;
 mod number;
 mod scan;
 mod shape;
@@ -110,6 +118,8 @@ mod walk;
 use unstuck_core::Digest;
 
 pub use crate::blocks::BLOCK;
+#[cfg(feature = "alloc")]
+pub use crate::canonical::{CanonicalError, canonicalize};
 pub use crate::error::{JsonError, JsonErrorKind};
 pub use crate::find::string_member;
 pub use crate::fingerprinter::{DEPTH_MAX, Exact, Fingerprinter, Mode, Numbers, Rfc8785};

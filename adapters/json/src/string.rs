@@ -204,7 +204,7 @@ fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
 }
 
 /// Reads what follows the backslash at `start`.
-fn escaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
+pub(crate) fn escaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
     let character = match cursor.peek() {
         Some(b'"') => '"',
         Some(b'\\') => '\\',

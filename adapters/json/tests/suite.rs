@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use unstuck_json::{JsonErrorKind, fingerprint};
+use unstuck_json::{
+    CanonicalError, Fingerprinter, JsonErrorKind, Rfc8785, canonicalize, fingerprint,
+};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/json");
 
@@ -25,6 +27,12 @@ fn documents(folder: &str) -> Vec<(String, Vec<u8>)> {
         .collect();
     documents.sort();
     documents
+}
+
+/// The canonical text of `json`.
+fn text_of(json: &[u8]) -> Result<String, CanonicalError> {
+    let mut text = String::new();
+    canonicalize(json, &mut text).map(|()| text)
 }
 
 /// What happens to the documents that a parser may accept or reject.
@@ -83,5 +91,59 @@ fn an_rfc_8785_document_means_what_its_canonical_text_means() {
             assert_ne!(rounded, input);
             assert_eq!(fingerprint(rounded.as_bytes()), fingerprint(output));
         }
+    }
+}
+
+#[test]
+fn the_parsing_suite_is_judged_alike_where_a_canonical_text_is_asked_for() {
+    let doubles = Fingerprinter::<Rfc8785>::new(0);
+    for (name, json) in documents("suite") {
+        let kind = text_of(&json).err().map(|error| match error {
+            CanonicalError::Json(error) => error.kind,
+            CanonicalError::Write(error) => panic!("{name}: {error}"),
+        });
+        let expected = match name.as_str() {
+            "y_object_duplicated_key.json" | "y_object_duplicated_key_and_value.json" => {
+                Some(JsonErrorKind::RepeatedName)
+            }
+            _ if name.starts_with("y_") => None,
+            _ => doubles.fingerprint(&json).err().map(|error| error.kind),
+        };
+        assert_eq!(kind, expected, "{name}");
+        assert!(kind.is_some() || !name.starts_with("n_"), "{name} is no JSON");
+    }
+}
+
+#[test]
+fn an_rfc_8785_document_has_the_text_that_is_published() {
+    let (inputs, outputs) = (documents("rfc8785/input"), documents("rfc8785/output"));
+    let hexadecimal = documents("rfc8785/outhex");
+    assert_eq!((inputs.len(), inputs.len()), (outputs.len(), hexadecimal.len()));
+    for (((name, input), (_, output)), (_, bytes)) in inputs.iter().zip(outputs).zip(hexadecimal) {
+        let text = text_of(input).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(text.as_bytes(), output.trim_ascii_end(), "{name}");
+        let hex: Vec<_> = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let bytes = String::from_utf8(bytes).expect("text");
+        assert_eq!(hex, bytes.split_ascii_whitespace().collect::<Vec<_>>(), "{name}");
+    }
+}
+
+#[test]
+fn a_double_has_the_text_that_is_published() {
+    let doubles = Fingerprinter::<Rfc8785>::new(0);
+    let path = Path::new(DATA).join("rfc8785/es6-numbers.txt");
+    let Ok(lines) = fs::read_to_string(&path) else {
+        eprintln!("skipped: no test data in {}", path.display());
+        return;
+    };
+    for line in lines.lines() {
+        let (bits, expected) = line.split_once(',').expect("bits and a text");
+        let double = f64::from_bits(u64::from_str_radix(bits, 16).expect("hexadecimal bits"));
+        let spelled = format!("{double:e}");
+        assert_eq!(text_of(spelled.as_bytes()).as_deref(), Ok(expected), "{line}");
+        assert_eq!(text_of(expected.as_bytes()).as_deref(), Ok(expected), "{line}");
+        let digest = doubles.fingerprint(spelled.as_bytes());
+        assert!(digest.is_ok(), "{line}");
+        assert_eq!(doubles.fingerprint(expected.as_bytes()), digest, "{line}");
     }
 }

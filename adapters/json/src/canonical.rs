@@ -1,0 +1,427 @@
+//! RFC 8785: one text for each JSON value, written as the value is read.
+
+extern crate alloc;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::fmt;
+
+use crate::DEPTH_MAX;
+use crate::cursor::{Cursor, Fault};
+use crate::error::{JsonError, JsonErrorKind};
+use crate::name::{Key, units};
+use crate::number::{Integer, Number};
+use crate::string::Text;
+use crate::walk::{Container, LENGTH_MAX, Visitor, Word, walk};
+
+/// The integers up to which each is a double: 2⁵³.
+const EXACT_MAX: u64 = 1 << 53;
+
+/// Writes the RFC 8785 text of the JSON value `json` to `out`.
+///
+/// Two documents have the same canonical text exactly when they mean the same to a reader whose
+/// numbers are IEEE doubles: no white space, members in the order of their names' UTF-16 code
+/// units, each string and number spelled in one way. It is what to hash by a cryptographic hash,
+/// to sign, or to show; to compare documents, [`Fingerprinter`](crate::Fingerprinter) does it
+/// faster and without memory, and by [`Rfc8785`](crate::Rfc8785) it finds the same ones equal.
+///
+/// One pass, O(n log n) in the length of `json`, and a copy of each object whose members are not
+/// in order. O(n) memory, of most documents two or three times the length: for the text, for as
+/// much of it as changes places, and 40 bytes for each member of the objects that are open. `out`
+/// gets the text as a whole, when all of `json` was read.
+///
+/// # Errors
+///
+/// [`CanonicalError::Json`] for what is an error to a `Fingerprinter<Rfc8785>`, and for an object
+/// in which a name occurs twice; nothing was written then. [`CanonicalError::Write`] if `out`
+/// does not take the text.
+///
+/// ```
+/// use unstuck_json::canonicalize;
+///
+/// let mut text = String::new();
+/// canonicalize(br#"{"path": "src\/lib.rs", "limit": 1e2, "exact": [1.50, -0]}"#, &mut text)?;
+/// assert_eq!(text, r#"{"exact":[1.5,0],"limit":100,"path":"src/lib.rs"}"#);
+///
+/// let error = canonicalize(br#"{"a": 1, "\u0061": 2}"#, &mut text).unwrap_err();
+/// assert_eq!(error.to_string(), "byte 9: expected a name that the object does not have yet");
+/// # Ok::<(), unstuck_json::CanonicalError>(())
+/// ```
+pub fn canonicalize(json: &[u8], out: &mut impl fmt::Write) -> Result<(), CanonicalError> {
+    out.write_str(&text_of(json)?)?;
+    Ok(())
+}
+
+/// Why no canonical text was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CanonicalError {
+    /// The document has none.
+    Json(JsonError),
+    /// The writer refused it.
+    Write(fmt::Error),
+}
+
+impl fmt::Display for CanonicalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => error.fmt(f),
+            Self::Write(_) => f.write_str("expected the writer to take the canonical text"),
+        }
+    }
+}
+
+impl core::error::Error for CanonicalError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            // Its words are the message already.
+            Self::Json(_) => None,
+            Self::Write(error) => Some(error),
+        }
+    }
+}
+
+impl From<JsonError> for CanonicalError {
+    fn from(error: JsonError) -> Self {
+        Self::Json(error)
+    }
+}
+
+impl From<fmt::Error> for CanonicalError {
+    fn from(error: fmt::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// The canonical text of `json`.
+fn text_of(json: &[u8]) -> Result<String, CanonicalError> {
+    let mut writer = Writer {
+        // Most texts are no longer than their document.
+        text: Vec::with_capacity(json.len().min(LENGTH_MAX)),
+        members: Vec::new(),
+        open: heapless::Vec::new(),
+        scratch: Vec::new(),
+    };
+    walk::<DEPTH_MAX>(json, &mut writer)?;
+    // What was copied was UTF-8, and cut between characters only.
+    String::from_utf8(writer.text).map_err(|_| CanonicalError::Write(fmt::Error))
+}
+
+/// What a document has come to so far.
+struct Writer<'a> {
+    /// The text of what was told. Where a container is open, a comma follows each of its elements
+    /// and members.
+    text: Vec<u8>,
+    /// The members of all open objects, outermost object first.
+    members: Vec<Member<'a>>,
+    open: heapless::Vec<Frame, DEPTH_MAX>,
+    /// Where members are put in order.
+    scratch: Vec<u8>,
+}
+
+/// An open array or object.
+struct Frame {
+    outer: Option<Container>,
+    /// Where its bracket stands in the text.
+    start: usize,
+    /// How many members the objects around it have.
+    members: usize,
+}
+
+/// A member of an open object.
+#[derive(Clone, Copy)]
+struct Member<'a> {
+    key: Key,
+    /// The opening quote of its name in the document.
+    place: Cursor<'a>,
+    /// Where its text begins, with its name.
+    start: usize,
+    /// Where its text ends, behind a comma.
+    end: usize,
+}
+
+impl Member<'_> {
+    /// The order of the names, by their UTF-16 code units.
+    #[inline]
+    fn order(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| units(self.place).cmp(units(other.place)))
+    }
+}
+
+impl Writer<'_> {
+    #[inline]
+    fn quoted(&mut self, text: Text<'_>) {
+        self.text.push(b'"');
+        match text.canonical() {
+            Some(text) => self.text.extend_from_slice(text),
+            None => text.escaped(|piece| self.text.extend_from_slice(piece)),
+        }
+        self.text.push(b'"');
+    }
+
+    /// An integer that is a double.
+    #[inline]
+    fn exact(&mut self, Integer { negative, magnitude, digits }: Integer) {
+        if negative && magnitude > 0 {
+            self.text.push(b'-');
+        }
+        let mut buffer = [b'0'; 16];
+        let mut rest = magnitude;
+        for digit in buffer.iter_mut().take(digits).rev() {
+            *digit = b'0'.wrapping_add(u8::try_from(rest % 10).unwrap_or(0));
+            rest /= 10;
+        }
+        self.text.extend_from_slice(buffer.get(..digits.max(1)).unwrap_or_default());
+    }
+
+    /// As ECMAScript writes it.
+    fn double(&mut self, double: f64) {
+        self.text.extend_from_slice(ryu_js::Buffer::new().format_finite(double).as_bytes());
+    }
+
+    /// Puts the members of the object that ends, those from the `first` on, in their order.
+    #[inline]
+    fn put_in_order(&mut self, first: usize) -> Result<(), Fault> {
+        let members = self.members.get_mut(first..).unwrap_or_default();
+        if !members.is_sorted_by(|one, next| one.order(next).is_lt()) {
+            let start = members.first().map_or(0, |member| member.start);
+            sort(members)?;
+            self.scratch.clear();
+            for member in members {
+                let text = self.text.get(member.start..member.end).unwrap_or_default();
+                self.scratch.extend_from_slice(text);
+            }
+            self.text.truncate(start);
+            self.text.extend_from_slice(&self.scratch);
+        }
+        self.members.truncate(first);
+        Ok(())
+    }
+}
+
+/// Sorts members by their names, no two of which may be the same.
+fn sort(members: &mut [Member<'_>]) -> Result<(), Fault> {
+    members
+        .sort_unstable_by(|one, other| one.order(other).then_with(|| one.start.cmp(&other.start)));
+    let pairs = members.iter().zip(members.iter().skip(1));
+    let repeated = pairs.filter(|(one, next)| one.order(next).is_eq()).map(|(_, next)| next);
+    match repeated.min_by_key(|member| member.start) {
+        Some(first) => Err(first.place.error(JsonErrorKind::RepeatedName)),
+        None => Ok(()),
+    }
+}
+
+impl<'a> Visitor<'a> for Writer<'a> {
+    #[inline]
+    fn word(&mut self, word: Word) {
+        self.text.extend_from_slice(match word {
+            Word::Null => b"null",
+            Word::True => b"true",
+            Word::False => b"false",
+        });
+    }
+
+    #[inline]
+    fn integer(&mut self, integer: Integer) {
+        if integer.magnitude <= EXACT_MAX {
+            self.exact(integer);
+        } else {
+            self.double(integer.double());
+        }
+    }
+
+    fn number(&mut self, number: Number<'a>) -> Result<(), Fault> {
+        self.double(number.double()?);
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self, text: Text<'a>) {
+        self.quoted(text);
+    }
+
+    #[inline]
+    fn open(&mut self, outer: Option<Container>) -> Option<()> {
+        let frame = Frame { outer, start: self.text.len(), members: self.members.len() };
+        self.open.push(frame).ok()?;
+        // Which of the two brackets it is, `close` is told.
+        self.text.push(b'[');
+        Some(())
+    }
+
+    #[inline]
+    fn name(&mut self, name: Text<'a>, place: Cursor<'a>) {
+        let start = self.text.len();
+        self.members.push(Member { key: Key::new(name, place), place, start, end: start });
+        self.quoted(name);
+        self.text.push(b':');
+    }
+
+    #[inline]
+    fn add(&mut self, container: Container) {
+        self.text.push(b',');
+        if container == Container::Object
+            && let Some(member) = self.members.last_mut()
+        {
+            member.end = self.text.len();
+        }
+    }
+
+    #[inline]
+    fn close(&mut self, container: Container) -> Result<Option<Container>, Fault> {
+        let Some(Frame { outer, start, members }) = self.open.pop() else {
+            return Ok(None);
+        };
+        let close = match container {
+            Container::Array => b']',
+            Container::Object => {
+                self.put_in_order(members)?;
+                if let Some(bracket) = self.text.get_mut(start) {
+                    *bracket = b'{';
+                }
+                b'}'
+            }
+        };
+        // The bracket takes the place of the last comma.
+        self.text.pop_if(|last| *last == b',');
+        self.text.push(close);
+        Ok(outer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use core::error::Error as _;
+    use core::fmt;
+    use std::format;
+    use std::string::{String, ToString as _};
+
+    use super::{CanonicalError, Member, canonicalize};
+    use crate::error::JsonErrorKind::{
+        DepthLimit, ExpectedCommaOrBrace, NumberRange, RepeatedName, TrailingData,
+    };
+    use crate::{DEPTH_MAX, JsonError};
+
+    fn text(json: &str) -> Result<String, CanonicalError> {
+        let mut text = String::new();
+        canonicalize(json.as_bytes(), &mut text).map(|()| text)
+    }
+
+    #[test]
+    fn each_document_has_its_text() {
+        for (json, expected) in [
+            (" null ", "null"),
+            ("[ true , false ]", "[true,false]"),
+            ("[ ]", "[]"),
+            ("{ }", "{}"),
+            (r#"{ "" : { } }"#, r#"{"":{}}"#),
+            (r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#),
+            (
+                r#"{"c":[{"z":0,"y":1},{}],"b":{"a":[]}}"#,
+                r#"{"b":{"a":[]},"c":[{"y":1,"z":0},{}]}"#,
+            ),
+            (r#"[{"b":1,"a":2},{"b":1,"a":2},3]"#, r#"[{"a":2,"b":1},{"a":2,"b":1},3]"#),
+            // One name in two objects, one of which is in the other.
+            (r#"{"b":{"b":1,"a":2},"a":{"a":3}}"#, r#"{"a":{"a":3},"b":{"a":2,"b":1}}"#),
+            // By what a name stands for and not by its spelling: a line feed is less than A.
+            (r#"{"A":1,"\n":2}"#, r#"{"\n":2,"A":1}"#),
+            // By code units and not by characters: those of the second name are surrogates.
+            ("{\"\u{FB33}\":1,\"😂\":2}", "{\"😂\":2,\"\u{FB33}\":1}"),
+            (r#""\u0041\/\u000A\u001F\u007f\u20AC\ud83d\uDE02""#, "\"A/\\n\\u001f\u{7F}€😂\""),
+        ] {
+            assert_eq!(text(json).as_deref(), Ok(expected), "{json}");
+        }
+    }
+
+    #[test]
+    fn each_number_has_its_text() {
+        for (numbers, expected) in [
+            (&["0", "-0", "0.0", "-0e9", "1e-400", "-1e-99999999999999999999"][..], "0"),
+            (&["1", "1.0", "10e-1"], "1"),
+            (&["-100", "-1e2", "-100.00"], "-100"),
+            (&["9007199254740992", "9007199254740993", "9007199254740992.9"], "9007199254740992"),
+            (&["-9007199254740992"], "-9007199254740992"),
+            (&["9007199254740995", "9007199254740996"], "9007199254740996"),
+            (&["1000000000000000128", "1000000000000000100"], "1000000000000000100"),
+            (&["9999999999999999999"], "10000000000000000000"),
+            (&["123456789012345678901"], "123456789012345680000"),
+            (&["999999999999999900000"], "999999999999999900000"),
+            (&["1000000000000000000000", "1e21"], "1e+21"),
+            (&["0.000001", "1e-6", "0.1e-5"], "0.000001"),
+            (&["0.0000001", "1E-7"], "1e-7"),
+            (&["333333333.33333329"], "333333333.3333333"),
+            // In the middle between two shortest ones, the even one.
+            (&["1156210071091174.25", "1156210071091174.3"], "1156210071091174.2"),
+            (&["1.7976931348623157e308"], "1.7976931348623157e+308"),
+            (&["5e-324", "3e-324"], "5e-324"),
+        ] {
+            for number in numbers {
+                assert_eq!(text(number).as_deref(), Ok(expected), "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_text_is_an_error_and_nothing_is_written() {
+        for (json, kind, offset) in [
+            (r#"{"a":1,"a":1}"#, RepeatedName, 7),
+            (r#"{"a":1, "\u0061":2}"#, RepeatedName, 8),
+            (r#"{"":0,"":0}"#, RepeatedName, 6),
+            (r#"{"\u0000":0,"":0,"\u0000":0}"#, RepeatedName, 17),
+            // The first that is one too many, wherever its name comes in the order.
+            (r#"{"b":1,"a":1,"c":1,"b":1,"a":1,"a":1}"#, RepeatedName, 19),
+            (r#"{"a long name":1,"b":1,"a long nam\u0065":1}"#, RepeatedName, 23),
+            ("{\"😂\":1,\"\\ud83d\\ude02\":1}", RepeatedName, 10),
+            (r#"[{"a":{"b":1,"b":2},"a":1}]"#, RepeatedName, 13),
+            (r#"[{"a":{"b":1},"a":1},{"c":1,"c":1}]"#, RepeatedName, 14),
+            // What is wrong before the object ends is found first.
+            (r#"{"a":1,"a":1]"#, ExpectedCommaOrBrace, 12),
+            (r#"{"a":1,"a":1e400}"#, NumberRange, 11),
+            (r#"{"b":1,"a":1} {"#, TrailingData, 14),
+        ] {
+            let mut written = String::new();
+            let error = canonicalize(json.as_bytes(), &mut written);
+            assert_eq!(error, Err(CanonicalError::Json(JsonError { kind, offset })), "{json}");
+            assert_eq!(written, "", "{json}");
+        }
+    }
+
+    #[test]
+    fn the_deepest_document_has_a_text_and_one_deeper_has_none() {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let nested = |inner: &str, times| {
+                format!("{}{inner}{}", open.repeat(times), close.repeat(times))
+            };
+            let deepest = nested("0", DEPTH_MAX);
+            assert_eq!(text(&deepest).as_ref(), Ok(&deepest));
+            let error = JsonError { kind: DepthLimit(64), offset: open.len() * DEPTH_MAX };
+            assert_eq!(text(&nested("[]", DEPTH_MAX)), Err(error.into()));
+        }
+    }
+
+    #[test]
+    fn what_a_writer_refuses_is_an_error() {
+        /// Takes nothing.
+        struct Full;
+        impl fmt::Write for Full {
+            fn write_str(&mut self, _: &str) -> fmt::Result {
+                Err(fmt::Error)
+            }
+        }
+        let error = canonicalize(b"[1]", &mut Full).unwrap_err();
+        assert_eq!(error, CanonicalError::Write(fmt::Error));
+        assert_eq!(error.to_string(), "expected the writer to take the canonical text");
+        assert!(error.source().is_some_and(<dyn core::error::Error>::is::<fmt::Error>));
+
+        let error = canonicalize(b"[1", &mut Full).unwrap_err();
+        assert_eq!(error.to_string(), "byte 2: expected ',' or ']' after an array element");
+        assert!(error.source().is_none());
+    }
+
+    #[test]
+    fn a_member_keeps_the_promise_about_memory() {
+        assert!(size_of::<Member<'_>>() <= 40);
+    }
+}
