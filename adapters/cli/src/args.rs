@@ -33,6 +33,9 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Print the policies that can be chosen by name
     Presets(Presets),
+    /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
+    /// are not, the same
+    Json(Json),
     /// Print the script by which a shell completes this command line
     Completions(Completions),
     /// Print the manual page; unstuck man | man -l - shows it
@@ -147,6 +150,16 @@ impl Presets {
 }
 
 #[derive(Args)]
+pub(crate) struct Json {
+    /// A file, or - for standard input, that holds one document, or one a line
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Human)]
+    pub(crate) format: DocumentFormat,
+}
+
+#[derive(Args)]
 pub(crate) struct Completions {
     /// The shell that is to complete it
     #[arg(value_name = "SHELL")]
@@ -179,6 +192,14 @@ pub(crate) enum TableFormat {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocumentFormat {
+    /// For people
+    Human,
+    /// One JSON object a line for each document
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PolicyFormat {
     /// For people
     Human,
@@ -196,8 +217,8 @@ fn preset_names() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 5] {
-    ["scan", "eval", "presets", "completions", "man"]
+const fn command_names() -> [&'static str; 6] {
+    ["scan", "eval", "presets", "json", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {

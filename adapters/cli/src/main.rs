@@ -13,6 +13,7 @@ mod feedback;
 mod human;
 mod inputs;
 mod jobs;
+mod json;
 mod machine;
 mod manual;
 mod output;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Scan(scan) => scan::run(&scan),
         Command::Eval(eval) => eval::run(&eval),
         Command::Presets(presets) => policies::run(&presets),
+        Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::page(&man),
     };

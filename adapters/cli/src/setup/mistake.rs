@@ -36,13 +36,18 @@ impl Mistake {
 
     /// The line of `text` with the mistake marked in it, as compilers show it.
     pub(crate) fn quote(&self, text: &str) -> String {
+        self.quote_from(text, 1)
+    }
+
+    /// As [`Mistake::quote`], where the first line of `text` is the line `first` of its file.
+    pub(crate) fn quote_from(&self, text: &str, first: usize) -> String {
         let before = self.before(text);
         let start = before.len();
         let begin = start - line_of(before).len();
         let line = text[begin..].lines().next().unwrap_or_default();
         let fault = line.get(start - begin..).unwrap_or_default();
         let long = self.span.end.saturating_sub(start).min(fault.len());
-        let number = self.place(text).0.to_string();
+        let number = (self.place(text).0 + first - 1).to_string();
         let gutter = " ".repeat(number.len());
         let room = COLUMNS - number.len() - " | ".len();
 

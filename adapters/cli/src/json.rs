@@ -1,0 +1,199 @@
+//! `unstuck json`: prints what documents come to, and so why two are, or are not, the same.
+
+mod documents;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use unstuck_core::Digest;
+use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, canonicalize};
+
+use crate::args::{DocumentFormat, Json};
+use crate::exit::Exit;
+use crate::output::{Output, Reader, complain};
+use crate::setup::Mistake;
+use crate::shown::plain;
+use documents::{Document, documents};
+
+static EXACT: Fingerprinter<Exact> = Fingerprinter::new(0);
+static RFC8785: Fingerprinter<Rfc8785> = Fingerprinter::new(0);
+
+const STRONG: Style = Style::new().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+pub(crate) fn run(json: &Json) -> Exit {
+    let name = json.file.display().to_string();
+    let bytes = match read(&json.file) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            complain(&name, &format!("cannot be read: {error}"));
+            return Exit::Input;
+        }
+    };
+    let documents = documents(&bytes);
+    if documents.is_empty() {
+        complain(&name, "nothing in it: expected a JSON document, or one a line");
+        return Exit::Input;
+    }
+    let reader = match json.format {
+        DocumentFormat::Human => Reader::Person,
+        DocumentFormat::Jsonl => Reader::Program,
+    };
+    let mut known = Known::default();
+    let mut output = Output::stdout(reader);
+    let mut exit = Exit::Clean;
+    for document in &documents {
+        let found = Found::of(document.json);
+        if found.is_err() {
+            exit = Exit::Input;
+        }
+        let text = match json.format {
+            DocumentFormat::Human => human(document, &found, &mut known),
+            DocumentFormat::Jsonl => line(document, &found),
+        };
+        if let Err(closed) = output.write(&text) {
+            return closed.exit(exit);
+        }
+    }
+    exit
+}
+
+/// All of a file, or of standard input if it is `-`.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    fs::read(file)
+}
+
+/// What a document comes to.
+struct Found {
+    exact: Digest,
+    rfc8785: Result<Digest, JsonError>,
+    canonical: Result<String, JsonError>,
+}
+
+impl Found {
+    fn of(json: &[u8]) -> Result<Self, JsonError> {
+        let exact = EXACT.fingerprint(json)?;
+        let mut text = String::new();
+        let canonical = match canonicalize(json, &mut text) {
+            Err(CanonicalError::Json(error)) => Err(error),
+            // A string takes all that is written.
+            Ok(()) | Err(_) => Ok(text),
+        };
+        Ok(Self { exact, rfc8785: RFC8785.fingerprint(json), canonical })
+    }
+}
+
+fn digits(digest: Digest) -> String {
+    format!("{:016x}", digest.bits())
+}
+
+/// What was printed before: of each digest, the line of the first document that has it.
+#[derive(Default)]
+struct Known {
+    exact: HashMap<Digest, usize>,
+    rfc8785: HashMap<Digest, usize>,
+}
+
+/// Where `digest` was seen first, if that was not on this `line`.
+fn seen(known: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
+    match *known.entry(digest).or_insert(line) {
+        first if first == line => String::new(),
+        first => format!("  as line {first}"),
+    }
+}
+
+/// A document as a person reads it.
+fn human(document: &Document<'_>, found: &Result<Found, JsonError>, known: &mut Known) -> String {
+    let line = document.line;
+    let mut text = format!("{STRONG}line {line}{STRONG:#}\n");
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            let _ = writeln!(text, "  {BAD}error{BAD:#}      {error}");
+            text.push_str(&indented(&quote(document, error)));
+            return text;
+        }
+    };
+    // Writing to a string cannot fail.
+    let same = seen(&mut known.exact, found.exact, line);
+    let _ = writeln!(text, "  exact      {}{same}", digits(found.exact));
+    match found.rfc8785 {
+        Ok(digest) => {
+            let same = seen(&mut known.rfc8785, digest, line);
+            let _ = writeln!(text, "  rfc8785    {}{same}", digits(digest));
+        }
+        Err(error) => {
+            let _ = writeln!(text, "  rfc8785    none: {error}");
+        }
+    }
+    match &found.canonical {
+        Ok(canonical) => {
+            let _ = writeln!(text, "  canonical  {}", plain(canonical));
+        }
+        Err(error) => {
+            let _ = writeln!(text, "  canonical  none: {error}");
+            text.push_str(&indented(&quote(document, error)));
+        }
+    }
+    text
+}
+
+/// The line of the document that has the error, with its place marked.
+fn quote(document: &Document<'_>, error: &JsonError) -> String {
+    let text = String::from_utf8_lossy(document.json);
+    // A byte that is no UTF-8 is shown as a sign that takes more.
+    let before = document.json.get(..error.offset).unwrap_or(document.json);
+    let start = String::from_utf8_lossy(before).len();
+    Mistake::new(start..start + 1, "").quote_from(&text, document.line)
+}
+
+fn indented(lines: &str) -> String {
+    lines.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[derive(Serialize)]
+struct FoundLine<'a> {
+    line: usize,
+    exact: String,
+    rfc8785: Option<String>,
+    canonical: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical_error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ErrorLine {
+    line: usize,
+    error: String,
+    offset: usize,
+}
+
+/// A document as a program reads it.
+fn line(document: &Document<'_>, found: &Result<Found, JsonError>) -> String {
+    let line = match found {
+        Ok(found) => serde_json::to_string(&FoundLine {
+            line: document.line,
+            exact: digits(found.exact),
+            rfc8785: found.rfc8785.ok().map(digits),
+            canonical: found.canonical.as_deref().ok(),
+            canonical_error: found.canonical.as_ref().err().map(ToString::to_string),
+        }),
+        Err(error) => serde_json::to_string(&ErrorLine {
+            line: document.line,
+            error: error.kind.to_string(),
+            offset: error.offset,
+        }),
+    };
+    // Lines of numbers and strings have no way to fail.
+    line.unwrap_or_default() + "\n"
+}
