@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_words_of_the_canary_are_those_looked_for() {
-        let source = fs::read_to_string(folder("fuzz_targets/canary.rs")).expect("the canary");
+        let source = fs::read_to_string(folder("checks/src/canary.rs")).expect("the canary");
         assert!(source.contains("\"canary: {said:?} "), "{CANARY_FOUND} is not what it says");
     }
 
