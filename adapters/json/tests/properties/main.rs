@@ -2,4 +2,5 @@
 
 mod grammar;
 mod meaning;
+mod random;
 mod tree;
