@@ -1,15 +1,25 @@
 //! Tries to break: bytes have a fingerprint exactly when they are JSON to `serde_json` too, the
-//! documented limits of either aside, and keep it however `serde_json` spells them again.
+//! documented limits of either aside, and keep it however `serde_json` spells them again; two
+//! trees have one fingerprint, however they are spelled, exactly when they mean the same.
 
+use arbitrary::Unstructured;
 use serde_json::Value;
 use unstuck_json::{JsonErrorKind, fingerprint, fingerprint_members, string_member};
 
-/// Takes the bytes for a document.
+use crate::documents::Document;
+
+/// Takes the bytes for a document, and then for what two documents are made from.
 ///
 /// # Panics
 ///
-/// If it is JSON to one of the two alone, or loses its fingerprint.
-pub fn check(json: &[u8]) {
+/// If one is JSON to one of the two alone, or loses its fingerprint.
+pub fn check(bytes: &[u8]) {
+    read(bytes);
+    spell(bytes);
+}
+
+/// Reads the document as `serde_json` does.
+fn read(json: &[u8]) {
     let ours = fingerprint(json);
     let theirs = serde_json::from_slice::<Value>(json);
     if let Err(error) = ours {
@@ -87,4 +97,19 @@ fn look_up(json: &[u8], value: &Value) {
     let all: Vec<&str> = value.as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
     let expected = if all.is_empty() { Ok(None) } else { fingerprint(json).map(Some) };
     assert_eq!(fingerprint_members(json, &all), expected, "{value}");
+}
+
+/// Makes two documents, each with two spellings.
+fn spell(bytes: &[u8]) {
+    let mut bytes = Unstructured::new(bytes);
+    let documents = [Document::new(&mut bytes), Document::new(&mut bytes)];
+    let [Ok(one), Ok(other)] = documents else { return };
+    let [of_one, of_other] = [&one, &other].map(|document| {
+        let [digest, again] =
+            document.spellings.each_ref().map(|json| fingerprint(json.as_bytes()));
+        assert!(digest.is_ok() && digest == again, "{:?}", document.spellings);
+        digest
+    });
+    let same = one.tree.canonical() == other.tree.canonical();
+    assert_eq!(of_one == of_other, same, "{:?} and {:?}", one.spellings, other.spellings);
 }

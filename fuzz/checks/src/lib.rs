@@ -10,9 +10,12 @@ pub mod fingerprint;
 pub mod text;
 pub mod trace;
 
+mod documents;
 #[path = "../../../core/tests/oracle/model.rs"]
 mod model;
 #[path = "../../../core/tests/oracle/pair.rs"]
 mod pair;
 mod rules;
 mod stream;
+#[path = "../../../adapters/json/tests/properties/tree.rs"]
+mod tree;
