@@ -38,10 +38,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.next = self.next.wrapping_sub(count);
         self.begun = self.begun.min(self.next);
         self.era = self.era.wrapping_add(1);
-        // The latest step goes on if only calls of it were taken back.
+        // The latest step goes on if a part of it is left, of which there may be more than is held.
+        let left = self.open.len().saturating_add(usize::try_from(self.window.len()).unwrap_or(0));
         let cut = usize::from(self.in_step).saturating_sub(taken);
-        if usize::from(oldest.in_step) == cut {
-            self.in_step = oldest.in_step;
+        let kept = cut.min(left);
+        if kept > 0 && usize::from(oldest.in_step).min(left) == kept {
+            self.in_step = u8::try_from(cut).unwrap_or(u8::MAX);
         } else {
             self.step = None;
             self.in_step = 0;

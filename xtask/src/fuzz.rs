@@ -1,11 +1,10 @@
 //! Fuzzing: the canary, which must be found, and then the targets, which must hold.
 //!
-//! An input that breaks a target is a bug, or a claim that goes too far. It becomes an ordinary
-//! case: reduce it with `cargo fuzz tmin --fuzz-dir fuzz --sanitizer none <target> <file>`, and
-//! write it down, readable, among the tests of the crate that is to blame: the events of `engine`
-//! in `core`, a document of `fingerprint` in `adapters/json`, a transcript of `trace` in
-//! `adapters/trace`, a call of `text` in `adapters/text`. What fuzzing finds is then tested without
-//! it; no corpus and no found file is committed.
+//! Each run begins with the inputs in `fuzz/corpus` and `fuzz/regressions`, and with parts of the
+//! recorded runs. What it learns stays on the machine, beneath `fuzz/target`.
+//! `fuzz/regressions/README.md` says what to do with an input that breaks a target.
+
+mod told;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,8 +14,9 @@ use std::process::{Command, Stdio};
 
 use clap::{Args, ValueEnum};
 
-use crate::machine::{self, cargo};
+use crate::machine::{self, Machine, cargo};
 use crate::step::{Outcome, Step};
+use told::Figures;
 
 /// What is fuzzed, and for how long.
 #[derive(Args, Clone, Copy, Debug)]
@@ -45,11 +45,29 @@ enum Target {
     Text,
 }
 
+impl Plan {
+    /// So few seconds for each target that every change can wait for them.
+    const BRIEF: Self = Self { target: None, seconds: 3 };
+
+    /// The targets to be tried, which the canary is none of.
+    fn targets(self) -> impl Iterator<Item = Target> {
+        let targets = Target::value_variants().iter().copied();
+        let asked = move |target: &Target| self.target.is_none_or(|asked| asked == *target);
+        targets.filter(|target| *target != Target::Canary).filter(asked)
+    }
+}
+
 /// The crate that holds the targets.
 const FOLDER: &str = "fuzz";
 
 /// The recorded runs, from which the first inputs are made.
 const RUNS: &str = "adapters/trace/runs";
+
+/// Where the inputs of each target are that everybody has.
+const COMMITTED: [&str; 2] = ["corpus", "regressions"];
+
+/// What brings `cargo-fuzz`.
+const INSTALL: [&str; 3] = ["install", "cargo-fuzz", "--locked"];
 
 /// The inputs within which the canary must be found. It takes some ten thousand.
 const CANARY_RUNS: u32 = 1_000_000;
@@ -65,6 +83,15 @@ const LENGTH_MAX: u32 = 4096;
 /// than a few milliseconds.
 const SLOW: u32 = 60;
 
+/// What becomes of the inputs that a fuzzer learns.
+#[derive(Clone, Copy, Debug)]
+enum Learnt {
+    /// The next run begins with them.
+    Kept,
+    /// The next run begins as this one did, and takes as long.
+    Forgotten,
+}
+
 /// Runs the steps of `plan`: the build, the canary, and each target asked for.
 pub(crate) fn steps(plan: Plan) -> Vec<Step> {
     let mut built = Outcome::Passed;
@@ -76,32 +103,56 @@ pub(crate) fn steps(plan: Plan) -> Vec<Step> {
         return steps;
     }
     steps.push(Step::run("canary", canary));
-    let asked = |target: &&Target| plan.target.is_none_or(|asked| asked == **target);
-    let targets = Target::value_variants().iter().filter(|target| **target != Target::Canary);
     steps.extend(
-        targets.filter(asked).map(|target| Step::run(target.name(), || target.fuzz(plan.seconds))),
+        plan.targets()
+            .map(|target| Step::run(target.name(), || target.fuzz(Learnt::Kept, plan.seconds))),
     );
     steps
+}
+
+/// The canary, and each target for a moment: what has broken is often found at once.
+pub(crate) fn briefly(machine: Machine) -> Outcome {
+    if !has_cargo_fuzz() {
+        match machine {
+            Machine::Developer => return Outcome::LeftOut(missing()),
+            Machine::Ci => match Outcome::of(cargo().args(INSTALL)) {
+                Outcome::Passed => {}
+                other => return other,
+            },
+        }
+    }
+    let begun = build().and_then(canary);
+    if begun != Outcome::Passed {
+        return begun;
+    }
+    let plan = Plan::BRIEF;
+    let outcomes = plan.targets().map(|target| target.fuzz(Learnt::Forgotten, plan.seconds));
+    outcomes.fold(Outcome::Passed, |before, outcome| before.and_then(|| outcome))
 }
 
 /// Builds every target, by `cargo-fuzz`.
 fn build() -> Outcome {
     if !has_cargo_fuzz() {
-        let how = "`cargo fuzz` is not installed; `cargo install cargo-fuzz --locked` brings it";
-        return Outcome::Failed(how.into());
+        return Outcome::Failed(missing());
     }
     Outcome::of(&mut cargo_fuzz("build"))
+}
+
+fn missing() -> String {
+    format!("`cargo fuzz` is not installed; `cargo {}` brings it", INSTALL.join(" "))
 }
 
 /// The planted bug is found, from nothing, by the same inputs every time.
 fn canary() -> Outcome {
     let name = Target::Canary.name();
-    let (corpus, finds) = (corpus(Target::Canary), folder("artifacts").join(name));
-    if let Err(error) = emptied(&corpus).and_then(|()| emptied(&finds)) {
+    let learnt = Learnt::Forgotten.folder(Target::Canary);
+    let begun = Learnt::Forgotten.begin(Target::Canary);
+    if let Err(error) = begun.and_then(|()| emptied(&folder("artifacts").join(name))) {
         return Outcome::Failed(format!("the canary's folders cannot be emptied: {error}"));
     }
     let mut command = cargo_fuzz("run");
-    command.args([name, "--"]).args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
+    command.arg(name).arg(learnt).arg("--");
+    command.args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
     // What a fuzzer says of a bug is long, and would be taken for one: this one is as it should be.
     match command.stdin(Stdio::null()).output() {
         Err(error) => Outcome::Failed(format!("`cargo fuzz` did not start: {error}")),
@@ -121,6 +172,26 @@ fn found(output: &str) -> Outcome {
     Outcome::Failed(why)
 }
 
+impl Learnt {
+    /// Where they are, from the root of the repository.
+    fn folder(self, target: Target) -> PathBuf {
+        let kind = match self {
+            Self::Kept => "learnt",
+            Self::Forgotten => "forgotten",
+        };
+        Path::new(FOLDER).join("target").join(kind).join(target.name())
+    }
+
+    /// Makes the folder, if need be an empty one.
+    fn begin(self, target: Target) -> io::Result<()> {
+        let folder = machine::root().join(self.folder(target));
+        match self {
+            Self::Kept => fs::create_dir_all(folder),
+            Self::Forgotten => emptied(&folder),
+        }
+    }
+}
+
 impl Target {
     /// The target's name, which is that of its file.
     fn name(self) -> &'static str {
@@ -134,27 +205,36 @@ impl Target {
         }
     }
 
-    /// Tries to break the target for so many seconds. What is learnt stays in its corpus, so that
-    /// the next time begins there.
-    fn fuzz(self, seconds: u32) -> Outcome {
-        if let Err(error) = self.seed() {
+    /// Tries to break the target for so many seconds.
+    fn fuzz(self, learnt: Learnt, seconds: u32) -> Outcome {
+        if let Err(error) = learnt.begin(self).and_then(|()| self.seed(learnt)) {
             return Outcome::Failed(format!("the runs in {RUNS} gave no inputs: {error}"));
         }
         let mut command = cargo_fuzz("run");
-        command.args([self.name(), "--"]);
+        // What is learnt goes into the first folder.
+        command.arg(self.name()).arg(learnt.folder(self)).args(self.committed()).arg("--");
         command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
         command.args([format!("-max_len={LENGTH_MAX}"), "-print_final_stats=1".into()]);
         command.arg(format!("-dict={FOLDER}/words.dict"));
-        Outcome::of(&mut command)
+        let (outcome, output) = Outcome::of_heard_showing(command, told::is_news);
+        if let Some(figures) = Figures::of(&output) {
+            println!("{}: {figures}", self.name());
+        }
+        outcome
     }
 
-    /// Puts the first inputs into the corpus of the target.
-    fn seed(self) -> io::Result<()> {
-        let corpus = corpus(self);
-        fs::create_dir_all(&corpus)?;
+    /// The folders of inputs that everybody has. Of most targets nothing was ever found.
+    fn committed(self) -> impl Iterator<Item = PathBuf> {
+        let folders = COMMITTED.map(|kind| Path::new(FOLDER).join(kind).join(self.name()));
+        folders.into_iter().filter(|folder| machine::root().join(folder).is_dir())
+    }
+
+    /// Puts the inputs that the recorded runs make among those that were learnt.
+    fn seed(self, learnt: Learnt) -> io::Result<()> {
+        let learnt = machine::root().join(learnt.folder(self));
         for (run, text) in runs(&machine::root().join(RUNS))? {
             for (n, input) in self.inputs(&text).into_iter().enumerate() {
-                fs::write(corpus.join(format!("{run}-{n}")), input)?;
+                fs::write(learnt.join(format!("{run}-{n}")), input)?;
             }
         }
         Ok(())
@@ -189,11 +269,6 @@ fn runs(folder: &Path) -> io::Result<Vec<(String, String)>> {
         }
     }
     Ok(runs)
-}
-
-/// Where the inputs of a target are kept.
-fn corpus(target: Target) -> PathBuf {
-    folder("corpus").join(target.name())
 }
 
 /// A folder of the fuzzing crate.
@@ -244,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_words_of_the_canary_are_those_looked_for() {
-        let source = fs::read_to_string(folder("fuzz_targets/canary.rs")).expect("the canary");
+        let source = fs::read_to_string(folder("checks/src/canary.rs")).expect("the canary");
         assert!(source.contains("\"canary: {said:?} "), "{CANARY_FOUND} is not what it says");
     }
 

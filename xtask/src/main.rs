@@ -38,18 +38,19 @@ enum Chore {
     /// Check everything that a change must pass, and report all that it does not
     ///
     /// The steps, in their order: format, clippy, tests, doc tests, docs, the
-    /// fuzz targets, what the engine links, the recorded runs, the rules of the
-    /// repository, and the build for a microcontroller. A step that fails stops none of the others. A step that
-    /// this machine lacks something for is left out and says so; with CI set in
-    /// the environment what is missing is installed, and a step that cannot run
-    /// has failed. The exit code is 0 if nothing failed, 1 if anything did.
+    /// fuzz targets, a few seconds of fuzzing, what the engine links, the recorded
+    /// runs, the rules of the repository, and the build for a microcontroller. A
+    /// step that fails stops none of the others. A step that this machine lacks
+    /// something for is left out and says so; with CI set in the environment what
+    /// is missing is installed, and a step that cannot run has failed. The exit
+    /// code is 0 if nothing failed, 1 if anything did.
     Test,
     /// Try inputs that nobody thought of on every claim that holds for any input
     ///
     /// A bug that was planted comes first and must be found; else what is not
-    /// found means nothing. Needs `cargo install cargo-fuzz --locked`, and is no
-    /// part of `cargo xtask test`: that gives the same answer every time. The
-    /// exit code is 0 if the planted bug was found and no other, else 1.
+    /// found means nothing. Needs `cargo install cargo-fuzz --locked`. The
+    /// next run begins with what this one learnt. The exit code is 0 if the
+    /// planted bug was found and no other, else 1.
     Fuzz(fuzz::Plan),
     /// Print how much memory the engine takes, and how much code it is
     ///
@@ -85,6 +86,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("doc tests", steps::doc_tests),
             Step::run("docs", steps::docs),
             Step::run("fuzz targets", steps::fuzz_targets),
+            Step::run("fuzzing", || fuzz::briefly(machine)),
             Step::run("bare", bare::check),
             Step::run("runs", steps::runs),
             Step::run("tidy", steps::tidy),

@@ -32,11 +32,19 @@ impl Outcome {
     /// Runs `command` to its end, shows what it prints and gives it back too.
     ///
     /// Both of its streams go through one pipe, in the order of writing.
-    pub(crate) fn of_heard(mut command: Command) -> (Self, String) {
+    pub(crate) fn of_heard(command: Command) -> (Self, String) {
+        Self::of_heard_showing(command, |_| true)
+    }
+
+    /// As [`Outcome::of_heard`], but shows only the lines that are to be.
+    pub(crate) fn of_heard_showing(
+        mut command: Command,
+        is_shown: impl Fn(&str) -> bool,
+    ) -> (Self, String) {
         let words = words(&command);
         println!("+ {words}");
         command.stdin(Stdio::null());
-        match hear(command) {
+        match hear(command, is_shown) {
             Ok((status, output)) => (Self::of_status(&words, Ok(status)), output),
             Err(error) => (Self::of_status(&words, Err(error)), String::new()),
         }
@@ -145,8 +153,8 @@ fn quoted(word: Cow<'_, str>) -> String {
     }
 }
 
-/// Runs `command`, passing on each line as it comes, and keeps them all.
-fn hear(mut command: Command) -> io::Result<(ExitStatus, String)> {
+/// Runs `command`, passing on each line that is to be shown as it comes, and keeps them all.
+fn hear(mut command: Command, is_shown: impl Fn(&str) -> bool) -> io::Result<(ExitStatus, String)> {
     let (reader, writer) = io::pipe()?;
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
     // The command holds this side's writing ends. The pipe has no end before
@@ -157,8 +165,11 @@ fn hear(mut command: Command) -> io::Result<(ExitStatus, String)> {
     let mut output = String::new();
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
-        io::stdout().write_all(&line)?;
-        output.push_str(&String::from_utf8_lossy(&line));
+        let text = String::from_utf8_lossy(&line);
+        if is_shown(&text) {
+            io::stdout().write_all(&line)?;
+        }
+        output.push_str(&text);
         line.clear();
     }
     Ok((child.wait()?, output))
@@ -235,7 +246,7 @@ mod tests {
 
         let mut command = Command::new("rustc");
         command.arg("--no-such-flag");
-        let (outcome, output) = Outcome::of_heard(command);
+        let (outcome, output) = Outcome::of_heard_showing(command, |_| false);
         assert!(matches!(outcome, Outcome::Failed(_)));
         assert!(output.contains("no-such-flag"), "{output}");
     }

@@ -154,7 +154,9 @@ fn quote(document: &Document<'_>, error: &JsonError) -> String {
     // A byte that is no UTF-8 is shown as a sign that takes more.
     let before = document.json.get(..error.offset).unwrap_or(document.json);
     let start = String::from_utf8_lossy(before).len();
-    Mistake::new(start..start + 1, "").quote_from(&text, document.line)
+    let wrong = text.get(start..).and_then(|rest| rest.chars().next());
+    let end = start + wrong.map_or(1, char::len_utf8);
+    Mistake::new(start..end, "").quote_from(&text, document.line)
 }
 
 fn indented(lines: &str) -> String {

@@ -49,3 +49,25 @@ fn a_call_settles_after_a_turn_found_a_loop() {
         pair.take(event, &mut ids).unwrap();
     }
 }
+
+/// A step of more calls than are held is taken back in part: it goes on, although the records that
+/// are left do not show where it began.
+#[test]
+fn a_long_step_goes_on_after_a_retry() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let pattern = Pattern::Streak { times: 2 };
+    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, LADDER)];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    for calls in 9..20 {
+        for taken in 1..=8 {
+            let mut pair: Pair<'_, 8> = Pair::new(&policy);
+            let mut ids = Ids::default();
+            let step = (0..calls).flat_map(|call| [ask(0, 1), answer(call, 0)]);
+            let more =
+                [ask(0, 1), answer(calls, 0), Event::Retry(1), ask(0, 1), answer(calls + 1, 0)];
+            for event in step.chain([Event::Retry(taken)]).chain(more) {
+                pair.take(event, &mut ids).unwrap();
+            }
+        }
+    }
+}

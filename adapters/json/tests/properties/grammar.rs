@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 use unstuck_json::{JsonErrorKind, fingerprint, string_member};
 
-use crate::tree::{Choices, Tree, trees};
+use crate::random::trees;
+use crate::tree::{Choices, Tree};
 
 /// Asserts that `json` is accepted exactly when `serde_json` accepts it.
 ///

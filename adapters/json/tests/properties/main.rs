@@ -3,5 +3,6 @@
 mod canonical;
 mod grammar;
 mod meaning;
+mod random;
 mod respelled;
 mod tree;

@@ -7,7 +7,8 @@ use proptest::sample::select;
 use unstuck_core::Digest;
 use unstuck_json::{Exact, Fingerprinter, JsonError, Members, fingerprint};
 
-use crate::tree::{Choices, Decimal, Tree, objects, trees};
+use crate::random::{objects, trees};
+use crate::tree::{Choices, Decimal, Tree};
 
 fn of(json: &str) -> Digest {
     fingerprint(json.as_bytes()).unwrap_or_else(|error| panic!("{json}: {error}"))

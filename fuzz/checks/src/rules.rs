@@ -1,6 +1,6 @@
 //! From bytes to a policy that owns its ladders: mostly one that can work, at times any numbers.
 
-use libfuzzer_sys::arbitrary::{Arbitrary as _, Result, Unstructured};
+use arbitrary::{Arbitrary as _, Result, Unstructured};
 use unstuck_core::{
     Action, Args, Basis, Ladder, Outcomes, Pattern, Phase, Policy, PolicyError, Progress,
     RULES_MAX, RUNGS_MAX, Results, Rule, Rung, Select, Tag, TagSet, TextRule, Texts, Tool,

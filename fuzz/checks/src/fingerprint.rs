@@ -1,0 +1,123 @@
+//! Tries to break: bytes have a fingerprint exactly when they are JSON to `serde_json` too, the
+//! documented limits of either aside, and keep it however `serde_json` spells them again; two
+//! trees have one fingerprint, however they are spelled, exactly when they mean the same.
+
+use arbitrary::Unstructured;
+use serde_json::Value;
+use unstuck_core::Digest;
+use unstuck_json::{Exact, Fingerprinter, JsonError, JsonErrorKind, Members};
+use unstuck_json::{fingerprint, string_member};
+
+use crate::documents::Document;
+
+/// Takes the bytes for a document, and then for what two documents are made from.
+///
+/// # Panics
+///
+/// If one is JSON to one of the two alone, or loses its fingerprint.
+pub fn check(bytes: &[u8]) {
+    read(bytes);
+    spell(bytes);
+}
+
+/// Reads the document as `serde_json` does.
+fn read(json: &[u8]) {
+    let ours = fingerprint(json);
+    let theirs = serde_json::from_slice::<Value>(json);
+    if let Err(error) = ours {
+        assert!(error.offset <= json.len(), "{error}");
+        assert_eq!(kept(json, &["a"]), Err(error));
+        assert_eq!(string_member(json, "a", &mut []), Err(error));
+    }
+    match (ours, theirs) {
+        (Ok(_), Ok(value)) => {
+            spell_again(json, &value);
+            look_up(json, &value);
+        }
+        (Err(error), Ok(_)) => assert!(is_limit(error.kind), "refused, though JSON: {error}"),
+        (Ok(_), Err(error)) => {
+            // Theirs is the limit of a double; ours has none.
+            let limit = error.to_string().starts_with("number out of range");
+            assert!(limit, "accepted, though not JSON: {error}");
+        }
+        (Err(_), Err(_)) => {}
+    }
+}
+
+/// The digest of those members whose name is in `keep`.
+fn kept(json: &[u8], keep: &[&str]) -> Result<Option<Digest>, JsonError> {
+    static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
+    PRINT.shape(json, &Members::ALL.primary(keep)).map(|shape| shape.primary)
+}
+
+/// Whether what has that error may well be JSON.
+fn is_limit(kind: JsonErrorKind) -> bool {
+    matches!(kind, JsonErrorKind::DepthLimit(_) | JsonErrorKind::ExponentLimit)
+}
+
+/// Spells the document twice more, its members in another order: wherever no meaning was lost on
+/// the way, the fingerprint is the same.
+fn spell_again(json: &[u8], value: &Value) {
+    let dense = value.to_string();
+    let airy = format!("{value:#}");
+    let expected = fingerprint(dense.as_bytes());
+    assert_eq!(fingerprint(airy.as_bytes()), expected, "{dense}");
+    if is_exact(value) && members(dense.as_bytes()) == members(json) {
+        assert_eq!(fingerprint(json), expected, "{dense}");
+    }
+}
+
+/// Whether every number in `value` is one that `serde_json` does not hold as a double.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(elements) => elements.iter().all(is_exact),
+        Value::Object(members) => members.values().all(is_exact),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
+/// How many members all objects of a document have together, names that occur twice counted
+/// twice: `serde_json` keeps one of them, and a fingerprint both.
+fn members(json: &[u8]) -> usize {
+    let (mut in_string, mut escaped, mut colons) = (false, false, 0);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            b':' if !in_string => colons += 1,
+            _ => {}
+        }
+    }
+    colons
+}
+
+/// Looks up each member of the outermost object by its name.
+fn look_up(json: &[u8], value: &Value) {
+    let mut buffer = vec![0; json.len()];
+    for (name, member) in value.as_object().into_iter().flatten().take(8) {
+        let found = string_member(json, name, &mut buffer);
+        assert_eq!(found, Ok(member.as_str()), "{name:?} in {value}");
+        let kept = kept(json, &[name]);
+        assert!(kept.is_ok_and(|digest| digest.is_some()), "{name:?} in {value}");
+    }
+    let all: Vec<&str> = value.as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
+    let expected = if all.is_empty() { Ok(None) } else { fingerprint(json).map(Some) };
+    assert_eq!(kept(json, &all), expected, "{value}");
+}
+
+/// Makes two documents, each with two spellings.
+fn spell(bytes: &[u8]) {
+    let mut bytes = Unstructured::new(bytes);
+    let documents = [Document::new(&mut bytes), Document::new(&mut bytes)];
+    let [Ok(one), Ok(other)] = documents else { return };
+    let [of_one, of_other] = [&one, &other].map(|document| {
+        let [digest, again] =
+            document.spellings.each_ref().map(|json| fingerprint(json.as_bytes()));
+        assert!(digest.is_ok() && digest == again, "{:?}", document.spellings);
+        digest
+    });
+    let same = one.tree.canonical() == other.tree.canonical();
+    assert_eq!(of_one == of_other, same, "{:?} and {:?}", one.spellings, other.spellings);
+}

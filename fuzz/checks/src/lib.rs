@@ -1,0 +1,21 @@
+//! The claims that hold of any bytes, each as a function that panics on bytes that break it.
+//!
+//! A fuzz target is such a function and nothing else, so that what a fuzzer finds can be tried
+//! again without one: by the test `replay`, or in a debugger.
+
+pub mod canary;
+pub mod checkpoint;
+pub mod engine;
+pub mod fingerprint;
+pub mod text;
+pub mod trace;
+
+mod documents;
+#[path = "../../../core/tests/oracle/model.rs"]
+mod model;
+#[path = "../../../core/tests/oracle/pair.rs"]
+mod pair;
+mod rules;
+mod stream;
+#[path = "../../../adapters/json/tests/properties/tree.rs"]
+mod tree;

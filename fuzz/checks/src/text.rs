@@ -1,0 +1,72 @@
+//! Tries to break: any tool, arguments and result go through the recipe of every preset and its
+//! detector, and the same run is answered in the same way whenever it is run.
+//!
+//! The three are parted by a byte that UTF-8 never has; so are further calls.
+
+use std::borrow::Cow;
+use std::iter;
+
+use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
+use unstuck_text::{PRESETS, Recipe};
+
+/// How often the calls of an input are made over: most ladders are climbed to their end.
+const ROUNDS: usize = 6;
+
+/// The most texts taken from an input; a window is filled by the calls among them.
+const TEXTS_MAX: usize = 24;
+
+/// Takes the bytes for a run of calls, and each of its texts for a turn, too.
+///
+/// # Panics
+///
+/// If an answer differs, or cannot be put into words.
+pub fn check(bytes: &[u8]) {
+    let texts: Vec<_> =
+        bytes.split(|&byte| byte == 0xFF).take(TEXTS_MAX).map(String::from_utf8_lossy).collect();
+    for preset in &PRESETS {
+        let calls = calls(&preset.recipe, &texts);
+        assert_eq!(self::calls(&preset.recipe, &texts), calls, "by {}", preset.policy.name());
+        let turns: Vec<_> = texts.iter().map(|text| preset.recipe.turn(text)).collect();
+        let verdicts = verdicts(preset.policy, &calls, &turns);
+        let again = self::verdicts(preset.policy, &calls, &turns);
+        assert_eq!(again, verdicts, "by {}", preset.policy.name());
+        for verdict in &verdicts {
+            explain(preset.policy, verdict);
+        }
+    }
+}
+
+/// The calls that are written in `texts`, each as a tool, its arguments and the result.
+fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
+    let call = |texts: &[Cow<'_, str>]| {
+        let [tool, args, result] = [0, 1, 2].map(|n| texts.get(n).map_or("", |text| text));
+        // Failures and results that were cut off need no byte of their own.
+        let failed = result.len() % 2 == 1;
+        let cut = (result.len() % 3 == 2).then_some(args);
+        (recipe.call(tool, args), recipe.cut_outcome(result, cut, failed))
+    };
+    texts.chunks(3).map(call).collect()
+}
+
+/// Everything that a detector says to the calls, made [`ROUNDS`] times, and then to the turns.
+fn verdicts(policy: &Policy<'_>, calls: &[(Call, Outcome)], turns: &[Turn]) -> Vec<Verdict> {
+    let mut detector: Detector<'_, 64> = Detector::new(policy).expect("room for any window");
+    let mut verdicts = Vec::new();
+    for (call, outcome) in iter::repeat_n(calls, ROUNDS).flatten() {
+        let announced = detector.announce(*call);
+        let verdict = detector.outcome(announced.id, *outcome);
+        verdicts.extend([announced.verdict, announced.settled, verdict]);
+    }
+    verdicts.push(detector.finish());
+    verdicts.extend(turns.iter().map(|turn| detector.text_turn(*turn)));
+    verdicts
+}
+
+/// Puts a verdict into words: those of its rule, and those for the agent.
+fn explain(policy: &Policy<'_>, verdict: &Verdict) {
+    let Some(finding) = verdict.finding else { return };
+    assert!(!finding.rule_name(policy).is_empty(), "{finding:?}");
+    assert!(finding.calls().all(|call| call <= finding.last), "{finding:?}");
+    let nudge = finding.nudge(verdict.action, "bash").to_string();
+    assert!(nudge.ends_with('.'), "{nudge}");
+}

@@ -1,0 +1,90 @@
+//! What libFuzzer tells of a run: a line for each input that it learns, of which few are news, and
+//! figures at the end.
+
+use std::fmt;
+
+/// What a fuzzer has done, as it says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Figures {
+    executions: u64,
+    per_second: u64,
+    /// The inputs of all corpora that are worth keeping.
+    corpus: u64,
+}
+
+impl Figures {
+    /// The figures in what a fuzzer said that was asked for them.
+    pub(crate) fn of(output: &str) -> Option<Self> {
+        let stat =
+            |name| output.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        let (_, corpus) = output.rsplit_once(" corp: ")?;
+        let (corpus, _) = corpus.split_once('/')?;
+        Some(Self {
+            executions: stat("stat::number_of_executed_units:")?,
+            per_second: stat("stat::average_exec_per_sec:")?,
+            corpus: corpus.parse().ok()?,
+        })
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { executions, per_second, corpus } = self;
+        write!(f, "{executions} executions, {per_second} a second, {corpus} files in the corpus")
+    }
+}
+
+/// Whether a line is worth showing: not one of the thousands about an input that was learnt, nor
+/// of those about a word that such inputs have in common.
+pub(crate) fn is_news(line: &str) -> bool {
+    const LEARNT: [&str; 3] = ["NEW ", "REDUCE ", "RELOAD "];
+    let event = line.strip_prefix('#').and_then(|line| line.split_once('\t'));
+    let learnt = event.is_some_and(|(_, event)| LEARNT.iter().any(|word| event.starts_with(word)));
+    let word = line.starts_with('"') && line.contains("\" # Uses: ");
+    !learnt && !word && !line.starts_with("\tNEW_FUNC[")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\
+        INFO:        0 files found in a\n\
+        #2\tINITED cov: 44 ft: 45 corp: 1/1b exec/s: 0 rss: 32Mb\n\
+        #4\tNEW    cov: 47 ft: 51 corp: 2/3b lim: 4 exec/s: 0 rss: 32Mb L: 2/2 MS: 1 CopyPart-\n\
+        \tNEW_FUNC[1/1]: 0x55607199b731\n\
+        #9\tREDUCE cov: 47 ft: 51 corp: 2/2b lim: 4 exec/s: 0 rss: 32Mb L: 1/1 MS: 1 EraseBytes-\n\
+        #16\tpulse  cov: 47 ft: 51 corp: 2/2b lim: 4 exec/s: 8 rss: 32Mb\n\
+        #20\tRELOAD cov: 47 ft: 52 corp: 3/4b lim: 4 exec/s: 8 rss: 32Mb\n\
+        #24\tDONE   cov: 47 ft: 53 corp: 4/5b lim: 4 exec/s: 8 rss: 32Mb\n\
+        \"tool\" # Uses: 130\n\
+        Done 24 runs in 3 second(s)\n\
+        stat::number_of_executed_units: 24\n\
+        stat::average_exec_per_sec:     8\n\
+        stat::new_units_added:          3\n";
+
+    #[test]
+    fn the_figures_are_those_of_the_end() {
+        let figures = Figures::of(OUTPUT).expect("figures");
+        let text = "24 executions, 8 a second, 4 files in the corpus";
+        assert_eq!(figures.to_string(), text);
+    }
+
+    #[test]
+    fn a_fuzzer_that_did_not_run_has_no_figures() {
+        let cut = OUTPUT.split_once("stat::average").expect("its figures").0;
+        for output in ["", "error: could not compile", cut] {
+            assert_eq!(Figures::of(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_is_no_news() {
+        let news: Vec<_> = OUTPUT.lines().filter(|line| is_news(line)).collect();
+        let starts = ["INFO", "#2\t", "#16\t", "#24\t", "Done", "stat", "stat", "stat"];
+        assert_eq!(news.len(), starts.len(), "{news:#?}");
+        for (line, start) in news.iter().zip(starts) {
+            assert!(line.starts_with(start), "{line}");
+        }
+    }
+}
