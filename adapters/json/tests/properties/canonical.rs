@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Number, Value};
 use unstuck_json::{CanonicalError, Fingerprinter, JsonErrorKind, Rfc8785, canonicalize};
 
-use crate::tree::{Choices, Tree, trees};
+use crate::random::trees;
+use crate::tree::{Choices, Tree};
 
 /// The canonical text of `json`.
 pub(crate) fn text_of(json: &[u8]) -> Result<String, CanonicalError> {

@@ -1,5 +1,7 @@
 //! Trees made at random.
 
+use std::collections::HashSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -44,4 +46,23 @@ fn decimals() -> impl Strategy<Value = Decimal> {
         digits,
         exponent,
     })
+}
+
+impl Tree {
+    /// The tree with only the first of the members that share a name, in every object.
+    pub(crate) fn without_repeats(self) -> Self {
+        match self {
+            Self::Array(elements) => {
+                Self::Array(elements.into_iter().map(Self::without_repeats).collect())
+            }
+            Self::Object(members) => {
+                let mut names = HashSet::new();
+                let is_first = |(name, _): &(String, _)| names.insert(name.clone());
+                let members: Vec<_> = members.into_iter().filter(is_first).collect();
+                let member = |(name, value): (_, Self)| (name, value.without_repeats());
+                Self::Object(members.into_iter().map(member).collect())
+            }
+            leaf => leaf,
+        }
+    }
 }

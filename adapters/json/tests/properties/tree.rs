@@ -1,6 +1,5 @@
 //! JSON values as plain trees: written in any spelling, and one canonical text.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// A JSON value.
@@ -42,23 +41,6 @@ impl Tree {
                 members.sort();
                 format!("{{{}}}", members.join(","))
             }
-        }
-    }
-
-    /// The tree with only the first of the members that share a name, in every object.
-    pub(crate) fn without_repeats(self) -> Self {
-        match self {
-            Self::Array(elements) => {
-                Self::Array(elements.into_iter().map(Self::without_repeats).collect())
-            }
-            Self::Object(members) => {
-                let mut names = HashSet::new();
-                let is_first = |(name, _): &(String, _)| names.insert(name.clone());
-                let members: Vec<_> = members.into_iter().filter(is_first).collect();
-                let member = |(name, value): (_, Self)| (name, value.without_repeats());
-                Self::Object(members.into_iter().map(member).collect())
-            }
-            leaf => leaf,
         }
     }
 
