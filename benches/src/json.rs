@@ -7,6 +7,7 @@ use rapidhash::v3::rapidhash_v3;
 use serde::Serialize;
 use serde_json::Value;
 use unstuck_core::Digest;
+use unstuck_json::{Fingerprinter, Rfc8785};
 
 /// One that takes the bytes of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -16,6 +17,8 @@ pub enum Reader {
     SerdeJcs,
     /// `unstuck_json::fingerprint`.
     Fingerprint,
+    /// A `Fingerprinter<Rfc8785>`, for which the same documents are equal as for `serde_jcs`.
+    Rfc8785,
     /// The canonical text of the crate `serde_json_canonicalizer`, hashed.
     Canonicalizer,
     /// The canonical text of the crate `json-canon`, hashed.
@@ -52,6 +55,7 @@ impl Reader {
         match self {
             Self::SerdeJcs => "serde_jcs + hash",
             Self::Fingerprint => "unstuck, exact",
+            Self::Rfc8785 => "unstuck, rfc8785",
             Self::Canonicalizer => "serde_json_canonicalizer + hash",
             Self::JsonCanon => "json-canon + hash",
             Self::Sorted => "serde_json, sorted + hash",
@@ -68,6 +72,7 @@ impl Reader {
         match self {
             Self::SerdeJcs
             | Self::Fingerprint
+            | Self::Rfc8785
             | Self::Canonicalizer
             | Self::JsonCanon
             | Self::Sorted => Aim::Digest,
@@ -81,6 +86,7 @@ impl Reader {
         match self {
             Self::SerdeJcs => sum(texts, |json| hash(&serde_jcs(json))),
             Self::Fingerprint => sum(texts, fingerprint),
+            Self::Rfc8785 => sum(texts, rfc8785),
             Self::Canonicalizer => sum(texts, |json| hash(&canonicalizer(json))),
             Self::JsonCanon => sum(texts, |json| hash(&json_canon(json))),
             Self::Sorted => sum(texts, |json| hash(&sorted(json))),
@@ -95,6 +101,11 @@ impl Reader {
 
 fn fingerprint(json: &[u8]) -> u64 {
     unstuck_json::fingerprint(json).map_or(0, Digest::bits)
+}
+
+fn rfc8785(json: &[u8]) -> u64 {
+    static DOUBLES: Fingerprinter<Rfc8785> = Fingerprinter::new(0);
+    DOUBLES.fingerprint(json).map_or(0, Digest::bits)
 }
 
 fn serde_jcs(json: &[u8]) -> Vec<u8> {
