@@ -6,9 +6,6 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
-use crate::contender::Contender;
-use crate::stream::Stream;
-
 /// Whether valgrind is here.
 pub fn can_be_counted() -> bool {
     let mut probe = Command::new("valgrind");
@@ -16,27 +13,25 @@ pub fn can_be_counted() -> bool {
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// The instructions that `contender` takes for one call of `stream` and its result.
+/// The instructions that a program like this one takes for one turn of its command `count`.
 ///
-/// Counts this very program twice, running `count CONTENDER STREAM CALLS` for half the calls of a
-/// round and for all of them: what it takes to start falls away in the difference.
+/// Counts this very program twice, running `count WORDS TURNS` for `turns` and for twice as many:
+/// what it takes to start falls away in the difference.
 ///
 /// # Errors
 ///
 /// If valgrind does not start, or ends without a count.
-pub fn per_call(contender: Contender, stream: Stream) -> io::Result<f64> {
-    let half = contender.calls() / 2;
-    let few = counted(contender, stream, half)?;
-    let many = counted(contender, stream, 2 * half)?;
+pub fn per_turn(words: &[String], turns: u16) -> io::Result<f64> {
+    let few = counted(words, turns)?;
+    let many = counted(words, 2 * turns)?;
     let more = u32::try_from(many.saturating_sub(few)).unwrap_or(u32::MAX);
-    Ok(f64::from(more) / f64::from(half))
+    Ok(f64::from(more) / f64::from(turns))
 }
 
-fn counted(contender: Contender, stream: Stream, calls: u16) -> io::Result<u64> {
+fn counted(words: &[String], turns: u16) -> io::Result<u64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command.arg(env::current_exe()?).arg("count");
-    command.args([word(&contender), word(&stream), calls.to_string()]);
+    command.arg(env::current_exe()?).arg("count").args(words).arg(turns.to_string());
     let output = command.stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     total(&said).filter(|_| output.status.success()).ok_or_else(|| {
@@ -45,7 +40,7 @@ fn counted(contender: Contender, stream: Stream, calls: u16) -> io::Result<u64> 
 }
 
 /// How the command line spells a value.
-fn word(value: &impl ValueEnum) -> String {
+pub fn word(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|word| word.get_name().to_owned()).unwrap_or_default()
 }
 
@@ -58,6 +53,7 @@ fn total(said: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contender::Contender;
 
     #[test]
     fn the_total_is_read_from_the_closing_lines() {

@@ -110,7 +110,7 @@ impl Texts {
 }
 
 /// `opening`, and `filling` as often as it takes to reach `length` bytes of ASCII.
-fn filled(opening: String, filling: &str, length: usize) -> String {
+pub(crate) fn filled(opening: String, filling: &str, length: usize) -> String {
     let mut text = opening;
     while text.len() < length {
         text.push_str(filling);
@@ -120,10 +120,10 @@ fn filled(opening: String, filling: &str, length: usize) -> String {
 }
 
 /// `SplitMix64` (Steele, Lea and Flood, 2014): the same numbers every time.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::cortex_m;
 use crate::machine::{self, cargo, program};
 use crate::step::Outcome;
 use crate::steps;
@@ -77,6 +78,7 @@ pub(crate) fn check() -> Outcome {
         return Outcome::LeftOut(why.into());
     }
     steps::apart(MANIFEST)
+        .and_then(|| steps::apart(cortex_m::MANIFEST))
         .and_then(|| Outcome::of(&mut Profile::Fast.build()))
         .and_then(|| clean(ENTRIES))
         .and_then(|| clean(HOST))

@@ -16,6 +16,12 @@ pub(crate) enum Bench {
     /// run, and the instructions where valgrind is installed; then how fast, and
     /// in how much memory, recorded runs are scanned. Takes a minute.
     Engine(Engine),
+    /// The fingerprint of JSON beside canonical text and a hash
+    ///
+    /// Prints the time for documents of 60 bytes to a megabyte, how many times as
+    /// fast that is as `serde_jcs` and a hash in the same run, and the
+    /// instructions where valgrind is installed. Takes two minutes.
+    Json(Json),
 }
 
 /// How the engine is measured.
@@ -29,19 +35,34 @@ pub(crate) struct Engine {
     traces: Option<PathBuf>,
 }
 
+/// How the fingerprint is measured.
+#[derive(Args)]
+pub(crate) struct Json {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 impl Bench {
     /// Builds and runs what measures; standard output has its report and no more.
     pub(crate) fn run(self) -> ExitCode {
-        let Self::Engine(engine) = self;
-        // Apart, so that nothing that is only measured against changes what users build.
-        let built = succeeds(["build", "--package", "unstuck-cli"], Vec::new());
-        let bench = ["run", "--package", "unstuck-benches", "--bin", "engine", "--"];
-        if built && succeeds(bench, engine.arguments()) {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
+        let well = match self {
+            // Apart, so that nothing that is only measured against changes what users build.
+            Self::Engine(engine) => {
+                succeeds(["build", "--package", "unstuck-cli"], Vec::new())
+                    && measures("engine", engine.arguments())
+            }
+            Self::Json(Json { json }) => {
+                measures("json", json.then(|| "--json".into()).into_iter().collect())
+            }
+        };
+        if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
+}
+
+/// Whether the program `name` of `benches` measures all that it should.
+fn measures(name: &str, arguments: Vec<PathBuf>) -> bool {
+    succeeds(["run", "--package", "unstuck-benches", "--bin", name, "--"], arguments)
 }
 
 impl Engine {

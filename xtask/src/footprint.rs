@@ -8,6 +8,7 @@ use clap::Args;
 use unstuck_core::{Announced, Detector, Finding, Verdict};
 
 use crate::bare::{self, Profile};
+use crate::cortex_m;
 
 /// How the figures are laid out.
 #[derive(Args, Clone, Copy, Debug)]
@@ -18,16 +19,27 @@ pub(crate) struct Layout {
 }
 
 /// Something, and how many bytes it takes.
-type Figure = (&'static str, u64);
+type Figure = (&'static str, Bytes);
+
+/// A number of bytes, where it could be found.
+#[derive(Clone, Debug)]
+enum Bytes {
+    /// So many.
+    Counted(u64),
+    /// Unknown; what would have to be installed.
+    Skipped(String),
+}
 
 /// Prints every figure.
 pub(crate) fn print(layout: Layout) -> ExitCode {
     let mut figures = memory();
-    match code() {
-        Ok(code) => figures.extend(code),
-        Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
+    for code in [code(), code_on_cortex_m()] {
+        match code {
+            Ok(code) => figures.extend(code),
+            Err(error) => {
+                eprintln!("error: {error}");
+                return ExitCode::FAILURE;
+            }
         }
     }
     print!("{}", if layout.json { json(&figures) } else { table(&figures) });
@@ -44,7 +56,7 @@ fn memory() -> Vec<Figure> {
         ("Verdict", size_of::<Verdict>()),
         ("Finding", size_of::<Finding>()),
     ];
-    sizes.map(|(what, bytes)| (what, bytes as u64)).into()
+    sizes.map(|(what, bytes)| (what, Bytes::Counted(bytes as u64))).into()
 }
 
 /// The code of programs that call the engine, theirs included; none where they cannot be read.
@@ -59,7 +71,26 @@ fn code() -> io::Result<Vec<Figure>> {
         return Err(io::Error::other(format!("the programs were not built: {built}")));
     }
     let programs = [("code of a small host", bare::HOST), ("code of every entry", bare::ENTRIES)];
-    let figure = |(what, name)| Ok((what, small.program(name)?.code));
+    let figure = |(what, name)| Ok((what, Bytes::Counted(small.program(name)?.code)));
+    programs.into_iter().map(figure).collect()
+}
+
+/// The code and constants of programs for a microcontroller; skipped where nothing links them.
+fn code_on_cortex_m() -> io::Result<Vec<Figure>> {
+    let skipped = match cortex_m::link() {
+        Ok(()) => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(error.to_string()),
+        Err(error) => return Err(error),
+    };
+    let programs = [
+        ("Cortex-M, nothing", "empty"),
+        ("Cortex-M, engine", "engine"),
+        ("Cortex-M, fingerprint", "fingerprint"),
+    ];
+    let figure = |(what, name)| match &skipped {
+        Some(why) => Ok((what, Bytes::Skipped(why.clone()))),
+        None => Ok((what, Bytes::Counted(cortex_m::size(name)?))),
+    };
     programs.into_iter().map(figure).collect()
 }
 
@@ -67,14 +98,20 @@ fn code() -> io::Result<Vec<Figure>> {
 fn table(figures: &[Figure]) -> String {
     figures.iter().fold(String::new(), |mut table, (what, bytes)| {
         // Writing into a text does not fail.
-        let _ = writeln!(table, "{what:<20} {bytes:>7} bytes");
+        let _ = match bytes {
+            Bytes::Counted(bytes) => writeln!(table, "{what:<21} {bytes:>7} bytes"),
+            Bytes::Skipped(why) => writeln!(table, "{what:<21} skipped: {why}"),
+        };
         table
     })
 }
 
-/// One array, with an object for each figure. No name needs an escape.
+/// One array, with an object for each figure. No text needs an escape.
 fn json(figures: &[Figure]) -> String {
-    let object = |(what, bytes): &Figure| format!(r#"{{"what":"{what}","bytes":{bytes}}}"#);
+    let object = |(what, bytes): &Figure| match bytes {
+        Bytes::Counted(bytes) => format!(r#"{{"what":"{what}","bytes":{bytes}}}"#),
+        Bytes::Skipped(why) => format!(r#"{{"what":"{what}","skipped":"{why}"}}"#),
+    };
     format!("[{}]\n", figures.iter().map(object).collect::<Vec<_>>().join(","))
 }
 
@@ -82,23 +119,31 @@ fn json(figures: &[Figure]) -> String {
 mod tests {
     use super::*;
 
-    const FIGURES: &[Figure] = &[("Detector<8>", 1088), ("code of every entry", 64_614)];
+    fn figures() -> [Figure; 3] {
+        [
+            ("Detector<8>", Bytes::Counted(1088)),
+            ("code of every entry", Bytes::Counted(64_614)),
+            ("Cortex-M, engine", Bytes::Skipped("install `it`".into())),
+        ]
+    }
 
     #[test]
     fn figures_stand_below_each_other() {
         assert_eq!(
-            table(FIGURES),
-            "Detector<8>             1088 bytes\n\
-             code of every entry    64614 bytes\n"
+            table(&figures()),
+            "Detector<8>              1088 bytes\n\
+             code of every entry     64614 bytes\n\
+             Cortex-M, engine      skipped: install `it`\n"
         );
     }
 
     #[test]
     fn figures_are_one_array() {
         assert_eq!(
-            json(FIGURES),
+            json(&figures()),
             "[{\"what\":\"Detector<8>\",\"bytes\":1088},\
-             {\"what\":\"code of every entry\",\"bytes\":64614}]\n"
+             {\"what\":\"code of every entry\",\"bytes\":64614},\
+             {\"what\":\"Cortex-M, engine\",\"skipped\":\"install `it`\"}]\n"
         );
     }
 }

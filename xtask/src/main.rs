@@ -2,6 +2,7 @@
 
 mod bare;
 mod bench;
+mod cortex_m;
 mod footprint;
 mod fuzz;
 mod machine;
@@ -54,8 +55,9 @@ enum Chore {
     Fuzz(fuzz::Plan),
     /// Print how much memory the engine takes, and how much code it is
     ///
-    /// The memory of values, and the code of the programs in `benches/bare` on
-    /// this machine, optimised for size.
+    /// The memory of values, and the code of the programs in `benches/bare`,
+    /// optimised for size: on this machine, and on a Cortex-M, with constants,
+    /// where something here builds for one.
     Footprint(footprint::Layout),
     /// Measure, side by side with others
     #[command(subcommand)]

@@ -17,15 +17,15 @@ const BUILDS: &[&[&str]] = &[
 ];
 
 /// A Cortex-M3: 32 bits, no operating system, no allocator.
-const TARGET: &str = "thumbv7m-none-eabi";
+pub(crate) const TARGET: &str = "thumbv7m-none-eabi";
 
 /// The Debian packages that can stand in where `rustup` has no such target: a
 /// compiler, and the source of `core` in the same version.
-const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "rust-web-src"];
+pub(crate) const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "rust-web-src"];
 
 /// What can build for [`TARGET`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Toolchain {
+pub(crate) enum Toolchain {
     /// The compiler in use; `rustup` has brought it the target.
     Installed,
     /// This compiler, which has the source of `core` beside it to build first.
@@ -56,7 +56,9 @@ fn missing() -> Outcome {
 
 /// Builds every package, and gives the first failure if there is one.
 fn build_all(toolchain: &Toolchain) -> Outcome {
-    let run = |package: &&[&str]| Outcome::of(&mut toolchain.build(package));
+    // A target folder of its own keeps two compilers from undoing each other's work.
+    let folder = ["--target-dir", "target/no_std", "--package"];
+    let run = |package: &&[&str]| Outcome::of(toolchain.build().args(folder).args(*package));
     let outcomes: Vec<_> = BUILDS.iter().map(run).collect();
     let failure = outcomes.into_iter().find(|outcome| *outcome != Outcome::Passed);
     failure.unwrap_or(Outcome::Passed)
@@ -64,7 +66,7 @@ fn build_all(toolchain: &Toolchain) -> Outcome {
 
 impl Toolchain {
     /// The first toolchain that can build for [`TARGET`], if there is one.
-    fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let installed = output_of("rustc", &["--print", "target-libdir", "--target", TARGET]);
         if installed.is_some_and(|folder| Path::new(folder.trim()).exists()) {
             return Some(Self::Installed);
@@ -75,18 +77,15 @@ impl Toolchain {
             .map(Self::WithSource)
     }
 
-    /// The command that builds `package`, a name and its flags. A target folder of
-    /// its own keeps two compilers from undoing each other's work.
-    fn build(&self, package: &[&str]) -> Command {
+    /// The command that builds for [`TARGET`]; what, and into which folder, is to be added.
+    pub(crate) fn build(&self) -> Command {
         let mut command = cargo();
         command.args(["build", "--locked", "--target", TARGET]);
-        command.args(["--target-dir", "target/no_std"]);
         if let Self::WithSource(rustc) = self {
             // `-Z` flags need a nightly toolchain, or this word of consent.
             command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
             command.arg("-Zbuild-std=core");
         }
-        command.arg("--package").args(package);
         command
     }
 }
@@ -165,19 +164,16 @@ mod tests {
     #[test]
     fn core_is_built_first_only_where_rustup_has_not_brought_it() {
         let words = |toolchain: &Toolchain| {
-            let command = toolchain.build(&["sample", "--no-default-features"]);
+            let command = toolchain.build();
             let words = command.get_args().map(|word| word.to_string_lossy());
             words.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(
-            words(&Toolchain::Installed),
-            "build --locked --target thumbv7m-none-eabi --target-dir target/no_std \
-             --package sample --no-default-features"
-        );
-        assert_eq!(
-            words(&Toolchain::WithSource("/usr/bin/rustc".into())),
-            "build --locked --target thumbv7m-none-eabi --target-dir target/no_std \
-             -Zbuild-std=core --package sample --no-default-features"
+            [words(&Toolchain::Installed), words(&Toolchain::WithSource("/usr/bin/rustc".into()))],
+            [
+                "build --locked --target thumbv7m-none-eabi",
+                "build --locked --target thumbv7m-none-eabi -Zbuild-std=core"
+            ]
         );
     }
 }

@@ -72,10 +72,12 @@ pub(crate) struct Program {
     undefined: BTreeSet<String>,
     /// The bytes of its code.
     pub(crate) code: u64,
+    /// The bytes of its constants.
+    pub(crate) constants: u64,
 }
 
 impl Program {
-    /// The program in the file at `path`, which must be one of Linux.
+    /// The program in the file at `path`, which must be an ELF file.
     ///
     /// # Errors
     ///
@@ -92,8 +94,9 @@ impl Program {
 
     fn parse(bytes: &[u8]) -> Result<Self, object::Error> {
         let file = File::parse(bytes)?;
-        let code = file.section_by_name(".text").map_or(0, |section| section.size());
-        let mut program = Self { code, ..Self::default() };
+        let size = |name| file.section_by_name(name).map_or(0, |section| section.size());
+        let (code, constants) = (size(".text"), size(".rodata"));
+        let mut program = Self { code, constants, ..Self::default() };
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
             // Some linkers add the version of a library's symbol: `abort@GLIBC_2.2.5`.
             let name = symbol.name()?.split('@').next().unwrap_or_default();
@@ -161,7 +164,7 @@ mod tests {
         let program = Program {
             defined: names(&["main", "write", "__rust_alloc"]),
             undefined: names(&["memcpy", "write", "abort", "__libc_start_main"]),
-            code: 0,
+            ..Program::default()
         };
         let flaws: Vec<_> = program.flaws().into_iter().collect();
         assert_eq!(

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use unstuck_benches::contender::{Contender, Input};
 use unstuck_benches::endurance::Endurance;
-use unstuck_benches::instructions;
+use unstuck_benches::instructions::{can_be_counted, per_turn, word};
 use unstuck_benches::report::{Report, Row, Size};
 use unstuck_benches::rounds::{Case, Timing, take_turns};
 use unstuck_benches::scan::{self, Cores, Scan, Traces};
@@ -62,9 +62,10 @@ fn print(report: &Report, json: bool) -> io::Result<()> {
 fn report(line: &CommandLine) -> io::Result<Report> {
     let mut left_out = Vec::new();
     let mut rows: Vec<Row> = Stream::value_variants().iter().flat_map(|&of| rows(of)).collect();
-    if instructions::can_be_counted() {
+    if can_be_counted() {
         for row in &mut rows {
-            let counted = instructions::per_call(row.contender, row.stream)?;
+            let words = [word(&row.contender), word(&row.stream)];
+            let counted = per_turn(&words, row.contender.calls() / 2)?;
             row.instructions_per_event = Some(counted / 2.0);
         }
     } else {
