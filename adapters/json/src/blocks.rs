@@ -57,8 +57,10 @@ impl<'h, H: Hash64> Blocks<'h, H> {
             }
             let room = BLOCK.saturating_sub(self.buffer.len());
             let (now, later) = piece.split_at_checked(room).unwrap_or((piece, &[]));
-            // There is room for all of it.
-            let _ = self.buffer.extend_from_slice(now);
+            for &byte in now {
+                // There is room for all of it.
+                let _ = self.buffer.push(byte);
+            }
             piece = later;
         }
     }

@@ -230,7 +230,7 @@ impl<'a> Visitor<'a> for Writer<'a> {
         }
     }
 
-    fn number(&mut self, number: Number<'a>) -> Result<(), Fault> {
+    fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {
         self.double(number.double()?);
         Ok(())
     }

@@ -93,7 +93,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips the four characters that RFC 8259 holds for white space.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn skip_space(&mut self) {
         while let Some((b' ' | b'\n' | b'\r' | b'\t', rest)) = self.rest.split_first() {
             self.rest = rest;

@@ -53,7 +53,7 @@ impl<'a> Visitor<'a> for Finder<'a, '_> {
 
     fn integer(&mut self, _: Integer) {}
 
-    fn number(&mut self, number: Number<'a>) -> Result<(), Fault> {
+    fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {
         number.decimal().map(drop)
     }
 

@@ -10,10 +10,10 @@ use crate::cursor::{Cursor, Fault};
 use crate::error::JsonError;
 use crate::hash::{Hash64, Rapid};
 use crate::mix::{Kind, Mixer};
-use crate::number::{Decimal, Digits, Integer, Number};
+use crate::number::{Decimal, Digits, Integer, Number, parts};
 use crate::shape::{Members, Shape, Shaper};
 use crate::string::Text;
-use crate::walk::{Container, Visitor, Word, walk};
+use crate::walk::{Container, Visitor, WIDE, Word, walk};
 
 /// How deep arrays and objects may nest unless a [`Fingerprinter`] says otherwise: `[[1]]` is two
 /// deep.
@@ -201,9 +201,10 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
     }
 
     /// The digest of a string or a name.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn digest_of(&self, text: Text<'_>) -> u64 {
-        if let Some((word, length)) = text.short() {
+        if WIDE && let Some((word, length)) = text.short() {
             return self.print.hash.hash_short(word, length);
         }
         match text.canonical() {
@@ -222,10 +223,9 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
 
     /// What stands for more than nineteen digits.
     #[cold]
-    fn long(&self, whole: &[u8], fraction: &[u8]) -> u64 {
+    fn long(&self, digits: &[u8]) -> u64 {
         let mut blocks = self.blocks();
-        blocks.add(whole);
-        blocks.add(fraction);
+        parts(digits).for_each(|part| blocks.add(part));
         self.print.mixer.tagged(Kind::Long, blocks.digest())
     }
 }
@@ -252,9 +252,9 @@ impl<N, H, const DEPTH: usize> Printer<'_, N, H, DEPTH> {
 
 /// The digest of a number other than 0.
 #[inline]
-const fn decimal(mixer: Mixer, negative: bool, digits: u64, exponent: i64) -> u64 {
+fn decimal(mixer: Mixer, negative: bool, digits: u64, exponent: i32) -> u64 {
     let kind = if negative { Kind::Negative } else { Kind::Positive };
-    mixer.pair(mixer.tagged(kind, digits), exponent.cast_unsigned())
+    mixer.pair(mixer.tagged(kind, digits), i64::from(exponent).cast_unsigned())
 }
 
 impl<'a, N: Numbers, H: Hash64, const DEPTH: usize> Visitor<'a> for Printer<'_, N, H, DEPTH> {
@@ -279,7 +279,7 @@ impl<'a, N: Numbers, H: Hash64, const DEPTH: usize> Visitor<'a> for Printer<'_, 
         };
     }
 
-    fn number(&mut self, number: Number<'a>) -> Result<(), Fault> {
+    fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {
         let mixer = self.print.mixer;
         self.value = match N::MODE {
             Mode::Rfc8785 => mixer.tagged(Kind::Double, number.double()?.to_bits()),
@@ -288,7 +288,7 @@ impl<'a, N: Numbers, H: Hash64, const DEPTH: usize> Visitor<'a> for Printer<'_, 
                 Some(Decimal { digits, exponent }) => {
                     let digits = match digits {
                         Digits::Few(digits) => digits,
-                        Digits::Many(whole, fraction) => self.long(whole, fraction),
+                        Digits::Many(digits) => self.long(digits),
                     };
                     decimal(mixer, number.negative, digits, exponent)
                 }

@@ -116,6 +116,7 @@ mod number;
 mod scan;
 mod shape;
 mod string;
+mod utf8;
 #[cfg(feature = "serde")]
 mod value;
 mod walk;

@@ -10,10 +10,10 @@ pub(crate) struct Mixer {
     right: u64,
 }
 
-/// The kinds of values, told apart by the constant that each is combined with. Arbitrary.
+/// The kinds of values, told apart by what each is combined with.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    Null,
+    Null = 1,
     True,
     False,
     Positive,
@@ -26,53 +26,47 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Ten numbers without a pattern: the hexadecimal digits of π behind the point.
+    /// A number for the kind, far from those of the others: a multiple of 2⁶⁴ divided by the
+    /// golden ratio.
+    #[expect(clippy::as_conversions, reason = "nothing else tells the number of a variant")]
     const fn constant(self) -> u64 {
-        match self {
-            Self::Null => 0x243F_6A88_85A3_08D3,
-            Self::True => 0x1319_8A2E_0370_7344,
-            Self::False => 0xA409_3822_299F_31D0,
-            Self::Positive => 0x082E_FA98_EC4E_6C89,
-            Self::Negative => 0x4528_21E6_38D0_1377,
-            Self::Zero => 0xBE54_66CF_34E9_0C6C,
-            Self::Long => 0xC0AC_29B7_C97C_50DD,
-            Self::Double => 0x3F84_D5B5_B547_0917,
-            Self::Array => 0x9216_D5D9_8979_FB1B,
-            Self::Object => 0xD131_0BA6_98DF_B5AC,
-        }
+        0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(self as u64)
     }
 }
 
 impl Mixer {
     /// The mixer of `seed`.
     pub(crate) const fn new(seed: u64) -> Self {
-        // The next hexadecimal digits of π, so that a seed of 0 is as good as any.
+        // The hexadecimal digits of π, without a pattern, so that a seed of 0 is as good as any.
         let left = fold(seed ^ 0x2FFD_72DB_D01A_DFB7, 0xB8E1_AFED_6A26_7E96);
         Self { left, right: fold(left ^ 0xBA7C_9045_F12C_7F99, 0x24A1_9947_B391_6CF7) }
     }
 
     /// The digest of the ordered pair of `a` and `b`.
-    #[inline]
-    pub(crate) const fn pair(self, a: u64, b: u64) -> u64 {
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    pub(crate) const fn pair(&self, a: u64, b: u64) -> u64 {
         fold(a ^ self.left, b ^ self.right)
     }
 
     /// The digest of `contents` as a value of `kind`.
-    #[inline]
-    pub(crate) const fn tagged(self, kind: Kind, contents: u64) -> u64 {
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    pub(crate) const fn tagged(&self, kind: Kind, contents: u64) -> u64 {
         self.pair(contents, kind.constant())
     }
 
     /// The digest of the value of `kind` that has no contents.
     #[inline]
-    pub(crate) const fn bare(self, kind: Kind) -> u64 {
+    pub(crate) const fn bare(&self, kind: Kind) -> u64 {
         self.tagged(kind, 0)
     }
 }
 
 /// The two halves of the product of `a` and `b`, combined: each bit of the result depends on
 /// nearly all bits of both. The step of `wyhash` and its descendants (Wang Yi, 2019).
-#[inline]
+#[cfg_attr(target_pointer_width = "64", inline)]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 #[expect(
     clippy::as_conversions,
     clippy::cast_possible_truncation,

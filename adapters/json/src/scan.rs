@@ -1,6 +1,7 @@
 //! The scan for the end of plain text: many bytes at a time, without a vector instruction named.
 
 use crate::cursor::Cursor;
+use crate::walk::WIDE;
 
 /// A word of eight equal bytes.
 const fn eight(byte: u8) -> u64 {
@@ -80,12 +81,13 @@ fn is_plain(block: &[u8; 32]) -> bool {
 impl Cursor<'_> {
     /// Takes all bytes up to the next quote, backslash or control character, or to the end; their
     /// bits, and perhaps those of the byte behind them, are added to `seen`. O(bytes taken).
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn skip_plain(&mut self, seen: &mut u64) {
         let (mut cursor, mut bits) = (*self, *seen);
         let mut words = 0_u32;
         loop {
-            let Some(word) = cursor.word() else {
+            let Some(word) = cursor.word().filter(|_| WIDE) else {
                 cursor.skip_bytes(&mut bits);
                 break;
             };
@@ -98,7 +100,7 @@ impl Cursor<'_> {
             cursor.advance(8);
             words = words.wrapping_add(1);
             // Most text ends, or goes on behind an escape, within a few words.
-            if words == WORDS {
+            if WIDE && words == WORDS {
                 (cursor, bits) = cursor.skip_blocks(bits);
             }
         }

@@ -116,7 +116,7 @@ where
         self.printer.integer(integer);
     }
 
-    fn number(&mut self, number: Number<'a>) -> Result<(), Fault> {
+    fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {
         self.printer.number(number)
     }
 

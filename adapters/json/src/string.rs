@@ -4,6 +4,8 @@ use crate::cursor::{Cursor, Fault};
 use crate::error::JsonErrorKind;
 use crate::escape::escape;
 use crate::scan::{Word, is_ascii};
+use crate::utf8;
+use crate::walk::WIDE;
 
 /// The contents of a string, between its quotes: valid in spelling and in UTF-8.
 #[derive(Clone, Copy)]
@@ -39,7 +41,7 @@ impl<'a> Text<'a> {
     pub(crate) fn read(cursor: &mut Cursor<'a>, tell: impl FnOnce(Self)) -> Result<(), Fault> {
         // Most names and many values are ASCII without escapes, and end within two words.
         let start = *cursor;
-        if let Some(word) = start.word() {
+        if WIDE && let Some(word) = start.word() {
             if let Some((bytes, length)) = word.text() {
                 let raw = cursor.take_quoted(length);
                 tell(Self { raw, form: Form::Short(bytes) });
@@ -98,10 +100,15 @@ impl<'a> Text<'a> {
 
     /// The contents if they are UTF-8; `start` is where they begin.
     fn in_utf8(self, start: Cursor<'_>) -> Result<Self, Fault> {
-        match core::str::from_utf8(self.raw) {
-            Ok(_) => Ok(self),
-            Err(error) => Err(start.error_after(error.valid_up_to(), JsonErrorKind::InvalidUtf8)),
+        let valid = if WIDE {
+            core::str::from_utf8(self.raw).map_or_else(|error| error.valid_up_to(), str::len)
+        } else {
+            utf8::valid_up_to(self.raw)
+        };
+        if valid < self.raw.len() {
+            return Err(start.error_after(valid, JsonErrorKind::InvalidUtf8));
         }
+        Ok(self)
     }
 
     /// The contents as they stand if that is their RFC 8785 form.
@@ -205,23 +212,24 @@ fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
 
 /// Reads what follows the backslash at `start`.
 pub(crate) fn escaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
-    let character = match cursor.peek() {
-        Some(b'"') => '"',
-        Some(b'\\') => '\\',
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{C}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'/') => '/',
-        Some(b'u') => {
-            cursor.advance(1);
-            return unicode(cursor, start);
-        }
-        _ => return Err(cursor.error(JsonErrorKind::UnknownEscape)),
-    };
-    cursor.advance(1);
-    Ok(character)
+    /// The letters and signs that may follow, but for `u`, and what they stand for.
+    const ESCAPES: [(u8, char); 8] = [
+        (b'"', '"'),
+        (b'\\', '\\'),
+        (b'/', '/'),
+        (b'b', '\u{8}'),
+        (b'f', '\u{C}'),
+        (b'n', '\n'),
+        (b'r', '\r'),
+        (b't', '\t'),
+    ];
+    let place = *cursor;
+    let letter = cursor.next();
+    if letter == Some(b'u') {
+        return unicode(cursor, start);
+    }
+    let known = ESCAPES.iter().find(|(known, _)| Some(*known) == letter);
+    known.map(|(_, character)| *character).ok_or(place.error(JsonErrorKind::UnknownEscape))
 }
 
 /// Reads what follows the `\u` at `start`: a UTF-16 code unit, and the one that completes it.
@@ -235,10 +243,11 @@ fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
         return Err(lone);
     }
     let second = code_unit(cursor)?;
-    match char::decode_utf16([first, second]).next() {
-        Some(Ok(character)) => Ok(character),
-        _ => Err(lone),
+    if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
+        return Err(lone);
     }
+    let (high, low) = (u32::from(first & 0x3FF), u32::from(second & 0x3FF));
+    char::from_u32((high << 10 | low).wrapping_add(0x1_0000)).ok_or(lone)
 }
 
 /// Reads the four hexadecimal digits of a UTF-16 code unit.

@@ -11,6 +11,10 @@ use crate::string::Text;
 /// is no tool's arguments, and its bytes can be hashed as they are.
 pub const LENGTH_MAX: usize = 1 << 30;
 
+/// Whether there is room for code that is only there for speed. On a microcontroller, its bytes
+/// count for more.
+pub(crate) const WIDE: bool = cfg!(target_pointer_width = "64");
+
 /// What is told of a document, in its order. Whatever is told is well formed.
 pub(crate) trait Visitor<'a> {
     /// A value that is a word.
@@ -18,7 +22,7 @@ pub(crate) trait Visitor<'a> {
     /// A value that is a short integer.
     fn integer(&mut self, integer: Integer);
     /// A value that is any other number; refused if the number is beyond a limit.
-    fn number(&mut self, number: Number<'a>) -> Result<(), Fault>;
+    fn number(&mut self, number: &Number<'a>) -> Result<(), Fault>;
     /// A value that is a string.
     fn string(&mut self, text: Text<'a>);
     /// An array or object begins. To be remembered is `outer`, in which it stands, if in any;
@@ -39,6 +43,29 @@ pub(crate) enum Word {
     Null,
     True,
     False,
+}
+
+impl Word {
+    /// How the word is spelled.
+    pub(crate) const fn spelling(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::True => "true",
+            Self::False => "false",
+        }
+    }
+
+    /// Reads the word, whose first byte is at the cursor.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    fn read(self, cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+        for &byte in self.spelling().as_bytes() {
+            if !cursor.eat(byte) {
+                return Err(cursor.error(JsonErrorKind::MisspelledWord));
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// What holds other values.
@@ -114,9 +141,9 @@ fn document<'a, const DEPTH: usize>(
                 }
                 inside = visitor.close(container)?;
             }
-            Some(b'n') => visitor.word(word(cursor, b"null", Word::Null)?),
-            Some(b't') => visitor.word(word(cursor, b"true", Word::True)?),
-            Some(b'f') => visitor.word(word(cursor, b"false", Word::False)?),
+            Some(b'n') => visitor.word(Word::Null.read(cursor)?),
+            Some(b't') => visitor.word(Word::True.read(cursor)?),
+            Some(b'f') => visitor.word(Word::False.read(cursor)?),
             _ => return Err(cursor.error(JsonErrorKind::ExpectedValue)),
         }
         // A value ended here, and with it perhaps what holds it.
@@ -174,24 +201,13 @@ fn name<'a>(
 /// Reads a number.
 #[inline]
 fn number<'a>(cursor: &mut Cursor<'a>, visitor: &mut impl Visitor<'a>) -> Result<(), Fault> {
-    if let Some(integer) = Integer::read(cursor) {
+    if WIDE && let Some(integer) = Integer::read(cursor) {
         visitor.integer(integer);
         return Ok(());
     }
     let number;
     (number, *cursor) = Number::read(*cursor)?;
-    visitor.number(number)
-}
-
-/// Reads `spelling`, whose first byte is at the cursor.
-#[inline]
-fn word(cursor: &mut Cursor<'_>, spelling: &[u8], word: Word) -> Result<Word, Fault> {
-    for &byte in spelling {
-        if !cursor.eat(byte) {
-            return Err(cursor.error(JsonErrorKind::MisspelledWord));
-        }
-    }
-    Ok(word)
+    visitor.number(&number)
 }
 
 /// Tells whether the input ends at the cursor, as it must.
