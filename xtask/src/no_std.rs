@@ -12,6 +12,7 @@ const BUILDS: &[&[&str]] = &[
     &["unstuck-core"],
     &["unstuck-core", "--features", "postcard,defmt"],
     &["unstuck-json"],
+    &["unstuck-json", "--features", "serde"],
     &["unstuck-text"],
 ];
 

@@ -230,6 +230,26 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
     }
 }
 
+/// What is told of a value that is no text.
+#[cfg(feature = "serde")]
+impl<N, H, const DEPTH: usize> Printer<'_, N, H, DEPTH> {
+    /// A value that is the string with this digest.
+    pub(crate) const fn tell_string(&mut self, digest: u64) {
+        self.value = digest;
+    }
+
+    /// The name with this digest; its value follows.
+    pub(crate) const fn tell_name(&mut self, digest: u64) {
+        self.frame.name = digest;
+    }
+
+    /// A value that is a number, where numbers are doubles; it is finite.
+    pub(crate) const fn tell_double(&mut self, double: f64) {
+        // Adding 0 makes +0 of −0.
+        self.value = self.print.mixer.tagged(Kind::Double, (double + 0.0).to_bits());
+    }
+}
+
 /// The digest of a number other than 0.
 #[inline]
 const fn decimal(mixer: Mixer, negative: bool, digits: u64, exponent: i64) -> u64 {

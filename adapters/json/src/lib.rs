@@ -46,6 +46,9 @@
 //! assert_eq!(error.to_string(), "byte 17: expected ',' or '}' after an object member");
 //! ```
 //!
+//! With the feature `serde`, a value that was parsed already, or any that can be serialized, has
+//! the fingerprint of its text without being written: `fingerprint_value`.
+//!
 //! # What is equal
 //!
 //! | value | equal when |
@@ -105,6 +108,8 @@ mod number;
 mod scan;
 mod shape;
 mod string;
+#[cfg(feature = "serde")]
+mod value;
 mod walk;
 
 use unstuck_core::Digest;
@@ -116,6 +121,8 @@ pub use crate::fingerprinter::{DEPTH_MAX, Exact, Fingerprinter, Mode, Numbers, R
 pub use crate::hash::{Fnv, Hash64, Rapid};
 pub use crate::number::EXPONENT_MAX;
 pub use crate::shape::{Members, Shape};
+#[cfg(feature = "serde")]
+pub use crate::value::{ValueError, fingerprint_value};
 pub use crate::walk::LENGTH_MAX;
 
 /// The digest of one JSON value, which may have white space around it.
