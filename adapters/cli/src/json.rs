@@ -160,7 +160,8 @@ fn quote(document: &Document<'_>, error: &JsonError) -> String {
 }
 
 fn indented(lines: &str) -> String {
-    lines.lines().map(|line| format!("  {line}\n")).collect()
+    let lines: Vec<String> = lines.lines().map(|line| format!("  {line}\n")).collect();
+    lines.concat()
 }
 
 #[derive(Serialize)]
