@@ -15,6 +15,7 @@ use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, can
 
 use crate::args::{DocumentFormat, Json};
 use crate::exit::Exit;
+use crate::machine::escaped;
 use crate::output::{Output, Reader, complain};
 use crate::setup::Mistake;
 use crate::shown::plain;
@@ -198,5 +199,5 @@ fn line(document: &Document<'_>, found: &Result<Found, JsonError>) -> String {
         }),
     };
     // Lines of numbers and strings have no way to fail.
-    line.unwrap_or_default() + "\n"
+    escaped(line.unwrap_or_default()) + "\n"
 }

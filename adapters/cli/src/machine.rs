@@ -102,7 +102,7 @@ impl<'a> FindingLine<'a> {
 
 /// `json` with the control characters escaped that JSON allows in a string and a terminal takes
 /// for commands.
-fn escaped(json: String) -> String {
+pub(crate) fn escaped(json: String) -> String {
     if !json.contains(char::is_control) {
         return json;
     }

@@ -9,6 +9,7 @@ mod formats;
 mod harness;
 mod inputs;
 mod jobs;
+mod json;
 mod manual;
 mod outputs;
 mod readme;

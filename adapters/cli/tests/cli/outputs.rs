@@ -9,6 +9,10 @@ use crate::harness::{
     CLEAN, Folder, Ran, labels, program, runs, scan, stuck, unstuck, unstuck_reading,
 };
 
+/// A file of documents, one a line.
+const JSON: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs/native/stuck-two-in-turns.jsonl");
+
 #[test]
 fn a_reader_that_leaves_ends_the_program_quietly() {
     let (runs, labels) = (runs(), labels());
@@ -20,6 +24,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
         vec![word("scan"), runs, word("--format=jsonl")],
         vec![word("eval"), word("--labels"), labels, runs],
         vec![word("presets")],
+        vec![word("json"), OsStr::new(JSON)],
         vec![word("completions"), word("bash")],
         vec![word("man")],
         vec![word("--help")],

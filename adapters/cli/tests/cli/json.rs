@@ -1,0 +1,116 @@
+//! `unstuck json`: what documents come to, for people and for programs.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, shared, unstuck, unstuck_reading};
+
+/// Spellings of one meaning, two that differ, and each way in which a document can fall short.
+const DOCUMENTS: &str = concat!(
+    r#"{"path": "src/lib.rs", "limit": 100}"#,
+    "\n",
+    r#"{"limit":1e2,"path":"src\/lib\u002ers"}"#,
+    "\r\n\n",
+    r#"{"limit":101,"path":"src/lib.rs"}"#,
+    "\n",
+    r#"{"command": "ls" "cwd": "/"}"#,
+    "\n",
+    r#"{"a":1,"a":2}"#,
+    "\n",
+    r#"{"n":1e400}"#,
+    "\n",
+    r#"{"id":9007199254740993}"#,
+    "\n",
+    r#"{"id":9007199254740992}"#,
+    "\n",
+    r#"{"text":"\u001b[31mred\u001b[0m é 漢"}"#,
+    "\n",
+);
+
+fn lines(input: &[u8]) -> Vec<Value> {
+    unstuck_reading(&["json", "--format", "jsonl"], input).lines()
+}
+
+#[test]
+fn a_person_sees_what_is_the_same_and_where_it_is_wrong() {
+    let ran = unstuck_reading(&["json"], DOCUMENTS.as_bytes());
+    insta::assert_snapshot!(format!("{}{}exit {}\n", ran.out, ran.err, ran.exit));
+}
+
+#[test]
+fn a_program_gets_a_line_for_each_document() {
+    let ran = unstuck_reading(&["json", "-", "--format", "jsonl"], DOCUMENTS.as_bytes());
+    assert_eq!((ran.exit, &*ran.err), (3, ""));
+    insta::assert_snapshot!(ran.out);
+    let lines = ran.lines();
+    assert_eq!(lines.len(), 9);
+    assert_eq!(lines[0]["exact"], lines[1]["exact"]);
+    assert_eq!(lines[0]["canonical"], lines[1]["canonical"]);
+    assert_ne!(lines[6]["exact"], lines[7]["exact"]);
+    assert_eq!(lines[6]["rfc8785"], lines[7]["rfc8785"]);
+}
+
+#[test]
+fn a_document_may_go_over_many_lines() {
+    let pretty = b"{\n  \"a\": [1,\n  2]\n}\n";
+    let [line] = &lines(pretty)[..] else { panic!("one document") };
+    assert_eq!(line["canonical"], r#"{"a":[1,2]}"#);
+    let broken = b"\n{\n  \"a\": [1,\n  02]\n}\n";
+    let error = "expected no more digits after a leading 0";
+    assert_eq!(lines(broken), [json!({ "line": 2, "error": error, "offset": 16 })]);
+    let ran = unstuck_reading(&["json"], broken);
+    assert!(ran.out.contains("  4 |   02]\n    |    ^\n"), "{}", ran.out);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_shown_as_such() {
+    let ran = unstuck_reading(&["json"], b"\xFF{}");
+    assert_eq!(ran.exit, 3);
+    assert!(ran.out.contains("byte 0: expected a value"), "{}", ran.out);
+    assert!(ran.out.ends_with("  1 | \u{FFFD}{}\n    | ^\n"), "{}", ran.out);
+}
+
+#[test]
+fn an_input_without_a_document_is_an_error() {
+    for blank in ["", " \n\r\n"] {
+        let ran = unstuck_reading(&["json"], blank.as_bytes());
+        let expected = "error: -: nothing in it: expected a JSON document, or one a line\n";
+        assert_eq!((ran.exit, &*ran.out, &*ran.err), (3, "", expected));
+    }
+    let folder = Folder::new();
+    let absent = folder.path().join("absent.json");
+    let ran = unstuck([Path::new("json"), &absent]);
+    assert_eq!((ran.exit, &*ran.out), (3, ""));
+    assert!(ran.err.contains("absent.json: cannot be read: "), "{}", ran.err);
+    let file = folder.file("one.json", "[1]");
+    let ran = unstuck([Path::new("json"), &file]);
+    assert_eq!((ran.exit, &*ran.err), (0, ""));
+}
+
+#[test]
+fn the_examples_of_rfc_8785_have_its_text() {
+    let Some(folder) = shared("json/rfc8785") else { return };
+    for entry in fs::read_dir(folder.join("input")).expect("the inputs") {
+        let path = entry.expect("a readable folder").path();
+        let output = folder.join("output").join(path.file_name().expect("a name"));
+        let ran = unstuck([Path::new("json"), Path::new("--format=jsonl"), &path]);
+        let expected = fs::read_to_string(output).expect("an output");
+        assert_eq!(ran.only_line()["canonical"], expected, "{}", path.display());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_bytes_are_told_of(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        let ran = unstuck_reading(&["json"], &bytes);
+        prop_assert!([0, 3].contains(&ran.exit), "exit {}", ran.exit);
+        let ran = unstuck_reading(&["json", "--format=jsonl"], &bytes);
+        let blank = bytes.trim_ascii().is_empty();
+        prop_assert_eq!(ran.lines().is_empty(), blank);
+    }
+}
