@@ -5,12 +5,13 @@ use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
 
-use unstuck_checks::{canary, checkpoint, engine, fingerprint, text, trace};
+use unstuck_checks::{canary, canonicalize, checkpoint, engine, fingerprint, text, trace};
 
 type Check = fn(&[u8]);
 
 /// The checks that hold, by the names of their targets.
-const CHECKS: [(&str, Check); 5] = [
+const CHECKS: [(&str, Check); 6] = [
+    ("canonicalize", canonicalize::check),
     ("checkpoint", checkpoint::check),
     ("engine", engine::check),
     ("fingerprint", fingerprint::check),
