@@ -39,6 +39,10 @@ enum Target {
     Checkpoint,
     /// JSON and its fingerprints, against `serde_json`
     Fingerprint,
+    /// JSON and its canonical text, against `serde_json_canonicalizer`
+    Canonicalize,
+    /// What can be serialized, against its text
+    Value,
     /// Transcripts, and what their events must have in common
     Trace,
     /// The recipes and the detectors of the presets
@@ -200,6 +204,8 @@ impl Target {
             Self::Engine => "engine",
             Self::Checkpoint => "checkpoint",
             Self::Fingerprint => "fingerprint",
+            Self::Canonicalize => "canonicalize",
+            Self::Value => "value",
             Self::Trace => "trace",
             Self::Text => "text",
         }
@@ -248,7 +254,9 @@ impl Target {
             Self::Trace => vec![run.into()],
             // Of a document that is printed over many lines, the parts that are no values teach
             // what a document is not.
-            Self::Fingerprint => run.lines().map(Into::into).collect(),
+            Self::Fingerprint | Self::Canonicalize | Self::Value => {
+                run.lines().map(Into::into).collect()
+            }
             Self::Text => run
                 .lines()
                 .map(|line| [b"bash", line.as_bytes(), line.as_bytes()].join(&0xFF))
@@ -323,10 +331,14 @@ mod tests {
         assert!(source.contains("\"canary: {said:?} "), "{CANARY_FOUND} is not what it says");
     }
 
+    /// The targets that begin with text.
+    const TEXTUAL: [Target; 5] =
+        [Target::Fingerprint, Target::Canonicalize, Target::Value, Target::Trace, Target::Text];
+
     #[test]
     fn the_runs_make_inputs_for_every_target_that_reads_text() {
         let runs = runs(&machine::root().join(RUNS)).expect("the recorded runs");
-        for target in [Target::Fingerprint, Target::Trace, Target::Text] {
+        for target in TEXTUAL {
             let inputs = runs.iter().flat_map(|(_, run)| target.inputs(run));
             assert!(inputs.count() >= runs.len(), "{target:?}");
         }

@@ -32,7 +32,7 @@ impl Document {
 }
 
 /// A tree that nests at most `depth` deep.
-fn tree(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Tree> {
+pub(crate) fn tree(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Tree> {
     let kinds = if depth == 0 { 3 } else { 5 };
     Ok(match bytes.int_in_range(0..=kinds)? {
         0 => Tree::Null,
@@ -62,7 +62,7 @@ fn members(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Vec<(String, Tr
 /// Mostly of characters about which the grammar, an escape, or an order of names has something
 /// to say: those at the ends of the lengths of UTF-8, and two that UTF-8 sorts in one way and
 /// UTF-16 in the other.
-fn string(bytes: &mut Unstructured<'_>) -> Result<String> {
+pub(crate) fn string(bytes: &mut Unstructured<'_>) -> Result<String> {
     const CHARACTERS: [char; 18] = [
         'a', 'b', 'A', '0', '"', '\\', '/', '\0', '\n', '\t', '\u{1F}', '\u{7F}', '\u{80}', 'é',
         '\u{2028}', '\u{FB33}', '\u{FFFF}', '😂',
@@ -95,7 +95,7 @@ fn shortest(double: f64) -> (String, i32) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use serde_json::value::RawValue;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Bytes without a pattern, the same ones every time.
-    fn noise(seed: u64, length: usize) -> Vec<u8> {
+    pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
         let mut choices = Choices(seed);
         let byte = |_| u8::try_from(choices.below(256)).expect("a byte");
         (0..length).map(byte).collect()

@@ -1,6 +1,8 @@
 //! Tries to break: bytes have a fingerprint exactly when they are JSON to `serde_json` too, the
 //! documented limits of either aside, and keep it however `serde_json` spells them again; two
-//! trees have one fingerprint, however they are spelled, exactly when they mean the same.
+//! trees have one fingerprint, however they are spelled, exactly when they mean the same; two
+//! documents have one where numbers are doubles exactly when their canonical texts are the same;
+//! and the parts of a shape are what is left when the other members are taken away.
 
 use arbitrary::Unstructured;
 use serde_json::Value;
@@ -9,14 +11,24 @@ use unstuck_json::{Exact, Fingerprinter, JsonError, JsonErrorKind, Members};
 use unstuck_json::{fingerprint, string_member};
 
 use crate::documents::Document;
+use crate::tree::Choices;
+use crate::{canonical, members};
 
-/// Takes the bytes for a document, and then for what two documents are made from.
+/// The most documents that are compared with each other, and the places where one is damaged.
+const DOCUMENTS_MAX: usize = 6;
+const PLACES: usize = 4;
+
+/// The byte between two documents: one that neither has.
+const BETWEEN: u8 = 0xFF;
+
+/// Takes the bytes for a document, for many documents, and then for what two are made from.
 ///
 /// # Panics
 ///
-/// If one is JSON to one of the two alone, or loses its fingerprint.
+/// If one is JSON to one of the two alone, loses its fingerprint, or shares another's.
 pub fn check(bytes: &[u8]) {
     read(bytes);
+    canonical::agree(bytes.split(|byte| *byte == BETWEEN).take(DOCUMENTS_MAX));
     spell(bytes);
 }
 
@@ -29,9 +41,11 @@ fn read(json: &[u8]) {
         assert_eq!(kept(json, &["a"]), Err(error));
         assert_eq!(string_member(json, "a", &mut []), Err(error));
     }
+    read_doubles(json, ours.err());
     match (ours, theirs) {
         (Ok(_), Ok(value)) => {
             spell_again(json, &value);
+            members::part(json);
             look_up(json, &value);
         }
         (Err(error), Ok(_)) => assert!(is_limit(error.kind), "refused, though JSON: {error}"),
@@ -42,6 +56,19 @@ fn read(json: &[u8]) {
         }
         (Err(_), Err(_)) => {}
     }
+}
+
+/// Reads the document, which is refused for that reason where numbers are exact, by its doubles:
+/// what there is to refuse is the same but for numbers, and names that occur twice.
+fn read_doubles(json: &[u8], refused: Option<JsonError>) {
+    let doubles = canonical::text_of(json).err();
+    let by = |error: Option<JsonError>, kinds: &[JsonErrorKind]| {
+        error.is_some_and(|error| kinds.contains(&error.kind))
+    };
+    let alike = refused == doubles
+        || by(refused, &[JsonErrorKind::ExponentLimit])
+        || by(doubles, &[JsonErrorKind::NumberRange, JsonErrorKind::RepeatedName]);
+    assert!(alike, "{refused:?}, and {doubles:?} as doubles");
 }
 
 /// The digest of those members whose name is in `keep`.
@@ -62,7 +89,7 @@ fn spell_again(json: &[u8], value: &Value) {
     let airy = format!("{value:#}");
     let expected = fingerprint(dense.as_bytes());
     assert_eq!(fingerprint(airy.as_bytes()), expected, "{dense}");
-    if is_exact(value) && members(dense.as_bytes()) == members(json) {
+    if is_exact(value) && members::count(dense.as_bytes()) == members::count(json) {
         assert_eq!(fingerprint(json), expected, "{dense}");
     }
 }
@@ -75,22 +102,6 @@ fn is_exact(value: &Value) -> bool {
         Value::Object(members) => members.values().all(is_exact),
         Value::Null | Value::Bool(_) | Value::String(_) => true,
     }
-}
-
-/// How many members all objects of a document have together, names that occur twice counted
-/// twice: `serde_json` keeps one of them, and a fingerprint both.
-fn members(json: &[u8]) -> usize {
-    let (mut in_string, mut escaped, mut colons) = (false, false, 0);
-    for &byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => in_string = !in_string,
-            b':' if !in_string => colons += 1,
-            _ => {}
-        }
-    }
-    colons
 }
 
 /// Looks up each member of the outermost object by its name.
@@ -120,4 +131,23 @@ fn spell(bytes: &[u8]) {
     });
     let same = one.tree.canonical() == other.tree.canonical();
     assert_eq!(of_one == of_other, same, "{:?} and {:?}", one.spellings, other.spellings);
+    let [first, again] = one.spellings.each_ref().map(String::as_bytes);
+    canonical::agree(
+        [first, again].into_iter().chain(other.spellings.iter().map(String::as_bytes)),
+    );
+    members::part(first);
+    damage(first, &mut Choices(bytes.arbitrary().unwrap_or_default()));
+}
+
+/// Cuts the document off, and puts another byte into it, in some places.
+fn damage(json: &[u8], choices: &mut Choices) {
+    const BYTES: &[u8] = b"{}[]\",:\\/un-+.eE019 \n\0\x1F\x7F\x80\xC3\xED\xF4\xFF";
+    for _ in 0..PLACES {
+        let at = choices.below(json.len());
+        let mut altered = json.to_vec();
+        altered[at] = choices.pick(BYTES);
+        read(&altered);
+        altered.truncate(at);
+        read(&altered);
+    }
 }

@@ -4,15 +4,21 @@
 //! again without one: by the test `replay`, or in a debugger.
 
 pub mod canary;
+#[cfg(feature = "canonicalizer")]
+pub mod canonicalize;
 pub mod checkpoint;
 pub mod engine;
 pub mod fingerprint;
 pub mod text;
 pub mod trace;
+pub mod value;
 
+mod canonical;
 mod documents;
+mod members;
 #[path = "../../../core/tests/oracle/model.rs"]
 mod model;
+mod nodes;
 #[path = "../../../core/tests/oracle/pair.rs"]
 mod pair;
 mod rules;

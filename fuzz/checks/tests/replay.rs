@@ -5,17 +5,19 @@ use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
 
-use unstuck_checks::{canary, checkpoint, engine, fingerprint, text, trace};
+use unstuck_checks::{canary, canonicalize, checkpoint, engine, fingerprint, text, trace, value};
 
 type Check = fn(&[u8]);
 
 /// The checks that hold, by the names of their targets.
-const CHECKS: [(&str, Check); 5] = [
+const CHECKS: [(&str, Check); 7] = [
+    ("canonicalize", canonicalize::check),
     ("checkpoint", checkpoint::check),
     ("engine", engine::check),
     ("fingerprint", fingerprint::check),
     ("text", text::check),
     ("trace", trace::check),
+    ("value", value::check),
 ];
 
 /// Two laps of four calls, each in one byte of what happens and one of the call.
