@@ -31,6 +31,8 @@ pub enum Reader {
     SonicRs,
     /// The canonical text of the crate `serde_jcs`.
     SerdeJcsText,
+    /// `unstuck_json::canonicalize`.
+    Canonicalize,
     /// The canonical text of the crate `serde_json_canonicalizer`.
     CanonicalizerText,
     /// The canonical text of the crate `json-canon`.
@@ -62,6 +64,7 @@ impl Reader {
             Self::SimdJson => "simd-json, parsed only",
             Self::SonicRs => "sonic-rs, parsed only",
             Self::SerdeJcsText => "serde_jcs, text",
+            Self::Canonicalize => "unstuck, text",
             Self::CanonicalizerText => "serde_json_canonicalizer, text",
             Self::JsonCanonText => "json-canon, text",
         }
@@ -77,7 +80,10 @@ impl Reader {
             | Self::JsonCanon
             | Self::Sorted => Aim::Digest,
             Self::SimdJson | Self::SonicRs => Aim::Value,
-            Self::SerdeJcsText | Self::CanonicalizerText | Self::JsonCanonText => Aim::Text,
+            Self::SerdeJcsText
+            | Self::Canonicalize
+            | Self::CanonicalizerText
+            | Self::JsonCanonText => Aim::Text,
         }
     }
 
@@ -93,6 +99,7 @@ impl Reader {
             Self::SimdJson => sum(texts, simd_json),
             Self::SonicRs => sum(texts, sonic_rs),
             Self::SerdeJcsText => sum(texts, |json| length(&serde_jcs(json))),
+            Self::Canonicalize => sum(texts, |json| length(&canonicalize(json))),
             Self::CanonicalizerText => sum(texts, |json| length(&canonicalizer(json))),
             Self::JsonCanonText => sum(texts, |json| length(&json_canon(json))),
         }
@@ -110,6 +117,11 @@ fn rfc8785(json: &[u8]) -> u64 {
 
 fn serde_jcs(json: &[u8]) -> Vec<u8> {
     serde_jcs::to_vec(&value(json)).unwrap_or_default()
+}
+
+fn canonicalize(json: &[u8]) -> Vec<u8> {
+    let mut text = String::new();
+    unstuck_json::canonicalize(json, &mut text).map_or_else(|_| Vec::new(), |()| text.into_bytes())
 }
 
 fn canonicalizer(json: &[u8]) -> Vec<u8> {
@@ -182,7 +194,8 @@ mod tests {
             for json in document.texts() {
                 let text = serde_jcs(json.as_bytes());
                 assert!(text.starts_with(if json.starts_with('[') { b"[" } else { b"{" }));
-                for other in [canonicalizer(json.as_bytes()), json_canon(json.as_bytes())] {
+                for other in [canonicalize, canonicalizer, json_canon].map(|of| of(json.as_bytes()))
+                {
                     assert_eq!(other, text, "{document:?}");
                 }
             }

@@ -74,6 +74,16 @@
 //! without its other half is an error, as it is no character; so is nesting beyond [`DEPTH_MAX`],
 //! an exponent beyond [`EXPONENT_MAX`], and a document beyond [`LENGTH_MAX`].
 //!
+//! # Features
+//!
+//! | feature | for | needs |
+//! |---|---|---|
+//! | `alloc` | `canonicalize` | `alloc` |
+//! | `serde` | `fingerprint_value`, `Fingerprinter::value` | nothing |
+//! | `simd` | strings that are not ASCII, some four times as fast | `std` |
+//!
+//! None of them changes a digest.
+//!
 //! # What this crate does not do
 //!
 //! - It does not parse: there is no value to look into afterwards.

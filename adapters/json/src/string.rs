@@ -4,7 +4,7 @@ use crate::cursor::{Cursor, Fault};
 use crate::error::JsonErrorKind;
 use crate::escape::escape;
 use crate::scan::{Word, is_ascii};
-use crate::utf8;
+use crate::utf8::valid_up_to;
 use crate::walk::WIDE;
 
 /// The contents of a string, between its quotes: valid in spelling and in UTF-8.
@@ -100,11 +100,7 @@ impl<'a> Text<'a> {
 
     /// The contents if they are UTF-8; `start` is where they begin.
     fn in_utf8(self, start: Cursor<'_>) -> Result<Self, Fault> {
-        let valid = if WIDE {
-            core::str::from_utf8(self.raw).map_or_else(|error| error.valid_up_to(), str::len)
-        } else {
-            utf8::valid_up_to(self.raw)
-        };
+        let valid = valid_up_to(self.raw);
         if valid < self.raw.len() {
             return Err(start.error_after(valid, JsonErrorKind::InvalidUtf8));
         }

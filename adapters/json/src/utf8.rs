@@ -1,7 +1,26 @@
-//! Whether bytes are UTF-8: the check for devices where the one of `core`, which is faster, is large.
+//! Whether bytes are UTF-8: by vector instructions, by `core`, or in few bytes of code.
+
+#[cfg(not(feature = "simd"))]
+use crate::walk::WIDE;
 
 /// How many bytes of `text` are UTF-8, up to the first sequence that is none. O(n).
+#[cfg(feature = "simd")]
 pub(crate) fn valid_up_to(text: &[u8]) -> usize {
+    simdutf8::compat::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len)
+}
+
+/// How many bytes of `text` are UTF-8, up to the first sequence that is none. O(n).
+#[cfg(not(feature = "simd"))]
+pub(crate) fn valid_up_to(text: &[u8]) -> usize {
+    if !WIDE {
+        return by_character(text);
+    }
+    core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len)
+}
+
+/// The same in few bytes of code, for devices where those count.
+#[cfg(any(not(feature = "simd"), test))]
+fn by_character(text: &[u8]) -> usize {
     let mut rest = text;
     while let Some(behind) = behind_character(rest) {
         rest = behind;
@@ -10,6 +29,7 @@ pub(crate) fn valid_up_to(text: &[u8]) -> usize {
 }
 
 /// What follows the character that `text` begins with; `None` if it begins with none.
+#[cfg(any(not(feature = "simd"), test))]
 fn behind_character(text: &[u8]) -> Option<&[u8]> {
     let (&first, mut rest) = text.split_first()?;
     if first.is_ascii() {
@@ -43,7 +63,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::valid_up_to;
+    use super::{by_character, valid_up_to};
 
     /// What `core` says.
     fn expected(text: &[u8]) -> usize {
@@ -63,6 +83,7 @@ mod tests {
             });
             texts = longer.collect();
             for text in &texts {
+                assert_eq!(by_character(text), expected(text), "{text:x?}");
                 assert_eq!(valid_up_to(text), expected(text), "{text:x?}");
             }
         }
@@ -75,6 +96,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..8),
         ) {
             let text = [text.as_bytes(), &bytes, text.as_bytes()].concat();
+            prop_assert_eq!(by_character(&text), expected(&text));
             prop_assert_eq!(valid_up_to(&text), expected(&text));
         }
     }
