@@ -85,6 +85,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("format", steps::format),
             Step::run("clippy", steps::clippy),
             Step::run("tests", || steps::tests(machine, &mut closing)),
+            Step::run("narrow", steps::narrow),
             Step::run("doc tests", steps::doc_tests),
             Step::run("docs", steps::docs),
             Step::run("fuzz targets", steps::fuzz_targets),

@@ -44,6 +44,13 @@ pub(crate) fn doc_tests() -> Outcome {
     Outcome::of(cargo().args(scope).args(FEATURES).arg("--no-fail-fast"))
 }
 
+/// What a machine of 32 bits runs of the fingerprint gives the same digests.
+pub(crate) fn narrow() -> Outcome {
+    let scope = ["test", "-p", "unstuck-json", "--lib", "--test", "known", "--test", "pairs"];
+    let folder = ["--locked", "--target-dir", "target/narrow"];
+    Outcome::of(cargo().env("RUSTFLAGS", "--cfg unstuck_narrow").args(scope).args(folder))
+}
+
 /// The documentation builds, and its links lead somewhere.
 pub(crate) fn docs() -> Outcome {
     let scope = ["doc", "--workspace", "--no-deps", "--locked"];

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::machine::escaped;
 use crate::output::{Output, Reader, complain};
 use crate::setup::Mistake;
-use crate::shown::plain;
+use crate::shown::visible;
 use documents::{Document, documents};
 
 static EXACT: Fingerprinter<Exact> = Fingerprinter::new(0);
@@ -74,23 +74,25 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     fs::read(file)
 }
 
-/// What a document comes to.
+/// What a document comes to; one of the digests at least.
 struct Found {
-    exact: Digest,
+    exact: Result<Digest, JsonError>,
     rfc8785: Result<Digest, JsonError>,
     canonical: Result<String, JsonError>,
 }
 
 impl Found {
     fn of(json: &[u8]) -> Result<Self, JsonError> {
-        let exact = EXACT.fingerprint(json)?;
+        let (exact, rfc8785) = (EXACT.fingerprint(json), RFC8785.fingerprint(json));
+        // What is beyond the limits of one may be within those of the other.
+        exact.or(rfc8785)?;
         let mut text = String::new();
         let canonical = match canonicalize(json, &mut text) {
             Err(CanonicalError::Json(error)) => Err(error),
             // A string takes all that is written.
-            Ok(()) | Err(_) => Ok(text),
+            Ok(()) | Err(CanonicalError::Write(_)) => Ok(text),
         };
-        Ok(Self { exact, rfc8785: RFC8785.fingerprint(json), canonical })
+        Ok(Self { exact, rfc8785, canonical })
     }
 }
 
@@ -125,21 +127,19 @@ fn human(document: &Document<'_>, found: &Result<Found, JsonError>, known: &mut 
             return text;
         }
     };
-    // Writing to a string cannot fail.
-    let same = seen(&mut known.exact, found.exact, line);
-    let _ = writeln!(text, "  exact      {}{same}", digits(found.exact));
-    match found.rfc8785 {
-        Ok(digest) => {
-            let same = seen(&mut known.rfc8785, digest, line);
-            let _ = writeln!(text, "  rfc8785    {}{same}", digits(digest));
-        }
-        Err(error) => {
-            let _ = writeln!(text, "  rfc8785    none: {error}");
-        }
-    }
+    let digest = |name: &str, digest: Result<Digest, JsonError>, known: &mut HashMap<_, _>| {
+        let what = match digest {
+            Ok(digest) => format!("{}{}", digits(digest), seen(known, digest, line)),
+            Err(error) => format!("none: {error}"),
+        };
+        format!("  {name:<9}  {what}\n")
+    };
+    text.push_str(&digest("exact", found.exact, &mut known.exact));
+    text.push_str(&digest("rfc8785", found.rfc8785, &mut known.rfc8785));
     match &found.canonical {
         Ok(canonical) => {
-            let _ = writeln!(text, "  canonical  {}", plain(canonical));
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  canonical  {}", visible(canonical));
         }
         Err(error) => {
             let _ = writeln!(text, "  canonical  none: {error}");
@@ -168,7 +168,7 @@ fn indented(lines: &str) -> String {
 #[derive(Serialize)]
 struct FoundLine<'a> {
     line: usize,
-    exact: String,
+    exact: Option<String>,
     rfc8785: Option<String>,
     canonical: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ fn line(document: &Document<'_>, found: &Result<Found, JsonError>) -> String {
     let line = match found {
         Ok(found) => serde_json::to_string(&FoundLine {
             line: document.line,
-            exact: digits(found.exact),
+            exact: found.exact.ok().map(digits),
             rfc8785: found.rfc8785.ok().map(digits),
             canonical: found.canonical.as_deref().ok(),
             canonical_error: found.canonical.as_ref().err().map(ToString::to_string),

@@ -26,7 +26,7 @@ pub const DEPTH_MAX: usize = 64;
 ///
 /// It is a type and not a value, so that a device that compares exactly does not carry the code
 /// that reads doubles.
-pub trait Numbers {
+pub trait Numbers: sealed::Sealed {
     /// Which of the two it is.
     const MODE: Mode;
 }
@@ -51,6 +51,14 @@ pub struct Exact;
 /// A number beyond the largest double is an error.
 #[derive(Clone, Copy, Debug)]
 pub struct Rfc8785;
+
+mod sealed {
+    /// Nobody else says when numbers are equal.
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for Exact {}
+impl sealed::Sealed for Rfc8785 {}
 
 impl Numbers for Exact {
     const MODE: Mode = Mode::Exact;
@@ -106,6 +114,7 @@ impl<N, H, const DEPTH: usize> Fingerprinter<N, H, DEPTH> {
     /// assert_eq!(error.kind, JsonErrorKind::DepthLimit(8));
     /// ```
     pub const fn with_hash(hash: H, seed: u64) -> Self {
+        const { assert!(DEPTH < 1 << 16, "a depth of 65,535 is the most") };
         Self { hash, mixer: Mixer::new(seed), numbers: PhantomData }
     }
 }
@@ -165,10 +174,10 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         Self { print, value: 0, frame: Frame { contents: 0, name: 0 }, outer: Vec::new() }
     }
 
-    /// The digest of the value told last.
+    /// The digest of the document, whose value was told last.
     #[inline]
     pub(crate) const fn digest(&self) -> Digest {
-        Digest::new(self.value)
+        self.root(self.value)
     }
 
     /// How many containers are open.
@@ -186,7 +195,14 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
     /// The digest of the object whose members add up to `sum`.
     #[inline]
     pub(crate) const fn object(&self, sum: u64) -> Digest {
-        Digest::new(self.print.mixer.tagged(Kind::Object, sum))
+        self.root(self.print.mixer.tagged(Kind::Object, sum))
+    }
+
+    /// The digest of a document whose value is `value`. That of a short text alone is structured
+    /// until it was combined once more.
+    #[inline]
+    const fn root(&self, value: u64) -> Digest {
+        Digest::new(self.print.mixer.tagged(Kind::Root, value))
     }
 
     /// The digest of a text in its RFC 8785 form.

@@ -72,7 +72,8 @@
 //! RFC 8259, to the letter: no byte order mark, no comments, no trailing comma, nothing behind
 //! the value, only valid UTF-8. Stricter than its grammar in a few points: an escaped surrogate
 //! without its other half is an error, as it is no character; so is nesting beyond [`DEPTH_MAX`],
-//! an exponent beyond [`EXPONENT_MAX`], and a document beyond [`LENGTH_MAX`].
+//! an exponent beyond [`EXPONENT_MAX`] by [`Exact`], a number beyond the doubles by [`Rfc8785`], and
+//! a document beyond [`LENGTH_MAX`].
 //!
 //! # Features
 //!
@@ -91,8 +92,8 @@
 //!   `canonicalize` has the memory, and refuses them, as RFC 8785 asks.
 //! - It does not resist an adversary by default. The default hash, [`Rapid`], is fast and good,
 //!   and *not* collision-resistant: whoever writes documents and knows the seed can make two of
-//!   them collide. A secret seed helps where digests stay secret, too; a keyed hash ([`Hash64`])
-//!   where they do not. Among documents that nobody crafted, two share a fingerprint with
+//!   them collide. A secret seed helps where digests stay secret, too, and a keyed hash
+//!   ([`Hash64`]) of the texts. Among documents that nobody crafted, two share a fingerprint with
 //!   probability about 2⁻⁶⁴.
 //! - It does not promise that fingerprints stay the same from one version to the next, though they
 //!   are the same on every machine.
@@ -152,7 +153,7 @@ pub use crate::walk::LENGTH_MAX;
 /// [table](crate#what-is-equal)), and otherwise differ but for a hash collision. It is that of
 /// `Fingerprinter::<Exact>::new(0)`.
 ///
-/// One pass, O(n) in the length of `json`; some 1.2 KiB of stack.
+/// One pass, O(n) in the length of `json`; some 2 KiB of stack.
 ///
 /// # Errors
 ///

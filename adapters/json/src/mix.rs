@@ -23,6 +23,7 @@ pub(crate) enum Kind {
     Double,
     Array,
     Object,
+    Root,
 }
 
 impl Kind {
@@ -38,8 +39,9 @@ impl Mixer {
     /// The mixer of `seed`.
     pub(crate) const fn new(seed: u64) -> Self {
         // The hexadecimal digits of π, without a pattern, so that a seed of 0 is as good as any.
-        let left = fold(seed ^ 0x2FFD_72DB_D01A_DFB7, 0xB8E1_AFED_6A26_7E96);
-        Self { left, right: fold(left ^ 0xBA7C_9045_F12C_7F99, 0x24A1_9947_B391_6CF7) }
+        // A key is never like a small number, which would swallow what it is combined with.
+        let left = 1 << 63 | fold(seed ^ 0x2FFD_72DB_D01A_DFB7, 0xB8E1_AFED_6A26_7E96);
+        Self { left, right: 1 << 63 | fold(left ^ 0xBA7C_9045_F12C_7F99, 0x24A1_9947_B391_6CF7) }
     }
 
     /// The digest of the ordered pair of `a` and `b`.
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn small_contents_order_and_kind_are_told_apart() {
-        for seed in [0, 1, u64::MAX] {
+        for seed in [0, 1, u64::MAX, 0x2FFD_72DB_D01A_DFB7, 0xBA7C_9045_F12C_7F99] {
             let mixer = Mixer::new(seed);
             let kinds = [
                 Kind::Null,
@@ -108,6 +110,7 @@ mod tests {
                 Kind::Double,
                 Kind::Array,
                 Kind::Object,
+                Kind::Root,
             ];
             let mut seen = HashSet::new();
             for contents in 0..64 {

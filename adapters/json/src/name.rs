@@ -1,7 +1,7 @@
 //! The order of names: by their UTF-16 code units, as RFC 8785 has it.
 
 use crate::cursor::Cursor;
-use crate::string::{Text, escaped};
+use crate::string::{Text, unescaped};
 
 /// The code units that a key holds.
 const UNITS: usize = 8;
@@ -69,7 +69,7 @@ fn character(rest: &mut Cursor<'_>) -> Option<char> {
     let start = *rest;
     match rest.next()? {
         b'"' => None,
-        b'\\' => escaped(rest, start).ok(),
+        b'\\' => unescaped(rest, start).ok(),
         byte if byte.is_ascii() => Some(char::from(byte)),
         _ => {
             while rest.peek().is_some_and(|byte| byte & 0xC0 == 0x80) {

@@ -1,5 +1,7 @@
 //! Numbers: their spelling checked, and the value that they stand for.
 
+use core::fmt::Write as _;
+
 use crate::cursor::{Cursor, Fault};
 use crate::error::JsonErrorKind;
 use crate::walk::WIDE;
@@ -182,15 +184,54 @@ impl<'a> Number<'a> {
 
     /// The nearest IEEE double, rounded to even, never −0; an error if that is infinite.
     pub(crate) fn double(&self) -> Result<f64, Fault> {
-        // What RFC 8259 has for a number is one to Rust, too.
-        let text = core::str::from_utf8(self.start.until(&self.end)).unwrap_or_default();
-        match text.parse::<f64>() {
+        // The place of the first digit; beyond these, there is no double but 0, or none at all.
+        let place = self.exponent.saturating_add(self.whole);
+        let double = if self.digits == 0 || place < -PLACE_MAX {
+            Some(0.0)
+        } else if place > PLACE_MAX {
+            None
+        } else if self.exponent.saturating_abs() <= PLACE_MAX {
+            // What RFC 8259 has for a number is one to Rust, too.
+            core::str::from_utf8(self.start.until(&self.end))
+                .ok()
+                .and_then(|text| text.parse().ok())
+        } else {
+            self.shortened(place)
+        };
+        match double {
             // Adding 0 makes +0 of −0.
-            Ok(double) if double.is_finite() => Ok(double + 0.0),
+            Some(double) if double.is_finite() => Ok(double + 0.0),
             _ => Err(self.start.error(JsonErrorKind::NumberRange)),
         }
     }
+
+    /// The nearest double where a large exponent and many zeros cancel out, which the parser of
+    /// `core` does not read: it gives up exponents of six digits.
+    #[cold]
+    fn shortened(&self, place: i32) -> Option<f64> {
+        let mut text = heapless::String::<{ DIGITS_OF_DOUBLES + 16 }>::new();
+        text.push_str(if self.negative { "-0." } else { "0." }).ok()?;
+        let mut left = DIGITS_OF_DOUBLES;
+        for &digit in parts(self.mantissa).flatten() {
+            if left > 0 {
+                text.push(char::from(digit)).ok()?;
+                left = left.saturating_sub(1);
+            } else if digit != b'0' {
+                // What follows can only tell on which side of a tie the value is.
+                text.push('1').ok()?;
+                break;
+            }
+        }
+        write!(text, "e{place}").ok()?;
+        text.parse().ok()
+    }
 }
+
+/// The place of the first digit beyond which a number is no double, or one of 0, for certain.
+const PLACE_MAX: i32 = 400;
+
+/// The digits that a double, or the middle between two, has at most: 767 and one more.
+const DIGITS_OF_DOUBLES: usize = 768;
 
 /// Reads an exponent, whose `e` was taken; returns where it has a digit too many, too.
 fn read_exponent<'a>(cursor: &mut Cursor<'a>) -> Result<(i32, Option<Cursor<'a>>), Fault> {
@@ -387,6 +428,23 @@ mod tests {
             ("1.7976931348623157e308", f64::MAX),
         ] {
             assert_eq!(read(text).double().unwrap().to_bits(), f64::to_bits(expected), "{text}");
+        }
+        let zeros = "0".repeat(700_000);
+        for (text, expected) in [
+            (format!("0.{zeros}1e700001"), 1.0),
+            (format!("-1{zeros}e-700000"), -1.0),
+            (format!("0.{zeros}4940656458412465e699677"), f64::from_bits(1)),
+            (format!("17976931348623157{zeros}e-699708"), f64::MAX),
+            // A tie, and what is a little more than one.
+            (format!("9007199254740993{zeros}e-700000"), 9_007_199_254_740_992.0),
+            (format!("9007199254740993{zeros}1e-700001"), 9_007_199_254_740_994.0),
+            (format!("1{zeros}e-701000"), 0.0),
+        ] {
+            assert_eq!(
+                read(&text).double().unwrap().to_bits(),
+                f64::to_bits(expected),
+                "{expected}"
+            );
         }
         for text in ["1e309", "-1e99999999999999999999", "1.7976931348623159e308"] {
             let error = read(text).double().unwrap_err().within(text.len());

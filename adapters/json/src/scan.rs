@@ -100,7 +100,7 @@ impl Cursor<'_> {
             cursor.advance(8);
             words = words.wrapping_add(1);
             // Most text ends, or goes on behind an escape, within a few words.
-            if WIDE && words == WORDS {
+            if words == WORDS {
                 (cursor, bits) = cursor.skip_blocks(bits);
             }
         }

@@ -84,7 +84,7 @@ impl<'a> Text<'a> {
                         cursor.advance(1);
                         form = form.max(Form::Canonical);
                     } else {
-                        escaped(&mut cursor, end).map_err(|error| earliest(start, end, error))?;
+                        unescaped(&mut cursor, end).map_err(|error| earliest(start, end, error))?;
                         form = Form::Other;
                     }
                 }
@@ -195,7 +195,7 @@ impl<'a> Iterator for Pieces<'a> {
             return Some(Piece::Run(start.until(&end)));
         }
         self.0.next()?;
-        escaped(&mut self.0, end).ok().map(Piece::Escaped)
+        unescaped(&mut self.0, end).ok().map(Piece::Escaped)
     }
 }
 
@@ -207,7 +207,7 @@ fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
 }
 
 /// Reads what follows the backslash at `start`.
-pub(crate) fn escaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
+pub(crate) fn unescaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
     /// The letters and signs that may follow, but for `u`, and what they stand for.
     const ESCAPES: [(u8, char); 8] = [
         (b'"', '"'),
@@ -235,11 +235,11 @@ fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
         return Ok(character);
     }
     let lone = start.error(JsonErrorKind::LoneSurrogate);
-    if !(cursor.eat(b'\\') && cursor.eat(b'u')) {
+    if first >= 0xDC00 || !(cursor.eat(b'\\') && cursor.eat(b'u')) {
         return Err(lone);
     }
     let second = code_unit(cursor)?;
-    if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
+    if !(0xDC00..0xE000).contains(&second) {
         return Err(lone);
     }
     let (high, low) = (u32::from(first & 0x3FF), u32::from(second & 0x3FF));

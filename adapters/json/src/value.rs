@@ -105,14 +105,8 @@ impl fmt::Display for ValueError {
     }
 }
 
-impl core::error::Error for ValueError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Raw(error) => Some(error),
-            Self::Refused | Self::Key | Self::DepthLimit(_) => None,
-        }
-    }
-}
+/// What was wrong with raw text is in the message, and so no source.
+impl core::error::Error for ValueError {}
 
 impl serde::ser::Error for ValueError {
     fn custom<T: fmt::Display>(_: T) -> Self {

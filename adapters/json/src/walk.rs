@@ -7,13 +7,16 @@ use crate::string::Text;
 
 /// The bytes that a document may have: 1 GiB.
 ///
-/// Its time is bounded by that, to about a second, and positions fit into 32 bits. What is longer
+/// The time of a fingerprint is bounded by that, to about a second, and counts of bytes fit into 32
+/// bits. What is longer
 /// is no tool's arguments, and its bytes can be hashed as they are.
 pub const LENGTH_MAX: usize = 1 << 30;
 
 /// Whether there is room for code that is only there for speed. On a microcontroller, its bytes
 /// count for more.
-pub(crate) const WIDE: bool = cfg!(target_pointer_width = "64");
+///
+/// `--cfg unstuck_narrow` leaves it out elsewhere, too, so that what is left can be tested.
+pub(crate) const WIDE: bool = cfg!(target_pointer_width = "64") && !cfg!(unstuck_narrow);
 
 /// What is told of a document, in its order. Whatever is told is well formed.
 pub(crate) trait Visitor<'a> {

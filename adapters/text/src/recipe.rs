@@ -1,7 +1,7 @@
 //! Presets: a policy of the engine with the recipe for its digests.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tool, Turn, presets};
-use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
+use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
 use crate::echo::echo;
 use crate::likeness::{PRIMARY, file};
@@ -39,7 +39,7 @@ pub enum ResultPart {
 /// run to run.
 static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 
-/// The hash of all other texts, which reads many bytes at a time.
+/// The hash of results and messages, which reads many bytes at a time.
 const HASH: Rapid = Rapid::new(0);
 
 /// The digest of `text` as it stands. O(n).
@@ -55,14 +55,14 @@ impl Recipe {
     /// stands. In a step of its own until [`Call::step`] says otherwise. O(length of `args`).
     pub fn call(&self, tool: &str, args: &str) -> Call {
         let tag = tag(tool, args);
-        let alike = match self.likeness {
-            Likeness::Equal => Members::ALL,
-            Likeness::PrimaryKeys => PRIMARY,
+        let read = match self.likeness {
+            Likeness::Equal => PRINT.fingerprint(args.as_bytes()).map(|whole| (whole, None)),
+            Likeness::PrimaryKeys => {
+                PRINT.shape(args.as_bytes(), &PRIMARY).map(|shape| (shape.whole, shape.primary))
+            }
         };
-        let (canonical, primary) = match PRINT.shape(args.as_bytes(), &alike) {
-            Ok(shape) => (shape.whole, shape.primary),
-            Err(_) => (digest(args).mix(Digest::of(b"not JSON")), None),
-        };
+        let (canonical, primary) =
+            read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
         let call = Call::new(Tool::named(tool), canonical).tag(tag);
         match self.likeness {
             Likeness::Equal => call,

@@ -10,24 +10,41 @@ pub(super) struct Document<'a> {
     pub(super) json: &'a [u8],
 }
 
-/// The documents in `bytes`: if these are no single document, but at least half of their lines
-/// are, then each line that is not blank.
+/// The documents in `bytes`, each from the beginning of its first line on: one on each line that is
+/// not blank, if the first of them is a document, or most are an array or object; else a single
+/// one.
 pub(super) fn documents(bytes: &[u8]) -> Vec<Document<'_>> {
-    let lines = bytes.split(|&byte| byte == b'\n').zip(1..);
-    let lines: Vec<_> = lines
-        .map(|(json, line)| Document { line, json: json.strip_suffix(b"\r").unwrap_or(json) })
-        .filter(|document| !document.json.trim_ascii().is_empty())
-        .collect();
-    let Some(first) = lines.first() else {
+    let mut begin = 0;
+    let lines = bytes.split(|&byte| byte == b'\n').zip(1..).map(|(json, line)| {
+        let start = begin;
+        begin += json.len() + 1;
+        (start, Document { line, json: json.strip_suffix(b"\r").unwrap_or(json) })
+    });
+    let lines: Vec<_> = lines.filter(|(_, line)| !is_blank(line.json)).collect();
+    let Some(&(start, first)) = lines.first() else {
         return Vec::new();
     };
-    let is_document = |json: &[u8]| fingerprint(json).is_ok();
-    let whole = Document { line: first.line, json: bytes.trim_ascii() };
-    let valid = || lines.iter().filter(|document| is_document(document.json)).count();
-    if lines.len() > 1 && (is_document(whole.json) || 2 * valid() < lines.len()) {
+    let whole = Document { line: first.line, json: &bytes[start..] };
+    let containers = || lines.iter().filter(|(_, line)| is_container(line.json)).count();
+    let a_line_each = is_document(first.json) || 2 * containers() > lines.len();
+    if lines.len() > 1 && (is_document(whole.json) || !a_line_each) {
         return vec![whole];
     }
-    lines
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn is_document(json: &[u8]) -> bool {
+    fingerprint(json).is_ok()
+}
+
+fn is_container(json: &[u8]) -> bool {
+    let first = json.iter().find(|byte| !byte.is_ascii_whitespace());
+    matches!(first, Some(b'[' | b'{')) && is_document(json)
+}
+
+/// Whether there is nothing but what JSON holds for white space.
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 #[cfg(test)]
@@ -36,15 +53,20 @@ mod tests {
 
     #[test]
     fn an_input_is_one_document_or_one_a_line() {
-        let cases: [(&str, &[(usize, &str)]); 9] = [
+        let cases: [(&str, &[(usize, &str)]); 14] = [
             ("", &[]),
             (" \n\r\n", &[]),
             ("{}", &[(1, "{}")]),
             ("\n [1] \n", &[(2, " [1] ")]),
-            ("[\n1\n]\n", &[(1, "[\n1\n]")]),
+            ("[\n1\n]\n", &[(1, "[\n1\n]\n")]),
+            ("\n  [1,\n 2]", &[(2, "  [1,\n 2]")]),
+            ("[\n1\n2\n]", &[(1, "[\n1\n2\n]")]),
+            ("{}\n{\"a\":}\n{\"b\":}", &[(1, "{}"), (2, "{\"a\":}"), (3, "{\"b\":}")]),
+            ("{\"a\":}\n{}\n{}", &[(1, "{\"a\":}"), (2, "{}"), (3, "{}")]),
+            ("\u{c}[1,\n2]", &[(1, "\u{c}[1,\n2]")]),
             ("{}\r\n\r\n[]\n", &[(1, "{}"), (3, "[]")]),
             ("{}\n{\"a\":}\n", &[(1, "{}"), (2, "{\"a\":}")]),
-            ("{\n  \"a\": 1,\n  \"b\"\n}\n", &[(1, "{\n  \"a\": 1,\n  \"b\"\n}")]),
+            ("{\n  \"a\": 1,\n  \"b\"\n}\n", &[(1, "{\n  \"a\": 1,\n  \"b\"\n}\n")]),
             ("{\"a\": 01}", &[(1, "{\"a\": 01}")]),
         ];
         for (text, expected) in cases {

@@ -22,6 +22,8 @@ const DOCUMENTS: &str = concat!(
     "\n",
     r#"{"n":1e400}"#,
     "\n",
+    r#"{"n":1e-9999999999}"#,
+    "\n",
     r#"{"id":9007199254740993}"#,
     "\n",
     r#"{"id":9007199254740992}"#,
@@ -46,11 +48,11 @@ fn a_program_gets_a_line_for_each_document() {
     assert_eq!((ran.exit, &*ran.err), (3, ""));
     insta::assert_snapshot!(ran.out);
     let lines = ran.lines();
-    assert_eq!(lines.len(), 9);
+    assert_eq!(lines.len(), 10);
     assert_eq!(lines[0]["exact"], lines[1]["exact"]);
     assert_eq!(lines[0]["canonical"], lines[1]["canonical"]);
-    assert_ne!(lines[6]["exact"], lines[7]["exact"]);
-    assert_eq!(lines[6]["rfc8785"], lines[7]["rfc8785"]);
+    assert_ne!(lines[7]["exact"], lines[8]["exact"]);
+    assert_eq!(lines[7]["rfc8785"], lines[8]["rfc8785"]);
 }
 
 #[test]
