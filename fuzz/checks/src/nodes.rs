@@ -199,7 +199,15 @@ fn branch(kind: u8, bytes: &mut Unstructured<'_>, depth: usize) -> Result<Node> 
 /// Mostly what may be a key.
 fn key(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Node> {
     const KINDS: [u8; 7] = [1, 2, 6, 7, 7, 9, 12];
-    if bytes.ratio(1, 16)? { node(bytes, depth) } else { leaf(*bytes.choose(&KINDS)?, bytes) }
+    if bytes.ratio(1, 16)? {
+        return node(bytes, depth);
+    }
+    let key = leaf(*bytes.choose(&KINDS)?, bytes)?;
+    Ok(match bytes.int_in_range(0..=7_u8)? {
+        0 => Node::Some(Box::new(key)),
+        1 => Node::NewtypeStruct(Box::new(key)),
+        _ => key,
+    })
 }
 
 fn list<T>(
