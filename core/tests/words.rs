@@ -1,6 +1,6 @@
 //! The words by which reports and configurations name things: part of what users rely on.
 
-use unstuck_core::{Action, Args, Kind, Results, Tag, Texts, Tool, presets};
+use unstuck_core::{Action, Args, Kind, Policy, Results, Tag, Texts, Tool, presets};
 
 #[test]
 fn everything_that_is_named_has_the_name_that_is_documented() {
@@ -21,7 +21,7 @@ fn everything_that_is_named_has_the_name_that_is_documented() {
     assert_eq!(kinds.join(" "), "streak recurrence cycle text echo");
     let actions = Action::ALL.map(|action| action.to_string());
     assert_eq!(actions.join(" "), "proceed nudge warn block start_over stop");
-    let presets = presets::ALL.map(|policy| policy.name());
+    let presets = presets::ALL.map(Policy::name);
     let expected = "balanced start_over graduated graduated_conservative graduated_aggressive \
                     nudge cycles repeat";
     assert_eq!(presets.join(" "), expected);
