@@ -42,7 +42,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let left = self.open.len().saturating_add(usize::try_from(self.window.len()).unwrap_or(0));
         let cut = usize::from(self.in_step).saturating_sub(taken);
         let kept = cut.min(left);
-        if kept > 0 && usize::from(oldest.in_step).min(left) == kept {
+        if usize::from(oldest.in_step).min(left) == kept {
             self.in_step = u8::try_from(cut).unwrap_or(u8::MAX);
         } else {
             self.step = None;

@@ -74,9 +74,6 @@ impl Track {
     /// Forgets all but what the `keep` newest records tell: none of the others will be part
     /// of a pattern again. O(run counters).
     pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
-        if self.seen.is_empty() && self.streak == 0 && !self.running {
-            return;
-        }
         self.seen = self.seen & Mask::newest(keep);
         let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
         self.streak = self.streak.min(left);

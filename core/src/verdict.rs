@@ -264,7 +264,8 @@ impl Verdict {
 mod tests {
     use std::string::ToString as _;
 
-    use super::{Kind, LoopId, ParseLoopIdError, confidence};
+    use super::{Kind, LoopId, ParseLoopIdError, Verdict, confidence};
+    use crate::ladder::Action;
     use crate::rule::{Args, Results};
 
     #[test]
@@ -280,6 +281,17 @@ mod tests {
         ] {
             assert_eq!(confidence(args, results, novel, beyond), expected, "{args:?} {results:?}");
         }
+    }
+
+    #[test]
+    fn of_two_verdicts_that_ask_for_the_same_the_first_stays() {
+        let first = Verdict { action: Action::Warn, rung: 1, ..Verdict::PROCEED };
+        let second = Verdict { rung: 2, ..first };
+        assert_eq!(first.or_stronger(second), first);
+        assert_eq!(second.or_stronger(first), second);
+        let fresh = Verdict { fresh: true, ..second };
+        assert_eq!(first.or_stronger(fresh), fresh);
+        assert_eq!(fresh.or_stronger(first), fresh);
     }
 
     #[test]

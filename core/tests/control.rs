@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use unstuck_core::{
     Action, Args, Call, CallId, Detector, Digest, Finding, Kind, Ladder, LoopId, OPEN_MAX, Outcome,
-    Pattern, Phase, Policy, RAISE_MAX, Results, Rule, Rung, SILENCED_MAX, Tag, Tool, ToolRule,
-    Verdict, presets,
+    Pattern, Phase, Policy, RAISE_MAX, Results, Rule, Rung, SILENCED_MAX, Select, Tag, Tool,
+    ToolRule, Verdict, presets,
 };
 
 type Balanced = Detector<'static, 20>;
@@ -265,6 +265,22 @@ fn taking_back_what_waits_forgets_nothing_else() {
         detector.retry(1);
     }
     assert_eq!(strongest, Action::Block, "the fourth lap, and the fifth");
+}
+
+#[test]
+fn a_call_that_nobody_waited_for_stays_one_when_others_are_taken_back() {
+    let rules =
+        [Rule::new("r", Args::Same, Results::Ignored, Pattern::recurrence(3, 8), NUDGE_WARN)
+            .select(Select::Unreported)];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let mut detector: Detector<'_, 20, 2> = Detector::new(&policy).unwrap();
+    // The first of three calls at once, where two may wait: it is not known that nothing came.
+    for (args, step) in [(0, 1), (1, 1), (2, 1), (0, 2), (0, 3)] {
+        let _ = detector.announce(call(args).step(step));
+    }
+    assert_eq!(detector.retry(2), 2);
+    let told = [4, 5, 6, 7].map(|step| detector.announce(call(0).step(step)).settled.action);
+    assert_eq!(told, [Action::Proceed, Action::Proceed, Action::Proceed, Action::Nudge]);
 }
 
 #[test]
