@@ -31,11 +31,13 @@
 mod command;
 mod echo;
 mod likeness;
+mod mask;
 mod recipe;
 mod silence;
 mod tags;
 
 pub use likeness::PRIMARY_KEYS;
+pub use mask::{Mask, Masked, Masker, Masks, Pattern, PatternError, Shown};
 pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart};
 pub use silence::is_silent;
 pub use tags::tag;

@@ -40,7 +40,7 @@ pub enum ResultPart {
 static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 
 /// The hash of results and messages, which reads many bytes at a time.
-const HASH: Rapid = Rapid::new(0);
+pub(crate) const HASH: Rapid = Rapid::new(0);
 
 /// The digest of `text` as it stands. O(n).
 fn digest(text: &str) -> Digest {

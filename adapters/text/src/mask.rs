@@ -1,0 +1,200 @@
+//! Volatile text: what differs between two answers that say the same.
+//!
+//! A clock time, a process id or the path of a temporary file makes two answers differ that tell an
+//! agent the same. A mask recognises one kind of such text by its shape, and lets it fall away.
+//! What may be progress stays: percentages, counts, sizes, line numbers, exit codes.
+
+mod digest;
+mod hex;
+mod number;
+mod path;
+mod pattern;
+mod pieces;
+mod scan;
+mod time;
+mod view;
+
+pub use digest::Masked;
+pub use pattern::{Pattern, PatternError};
+use pieces::Pieces;
+
+/// A kind of volatile text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Mask {
+    /// Colours and other terminal controls: `ESC [ 31 m`, `ESC ] 0 ; title BEL`.
+    Ansi,
+    /// Two and more white spaces in a row: one space, or one line break if there is one among them;
+    /// nothing at either end of the text.
+    Spaces,
+    /// Clock times: `12:03:59.5`, `7:30 pm`, the time of `2026-05-28T14:38:00Z`, and the seconds or
+    /// milliseconds since 1970 in a member whose name says that it is a time.
+    Times,
+    /// `2026-05-28`, `05/28/2026`, `May 28`, `28 May 2026`.
+    Dates,
+    /// `0.02s`, `3 minutes`, `1m 30s`, `250 ms`. A bare `5m` stays: it may be metres.
+    Durations,
+    /// `123e4567-e89b-12d3-a456-426614174000`.
+    Uuids,
+    /// Seven and more hexadecimal digits, letters and decimal digits among them: commits, checksums,
+    /// container ids.
+    Hashes,
+    /// Hexadecimal addresses of six digits and more: `0x7ffd5e8a`.
+    Addresses,
+    /// Process ids: `pid 4711`, `[4711] ` at the start of a line, `sshd[4711]:`, `==4711==`.
+    Pids,
+    /// The made-up part of a path under a temporary folder: `/tmp/tmpab12cd_x/out.txt`.
+    TempPaths,
+    /// Ports in local addresses: `localhost:54321`, `127.0.0.1:8080`, `[::1]:9000`.
+    Ports,
+    /// What a session counts up, or a budget counts down, whatever the agent does: `In [12]:`,
+    /// `3 steps left`.
+    Turns,
+}
+
+impl Mask {
+    /// Every mask.
+    pub const ALL: [Self; 12] = [
+        Self::Ansi,
+        Self::Spaces,
+        Self::Times,
+        Self::Dates,
+        Self::Durations,
+        Self::Uuids,
+        Self::Hashes,
+        Self::Addresses,
+        Self::Pids,
+        Self::TempPaths,
+        Self::Ports,
+        Self::Turns,
+    ];
+
+    /// The mask's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ansi => "ansi",
+            Self::Spaces => "spaces",
+            Self::Times => "times",
+            Self::Dates => "dates",
+            Self::Durations => "durations",
+            Self::Uuids => "uuids",
+            Self::Hashes => "hashes",
+            Self::Addresses => "addresses",
+            Self::Pids => "pids",
+            Self::TempPaths => "temp-paths",
+            Self::Ports => "ports",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// The mask that is called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mask| mask.name() == name)
+    }
+
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+/// A set of masks.
+///
+/// ```
+/// use unstuck_text::{Mask, Masks};
+///
+/// let masks = Masks::ALL.without(Mask::Hashes);
+/// let masked = masks.show("commit 3f2a1bc at 12:03:59, 40 % done");
+/// assert_eq!(masked.to_string(), "commit 3f2a1bc at <times>, 40 % done");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Masks(u16);
+
+impl Masks {
+    /// No mask: every byte counts.
+    pub const NONE: Self = Self(0);
+
+    /// Every mask.
+    pub const ALL: Self = {
+        let (mut all, mut n) = (Self::NONE, 0);
+        while n < Mask::ALL.len() {
+            all = all.with(Mask::ALL[n]);
+            n += 1;
+        }
+        all
+    };
+
+    /// These masks and `mask`.
+    #[must_use]
+    pub const fn with(self, mask: Mask) -> Self {
+        Self(self.0 | mask.bit())
+    }
+
+    /// These masks but `mask`.
+    #[must_use]
+    pub const fn without(self, mask: Mask) -> Self {
+        Self(self.0 & !mask.bit())
+    }
+
+    /// Whether `mask` is one of these.
+    pub const fn contains(self, mask: Mask) -> bool {
+        self.0 & mask.bit() != 0
+    }
+
+    /// These masks, in the order of [`Mask::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Mask> {
+        Mask::ALL.into_iter().filter(move |mask| self.contains(*mask))
+    }
+
+    /// These masks, and patterns of the host's own.
+    pub const fn and<'p>(self, patterns: &'p [Pattern<'p>]) -> Masker<'p> {
+        Masker { masks: self, patterns }
+    }
+
+    /// `text` with a word in the place of all that is masked, to be looked at.
+    pub const fn show(self, text: &str) -> Shown<'_> {
+        self.and(&[]).show(text)
+    }
+
+    /// What stands for `text`. O(n), in constant memory.
+    pub fn digest(self, text: &[u8]) -> Masked {
+        self.and(&[]).digest(text)
+    }
+}
+
+/// Masks, and patterns of the host's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Masker<'p> {
+    masks: Masks,
+    patterns: &'p [Pattern<'p>],
+}
+
+impl<'p> Masker<'p> {
+    /// `text` with a word in the place of all that is masked, to be looked at.
+    pub const fn show<'t>(self, text: &'t str) -> Shown<'t>
+    where
+        'p: 't,
+    {
+        Shown { masker: self, text }
+    }
+
+    /// What stands for `text`. O(n), in constant memory; each pattern takes a look at each number.
+    pub fn digest(self, text: &[u8]) -> Masked {
+        digest::digest(self.pieces(text))
+    }
+
+    fn pieces<'t>(self, text: &'t [u8]) -> Pieces<'t>
+    where
+        'p: 't,
+    {
+        Pieces::new(self, text)
+    }
+}
+
+/// A text whose volatile parts are replaced by the names of their masks.
+///
+/// What is shown may be masked again, and stays as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'t> {
+    masker: Masker<'t>,
+    text: &'t str,
+}

@@ -1,0 +1,135 @@
+//! What stands for a masked text: one pass over it, and both digests of a result.
+
+use unstuck_core::Digest;
+use unstuck_json::Hash64 as _;
+
+use super::Mask;
+use super::pieces::{Pieces, Sink};
+use crate::recipe::HASH;
+
+/// What stands for a text without what is volatile in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Masked {
+    /// Equal for texts that are equal but for what is masked.
+    pub result: Digest,
+    /// Equal for texts that are equal but for that, and for all numbers.
+    pub near: Digest,
+}
+
+/// Written for a number, and for what is masked: no text in UTF-8 holds them.
+const NUMBER: u8 = 0xFF;
+const MASKED: u8 = 0xFE;
+
+/// Numbers are told apart by this behind each.
+const END: u8 = b' ';
+
+pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
+    let mut digests = Digests::default();
+    pieces.walk(&mut digests);
+    let Digests { text, numbers, says } = digests;
+    let near = text.finish();
+    // The numbers in their order, beside the text with places for them, say what the whole does.
+    let result = match says {
+        Says::Nothing | Says::Something => near.mix(numbers.finish()),
+        // The clock was what the agent asked for.
+        Says::Volatile => pieces.raw(),
+    };
+    Masked { result, near }
+}
+
+/// The text with the same byte for each number, and the numbers.
+#[derive(Default)]
+struct Digests {
+    text: Stream<256>,
+    numbers: Stream<64>,
+    says: Says,
+}
+
+/// What a text says apart from punctuation.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Says {
+    #[default]
+    Nothing,
+    /// Only what is masked.
+    Volatile,
+    Something,
+}
+
+impl Pieces<'_> {
+    /// What stands for the text as it is.
+    fn raw(self) -> Digest {
+        let mut stream = Stream::<256>::default();
+        stream.add(self.text());
+        stream.finish()
+    }
+}
+
+impl Sink for Digests {
+    #[inline]
+    fn text(&mut self, text: &[u8]) {
+        if self.says != Says::Something
+            && text.iter().any(|b| b.is_ascii_alphabetic() || *b >= 0x80)
+        {
+            self.says = Says::Something;
+        }
+        self.text.add(text);
+    }
+
+    #[inline]
+    fn number(&mut self, digits: &[u8]) {
+        self.says = Says::Something;
+        self.text.add(&[NUMBER]);
+        self.numbers.add(digits);
+        self.numbers.add(&[END]);
+    }
+
+    #[inline]
+    fn masked(&mut self, mask: Option<Mask>) {
+        if self.says == Says::Nothing {
+            self.says = Says::Volatile;
+        }
+        self.text.add(&[MASKED, mask.map_or(0, |mask| 1 + mask as u8)]);
+    }
+}
+
+/// The hash of bytes that come in pieces, block by block.
+struct Stream<const BLOCK: usize> {
+    before: Digest,
+    block: [u8; BLOCK],
+    length: usize,
+}
+
+impl<const BLOCK: usize> Default for Stream<BLOCK> {
+    fn default() -> Self {
+        Self { before: Digest::new(0), block: [0; BLOCK], length: 0 }
+    }
+}
+
+impl<const BLOCK: usize> Stream<BLOCK> {
+    #[inline]
+    fn add(&mut self, mut piece: &[u8]) {
+        loop {
+            let room = self.block.get_mut(self.length..).unwrap_or_default();
+            let count = room.len().min(piece.len());
+            let (now, later) = piece.split_at(count);
+            room[..count].copy_from_slice(now);
+            self.length += count;
+            if later.is_empty() {
+                return;
+            }
+            self.close();
+            piece = later;
+        }
+    }
+
+    fn close(&mut self) {
+        let block = self.block.get(..self.length).unwrap_or_default();
+        self.before = self.before.mix(Digest::new(HASH.hash(block)));
+        self.length = 0;
+    }
+
+    fn finish(mut self) -> Digest {
+        self.close();
+        self.before
+    }
+}

@@ -1,0 +1,177 @@
+//! What a row of decimal digits is: a time, a duration, a process id, a port, a turn, or a number.
+
+use super::pieces::{Found, Part};
+use super::{Mask, Masks, time};
+
+/// The byte at `at`; 0 where there is none.
+pub(super) fn byte(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(0)
+}
+
+/// A row of decimal digits, and what of a number it is the beginning of.
+pub(super) struct Row {
+    pub(super) start: usize,
+    /// Behind the digits.
+    pub(super) end: usize,
+    /// Behind further rows with single points between them.
+    pub(super) decimal: usize,
+    /// Whether no letter, digit or decimal point stands before it.
+    pub(super) is_free: bool,
+}
+
+impl Row {
+    pub(super) fn at(text: &[u8], start: usize) -> Self {
+        let end = digits_end(text, start);
+        let mut decimal = end;
+        while byte(text, decimal) == b'.' && byte(text, decimal + 1).is_ascii_digit() {
+            decimal = digits_end(text, decimal + 1);
+        }
+        let before = text.get(..start).and_then(<[u8]>::last).copied().unwrap_or(0);
+        let is_free = !before.is_ascii_alphanumeric() && before != b'.' && before < 0x80;
+        Self { start, end, decimal, is_free }
+    }
+
+    pub(super) const fn length(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Only this row, without what follows a point.
+    const fn only(&self, mask: Mask) -> Found {
+        Found { start: self.start, end: self.end, part: Part::of(mask) }
+    }
+}
+
+fn digits_end(text: &[u8], start: usize) -> usize {
+    let digits = text.get(start..).unwrap_or_default().iter();
+    start + digits.take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// The mask that knows what `row` is, if there is one among `masks`.
+pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
+    let has = |mask| masks.contains(mask);
+    let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
+    if has(Mask::Times)
+        && let Some(end) = time::clock(text, row)
+    {
+        return Some(span((row.start, end), Mask::Times));
+    }
+    if !row.is_free {
+        return None;
+    }
+    if has(Mask::Dates)
+        && let Some(found) = time::date(text, row)
+    {
+        return Some(span(found, Mask::Dates));
+    }
+    if has(Mask::Times) && time::is_since_1970(text, row) {
+        return Some(span((row.start, row.decimal), Mask::Times));
+    }
+    if has(Mask::Durations)
+        && let Some(end) = time::duration(text, row)
+    {
+        return Some(span((row.start, end), Mask::Durations));
+    }
+    if has(Mask::Pids) && is_pid(text, row) {
+        return Some(row.only(Mask::Pids));
+    }
+    if has(Mask::Ports) && is_local_port(text, row) {
+        return Some(row.only(Mask::Ports));
+    }
+    (has(Mask::Turns) && is_turn(text, row)).then(|| row.only(Mask::Turns))
+}
+
+/// Whether `text` ends with `word`, in upper or lower case.
+pub(super) fn ends_with(text: &[u8], word: &[u8]) -> bool {
+    let end = text.len().checked_sub(word.len()).and_then(|start| text.get(start..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(word))
+}
+
+/// Whether `text` ends with `word`, and the word begins there.
+fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
+    let before = text.len().checked_sub(word.len() + 1).map(|at| byte(text, at));
+    ends_with(text, word) && !before.is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// `text` without the bytes at its end that are among `bytes`.
+fn without_end<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
+    let end = text.iter().rposition(|byte| !bytes.contains(byte)).map_or(0, |at| at + 1);
+    text.get(..end).unwrap_or_default()
+}
+
+/// At most the 32 bytes in front of `at`: no longer word is looked for.
+fn before(text: &[u8], at: usize) -> &[u8] {
+    text.get(at.saturating_sub(32)..at).unwrap_or_default()
+}
+
+/// The least digits of a process id that nothing but its brackets tell: shorter ones are counted.
+const BARE_PID_MIN: usize = 3;
+
+fn is_pid(text: &[u8], row: &Row) -> bool {
+    let ahead = before(text, row.start);
+    match byte(text, row.end) {
+        // `[4711] ` at the start of a line, and `sshd[4711]:`.
+        b']' if ahead.ends_with(b"[") => {
+            let outer = ahead.strip_suffix(b"[").unwrap_or(ahead);
+            let after = byte(text, row.end + 1);
+            let is_first = matches!(without_end(outer, b" \t\r").last(), None | Some(b'\n'));
+            let is_name = outer.last().is_some_and(u8::is_ascii_alphabetic);
+            is_first && after == b' ' && row.length() >= BARE_PID_MIN || is_name && after == b':'
+        }
+        b'=' => ahead.ends_with(b"==") && text.get(row.end..row.end + 2) == Some(b"=="),
+        b'.' if row.decimal > row.end => false,
+        next if next.is_ascii_alphanumeric() => false,
+        _ => {
+            let named = without_end(ahead, b" :=#(");
+            named.len() < ahead.len()
+                && [&b"pid"[..], b"process", b"process id"]
+                    .iter()
+                    .any(|word| ends_with_word(named, word))
+        }
+    }
+}
+
+/// The names of this machine, in front of a port.
+const LOCAL: [&[u8]; 5] = [b"localhost:", b"127.0.0.1:", b"0.0.0.0:", b"[::1]:", b"[::]:"];
+
+fn is_local_port(text: &[u8], row: &Row) -> bool {
+    let ahead = before(text, row.start);
+    (2..=5).contains(&row.length())
+        && ahead.ends_with(b":")
+        && LOCAL.iter().any(|host| ends_with(ahead, host))
+}
+
+/// What a budget of an agent's is counted in.
+const TURNS: [&[u8]; 12] = [
+    b"step",
+    b"turn",
+    b"round",
+    b"iteration",
+    b"attempt",
+    b"try",
+    b"trie",
+    b"chance",
+    b"action",
+    b"call",
+    b"request",
+    b"message",
+];
+
+/// Whether `row` counts the inputs of a session, or what is left of a budget.
+fn is_turn(text: &[u8], row: &Row) -> bool {
+    let ahead = before(text, row.start);
+    match byte(text, row.end) {
+        b']' => [&b"In ["[..], b"In[", b"Out[", b"Out ["].iter().any(|open| ahead.ends_with(open)),
+        b'-' => ahead.ends_with(b"ipython-input-"),
+        b' ' => is_left(text.get(row.end + 1..).unwrap_or_default()),
+        _ => false,
+    }
+}
+
+/// Whether `text` begins like "steps left" or "turn remaining".
+fn is_left(text: &[u8]) -> bool {
+    let mut words = text.get(..32).unwrap_or(text).splitn(3, |byte| !byte.is_ascii_alphabetic());
+    let (Some(what), Some(left)) = (words.next(), words.next()) else { return false };
+    let what = what.strip_suffix(b"s").unwrap_or(what);
+    TURNS.iter().any(|turn| turn.eq_ignore_ascii_case(what))
+        && matches!(left, b"left" | b"remaining")
+}

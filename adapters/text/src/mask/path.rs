@@ -1,0 +1,53 @@
+//! The made-up parts of paths under temporary folders.
+
+use super::Mask;
+use super::number::ends_with;
+use super::pieces::{Found, Part};
+
+/// Folders whose entries come and go.
+const FOLDERS: [&[u8]; 4] = [b"/tmp/", b"\\Temp\\", b"/T/", b"/tmp\\"];
+
+/// The fewest bytes of a name that somebody made up.
+const NAME_MIN: usize = 6;
+
+/// The name that a temporary folder at `place` holds, if a program made it up.
+pub(super) fn temporary(text: &[u8], place: usize) -> Option<Found> {
+    let rest = text.get(place..)?;
+    let folder = FOLDERS.iter().find(|folder| rest.starts_with(folder))?;
+    let before = text.get(..place)?;
+    // A folder called tmp inside of a project keeps what somebody put there.
+    let is_system = *folder == b"\\Temp\\"
+        || *folder == b"/T/"
+        || [&b"/var"[..], b"/private"].iter().any(|parent| ends_with(before, parent))
+        || before
+            .last()
+            .is_none_or(|byte| !(byte.is_ascii_alphanumeric() || b"._-~".contains(byte)));
+    let start = place + folder.len();
+    let end = name_end(text, start);
+    let name = text.get(start..end)?;
+    // pytest numbers its runs one folder further down.
+    let start = if name.starts_with(b"pytest-of-") { end + 1 } else { start };
+    let end = name_end(text, start);
+    let name = text.get(start..end)?;
+    (is_system && is_made_up(name)).then_some(Found { start, end, part: Part::of(Mask::TempPaths) })
+}
+
+fn name_end(text: &[u8], start: usize) -> usize {
+    let name = text.get(start..).unwrap_or_default().iter();
+    start + name.take_while(|byte| byte.is_ascii_alphanumeric() || b"._-+".contains(byte)).count()
+}
+
+/// Whether a program made up `name`: it begins with `tmp`, or mixes digits or capitals into letters
+/// and has no extension, which people give to their files.
+fn is_made_up(name: &[u8]) -> bool {
+    let name = name.strip_suffix(b".").unwrap_or(name);
+    if name.len() < NAME_MIN {
+        return false;
+    }
+    if name.starts_with(b"tmp") {
+        return name.len() > NAME_MIN;
+    }
+    let has = |kind: fn(&u8) -> bool| name.iter().any(kind);
+    let mixed = has(u8::is_ascii_lowercase) && name.iter().skip(1).any(u8::is_ascii_uppercase);
+    !name.contains(&b'.') && has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || mixed)
+}

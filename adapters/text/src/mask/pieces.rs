@@ -1,0 +1,192 @@
+//! The walk over a text: pieces that count, numbers, and what is masked.
+
+use super::scan::{self, ESCAPE, is_blank};
+use super::{Mask, Masker, Masks, hex, number, path};
+
+/// Takes in the pieces of a text, in their order.
+pub(super) trait Sink {
+    /// Text without a decimal digit.
+    fn text(&mut self, text: &[u8]);
+    /// A number that counts: digits, with single points between them.
+    fn number(&mut self, digits: &[u8]);
+    /// Something volatile: by a mask, or by a pattern of the host's.
+    fn masked(&mut self, mask: Option<Mask>);
+}
+
+/// The pieces of a text.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces<'t> {
+    masker: Masker<'t>,
+    text: &'t [u8],
+}
+
+/// What stands at a place of a text.
+pub(super) struct Found {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) part: Part,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// A number that counts.
+    Number,
+    /// Only white space and terminal controls: what is written for them.
+    Blank(&'static [u8]),
+    /// By this mask, or by a pattern of the host's.
+    Masked(Option<Mask>),
+}
+
+impl Part {
+    pub(super) const fn of(mask: Mask) -> Self {
+        Self::Masked(Some(mask))
+    }
+}
+
+impl<'t> Pieces<'t> {
+    pub(super) fn new(masker: Masker<'t>, text: &'t [u8]) -> Self {
+        if !masker.masks.contains(Mask::Spaces) {
+            return Self { masker, text };
+        }
+        let start = text.iter().position(|byte| !is_blank(*byte)).unwrap_or(text.len());
+        let end = text.iter().rposition(|byte| !is_blank(*byte)).map_or(start, |last| last + 1);
+        Self { masker, text: text.get(start..end).unwrap_or_default() }
+    }
+
+    /// The text, as it was given.
+    pub(super) const fn text(self) -> &'t [u8] {
+        self.text
+    }
+
+    /// Hands all pieces to `sink`. O(n).
+    pub(super) fn walk(self, sink: &mut impl Sink) {
+        let Self { masker, text } = self;
+        // Behind what was handed over.
+        let mut from = 0;
+        let mut words = Words::default();
+        let mut at = 0;
+        while let Some(place) = scan::next(text, at) {
+            at = place + 1;
+            let Some(found) = find(masker, text, place, from, &mut words) else { continue };
+            let Found { start, end, part } = found;
+            if let Some(before) = text.get(from..start).filter(|before| !before.is_empty()) {
+                sink.text(before);
+            }
+            match part {
+                Part::Number => sink.number(text.get(start..end).unwrap_or_default()),
+                Part::Blank(written) => sink.text(written),
+                Part::Masked(mask) => {
+                    sink.masked(mask);
+                    words.floor = end;
+                }
+            }
+            (from, at) = (end, end);
+        }
+        if let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            sink.text(rest);
+        }
+    }
+}
+
+/// What was learned of the words that were looked at.
+#[derive(Default)]
+pub(super) struct Words {
+    /// Behind what was masked last: a word begins there at the earliest.
+    pub(super) floor: usize,
+    /// Behind the word whose first digits were no more than a number: its others are, too.
+    known: usize,
+}
+
+/// What begins at `place`, or around it; nothing of it stands before `from`.
+fn find(
+    masker: Masker<'_>,
+    text: &[u8],
+    place: usize,
+    from: usize,
+    words: &mut Words,
+) -> Option<Found> {
+    match text.get(place)? {
+        b'0'..=b'9' => Some(digits(masker, text, place, words)),
+        b'/' | b'\\' if masker.masks.contains(Mask::TempPaths) => path::temporary(text, place),
+        b'/' | b'\\' => None,
+        _ => blank(masker.masks, text, place, from),
+    }
+}
+
+/// What the digits at `place` belong to: they are the first of their row.
+fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Found {
+    let row = number::Row::at(text, place);
+    if let Some(found) = number::masked(masker.masks, text, &row) {
+        return found;
+    }
+    if place >= words.known {
+        let word = hex::Word::around(text, place, words.floor);
+        if let Some(found) = word.masked(masker.masks, text) {
+            return found;
+        }
+        words.known = word.end;
+    }
+    let own = masker.patterns.iter().any(|pattern| pattern.matches(text, place, row.decimal));
+    let part = if own { Part::Masked(None) } else { Part::Number };
+    Found { start: place, end: row.decimal, part }
+}
+
+/// A row of white spaces and terminal controls around `place`, and what is written in its place.
+fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Found> {
+    let (spaces, ansi) = (masks.contains(Mask::Spaces), masks.contains(Mask::Ansi));
+    let mut start = place;
+    while spaces && start > from && is_blank(*text.get(start - 1)?) {
+        start -= 1;
+    }
+    let mut end = start;
+    let (mut any, mut line) = (false, false);
+    while let Some(&byte) = text.get(end) {
+        if spaces && is_blank(byte) {
+            (any, line) = (true, line || byte == b'\n');
+            end += 1;
+        } else if ansi && byte == ESCAPE {
+            end = control_end(text, end);
+        } else {
+            break;
+        }
+    }
+    if end <= place {
+        return None;
+    }
+    // Nothing is written at either end of the text.
+    let inner = start > 0 && end < text.len();
+    let written: &[u8] = match (any && (inner || !spaces), line) {
+        (false, _) => b"",
+        (true, false) => b" ",
+        (true, true) => b"\n",
+    };
+    Some(Found { start, end, part: Part::Blank(written) })
+}
+
+/// The end of the terminal control that begins at `start`, by ECMA-48; of one that has no end, the
+/// escape alone.
+fn control_end(text: &[u8], start: usize) -> usize {
+    let body = text.get(start + 2..).unwrap_or_default();
+    let length = match text.get(start + 1) {
+        // Parameters and intermediates, then a final byte.
+        Some(b'[') => body.iter().position(|byte| !(0x20..0x40).contains(byte)).map(|n| n + 1),
+        // A title, a link: up to BEL, or ESC \.
+        Some(b']' | b'P' | b'_' | b'^') => string_end(body),
+        Some(b'(' | b')' | b'#') => Some(1),
+        Some(0x30..0x7F) => Some(0),
+        _ => None,
+    };
+    length.map_or(start + 1, |length| (start + 2 + length).min(text.len()))
+}
+
+/// The longest control string looked for: titles and links are shorter.
+const CONTROL_MAX: usize = 4096;
+
+fn string_end(body: &[u8]) -> Option<usize> {
+    let body = body.get(..CONTROL_MAX).unwrap_or(body);
+    let at = body.iter().position(|byte| matches!(*byte, 0x07 | ESCAPE))?;
+    if body.get(at) == Some(&0x07) {
+        return Some(at + 1);
+    }
+    (body.get(at + 1) == Some(&b'\\')).then_some(at + 2)
+}

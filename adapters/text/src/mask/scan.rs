@@ -1,0 +1,96 @@
+//! The scan for what may be volatile, eight bytes at a time.
+//!
+//! Most of a text is words with a single space between them. Of all masks, each begins at a decimal
+//! digit, an escape, the second of two white spaces, or a slash with a letter that a temporary
+//! folder begins with.
+
+/// A word of eight equal bytes.
+const fn eight(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+const HIGH: u64 = eight(0x80);
+
+/// Marks bytes below `limit`, which is at most 0x80; behind the first, others may be marked as well
+/// (Mycroft, 1987).
+const fn below(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(eight(limit)) & !word & HIGH
+}
+
+/// Marks bytes that are `byte`, with the same caveat.
+const fn is(word: u64, byte: u8) -> u64 {
+    below(word ^ eight(byte), 1)
+}
+
+/// The first place from `at` on where a mask or a number may begin.
+#[inline]
+pub(super) fn next(text: &[u8], mut at: usize) -> Option<usize> {
+    // The word one byte further shows the follower of each byte.
+    while let Some((word, &[last, ..])) = text.get(at..).and_then(<[u8]>::split_first_chunk::<8>) {
+        let word = u64::from_le_bytes(*word);
+        let follower = word >> 8 | u64::from(last) << 56;
+        let marks = marks(word, follower);
+        if marks == 0 {
+            at += 8;
+            continue;
+        }
+        at += marks.trailing_zeros() as usize / 8;
+        if begins(text, at) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    (at..text.len()).find(|&at| begins(text, at))
+}
+
+const fn marks(word: u64, follower: u64) -> u64 {
+    let digit = below(word ^ eight(b'0'), 10);
+    let escape = is(word, ESCAPE);
+    let blanks = below(word, b' ' + 1) & below(follower, b' ' + 1);
+    // `t` and `v` differ in one bit, and so do `T` and `V`; case is another.
+    let folder = is(follower & !eight(0x22), b'T');
+    let slash = is(word, b'/') | is(word, b'\\');
+    digit | escape | blanks | slash & folder
+}
+
+pub(super) const ESCAPE: u8 = 0x1B;
+
+/// Whether a mask or a number may begin at `at`.
+fn begins(text: &[u8], at: usize) -> bool {
+    let (Some(&byte), follower) = (text.get(at), text.get(at + 1)) else { return false };
+    match byte {
+        b'0'..=b'9' | ESCAPE => true,
+        b'/' | b'\\' => matches!(follower, Some(b't' | b'v' | b'T')),
+        _ => is_blank(byte) && follower.is_some_and(|&next| is_blank(next)),
+    }
+}
+
+/// White space as terminals know it.
+pub(super) const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::{begins, next};
+
+    proptest! {
+        #[test]
+        fn the_scan_finds_what_a_look_at_each_byte_finds(
+            text in vec(
+                prop_oneof![select(&b" /tvaTV\n7\\\x1B"[..]), any::<u8>()],
+                0..60,
+            ),
+            at in 0_usize..60,
+        ) {
+            let slow = (at..text.len()).find(|&at| begins(&text, at));
+            prop_assert_eq!(next(&text, at), slow);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! What each mask takes for volatile, and what it leaves alone.
+
+mod cases;
+mod properties;

@@ -1,0 +1,123 @@
+//! What holds of all texts.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use unstuck_text::{Mask, Masks};
+
+/// Words that no mask takes for its own: no month, no unit, no budget, no hexadecimal digits alone.
+const WORDS: [&str; 12] = [
+    "error",
+    "cannot",
+    "open",
+    "file",
+    "warning",
+    "unused",
+    "variable",
+    "connection",
+    "refused",
+    "grün",
+    "日本",
+    "retry",
+];
+
+/// What stands between words, volatile or not.
+const FILL: [&str; 22] = [
+    " ",
+    "  ",
+    "\n",
+    " 12:03:59 ",
+    " 2026-05-28T14:38:00Z ",
+    " 0.02s ",
+    " 3f2a1bc ",
+    " 0x7ffd5e8a ",
+    " /tmp/tmpab12cd_x/",
+    " pid 4711 ",
+    " 40 % ",
+    ": ",
+    " localhost:54321 ",
+    " In [3]: ",
+    " 3 steps left ",
+    " 123e4567-e89b-12d3-a456-426614174000 ",
+    " May 28 14:38 ",
+    ", ",
+    " 1m 30s ",
+    "/",
+    " [4711] ",
+    "-",
+];
+
+fn masks() -> impl Strategy<Value = Masks> {
+    vec(select(&Mask::ALL[..]), 0..12)
+        .prop_map(|masks| masks.into_iter().fold(Masks::NONE, Masks::with))
+}
+
+/// Texts of what the masks look for, in any order.
+fn texts() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        select(&WORDS[..]).prop_map(str::to_owned),
+        select(&FILL[..]).prop_map(str::to_owned),
+        "[0-9a-fT:./ \\[\\]-]{1,12}",
+        "\\PC{1,4}",
+    ];
+    vec(part, 0..24).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    /// Controls aside: without them, what was apart may stand together.
+    #[test]
+    fn masks_are_idempotent(text in texts(), masks in masks()) {
+        let once = masks.show(&text).to_string();
+        prop_assert_eq!(masks.show(&once).to_string(), once, "of {:?}", text);
+    }
+
+    #[test]
+    fn texts_that_are_shown_alike_have_equal_digests(text in texts(), masks in masks()) {
+        // The mask's name stands where the digest has its number.
+        let shown = masks.show(&text).to_string();
+        let words = shown.replace(['<', '>'], "");
+        if !words.is_empty() && !shown.contains('<') {
+            prop_assert_eq!(masks.digest(text.as_bytes()), masks.digest(shown.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn texts_that_differ_in_a_word_never_become_equal(
+        words in vec(select(&WORDS[..]), 1..12),
+        fill in vec(select(&FILL[..]), 12),
+        at in any::<prop::sample::Index>(),
+        other in select(&WORDS[..]),
+    ) {
+        let at = at.index(words.len());
+        prop_assume!(words[at] != other);
+        let text = |words: &[&str]| -> String {
+            words.iter().zip(&fill).flat_map(|(word, fill)| [*word, *fill]).collect()
+        };
+        let mut changed = words.clone();
+        changed[at] = other;
+        let [one, two] = [text(&words), text(&changed)].map(|t| Masks::ALL.digest(t.as_bytes()));
+        prop_assert_ne!(one.result, two.result);
+        prop_assert_ne!(one.near, two.near);
+    }
+
+    #[test]
+    fn any_bytes_have_a_digest(bytes in vec(any::<u8>(), 0..400), masks in masks()) {
+        let _ = masks.digest(&bytes);
+    }
+
+    #[test]
+    fn any_text_is_shown(text in any::<String>(), masks in masks()) {
+        let shown = masks.show(&text).to_string();
+        let escaped = shown.contains('\x1B');
+        prop_assert!(!masks.contains(Mask::Ansi) || !escaped);
+    }
+
+    /// Equal results have equal numbers left out, too.
+    #[test]
+    fn equal_results_are_nearly_equal(one in texts(), two in texts()) {
+        let [one, two] = [one, two].map(|text| Masks::ALL.digest(text.as_bytes()));
+        prop_assert!(one.result != two.result || one.near == two.near);
+    }
+}
