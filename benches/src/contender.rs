@@ -13,7 +13,7 @@ use tool_loop_break::LoopDetector;
 use tool_loop_guard::LoopGuard;
 use unstuck_core::presets::BALANCED;
 use unstuck_core::{Action, Call, Detector, Ladder, Outcome, Pattern, Policy, Rule, Rung};
-use unstuck_text::{PRESETS, Preset};
+use unstuck_text::{Groups, PRESETS, Preset};
 
 use crate::stream::{Stream, TOOL, Texts};
 
@@ -141,7 +141,7 @@ fn fitted_rules(window: u8) -> Vec<Rule<'static>> {
 /// then not reach, and cycles.
 fn fitted_rule(rule: &Rule<'static>, window: u8) -> Rule<'static> {
     match rule.pattern {
-        Pattern::Streak { .. } => *rule,
+        Pattern::Streak { .. } | Pattern::Retrace { .. } => *rule,
         Pattern::Recurrence { times, within, novel } => {
             let within = within.min(window);
             let in_reach = rule.ladder.rungs.iter().filter(|rung| rung.count <= within.into());
@@ -200,8 +200,10 @@ pub(crate) fn flagged_of<const W: usize>(
 fn unstuck(calls: &[Texts]) -> u32 {
     let Preset { policy, recipe } = &PRESETS[0];
     let mut detector = detector::<WINDOW>(policy);
+    let mut groups = Groups::new();
     count(calls, |Texts { args, result }| {
-        judged(&mut detector, recipe.call(TOOL, args), || recipe.outcome(result, false))
+        let call = recipe.call_among(&mut groups, TOOL, args);
+        judged(&mut detector, call, || recipe.outcome(TOOL, result, false))
     })
 }
 

@@ -27,7 +27,7 @@ use crate::verdict::RuleIndex;
 use crate::window::Window;
 
 /// The version of the format that this engine writes, and the only one that it reads.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// More calls, or turns, than any detector will see: what comes after them can still be counted.
 const COUNT_MAX: u64 = u64::MAX >> 1;

@@ -39,7 +39,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
         record.moved |= self.improves(&record);
         // Nothing in the past is like it: by far the common case.
-        if record.novel && !record.moved && !self.policy.looks_beyond_args(&record) {
+        if record.novel && !record.moved && !self.looks_beyond_args(&record) {
             self.pass(&record);
             self.window.push(&record);
             return Verdict::PROCEED;
@@ -53,6 +53,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let verdict = self.judge(Moment::Settled, seq, &record, &view);
         self.window.push(&record);
         verdict
+    }
+
+    fn looks_beyond_args(&self, record: &Record) -> bool {
+        self.policy.looks_beyond_args(record, || self.window.has_similar(record))
     }
 
     /// Shows a record that matches nothing to every rule that is judged when it settles.

@@ -128,7 +128,9 @@ pub use policy::{
     Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX, WINDOW_MAX,
 };
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
-pub use rule::{Args, Outcomes, Pattern, Progress, Results, Rule, Select, TextRule, Texts};
+pub use rule::{
+    Args, Outcomes, Pattern, Progress, Results, Rule, Select, Silence, TextRule, Texts,
+};
 pub use statistics::Statistics;
 pub use tools::{Phase, ToolRule};
 pub use verdict::{Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};

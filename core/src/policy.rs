@@ -371,10 +371,16 @@ impl<'p> Policy<'p> {
     }
 
     /// Whether some rule could match `record` with a call of other arguments.
-    pub(crate) fn looks_beyond_args(&self, record: &Record) -> bool {
+    /// Whether any call is `alike` is only asked where that matters.
+    pub(crate) fn looks_beyond_args(&self, record: &Record, alike: impl Fn() -> bool) -> bool {
         let failed = Outcomes::Failed.includes(record);
         let possible = if failed { self.needs.beyond_failed } else { self.needs.beyond_args };
-        possible && self.rules.iter().any(|rule| rule.args != Args::Same && rule.takes(record))
+        possible
+            && self.rules.iter().any(|rule| match rule.args {
+                Args::Same => false,
+                Args::Similar => rule.takes(record) && alike(),
+                Args::SameTool | Args::Any => rule.takes(record),
+            })
     }
 
     pub(crate) const fn error(&self, rule: Option<&'p str>, flaw: Flaw) -> PolicyError<'p> {

@@ -145,6 +145,12 @@ pub enum Pattern {
         /// How often the sequence must have run, 2 or more.
         laps: u8,
     },
+    /// `times` records in a row that each match one before them, whichever: steps retraced, in any
+    /// order.
+    Retrace {
+        /// How many that are repeated, 2 or more; those that they repeat do not count.
+        times: u16,
+    },
 }
 
 impl Pattern {
@@ -161,7 +167,7 @@ impl Pattern {
     /// The fewest repetitions at which the pattern holds.
     pub(crate) const fn least(self) -> u16 {
         match self {
-            Self::Streak { times } => times,
+            Self::Streak { times } | Self::Retrace { times } => times,
             Self::Recurrence { times: n, .. } | Self::Cycle { laps: n, .. } => {
                 u16::from_le_bytes([n, 0])
             }
@@ -177,6 +183,7 @@ impl Pattern {
         let short = |least: u8| u8::try_from(counted(least.into())).unwrap_or(u8::MAX);
         match self {
             Self::Streak { times } => Self::Streak { times: counted(times) },
+            Self::Retrace { times } => Self::Retrace { times: counted(times) },
             Self::Recurrence { times, within, novel } => {
                 Self::Recurrence { times: short(times), within, novel }
             }
@@ -190,7 +197,7 @@ impl Pattern {
     pub(crate) const fn most(self) -> u16 {
         match self {
             Self::Recurrence { within, .. } => u16::from_le_bytes([within, 0]),
-            Self::Streak { .. } | Self::Cycle { .. } => u16::MAX,
+            Self::Streak { .. } | Self::Cycle { .. } | Self::Retrace { .. } => u16::MAX,
         }
     }
 
@@ -198,7 +205,7 @@ impl Pattern {
     pub(crate) const fn runs(self) -> u8 {
         match self {
             Self::Cycle { period_max, .. } => period_max,
-            Self::Streak { .. } | Self::Recurrence { .. } => 0,
+            Self::Streak { .. } | Self::Recurrence { .. } | Self::Retrace { .. } => 0,
         }
     }
 }
@@ -217,6 +224,17 @@ pub enum Progress {
     Respect,
     /// It is one all the same.
     Ignore,
+}
+
+/// What silent results say of different calls. Those of equal calls are equal in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Silence {
+    /// Nothing: that two calls come back with "ok" does not make them equal, and work between two
+    /// silent answers is progress.
+    Ignored,
+    /// As much as other results: for calls that are much alike.
+    Evidence,
 }
 
 /// What must match × which records count × how they recur × what to do about it.
@@ -254,6 +272,8 @@ pub struct Rule<'p> {
     pub progress: Progress,
     /// What to do about it.
     pub ladder: Ladder<'p>,
+    /// What silent results of different calls say.
+    pub silence: Silence,
     /// The most to ask for while the latest outcome is silent, and so hardly any evidence.
     pub silent_max: Action,
 }
@@ -276,6 +296,7 @@ impl<'p> Rule<'p> {
             pattern,
             progress: Progress::Respect,
             ladder,
+            silence: Silence::Ignored,
             silent_max: Action::Stop,
         }
     }
@@ -315,6 +336,13 @@ impl<'p> Rule<'p> {
         self
     }
 
+    /// The rule, holding silent results of different calls equal.
+    #[must_use]
+    pub const fn count_silence(mut self) -> Self {
+        self.silence = Silence::Evidence;
+        self
+    }
+
     /// The rule, asking for no more than `most` while the latest outcome is silent.
     #[must_use]
     pub const fn silent_at_most(mut self, most: Action) -> Self {
@@ -335,8 +363,9 @@ impl<'p> Rule<'p> {
     pub(crate) fn digest(&self) -> crate::Digest {
         let failed = u8::from(self.outcomes == Outcomes::Failed);
         let respect = u8::from(self.progress == Progress::Respect);
+        let silence = u8::from(self.silence == Silence::Evidence);
         let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
-        let asks = crate::Digest::of(&[select, args, results, failed, respect]);
+        let asks = crate::Digest::of(&[select, args, results, failed, respect, silence]);
         let pattern = match self.pattern {
             Pattern::Streak { times } => {
                 let [low, high] = times.to_le_bytes();
@@ -344,6 +373,10 @@ impl<'p> Rule<'p> {
             }
             Pattern::Recurrence { times, within, novel } => [1, times, within, novel],
             Pattern::Cycle { period_min, period_max, laps } => [2, period_min, period_max, laps],
+            Pattern::Retrace { times } => {
+                let [low, high] = times.to_le_bytes();
+                [3, low, high, 0]
+            }
         };
         asks.mix(crate::Digest::of(&pattern))
     }

@@ -4,7 +4,7 @@ use core::mem::take;
 
 use crate::mask::Mask;
 use crate::record::{Record, Status};
-use crate::rule::{Pattern, Progress, Rule};
+use crate::rule::{Pattern, Progress, Rule, Silence};
 use crate::verdict::Kind;
 use crate::window::View;
 
@@ -96,7 +96,7 @@ impl Track {
     ) -> Option<Hit> {
         let past = self.see(runs, rule, record, view)?;
         let pattern = if patience == 0 { rule.pattern } else { rule.pattern.patient(patience) };
-        self.tell(runs, pattern, rule.progress, &past)
+        self.tell(runs, pattern, rule, &past)
     }
 
     /// Takes in one record that matches none before it. Every row begins anew: whether the run
@@ -108,7 +108,8 @@ impl Track {
         if !selected {
             return false;
         }
-        self.streak = 1;
+        // What is repeated for the first time is no repetition, and the first of a row.
+        self.streak = u16::from(!matches!(rule.pattern, Pattern::Retrace { .. }));
         if !rule.allows(record) {
             self.seen = Mask::NONE;
             self.streak = 0;
@@ -153,19 +154,26 @@ impl Track {
         &mut self,
         runs: &mut [u16],
         pattern: Pattern,
-        progress: Progress,
+        rule: &Rule<'_>,
         past: &Past<'_>,
     ) -> Option<Hit> {
         match pattern {
             Pattern::Streak { times } => self.grow_streak(times, past),
             Pattern::Recurrence { times, within, novel } => {
                 let hit = past.recurrence(times, within, novel)?;
-                let moved = progress == Progress::Respect && past.has_moved(times, &hit);
+                let moved =
+                    rule.progress == Progress::Respect && past.has_moved(times, &hit, rule.silence);
                 (!moved).then_some(hit)
             }
             Pattern::Cycle { period_min, laps, .. } => {
                 self.running = true;
                 past.cycle(runs, period_min, laps)
+            }
+            Pattern::Retrace { times } => {
+                self.streak = self.streak.saturating_add(1);
+                let counts = [self.streak, times];
+                (self.streak >= times)
+                    .then(|| past.stretch(Kind::Retrace, 1, counts, u32::from(self.streak)))
             }
         }
     }
@@ -223,10 +231,11 @@ impl Past<'_> {
 
     /// Whether work was done between the `times` latest matches of a recurrence: something new
     /// was written and the result is still no failure, or it is silent and anything is new.
-    fn has_moved(&self, times: u8, hit: &Hit) -> bool {
+    fn has_moved(&self, times: u8, hit: &Hit, silence: Silence) -> bool {
         let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
         let between = Mask::newest(oldest.unwrap_or(0));
-        let work = match (self.record.status, self.record.silent, self.record.failed) {
+        let silent = self.record.silent && silence == Silence::Ignored;
+        let work = match (self.record.status, silent, self.record.failed) {
             (Status::Reported, true, _) => self.novel,
             (Status::Reported, false, false) => self.written,
             _ => Mask::NONE,

@@ -4,7 +4,7 @@ use crate::Digest;
 use crate::mask::Mask;
 use crate::policy::{Policy, WINDOW_MAX};
 use crate::record::{Record, Score, Status, Tag, Tool};
-use crate::rule::{Args, Results, Rule};
+use crate::rule::{Args, Results, Rule, Silence};
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
 /// newest holds the one before it: a rotation turns slots into ages.
@@ -148,6 +148,11 @@ impl<const W: usize> Window<W> {
     /// The calls of the same tool with the same arguments. O(W).
     pub(crate) fn same_calls(&self, record: &Record) -> Mask {
         self.ages(equal(&self.args, record.args) & !self.cancelled)
+    }
+
+    /// Whether a call of the window is like that of `record`. O(W).
+    pub(crate) fn has_similar(&self, record: &Record) -> bool {
+        !self.ages(equal(&self.similar, record.similar)).is_empty()
     }
 
     /// Compares the call of `record` with the window, once for each digest of a call that
@@ -315,8 +320,12 @@ impl View {
             Args::Same | Args::Similar => args,
             Args::SameTool | Args::Any => self.args,
         };
-        // Silence is evidence only between equal calls.
-        let telling = if record.silent { self.args } else { self.args | !self.silent };
+        // Silence is evidence only between equal calls, unless the rule says otherwise.
+        let telling = match (rule.silence, record.silent) {
+            (Silence::Evidence, _) => args,
+            (Silence::Ignored, true) => self.args,
+            (Silence::Ignored, false) => self.args | !self.silent,
+        };
         match record.status {
             Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => Mask::NONE,
             Status::Vetoed => named & (self.answered | self.vetoed),

@@ -2,6 +2,7 @@
 
 mod fields;
 mod read;
+mod recipe;
 mod tools;
 mod words;
 mod write;
@@ -25,10 +26,10 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use unstuck_core::{
-        Action, Call, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung, Select, Tag,
-        TagSet, TextRule, Tool, ToolRule,
+        Action, Call, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung, Select,
+        Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
-    use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
+    use unstuck_text::{Counter, Likeness, Mask, Masks, PRESETS, Preset, Recipe, ResultPart};
 
     use super::words::Word;
     use super::{HINT, config, read};
@@ -110,6 +111,7 @@ mod tests {
     fn pattern() -> impl Strategy<Value = Pattern> {
         prop_oneof![
             (2..9_u16).prop_map(|times| Pattern::Streak { times }),
+            (2..9_u16).prop_map(|times| Pattern::Retrace { times }),
             (2..9_u8, 20..40_u8, any::<u8>())
                 .prop_map(|(times, within, novel)| Pattern::Recurrence { times, within, novel }),
             (2..4_u8, 4..9_u8, 2..9_u8).prop_map(|(min, max, laps)| Pattern::cycle(min, max, laps)),
@@ -129,11 +131,14 @@ mod tests {
     }
 
     fn rule() -> impl Strategy<Value = Rule<'static>> {
-        let words = (word(), word(), word::<Outcomes>(), word::<Progress>(), word());
+        let modes = (word(), word(), word::<Outcomes>(), word::<Progress>());
+        let words = (modes, word::<Silence>(), word());
         (name(), words, selection(), pattern(), ladder()).prop_map(
-            |(name, (args, results, outcomes, progress, most), select, pattern, ladder)| {
+            |(name, (modes, silence, most), select, pattern, ladder)| {
+                let (args, results, outcomes, progress) = modes;
                 let mut rule = Rule::new(name, args, results, pattern, ladder);
                 (rule.outcomes, rule.progress) = (outcomes, progress);
+                rule.silence = silence;
                 rule.select(select).silent_at_most(most)
             },
         )
@@ -149,7 +154,25 @@ mod tests {
             Just(ResultPart::Whole),
             (1..=u32::MAX).prop_map(|head| ResultPart::Head(head as usize)),
         ];
-        (word::<Likeness>(), result).prop_map(|(likeness, result)| Recipe { likeness, result })
+        let likeness = prop_oneof![
+            Just(Likeness::Equal),
+            Just(Likeness::PrimaryKeys),
+            (1..=100_u8).prop_map(Likeness::Words),
+        ];
+        let masks = vec(word::<Mask>(), 0..4);
+        let masks = masks.prop_map(|masks| masks.into_iter().fold(Masks::NONE, Masks::with));
+        let counter = "[a-z\\\\\"]{0,3}".prop_map(|text| {
+            let text: &str = format!("{text}# ").leak();
+            Counter::new(text).expect("one number")
+        });
+        let counters = vec(counter, 0..3).prop_map(|counters| &*counters.leak());
+        (likeness, result, masks, counters).prop_map(|(likeness, result, masks, counters)| Recipe {
+            likeness,
+            result,
+            masks,
+            counters,
+            tools: &[],
+        })
     }
 
     proptest! {

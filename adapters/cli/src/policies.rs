@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use unstuck_core::{
-    Action, Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Tag, TextRule, Texts,
+    Action, Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Silence, Tag,
+    TextRule, Texts,
 };
 use unstuck_text::{PRESETS, Preset};
 
@@ -74,8 +75,12 @@ fn condition(rule: &Rule<'_>) -> String {
         Progress::Respect => "",
         Progress::Ignore => ", progress ignored",
     };
+    let silence = match rule.silence {
+        Silence::Ignored => "",
+        Silence::Evidence => ", silence counted",
+    };
     format!(
-        "args {}, results {}{select}{failed}; {}{progress}",
+        "args {}, results {}{silence}{select}{failed}; {}{progress}",
         rule.args.name(),
         rule.results.name(),
         pattern(rule.pattern),
@@ -91,6 +96,7 @@ fn pattern(pattern: Pattern) -> String {
         Pattern::Recurrence { times, within, novel } => {
             format!("{times} within {within}, at most {novel} novel between")
         }
+        Pattern::Retrace { times } => format!("{times} in a row that were made before"),
         Pattern::Cycle { period_min, period_max, laps } => {
             format!("a cycle of {period_min} to {period_max}, {laps} laps")
         }

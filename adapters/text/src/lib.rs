@@ -13,7 +13,7 @@
 //! let mut last = Action::Proceed;
 //! for args in [r#"{"path":"a.rs","limit":10}"#, r#"{"limit":1e1,"path":"a.rs"}"#].repeat(2) {
 //!     let announced = detector.announce(preset.recipe.call("read_file", args));
-//!     let outcome = preset.recipe.outcome("fn main() {}", false);
+//!     let outcome = preset.recipe.outcome("read_file", "fn main() {}", false);
 //!     last = detector.outcome(announced.id, outcome).action;
 //! }
 //! assert_eq!(last, Action::Warn, "four times the same, however it was spelled");
@@ -30,15 +30,18 @@
 
 mod command;
 mod echo;
+mod groups;
 mod likeness;
 mod mask;
 mod recipe;
 mod silence;
 mod tags;
+mod tokens;
 
+pub use groups::{GROUPS_MAX, Groups};
 pub use likeness::PRIMARY_KEYS;
-pub use mask::{Mask, Masked, Masker, Masks, Pattern, PatternError, Shown};
-pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart};
+pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
+pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
 pub use silence::is_silent;
 pub use tags::tag;
 

@@ -1,10 +1,12 @@
 //! Presets: a policy of the engine with the recipe for its digests.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tool, Turn, presets};
-use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
+use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 
 use crate::echo::echo;
+use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
+use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::silence::is_silent;
 use crate::tags::tag;
 
@@ -15,6 +17,21 @@ pub struct Recipe {
     pub likeness: Likeness,
     /// How much of a result counts.
     pub result: ResultPart,
+    /// What of it is volatile.
+    pub masks: Masks,
+    /// Numbers of the host's own that are, too.
+    pub counters: &'static [Counter<'static>],
+    /// What is volatile in the results of single tools, instead of [`Recipe::masks`].
+    pub tools: &'static [ToolMasks],
+}
+
+/// What is volatile in the results of one tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolMasks {
+    /// The tool.
+    pub tool: Tool,
+    /// Its masks.
+    pub masks: Masks,
 }
 
 /// Which calls are alike.
@@ -24,6 +41,9 @@ pub enum Likeness {
     Equal,
     /// Calls with equal [primary keys](crate::PRIMARY_KEYS) are, and reads of one file.
     PrimaryKeys,
+    /// Calls of one tool are whose arguments have so many percent of their words in common; see
+    /// [`Groups`].
+    Words(u8),
 }
 
 /// How much of a result counts.
@@ -49,47 +69,87 @@ fn digest(text: &str) -> Digest {
 
 impl Recipe {
     /// Arguments by the meaning of their JSON, whole results, and nothing alike but what is equal.
-    pub const EXACT: Self = Self { likeness: Likeness::Equal, result: ResultPart::Whole };
+    pub const EXACT: Self = Self {
+        likeness: Likeness::Equal,
+        result: ResultPart::Whole,
+        masks: Masks::NONE,
+        counters: &[],
+        tools: &[],
+    };
+
+    /// The recipe of the preset `BALANCED`: what is volatile in results is masked, and calls are
+    /// alike that have four of five words in common.
+    pub const BALANCED: Self =
+        Self { likeness: Likeness::Words(80), masks: Masks::ALL, ..Self::EXACT };
 
     /// The call of `tool` with `args`, which is JSON text; what is not JSON is taken as it
     /// stands. In a step of its own until [`Call::step`] says otherwise. O(length of `args`).
+    ///
+    /// Calls that are alike by their words are found by [`Recipe::call_among`], which remembers
+    /// those before it.
     pub fn call(&self, tool: &str, args: &str) -> Call {
-        let tag = tag(tool, args);
-        let read = match self.likeness {
-            Likeness::Equal => PRINT.fingerprint(args.as_bytes()).map(|whole| (whole, None)),
-            Likeness::PrimaryKeys => {
-                PRINT.shape(args.as_bytes(), &PRIMARY).map(|shape| (shape.whole, shape.primary))
-            }
-        };
-        let (canonical, primary) =
-            read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
-        let call = Call::new(Tool::named(tool), canonical).tag(tag);
-        match self.likeness {
-            Likeness::Equal => call,
-            Likeness::PrimaryKeys => call.similar(file(tag, args).or(primary).unwrap_or(canonical)),
-        }
+        self.made(tool, args, |_| None)
     }
 
-    /// The outcome with the text `result`. O(length of `result`).
-    pub fn outcome(&self, result: &str, failed: bool) -> Outcome {
-        self.cut_outcome(result, None, failed)
+    /// As [`Recipe::call`], and alike to those of the calls before it in `groups` that it has enough
+    /// words in common with. O(length of `args`).
+    pub fn call_among(&self, groups: &mut Groups, tool: &str, args: &str) -> Call {
+        self.made(tool, args, |call| match self.likeness {
+            Likeness::Words(percent) => Some(groups.join(tool, args, call, percent)),
+            Likeness::Equal | Likeness::PrimaryKeys => None,
+        })
+    }
+
+    /// The call whose group `group` tells by its digest, if it is in one.
+    fn made(&self, tool: &str, args: &str, group: impl FnOnce(Digest) -> Option<Digest>) -> Call {
+        let tag = tag(tool, args);
+        let by_keys = self.likeness == Likeness::PrimaryKeys;
+        let members = if by_keys { PRIMARY } else { Members::ALL };
+        let read = PRINT.shape(args.as_bytes(), &members).map(|shape| (shape.whole, shape.primary));
+        let (canonical, primary) =
+            read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
+        let keys = || if by_keys { file(tag, args).or(primary) } else { None };
+        let call = Call::new(Tool::named(tool), canonical).tag(tag);
+        call.similar(group(canonical).or_else(keys).unwrap_or(canonical))
+    }
+
+    /// The outcome of a call of `tool` with the text `result`. O(length of `result`).
+    pub fn outcome(&self, tool: &str, result: &str, failed: bool) -> Outcome {
+        self.cut_outcome(tool, result, None, failed)
     }
 
     /// The outcome of which only the text `result` was kept; equal `cut`s stand for an equal
     /// rest, and `None` for none.
-    pub fn cut_outcome(&self, result: &str, cut: Option<&str>, failed: bool) -> Outcome {
-        let digest = self.result(result, cut);
+    pub fn cut_outcome(
+        &self,
+        tool: &str,
+        result: &str,
+        cut: Option<&str>,
+        failed: bool,
+    ) -> Outcome {
+        let Masked { result: digest, near } = self.result(tool, result, cut);
         let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
+        let outcome = outcome.near(near);
         if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
     }
 
     /// What stands for such a result, whether or not it failed. O(length of `result`).
-    pub fn result(&self, result: &str, cut: Option<&str>) -> Digest {
+    pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
+        let masker = self.masker(tool);
         match (self.result, cut) {
-            (ResultPart::Head(characters), _) => digest(head(result, characters)),
-            (ResultPart::Whole, None) => digest(result),
-            (ResultPart::Whole, Some(cut)) => digest(result).mix(digest(cut)),
+            (ResultPart::Head(characters), _) => masker.digest(head(result, characters).as_bytes()),
+            (ResultPart::Whole, None) => masker.digest(result.as_bytes()),
+            (ResultPart::Whole, Some(cut)) => {
+                let Masked { result, near } = masker.digest(result.as_bytes());
+                Masked { result: result.mix(digest(cut)), near: near.mix(digest(cut)) }
+            }
         }
+    }
+
+    /// What masks the results of `tool`.
+    fn masker(&self, tool: &str) -> Masker<'static> {
+        let own = self.tools.iter().find(|own| own.tool == Tool::named(tool));
+        own.map_or(self.masks, |own| own.masks).and(self.counters)
     }
 
     /// What stands for a message of the user. O(length of `text`).
@@ -133,7 +193,7 @@ const fn exact(policy: &'static Policy<'static>) -> Preset {
 
 /// Every preset, the default first.
 pub static PRESETS: [Preset; 8] = [
-    exact(&presets::BALANCED),
+    Preset { policy: &presets::BALANCED, recipe: Recipe::BALANCED },
     Preset {
         policy: &presets::START_OVER,
         recipe: Recipe { result: ResultPart::Head(500), ..Recipe::EXACT },
@@ -183,12 +243,12 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_tells_results_apart() {
-        let outcome = |cut| Recipe::EXACT.cut_outcome("head", cut, false);
+        let outcome = |cut| Recipe::EXACT.cut_outcome("t", "head", cut, false);
         assert_ne!(outcome(None), outcome(Some("1")));
         assert_ne!(outcome(Some("2")), outcome(Some("1")));
         assert_ne!(
-            Recipe::EXACT.cut_outcome("", Some("1"), false),
-            Recipe::EXACT.outcome("", false)
+            Recipe::EXACT.cut_outcome("t", "", Some("1"), false),
+            Recipe::EXACT.outcome("t", "", false)
         );
     }
 }

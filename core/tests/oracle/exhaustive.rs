@@ -4,7 +4,8 @@
 //! matter; the window is short, so that sequences of ten cross its edge.
 
 use unstuck_core::{
-    Action, Args, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select, Tag,
+    Action, Args, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select,
+    Silence, Tag,
 };
 
 use Symbol::{Calls, Other};
@@ -14,13 +15,14 @@ use crate::pair::{Ids, Pair};
 
 const WINDOW: u8 = 5;
 
-const PATTERNS: [Pattern; 6] = [
+const PATTERNS: [Pattern; 7] = [
     Pattern::Streak { times: 2 },
     Pattern::Streak { times: 3 },
     Pattern::recurrence(2, 4),
     Pattern::Recurrence { times: 3, within: 5, novel: 1 },
     Pattern::cycle(2, 3, 2),
     Pattern::cycle(2, 4, 3),
+    Pattern::Retrace { times: 2 },
 ];
 
 /// Calls and what becomes of them, or something else that happens. Calls of one symbol are issued
@@ -129,6 +131,7 @@ struct Filters {
     select: &'static [Select],
     outcomes: &'static [Outcomes],
     progress: &'static [Progress],
+    silence: &'static [Silence],
 }
 
 const EVERY_ARGS: &[Args] = &[Args::Same, Args::Similar, Args::SameTool, Args::Any];
@@ -136,6 +139,7 @@ const EVERY_RESULT: &[Results] = &[Results::Ignored, Results::Same, Results::Nea
 const EVERY_SELECT: &[Select] =
     &[Select::Every, Select::Tag(Tag::Test), Select::Except(Tag::Test), Select::Unreported];
 const EVERY_OUTCOME: &[Outcomes] = &[Outcomes::Any, Outcomes::Failed];
+const EVERY_SILENCE: &[Silence] = &[Silence::Ignored, Silence::Evidence];
 const EVERY_PROGRESS: &[Progress] = &[Progress::Respect, Progress::Ignore];
 
 const PLAIN: Filters = Filters {
@@ -144,6 +148,7 @@ const PLAIN: Filters = Filters {
     select: &[Select::Every],
     outcomes: &[Outcomes::Any],
     progress: &[Progress::Respect],
+    silence: &[Silence::Ignored],
 };
 
 impl Filters {
@@ -151,24 +156,33 @@ impl Filters {
         let mut rules = Vec::new();
         for &args in self.args {
             for &results in self.results {
-                for &select in self.select {
-                    for &outcomes in self.outcomes {
-                        for &progress in self.progress {
-                            for (n, pattern) in PATTERNS.into_iter().enumerate() {
-                                let ladder = ladder_for(pattern, n);
-                                let mut rule = Rule::new("tried", args, results, pattern, ladder);
-                                rule.select = select;
-                                rule.outcomes = outcomes;
-                                rule.progress = progress;
-                                rule.silent_max = Action::Warn;
-                                rules.push(rule);
-                            }
-                        }
-                    }
+                for (n, pattern) in PATTERNS.into_iter().enumerate() {
+                    let mut rule =
+                        Rule::new("tried", args, results, pattern, ladder_for(pattern, n));
+                    rule.silent_max = Action::Warn;
+                    rules.extend(self.variants(rule));
                 }
             }
         }
         rules.into_iter()
+    }
+
+    /// The rule, seeing and respecting all that it may.
+    fn variants(&self, rule: Rule<'static>) -> Vec<Rule<'static>> {
+        let mut rules = Vec::new();
+        for &select in self.select {
+            for &outcomes in self.outcomes {
+                for &progress in self.progress {
+                    for &silence in self.silence {
+                        let mut rule = rule.select(select);
+                        (rule.outcomes, rule.progress) = (outcomes, progress);
+                        rule.silence = silence;
+                        rules.push(rule);
+                    }
+                }
+            }
+        }
+        rules
     }
 }
 
@@ -176,7 +190,7 @@ impl Filters {
 fn ladder_for(pattern: Pattern, n: usize) -> Ladder<'static> {
     match pattern {
         Pattern::Recurrence { .. } => LADDERS[1 + n % 2],
-        Pattern::Streak { .. } | Pattern::Cycle { .. } => LADDERS[n % 3],
+        Pattern::Streak { .. } | Pattern::Cycle { .. } | Pattern::Retrace { .. } => LADDERS[n % 3],
     }
 }
 
@@ -284,7 +298,8 @@ fn outcomes_that_never_came() {
 
 #[test]
 fn answers_that_say_nothing() {
-    let filters = Filters { args: EVERY_ARGS, results: &[Results::Same], ..PLAIN };
+    let results = &[Results::Same];
+    let filters = Filters { args: EVERY_ARGS, results, silence: EVERY_SILENCE, ..PLAIN };
     assert!(compare(&SILENCES, &filters, 10) > 0);
 }
 
@@ -331,12 +346,17 @@ fn every_filter_on_every_alphabet() {
         select: EVERY_SELECT,
         outcomes: EVERY_OUTCOME,
         progress: EVERY_PROGRESS,
+        silence: &[Silence::Ignored],
     };
     // Ten takes half an hour: for whoever changes the definitions.
     let length = std::env::var("UNSTUCK_EXHAUSTIVE_LENGTH").ok();
     let length = length.map_or(7, |length| length.parse().expect("a number"));
-    for alphabet in [CALLS, ANSWERS, FAILURES, GAPS, SILENCES, WORK, STEPS, CANCELS] {
+    for alphabet in [CALLS, ANSWERS, FAILURES, GAPS, STEPS, CANCELS] {
         assert!(compare(&alphabet, &filters, length) > 0);
+    }
+    let silences = Filters { silence: EVERY_SILENCE, ..filters };
+    for alphabet in [SILENCES, WORK] {
+        assert!(compare(&alphabet, &silences, length) > 0);
     }
     // One symbol more makes as many sequences with one call less.
     for alphabet in [RETRIES, WORDS, SCORES] {

@@ -4,8 +4,8 @@
 
 use unstuck_core::{
     Action, Args, Basis, Call, Digest, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX, Outcomes,
-    Pattern, Policy, Progress, RAISE_MAX, RAISED_MAX, Results, Rule, SILENCED_MAX, Select, Tag,
-    Texts, Tool,
+    Pattern, Policy, Progress, RAISE_MAX, RAISED_MAX, Results, Rule, SILENCED_MAX, Select, Silence,
+    Tag, Texts, Tool,
 };
 
 /// What a test does to both detectors. Calls are named by their place among all announced, so that
@@ -113,6 +113,8 @@ struct Record {
     novel: bool,
     /// Whether it is progress, whatever the same call was answered before.
     moved: bool,
+    /// Whether it matched a record before it when the rule saw it.
+    again: bool,
     /// Which of all calls that were announced it is.
     call: usize,
 }
@@ -402,7 +404,8 @@ impl<'p> Model<'p> {
         let names_it = match found.rule {
             Ok(place) => {
                 let rule = &self.policy.rules()[place];
-                matches!(rule.args, Args::Same | Args::Similar) || rule.results != Results::Ignored
+                let named = matches!(rule.args, Args::Same | Args::Similar);
+                found.kind != Kind::Retrace && (named || rule.results != Results::Ignored)
             }
             Err(place) => self.policy.texts()[place].texts != Texts::Any,
         };
@@ -486,6 +489,7 @@ impl<'p> Model<'p> {
             status: Status::Open,
             novel: false,
             moved,
+            again: false,
             call,
         };
         record.novel = !self
@@ -638,7 +642,8 @@ impl<'p> Model<'p> {
             .iter()
             .any(|old| old.step == record.step && self.matches(rule, old, record));
         if !duplicate {
-            self.visible[place].push(*record);
+            let again = self.visible[place].iter().any(|old| self.matches(rule, old, record));
+            self.visible[place].push(Record { again, ..*record });
         }
         !duplicate
     }
@@ -662,7 +667,8 @@ impl<'p> Model<'p> {
         let named = same_call(old, new) || rule.args == Args::Similar;
         match (old.status, new.status) {
             (Status::Reported(a), Status::Reported(b)) => {
-                same_answer(a, b, rule.results) && (same_call(old, new) || !a.silent && !b.silent)
+                let telling = !a.silent && !b.silent || rule.silence == Silence::Evidence;
+                same_answer(a, b, rule.results) && (same_call(old, new) || telling)
             }
             (Status::Vetoed, Status::Reported(_) | Status::Vetoed)
             | (Status::Reported(_), Status::Vetoed) => named,
@@ -708,10 +714,20 @@ impl<'p> Model<'p> {
                 let oldest = members.len().checked_sub(usize::from(times)).map(|n| members[n])?;
                 let novel_between =
                     recent.iter().filter(|old| old.seq > oldest.seq && old.novel).count();
-                let moved = rule.progress == Progress::Respect && self.moved(oldest, last);
+                let moved = rule.progress == Progress::Respect && self.moved(rule, oldest, last);
                 (novel_between <= usize::from(novel) && !moved).then(|| {
                     let laps = members.len();
                     hit(Kind::Recurrence, 1, laps, novel_between, members.clone(), &members)
+                })
+            }
+            Pattern::Retrace { times } => {
+                let row = Self::retraced(visible);
+                (row >= usize::from(times)).then(|| {
+                    let members = visible[visible.len() - row..].to_vec();
+                    let mut hit = hit(Kind::Retrace, 1, row, 0, members, &[*last]);
+                    // Whatever is done again, it is one loop.
+                    hit.identity = retraced_identity(rule);
+                    hit
                 })
             }
             Pattern::Cycle { period_min, period_max, laps } => {
@@ -734,13 +750,14 @@ impl<'p> Model<'p> {
 
     /// Whether work was done after `oldest` and before `last`, which was answered alike: something
     /// new was written and `last` is no failure, or it is silent and any call was new.
-    fn moved(&self, oldest: Record, last: &Record) -> bool {
+    fn moved(&self, rule: &Rule<'_>, oldest: Record, last: &Record) -> bool {
         let Status::Reported(answer) = last.status else { return false };
         let between = self.settled.iter().filter(|old| old.seq > oldest.seq);
         between.filter(|old| old.novel).any(|old| {
+            let silent = answer.silent && rule.silence == Silence::Ignored;
             let worked = matches!(old.status, Status::Reported(Answer { failed: false, .. }));
             let written = worked && old.asked.tag == Tag::Write;
-            answer.silent || !answer.failed && written
+            silent || !answer.failed && written
         })
     }
 
@@ -756,6 +773,11 @@ impl<'p> Model<'p> {
         } else {
             row + 1
         }
+    }
+
+    /// How many records in a row matched one before them.
+    fn retraced(visible: &[Record]) -> usize {
+        visible.iter().rev().take_while(|record| record.again).count()
     }
 
     /// How many records there are, and how many a finding takes, for each rule.
@@ -791,12 +813,14 @@ impl<'p> Model<'p> {
             status: Status::Open,
             novel: false,
             moved: false,
+            again: false,
             call: 0,
         };
         asked.asked.tool = last.map_or(0, |last| last.asked.tool);
         let pattern = patient(rule.pattern, self.patience(place, &asked));
         let (held, needed) = match pattern {
             Pattern::Streak { times } => (self.row(rule, visible), times.into()),
+            Pattern::Retrace { times } => (Self::retraced(visible), times.into()),
             Pattern::Recurrence { times, within, .. } => {
                 let recent = &visible[visible.len().saturating_sub(within.into())..];
                 let matching = |old: &&Record| last.is_some_and(|new| self.matches(rule, old, new));
@@ -974,7 +998,7 @@ pub(crate) const ECHO_PERIOD: u8 = 3;
 /// The repetitions that a pattern asks for.
 fn least(pattern: Pattern) -> usize {
     match pattern {
-        Pattern::Streak { times } => usize::from(times),
+        Pattern::Streak { times } | Pattern::Retrace { times } => usize::from(times),
         Pattern::Recurrence { times: n, .. } | Pattern::Cycle { laps: n, .. } => usize::from(n),
     }
 }
@@ -985,6 +1009,9 @@ fn patient(pattern: Pattern, more: i64) -> Pattern {
     match pattern {
         Pattern::Streak { .. } => {
             Pattern::Streak { times: u16::try_from(asked.clamp(2, 65_535)).unwrap() }
+        }
+        Pattern::Retrace { .. } => {
+            Pattern::Retrace { times: u16::try_from(asked.clamp(2, 65_535)).unwrap() }
         }
         Pattern::Recurrence { within, novel, .. } => {
             let times = u8::try_from(asked.clamp(2, within.into())).unwrap();
@@ -1030,6 +1057,11 @@ fn same_answer(a: Answer, b: Answer, results: Results) -> bool {
         Results::Same | Results::Ignored => (a.result, b.result),
     };
     a.failed == b.failed && x == y
+}
+
+/// What all loops of retraced steps are known by.
+fn retraced_identity(rule: &Rule<'_>) -> Identity {
+    (format!("{:?} {:?} {:?} retraced", rule.select, rule.args, rule.results), Vec::new())
 }
 
 /// What the loop of `round`'s last `period` records is known by. A vetoed record takes the

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_core::{
     Action, Args, Call, Digest, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Results, Rule,
-    Rung, Select, Tag, TagSet, TextRule, Texts, Tool, ToolRule,
+    Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool, ToolRule,
 };
 
 use crate::model::{Answer, Asked, Event};
@@ -78,6 +78,7 @@ fn draft() -> impl Strategy<Value = Draft> {
 fn pattern() -> impl Strategy<Value = Pattern> {
     prop_oneof![
         (2..5_u16).prop_map(|times| Pattern::Streak { times }),
+        (2..4_u16).prop_map(|times| Pattern::Retrace { times }),
         (2..4_u8, 4..9_u8, 0..4_u8).prop_map(|(times, within, novel)| Pattern::Recurrence {
             times,
             within,
@@ -112,12 +113,15 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
     let outcomes = prop::sample::select(&[Outcomes::Any, Outcomes::Any, Outcomes::Failed][..]);
     let progress = prop::sample::select(&[Progress::Respect, Progress::Ignore][..]);
     let ladder = prop::sample::select(&LADDERS[..]);
+    let silence = prop::sample::select(&[Silence::Ignored, Silence::Evidence][..]);
     let silent_max = prop::sample::select(&[Action::Stop, Action::Warn][..]);
-    (args, results, select, outcomes, progress, pattern(), ladder, silent_max).prop_map(
-        |(args, results, select, outcomes, progress, pattern, ladder, silent_max)| {
+    let silent = (silence, silent_max);
+    (args, results, select, outcomes, progress, pattern(), ladder, silent).prop_map(
+        |(args, results, select, outcomes, progress, pattern, ladder, (silence, silent_max))| {
             let mut rule = Rule::new("random", args, results, pattern, ladder).select(select);
             rule.outcomes = outcomes;
             rule.progress = progress;
+            rule.silence = silence;
             rule.silent_max = silent_max;
             rule
         },

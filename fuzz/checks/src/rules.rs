@@ -3,7 +3,7 @@
 use arbitrary::{Arbitrary as _, Result, Unstructured};
 use unstuck_core::{
     Action, Args, Basis, Ladder, Outcomes, Pattern, Phase, Policy, PolicyError, Progress,
-    RULES_MAX, RUNGS_MAX, Results, Rule, Rung, Select, Tag, TagSet, TextRule, Texts, Tool,
+    RULES_MAX, RUNGS_MAX, Results, Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool,
     ToolRule,
 };
 
@@ -145,17 +145,19 @@ fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>>
     rule.select = *bytes.choose(&SELECT)?;
     rule.outcomes = *bytes.choose(&OUTCOMES)?;
     rule.progress = *bytes.choose(&PROGRESS)?;
+    rule.silence = *bytes.choose(&[Silence::Ignored, Silence::Evidence])?;
     Ok(rule)
 }
 
 fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
-    let kind = bytes.int_in_range(0..=2_u8)?;
+    let kind = bytes.int_in_range(0..=3_u8)?;
     if numbers == Numbers::Wild {
         let [a, b, c] = <[u8; 3]>::arbitrary(bytes)?;
         return Ok(match kind {
             0 => Pattern::Streak { times: u16::from_le_bytes([a, b]) },
             1 => Pattern::Recurrence { times: a, within: b, novel: c },
-            _ => Pattern::cycle(a, b, c),
+            2 => Pattern::cycle(a, b, c),
+            _ => Pattern::Retrace { times: u16::from_le_bytes([a, b]) },
         });
     }
     Ok(match kind {
@@ -165,6 +167,7 @@ fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
             within: bytes.int_in_range(4..=9)?,
             novel: bytes.int_in_range(0..=4)?,
         },
+        2 => Pattern::Retrace { times: bytes.int_in_range(2..=4)? },
         _ => {
             let (least, more) = (bytes.int_in_range(2..=4)?, bytes.int_in_range(0..=3)?);
             Pattern::cycle(least, least + more, bytes.int_in_range(2..=4)?)

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
-use unstuck_text::{PRESETS, Recipe};
+use unstuck_text::{Groups, PRESETS, Recipe};
 
 /// How often the calls of an input are made over: most ladders are climbed to their end.
 const ROUNDS: usize = 6;
@@ -38,12 +38,13 @@ pub fn check(bytes: &[u8]) {
 
 /// The calls that are written in `texts`, each as a tool, its arguments and the result.
 fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
+    let mut groups = Groups::new();
     let call = |texts: &[Cow<'_, str>]| {
         let [tool, args, result] = [0, 1, 2].map(|n| texts.get(n).map_or("", |text| text));
         // Failures and results that were cut off need no byte of their own.
         let failed = result.len() % 2 == 1;
         let cut = (result.len() % 3 == 2).then_some(args);
-        (recipe.call(tool, args), recipe.cut_outcome(result, cut, failed))
+        (recipe.call_among(&mut groups, tool, args), recipe.cut_outcome(tool, result, cut, failed))
     };
     texts.chunks(3).map(call).collect()
 }

@@ -5,19 +5,19 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use unstuck_core::{
     Action, Basis, Flaw, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, Rule, Rung,
-    Select, Tag, TagSet, TextRule, Texts,
+    Select, Silence, Tag, TagSet, TextRule, Texts,
 };
-use unstuck_text::{Likeness, PRESETS, Preset, Recipe, ResultPart};
+use unstuck_text::{PRESETS, Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
-use super::tools;
+use super::{recipe, tools};
 use crate::setup::Mistake;
 use crate::shown::plain;
 
 const POLICY: [&str; 10] =
     ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];
 
-const RULE: [&str; 9] = [
+const RULE: [&str; 10] = [
     "name",
     "args",
     "results",
@@ -25,6 +25,7 @@ const RULE: [&str; 9] = [
     "outcomes",
     "pattern",
     "progress",
+    "silence",
     "silent_max",
     "ladder",
 ];
@@ -45,6 +46,8 @@ pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
         Some(named) => named_preset(&fields, named)?,
         None => whole(&fields)?,
     };
+    let tools = fields.optional("tools").map_or(Ok(&[][..]), recipe::of_tools)?;
+    let recipe = Recipe { tools, ..recipe };
     let policy: &'static Policy<'static> = Box::leak(Box::new(adapted(policy, &recipe, &fields)?));
     Ok(Box::leak(Box::new(Preset { policy, recipe })))
 }
@@ -103,7 +106,7 @@ fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
         Some(texts) => with_texts(policy, texts)?,
         None => policy,
     };
-    Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe)?))
+    Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe::read)?))
 }
 
 /// A rule, and where it stands.
@@ -125,6 +128,7 @@ impl Place {
         rule.select = fields.optional("select").map_or(Ok(Select::Every), select)?;
         rule.outcomes = fields.word_or("outcomes", Outcomes::Any)?;
         rule.progress = fields.word_or("progress", Progress::Respect)?;
+        rule.silence = fields.word_or("silence", Silence::Ignored)?;
         rule.silent_max = fields.word_or("silent_max", Action::Stop)?;
         Ok(Self { rule, whole: node.span(), pattern: at.span(), rungs })
     }
@@ -225,28 +229,6 @@ fn exempt(node: &Node<'_>) -> Result<TagSet, Mistake> {
     elements(node, "tags")?.try_fold(TagSet::EMPTY, |tags, node| Ok(tags.with(word(node)?)))
 }
 
-fn recipe(node: &Node<'_>) -> Result<Recipe, Mistake> {
-    let fields = Fields::at(node, "a recipe", &["likeness", "result"])?;
-    Ok(Recipe {
-        likeness: fields.word_or("likeness", Likeness::Equal)?,
-        result: fields.optional("result").map_or(Ok(ResultPart::Whole), result)?,
-    })
-}
-
-fn result(node: &Node<'_>) -> Result<ResultPart, Mistake> {
-    match node.get_ref() {
-        DeValue::String(part) if part == "whole" => Ok(ResultPart::Whole),
-        DeValue::Table(_) => {
-            let head = Fields::at(node, "a part of a result", &["head"])?.required("head")?;
-            match usize::try_from(number::<u32>(head)?) {
-                Ok(characters @ 1..) => Ok(ResultPart::Head(characters)),
-                _ => Err(Mistake::new(head.span(), "expected at least one character")),
-            }
-        }
-        _ => Err(other(node, "\"whole\", or { head = N } for its first N characters")),
-    }
-}
-
 fn select(node: &Node<'_>) -> Result<Select, Mistake> {
     const WORDS: [&str; 2] = ["every", "unreported"];
     match node.get_ref() {
@@ -266,8 +248,14 @@ fn select(node: &Node<'_>) -> Result<Select, Mistake> {
 }
 
 fn pattern(node: &Node<'_>) -> Result<Pattern, Mistake> {
-    let known = ["times", "within", "novel", "period", "laps"];
+    let known = ["times", "within", "novel", "period", "laps", "retrace"];
     let fields = Fields::at(node, "a pattern", &known)?;
+    if let Some(times) = fields.optional("retrace") {
+        for key in ["times", "within", "novel", "period", "laps"] {
+            fields.without(key, "steps retraced have `retrace` alone")?;
+        }
+        return Ok(Pattern::Retrace { times: number(times)? });
+    }
     if fields.optional("period").or(fields.optional("laps")).is_some() {
         for key in ["times", "within", "novel"] {
             fields.without(key, "a cycle has `period` and `laps` alone")?;

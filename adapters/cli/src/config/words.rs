@@ -1,7 +1,7 @@
 //! The words of a policy, for reading and for writing alike.
 
-use unstuck_core::{Action, Args, Basis, Outcomes, Progress, Results, Tag, Texts};
-use unstuck_text::Likeness;
+use unstuck_core::{Action, Args, Basis, Outcomes, Progress, Results, Silence, Tag, Texts};
+use unstuck_text::Mask;
 
 /// Something that is written as one word of a few.
 pub(crate) trait Word: Copy + PartialEq + 'static {
@@ -86,14 +86,22 @@ impl Word for Texts {
     }
 }
 
-impl Word for Likeness {
-    const ALL: &'static [Self] = &[Self::Equal, Self::PrimaryKeys];
+impl Word for Silence {
+    const ALL: &'static [Self] = &[Self::Ignored, Self::Evidence];
 
     fn word(self) -> &'static str {
         match self {
-            Self::Equal => "equal",
-            Self::PrimaryKeys => "primary_keys",
+            Self::Ignored => "ignored",
+            Self::Evidence => "evidence",
         }
+    }
+}
+
+impl Word for Mask {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use toml::Value;
 use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
-use unstuck_text::{Preset, ResultPart};
+use unstuck_text::Preset;
 
+use super::recipe;
 use super::words::Word;
 
 /// What may stand in a configuration and in no preset, as the end of one that is to be changed.
@@ -16,6 +17,7 @@ pub(crate) const HINT: &str = r#"
 # exempt = true         # its calls are not recorded
 # poll = true           # its calls are polls
 # patience = 2          # so many more repetitions than the rules ask for
+# masks = ["spaces"]    # what is volatile in its results
 #
 # [[allow]]             # a call that may repeat
 # tool = "bash"
@@ -34,14 +36,9 @@ pub(crate) fn config(preset: &Preset) -> String {
     let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
     let exempt = Tag::ALL.into_iter().filter(|tag| policy.exempt().contains(*tag));
     let exempt: Vec<String> = exempt.map(|tag| quoted(tag.word())).collect();
-    let result = match preset.recipe.result {
-        ResultPart::Whole => quoted("whole"),
-        ResultPart::Head(characters) => format!("{{ head = {characters} }}"),
-    };
-    let likeness = quoted(preset.recipe.likeness.word());
     // Writing to a string cannot fail.
     let _ = writeln!(text, "exempt = [{}]", exempt.join(", "));
-    let _ = writeln!(text, "\n[recipe]\nlikeness = {likeness}\nresult = {result}");
+    text.push_str(&recipe::table(&preset.recipe));
     for rule in policy.rules() {
         text.push_str(&rule_table(rule));
     }
@@ -74,6 +71,7 @@ fn rule_table(rule: &Rule<'_>) -> String {
         ("outcomes", quoted(rule.outcomes.word())),
         ("pattern", pattern(rule.pattern)),
         ("progress", quoted(rule.progress.word())),
+        ("silence", quoted(rule.silence.word())),
         ("silent_max", quoted(rule.silent_max.word())),
     ];
     table("rule", &fields, &rule.ladder)
@@ -121,6 +119,7 @@ fn pattern(pattern: Pattern) -> String {
         Pattern::Recurrence { times, within, novel } => {
             format!("{{ times = {times}, within = {within}, novel = {novel} }}")
         }
+        Pattern::Retrace { times } => format!("{{ retrace = {times} }}"),
         Pattern::Cycle { period_min, period_max, laps } => {
             format!("{{ period = [{period_min}, {period_max}], laps = {laps} }}")
         }
@@ -128,6 +127,6 @@ fn pattern(pattern: Pattern) -> String {
 }
 
 /// `text` as a string of TOML.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

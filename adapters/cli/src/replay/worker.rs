@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Verdict};
-use unstuck_text::{Preset, Recipe};
+use unstuck_text::{Groups, Preset, Recipe};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown};
@@ -36,6 +36,7 @@ pub(super) struct Worker {
     pub(super) number: u64,
     pub(super) seen: u64,
     pub(super) engine: Engine,
+    groups: Groups,
     /// The latest calls, oldest first.
     calls: VecDeque<Kept>,
     numbering: Numbering,
@@ -56,6 +57,7 @@ impl Worker {
             seen,
             // No policy has a longer window, those from files included.
             engine: Engine::new(preset.policy).expect("a window of at most 64"),
+            groups: Groups::new(),
             calls: VecDeque::new(),
             numbering: Numbering::default(),
             texts: VecDeque::new(),
@@ -74,7 +76,7 @@ impl Worker {
     /// Takes in a call; gives the verdicts on earlier calls that settle with it, and on itself.
     pub(super) fn call(&mut self, recipe: &Recipe, call: &Call<'_>) -> Vec<Given> {
         let (Args::Json(args) | Args::Text(args)) = call.args;
-        let digests = recipe.call(call.tool, args).step(call.step);
+        let digests = recipe.call_among(&mut self.groups, call.tool, args).step(call.step);
         let mut given = Vec::new();
         let each = |verdict| given.push((verdict, call.index));
         let (id, verdict) = self.engine.announce_each(digests, each);
@@ -94,8 +96,10 @@ impl Worker {
     /// settle with it, each at the call that it is about.
     pub(super) fn outcome(&mut self, recipe: &Recipe, outcome: &Outcome<'_>) -> Vec<Given> {
         let mut given = Vec::new();
-        let Some(call) = self.kept(outcome.call).map(|kept| kept.id) else { return given };
-        let digests = recipe.cut_outcome(outcome.text, outcome.cut, outcome.failed);
+        let Some(Kept { id: call, shown }) = self.kept(outcome.call) else { return given };
+        let (call, tool) = (*call, shown.tool.as_deref().unwrap_or_default());
+        let result = recipe.result(tool, outcome.text, outcome.cut).result;
+        let digests = recipe.cut_outcome(tool, outcome.text, outcome.cut, outcome.failed);
         let numbering = &self.numbering;
         self.engine.outcome_each(call, digests, |verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
@@ -103,7 +107,6 @@ impl Worker {
         });
         if let Some(seq) = call.seq() {
             self.explain(&given, |trail, near| {
-                let result = recipe.result(outcome.text, outcome.cut);
                 trail.outcome(seq, Answer { result, failed: outcome.failed }, near);
             });
         }

@@ -9,7 +9,7 @@ pub(super) trait Sink {
     fn text(&mut self, text: &[u8]);
     /// A number that counts: digits, with single points between them.
     fn number(&mut self, digits: &[u8]);
-    /// Something volatile: by a mask, or by a pattern of the host's.
+    /// Something volatile: by a mask, or by a counter of the host's.
     fn masked(&mut self, mask: Option<Mask>);
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Part {
     Number,
     /// Only white space and terminal controls: what is written for them.
     Blank(&'static [u8]),
-    /// By this mask, or by a pattern of the host's.
+    /// By this mask, or by a counter of the host's.
     Masked(Option<Mask>),
 }
 
@@ -126,7 +126,7 @@ fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> F
         }
         words.known = word.end;
     }
-    let own = masker.patterns.iter().any(|pattern| pattern.matches(text, place, row.decimal));
+    let own = masker.counters.iter().any(|counter| counter.matches(text, place, row.decimal));
     let part = if own { Part::Masked(None) } else { Part::Number };
     Found { start: place, end: row.decimal, part }
 }

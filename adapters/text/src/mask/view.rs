@@ -36,7 +36,7 @@ impl Sink for Writer<'_, '_> {
     }
 
     fn masked(&mut self, mask: Option<Mask>) {
-        let name = mask.map_or("own", Mask::name);
+        let name = mask.map_or("counter", Mask::name);
         self.result = self.result.and_then(|()| self.f.write_char('<'));
         self.write(name);
         self.result = self.result.and_then(|()| self.f.write_char('>'));

@@ -1,6 +1,6 @@
 //! A table of texts for each mask, which is tried alone.
 
-use unstuck_text::{Mask, Masks, Pattern};
+use unstuck_text::{Counter, Mask, Masks};
 
 /// Shows each text by `mask` alone.
 fn shown(mask: Mask, cases: &[(&str, &str)]) {
@@ -343,11 +343,11 @@ fn what_is_nothing_but_volatile_is_the_answer_itself() {
 }
 
 #[test]
-fn a_pattern_of_the_hosts_is_masked_and_its_number_alone() {
-    let patterns = [Pattern::new("round # of").expect("a pattern")];
-    let masker = Masks::NONE.and(&patterns);
-    assert_eq!(masker.show("round 7 of 9").to_string(), "round <own> of 9");
-    assert_eq!(masker.show("round 7.5 of 9").to_string(), "round <own> of 9");
+fn a_counter_of_the_hosts_is_masked_and_its_number_alone() {
+    let counters = [Counter::new("round # of").expect("a counter")];
+    let masker = Masks::NONE.and(&counters);
+    assert_eq!(masker.show("round 7 of 9").to_string(), "round <counter> of 9");
+    assert_eq!(masker.show("round 7.5 of 9").to_string(), "round <counter> of 9");
     assert_eq!(masker.show("round 7 or 9").to_string(), "round 7 or 9");
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_core::{Action, Detector, Policy, Verdict};
-use unstuck_text::Recipe;
+use unstuck_text::{Groups, Recipe};
 
 /// One event of a vector: a call with its outcome, a message, or a control event.
 #[derive(Debug, Deserialize)]
@@ -51,11 +51,12 @@ impl From<Wire> for Event {
 /// The strongest verdict at each event. A call without a result stays without an outcome.
 pub(crate) fn verdicts(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) -> Vec<Verdict> {
     let mut detector: Detector<'_, 64> = Detector::new(policy).unwrap();
+    let mut groups = Groups::new();
     let mut take = |event: &Event| match event {
         Event::Call { tool, args, result, failed } => {
-            let announced = detector.announce(recipe.call(tool, args.get()));
+            let announced = detector.announce(recipe.call_among(&mut groups, tool, args.get()));
             let verdict = announced.settled.or_stronger(announced.verdict);
-            let outcome = result.as_deref().map(|result| recipe.outcome(result, *failed));
+            let outcome = result.as_deref().map(|result| recipe.outcome(tool, result, *failed));
             match outcome {
                 Some(outcome) => verdict.or_stronger(detector.outcome(announced.id, outcome)),
                 None => verdict,

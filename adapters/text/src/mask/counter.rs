@@ -1,4 +1,4 @@
-//! Patterns of a host's own: numbers that it knows to be volatile.
+//! Counters of a host's own: numbers that it knows to be volatile.
 
 use core::fmt;
 
@@ -6,42 +6,42 @@ use core::fmt;
 /// number.
 ///
 /// ```
-/// use unstuck_text::{Masks, Pattern};
+/// use unstuck_text::{Masks, Counter};
 ///
-/// let patterns = [Pattern::new("--- round # ---")?];
-/// let masker = Masks::ALL.and(&patterns);
+/// let counters = [Counter::new("--- round # ---")?];
+/// let masker = Masks::ALL.and(&counters);
 /// assert_eq!(masker.digest(b"--- round 7 ---\nno"), masker.digest(b"--- round 8 ---\nno"));
 /// assert_ne!(masker.digest(b"--- round 7 ---\nno"), masker.digest(b"--- round 8 ---\nyes"));
-/// # Ok::<(), unstuck_text::PatternError>(())
+/// # Ok::<(), unstuck_text::CounterError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern<'p> {
+pub struct Counter<'p> {
     text: &'p str,
     number: usize,
 }
 
-/// A pattern without a place for its number, or with several.
+/// A counter without a place for its number, or with several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PatternError;
+pub struct CounterError;
 
-impl fmt::Display for PatternError {
+impl fmt::Display for CounterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a pattern is a text with one # where a number stands, like \"Step # of\"")
+        f.write_str("a counter is a text with one # where a number stands, like \"Step # of\"")
     }
 }
 
-impl core::error::Error for PatternError {}
+impl core::error::Error for CounterError {}
 
-/// The longest pattern, in bytes: each is compared with the text around each number.
-const PATTERN_MAX: usize = 256;
+/// The longest counter, in bytes: each is compared with the text around each number.
+const COUNTER_MAX: usize = 256;
 
-impl<'p> Pattern<'p> {
-    /// The pattern that `text` describes.
+impl<'p> Counter<'p> {
+    /// The counter that `text` describes.
     ///
     /// # Errors
     ///
     /// One if `text` has no `#`, more than one, nothing but that, or more than 256 bytes.
-    pub const fn new(text: &'p str) -> Result<Self, PatternError> {
+    pub const fn new(text: &'p str) -> Result<Self, CounterError> {
         let bytes = text.as_bytes();
         let (mut number, mut found, mut at) = (0, 0_usize, 0);
         while at < bytes.len() {
@@ -50,18 +50,18 @@ impl<'p> Pattern<'p> {
             }
             at += 1;
         }
-        if found != 1 || bytes.len() < 2 || bytes.len() > PATTERN_MAX {
-            return Err(PatternError);
+        if found != 1 || bytes.len() < 2 || bytes.len() > COUNTER_MAX {
+            return Err(CounterError);
         }
         Ok(Self { text, number })
     }
 
-    /// The text of the pattern, as it was given.
+    /// The text of the counter, as it was given.
     pub const fn text(&self) -> &'p str {
         self.text
     }
 
-    /// Whether the number from `start` to `end` of `text` is the pattern's.
+    /// Whether the number from `start` to `end` of `text` is the counter's.
     pub(super) fn matches(&self, text: &[u8], start: usize, end: usize) -> bool {
         let (before, after) = self.text.as_bytes().split_at(self.number);
         let after = after.get(1..).unwrap_or_default();
@@ -72,14 +72,14 @@ impl<'p> Pattern<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::Counter;
 
     #[test]
-    fn a_pattern_has_one_place_for_a_number() {
+    fn a_counter_has_one_place_for_a_number() {
         for (text, fits) in
             [("a #", true), ("# b", true), ("#", false), ("a", false), ("# #", false)]
         {
-            assert_eq!(Pattern::new(text).is_ok(), fits, "{text}");
+            assert_eq!(Counter::new(text).is_ok(), fits, "{text}");
         }
     }
 }

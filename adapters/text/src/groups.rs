@@ -1,0 +1,136 @@
+//! Groups of like calls, formed while they come.
+
+use unstuck_core::Digest;
+
+use crate::tokens::Tokens;
+
+/// How many groups are remembered; the one that was joined longest ago makes room. A search that is
+/// stuck moves between a few wordings, and a window is hardly ever made of more.
+pub const GROUPS_MAX: usize = 8;
+
+/// The calls of one worker's run that are alike, by the words of their arguments.
+///
+/// A new call joins the nearest recent group of its tool if it is like the group's latest call, or
+/// else founds a group. So the engine need only compare digests: calls of one group have the same.
+/// 2 KiB, and no heap.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// The latest first.
+    recent: [Group; GROUPS_MAX],
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    tool: u64,
+    /// What stands for the group: the digest of the call that founded it; 0 for none.
+    digest: u64,
+    latest: Tokens,
+}
+
+impl Group {
+    const NONE: Self = Self { tool: 0, digest: 0, latest: Tokens::NONE };
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Groups {
+    /// No groups so far.
+    pub const fn new() -> Self {
+        Self { recent: [const { Group::NONE }; GROUPS_MAX] }
+    }
+
+    /// Forgets all groups: a new run begins.
+    pub fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    /// What stands for the group of the call of `tool` with `args`, whose digest is `call`; calls are
+    /// alike from `percent` on. O(length of `args`).
+    pub(crate) fn join(&mut self, tool: &str, args: &str, call: Digest, percent: u8) -> Digest {
+        let tool = Digest::of(tool.as_bytes()).bits();
+        let tokens = Tokens::of(args);
+        let nearest = self
+            .recent
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| group.digest != 0 && group.tool == tool)
+            .map(|(place, group)| (group.latest.likeness(&tokens), place))
+            .filter(|(likeness, _)| *likeness >= u32::from(percent))
+            // Of equally near ones, the latest.
+            .max_by_key(|&(likeness, place)| (likeness, GROUPS_MAX - place));
+        let place = nearest.map_or(GROUPS_MAX - 1, |(_, place)| place);
+        if let Some(upto) = self.recent.get_mut(..=place) {
+            upto.rotate_right(1);
+        }
+        let [first, ..] = &mut self.recent;
+        if nearest.is_none() {
+            (first.tool, first.digest) = (tool, call.bits());
+        }
+        first.latest = tokens;
+        Digest::new(first.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+    use std::vec::Vec;
+
+    use unstuck_core::Digest;
+
+    use super::{GROUPS_MAX, Groups};
+
+    /// Which of the calls before it each call is grouped with first.
+    fn founders(calls: &[(&str, &str)]) -> Vec<usize> {
+        let mut groups = Groups::new();
+        let digest = |n: usize| Digest::new(n as u64 + 1);
+        let joined = calls.iter().enumerate().map(|(n, (tool, args))| {
+            let group = groups.join(tool, args, digest(n), 80);
+            (0..=n).find(|&n| digest(n) == group).expect("a call before it")
+        });
+        joined.collect()
+    }
+
+    #[test]
+    fn variants_are_one_group_and_items_are_many() {
+        let variants = [
+            ("sh", "find lib -type f -exec gzip"),
+            ("sh", "find lib -type f -exec gzip -9"),
+            ("sh", "find lib -type f -exec gzip -9 -k"),
+            ("sh", "find lib -type f -exec gzip -9 -k --force"),
+        ];
+        assert_eq!(founders(&variants), [0, 0, 0, 0]);
+        let items = [("read", "src/a.rs"), ("read", "src/b.rs"), ("read", "src/c.rs")];
+        assert_eq!(founders(&items), [0, 1, 2]);
+        let tools = [("a", "x"), ("b", "x"), ("a", "x")];
+        assert_eq!(founders(&tools), [0, 1, 0]);
+    }
+
+    #[test]
+    fn the_nearest_group_is_joined() {
+        let calls = [
+            ("t", "a b c d e"),
+            ("t", "a b c d e f g h"),
+            ("t", "a b c d e f"),
+            ("t", "a b c d e"),
+        ];
+        // Five of six is nearer than six of eight, which is too far.
+        assert_eq!(founders(&calls), [0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn the_group_joined_longest_ago_makes_room() {
+        let mut calls: Vec<_> = (0..=GROUPS_MAX).map(|n| ("t", format!("w{n}"))).collect();
+        calls.insert(GROUPS_MAX, ("t", "w0".into()));
+        calls.extend([("t", "w0".into()), ("t", "w1".into())]);
+        let calls: Vec<_> = calls.iter().map(|(tool, args)| (*tool, args.as_str())).collect();
+        // w0 was joined again before one more was founded; w1 had to go.
+        assert_eq!(founders(&calls)[GROUPS_MAX..], [0, 9, 0, 11]);
+    }
+}
