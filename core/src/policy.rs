@@ -10,8 +10,8 @@ use crate::verdict::{LoopId, RuleIndex};
 pub const WINDOW_MAX: u8 = 64;
 
 /// The most rules in a policy. Every rule costs 16 bytes of a detector and a look at every
-/// event; the largest preset has seven.
-pub const RULES_MAX: usize = 8;
+/// event; the largest preset has twelve.
+pub const RULES_MAX: usize = 12;
 
 /// The most run counters over all cycle rules of a policy, one for each period from 1 to each
 /// rule's longest. 2 bytes of a detector each.

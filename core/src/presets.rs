@@ -96,6 +96,51 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     )
     .select(Select::Except(Tag::Poll)),
     Rule::new(
+        "retrace",
+        Args::Same,
+        Results::Same,
+        Pattern::Retrace { times: 2 },
+        Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(4, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll)),
+    Rule::new(
+        "alike",
+        Args::Similar,
+        Results::Same,
+        Pattern::recurrence(5, 8),
+        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(7, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll))
+    .count_silence(),
+    Rule::new(
+        "failing-call",
+        Args::Same,
+        Results::Ignored,
+        Pattern::Streak { times: 3 },
+        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll))
+    .failed()
+    .ignore_progress(),
+    Rule::new(
+        "near-failure",
+        Args::Same,
+        Results::Near,
+        Pattern::recurrence(5, 14),
+        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll))
+    .failed(),
+    Rule::new(
+        "failing-tests",
+        Args::Any,
+        Results::Ignored,
+        Pattern::Streak { times: 6 },
+        Ladder::by_repetitions(&[Rung::new(6, Action::Nudge), Rung::new(9, Action::Warn)]),
+    )
+    .select(Select::Tag(Tag::Test))
+    .failed(),
+    Rule::new(
         "same-failure",
         Args::SameTool,
         Results::Same,

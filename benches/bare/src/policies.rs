@@ -77,6 +77,9 @@ fn rule<'p>(rungs: &'p [Rung], input: &mut Input) -> Rule<'p> {
     if input.flag() {
         rule = rule.pattern(pattern(input)).ladder(self::ladder(rungs, input));
     }
+    if input.flag() {
+        rule = rule.count_silence();
+    }
     rule.silent_at_most(input.action())
 }
 
