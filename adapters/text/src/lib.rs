@@ -22,8 +22,9 @@
 //!
 //! # What this crate does not do
 //!
-//! It holds two results for the same only if their bytes are, and reads no test reports. It
-//! runs no command, and looks at no more of one than tells what kind of command it is.
+//! It holds two results for the same only if their bytes are, and a recipe reads no reports: what
+//! [`report()`] says of a result is for the host to hand on. It runs no command, and looks at no more
+//! of one than tells what kind of command it is.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -32,11 +33,13 @@ mod command;
 mod echo;
 mod likeness;
 mod recipe;
+mod report;
 mod silence;
 mod tags;
 
 pub use likeness::PRIMARY_KEYS;
 pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart};
+pub use report::{Report, report};
 pub use silence::is_silent;
 pub use tags::tag;
 

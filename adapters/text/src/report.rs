@@ -1,0 +1,151 @@
+//! What the text of a result says of how the call went: test reports, compilers, failures.
+//!
+//! The text is read once, line by line, by readers that each know the shape of one kind of line
+//! and look at no other. A shape is taken only where a tool would print it: at the start of a line,
+//! and what anybody could write (`error: …`) only on the first or the last one. So a file that is
+//! read, a search hit or a log is seldom taken for a failure.
+
+mod compiler;
+mod complaint;
+mod crash;
+mod exit;
+mod go;
+mod javascript;
+mod junit;
+mod line;
+mod python;
+mod rust;
+mod tally;
+mod tap;
+
+use unstuck_core::Tag;
+
+use compiler::Compiler;
+use complaint::complains;
+use crash::Crash;
+use exit::exit_failed;
+use go::GoTest;
+use javascript::{Jest, Vitest};
+use junit::junit;
+use line::{BUFFER, plain};
+use python::{Pytest, Unittest};
+use rust::{CargoTest, Nextest};
+use tally::{Runner, Tally};
+use tap::Tap;
+
+/// What a result says of how the call went.
+///
+/// The two counts are apart, since fewer errors of a compiler are no fewer failing tests: a suite
+/// that no longer compiles has one error and not one failing test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Whether the call failed; `None` if nothing tells.
+    pub failed: Option<bool>,
+    /// How many tests fail, where all of them ran to their end: none of a suite that could not be
+    /// loaded or compiled, or that stopped at its first failure.
+    pub failing_tests: Option<u32>,
+    /// How many errors a compiler or a checker found, if any.
+    pub compile_errors: Option<u32>,
+}
+
+impl Report {
+    /// The count to compare between calls of tools with `tag`: failing tests of what tests, errors
+    /// of anything else. Lower is better, as in [`Outcome::score`](unstuck_core::Outcome::score).
+    ///
+    /// ```
+    /// use unstuck_core::Tag;
+    /// use unstuck_text::report;
+    ///
+    /// let broken = report("error: could not compile `app` (lib) due to 2 previous errors");
+    /// assert_eq!(broken.score(Tag::Shell), Some(2));
+    /// assert_eq!(broken.score(Tag::Test), None, "nobody knows how many tests fail");
+    /// ```
+    pub fn score(self, tag: Tag) -> Option<u32> {
+        match tag {
+            Tag::Test => self.failing_tests,
+            _ => self.compile_errors,
+        }
+    }
+}
+
+/// What `result` says of how the call went. O(length of `result`).
+///
+/// Read are the reports of pytest, unittest, `cargo test`, nextest, Jest, Vitest and `go test`, TAP
+/// and the XML of `JUnit`; the errors of rustc, clang, gcc, tsc, mypy and ruff; exit statuses,
+/// tracebacks, panics, and the complaints of tools. What is a failing test or an error counts for
+/// more than an exit status, which may be that of the end of a pipe; that for more than tests that
+/// pass; and those for more than words.
+///
+/// ```
+/// use unstuck_text::report;
+///
+/// let tests = report("..F\n1 failed, 2 passed in 0.12s\n");
+/// assert_eq!((tests.failed, tests.failing_tests), (Some(true), Some(1)));
+/// assert_eq!(report("cat: a.txt: No such file or directory\n").failed, Some(true));
+/// assert_eq!(report("fn main() {}\n").failed, None);
+/// ```
+pub fn report(result: &str) -> Report {
+    let Reading { tests, errors, crash } = read(result);
+    let in_words = || crash.happened() || !crash.is_logged() && complains(result);
+    let failed = match tests.failed() {
+        Some(true) => Some(true),
+        _ if errors.is_some() => Some(true),
+        passed => exit_failed(result).or(passed),
+    };
+    Report {
+        failed: failed.or_else(|| in_words().then_some(true)),
+        failing_tests: tests.failing(),
+        compile_errors: errors,
+    }
+}
+
+/// What the lines of a result came to.
+struct Reading {
+    tests: Tally,
+    errors: Option<u32>,
+    crash: Crash,
+}
+
+/// Reads all lines of `result` but the samples in it. O(n).
+fn read(result: &str) -> Reading {
+    let mut runners: [&mut dyn Runner; 8] = [
+        &mut Pytest::default(),
+        &mut Unittest::default(),
+        &mut CargoTest::default(),
+        &mut Nextest::default(),
+        &mut Jest::default(),
+        &mut Vitest::default(),
+        &mut GoTest::default(),
+        &mut Tap::default(),
+    ];
+    let mut compiler = Compiler::default();
+    let mut crash = Crash::default();
+    let mut buffer = BUFFER;
+    for line in unfenced(result) {
+        let line = plain(line, &mut buffer);
+        for runner in &mut runners {
+            runner.line(line);
+        }
+        compiler.line(line);
+        crash.line(line);
+    }
+    let mut tests = junit(result);
+    for runner in &runners {
+        tests.add(runner.tally());
+    }
+    // A test may print what a compiler said that it tests.
+    let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
+    Reading { tests, errors, crash }
+}
+
+/// The lines of `result` that are not in a fence of Markdown: what a document shows there was
+/// printed at another time. A fence around all of the result was put there by the host.
+fn unfenced(result: &str) -> impl Iterator<Item = &str> {
+    let is_fence = |line: &str| line.trim_start().starts_with("```");
+    let is_document = !is_fence(result.trim_start());
+    let mut inside = false;
+    result.lines().filter(move |line| {
+        inside ^= is_document && is_fence(line);
+        !inside
+    })
+}
