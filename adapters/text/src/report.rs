@@ -44,7 +44,7 @@ pub struct Report {
     /// How many tests fail, where all of them ran to their end: none of a suite that could not be
     /// loaded or compiled, or that stopped at its first failure.
     pub failing_tests: Option<u32>,
-    /// How many errors a compiler or a checker found, if any.
+    /// How many errors a compiler or a checker says it found, if any.
     pub compile_errors: Option<u32>,
 }
 
@@ -72,9 +72,9 @@ impl Report {
 ///
 /// Read are the reports of pytest, unittest, `cargo test`, nextest, Jest, Vitest and `go test`, TAP
 /// and the XML of `JUnit`; the errors of rustc, clang, gcc, tsc, mypy and ruff; exit statuses,
-/// tracebacks, panics, and the complaints of tools. What is a failing test or an error counts for
-/// more than an exit status, which may be that of the end of a pipe; that for more than tests that
-/// pass; and those for more than words.
+/// tracebacks, panics, and the complaints of tools.
+/// A failing test or an error counts for more than an exit status, which may be that of the end of
+/// a pipe; that for more than tests that pass; and those for more than words.
 ///
 /// ```
 /// use unstuck_text::report;
@@ -85,11 +85,14 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
-    let Reading { tests, errors, crash } = read(result);
+    let Reading { tests, compiler, crash } = read(result);
+    // A test may print what the compiler said that it tests.
+    let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
+    let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
     let in_words = || crash.happened() || !crash.is_logged() && complains(result);
     let failed = match tests.failed() {
         Some(true) => Some(true),
-        _ if errors.is_some() => Some(true),
+        _ if unbuilt => Some(true),
         passed => exit_failed(result).or(passed),
     };
     Report {
@@ -102,7 +105,7 @@ pub fn report(result: &str) -> Report {
 /// What the lines of a result came to.
 struct Reading {
     tests: Tally,
-    errors: Option<u32>,
+    compiler: Compiler,
     crash: Crash,
 }
 
@@ -133,9 +136,7 @@ fn read(result: &str) -> Reading {
     for runner in &runners {
         tests.add(runner.tally());
     }
-    // A test may print what a compiler said that it tests.
-    let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
-    Reading { tests, errors, crash }
+    Reading { tests, compiler, crash }
 }
 
 /// The lines of `result` that are not in a fence of Markdown: what a document shows there was

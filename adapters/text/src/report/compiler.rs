@@ -1,4 +1,4 @@
-//! What compilers and checkers count: errors.
+//! What compilers and checkers say: that there are errors, and how many.
 
 use super::line::{counted, number};
 
@@ -10,8 +10,9 @@ pub(crate) struct Compiler {
     target: u32,
     /// By the summaries of other compilers, together.
     summed: u32,
-    /// By lines that name one error each.
-    lines: u32,
+    /// Whether a line named an error. Such lines are not counted: of many errors an agent sees what
+    /// its `head` or `grep` let through.
+    named: bool,
 }
 
 impl Compiler {
@@ -22,7 +23,7 @@ impl Compiler {
         } else if let Some(errors) = rustc(line).or_else(|| clang(line)).or_else(|| checker(line)) {
             self.summed = self.summed.saturating_add(errors);
         } else if is_error(line) {
-            self.lines = self.lines.saturating_add(1);
+            self.named = true;
         }
     }
 
@@ -31,9 +32,14 @@ impl Compiler {
         Some(self.target).filter(|errors| *errors > 0)
     }
 
-    /// How many errors there were; none if there was none.
+    /// How many errors there were; none if there was none, or if nobody said how many.
     pub(crate) fn errors(&self) -> Option<u32> {
-        [self.target, self.summed, self.lines].into_iter().find(|errors| *errors > 0)
+        [self.target, self.summed].into_iter().find(|errors| *errors > 0)
+    }
+
+    /// Whether there were errors.
+    pub(crate) fn failed(&self) -> bool {
+        self.named || self.errors().is_some()
     }
 }
 

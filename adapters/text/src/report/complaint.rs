@@ -11,14 +11,15 @@ const OPENINGS: [&str; 8] = [
     "npm ERR! ",
     "npm error ",
     "Exception in thread \"",
-    "Traceback (most recent call last):",
+    "Error executing ",
 ];
 
 /// Shells, whatever they say before a colon.
 const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "/bin/sh", "/bin/bash", "-bash"];
 
-/// What the system, or the shell, says of a name or a file.
-const REASONS: [&str; 12] = [
+/// What the system, or the shell, says of a name or a file. A broken pipe is not among it: that is
+/// how `head` ends what it has read enough of.
+const REASONS: [&str; 11] = [
     "No such file or directory",
     "Permission denied",
     "Is a directory",
@@ -29,12 +30,11 @@ const REASONS: [&str; 12] = [
     "Read-only file system",
     "No space left on device",
     "Connection refused",
-    "Broken pipe",
     "command not found",
 ];
 
 /// What a tool begins to say when it cannot, or does not understand.
-const REFUSALS: [&str; 11] = [
+const REFUSALS: [&str; 13] = [
     "cannot access ",
     "cannot create ",
     "cannot open ",
@@ -42,6 +42,8 @@ const REFUSALS: [&str; 11] = [
     "cannot stat ",
     "can't open ",
     "missing operand",
+    "missing argument to ",
+    "option requires an argument",
     "invalid option -- ",
     "unrecognized option ",
     "No module named ",
@@ -78,7 +80,8 @@ fn is_complaint(line: &str) -> bool {
 /// Whether `line` opens as many tools do, and goes on in words: `error: true` is a setting.
 fn is_opened(line: &str) -> bool {
     let message = OPENINGS.iter().find_map(|opening| line.strip_prefix(opening));
-    message.is_some_and(|message| message.trim().contains(' '))
+    line.starts_with("Command timed out")
+        || message.is_some_and(|message| message.trim().contains(' '))
 }
 
 /// Whether `line` is an exception with its message: `SyntaxError: invalid syntax`.

@@ -2,7 +2,7 @@
 
 use super::line::is_log_entry;
 
-/// The most lines that are not indented between the head of a crash and the end of the result: the
+/// The most lines that are no part of it between the head of a crash and the end of the result: the
 /// message, a note, and what a shell or a host adds. With more, the program went on.
 const LINES_MAX: u8 = 4;
 
@@ -38,7 +38,7 @@ impl Crash {
         } else if is_logged {
             self.logged |= self.happened();
             self.state = State::None;
-        } else if !line.is_empty() && !line.starts_with([' ', '\t']) {
+        } else if !line.is_empty() && !is_inside(line) {
             self.step();
         }
         self.after_log = is_logged;
@@ -74,8 +74,19 @@ impl Crash {
     }
 }
 
-/// Whether `line` is the head of a traceback, or of a panic.
+/// Whether `line` is the head of a traceback, or of a panic. `IPython` puts the type of the exception
+/// before it.
 fn is_head(line: &str) -> bool {
-    line == "Traceback (most recent call last):"
+    const TRACEBACK: &str = "Traceback (most recent call last)";
+    let exception = line.strip_suffix(TRACEBACK).and_then(|start| start.strip_suffix("  "));
+    let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(' ');
+    line.strip_suffix(':') == Some(TRACEBACK)
+        || exception.is_some_and(|name| is_name(name.trim_end()))
         || line.starts_with("thread '") && line.contains(" panicked at ")
+}
+
+/// Whether `line` tells where a crash was: it is indented, or as `IPython` writes it.
+fn is_inside(line: &str) -> bool {
+    line.starts_with([' ', '\t'])
+        || ["--", "Cell In[", "File "].iter().any(|start| line.starts_with(start))
 }

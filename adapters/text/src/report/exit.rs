@@ -10,8 +10,14 @@ const LINES_MAX: usize = 8;
 const WORDS_MAX: usize = 4;
 
 /// What a status is called.
-const NAMES: [&str; 5] =
-    ["exit code", "exit status", "return code", "exited with code", "exited with status"];
+const NAMES: [&str; 6] = [
+    "exit code",
+    "exitcode",
+    "exit status",
+    "return code",
+    "exited with code",
+    "exited with status",
+];
 
 /// What a process has done, behind which its status is named.
 const DEEDS: [&str; 7] =
@@ -39,6 +45,8 @@ fn status(line: &str, words: usize) -> Option<bool> {
     if let Some(failed) = in_element(line) {
         return Some(failed);
     }
+    // AutoGen says what it means, too.
+    let line = line.split_once(" (execution ").map_or(line, |(line, _)| line);
     let line = line.trim_matches(['[', ']', '(', ')', '.']);
     let before = line.trim_end_matches(|c: char| c.is_ascii_digit());
     let code = line.strip_prefix(before).filter(|code| !code.is_empty())?;

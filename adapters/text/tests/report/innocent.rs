@@ -78,6 +78,7 @@ fn search_hits_are_no_failures() {
         ("src/a.rs:7:    error: String,\nsrc/b.rs:8:fatal: no such thing\n", NOTHING),
         ("ci.log:99:=== 2 failed, 5 passed in 0.12s ===\n", NOTHING),
         ("ci.log:99:test result: FAILED. 1 passed; 2 failed; 0 ignored\n", NOTHING),
+        ("a.py: x = 1\na.py: y = 2\ngrep: write error: Broken pipe\n", NOTHING),
         ("ci.yml:9: exit code: 1\nci.yml:10: exit status 1\n", NOTHING),
         ("notes.md-12-Process exited with code 2\n", NOTHING),
         ("", NOTHING),
