@@ -124,7 +124,7 @@ fn read(result: &str) -> Reading {
     let mut compiler = Compiler::default();
     let mut crash = Crash::default();
     let mut buffer = BUFFER;
-    for line in unfenced(result) {
+    for line in own_lines(result) {
         let line = plain(line, &mut buffer);
         for runner in &mut runners {
             runner.line(line);
@@ -139,14 +139,24 @@ fn read(result: &str) -> Reading {
     Reading { tests, compiler, crash }
 }
 
-/// The lines of `result` that are not in a fence of Markdown: what a document shows there was
-/// printed at another time. A fence around all of the result was put there by the host.
-fn unfenced(result: &str) -> impl Iterator<Item = &str> {
+/// The lines of `result` that are not shown as a sample: what a document holds in a fence of
+/// Markdown, or on a page of HTML, was printed at another time. A fence around all of the result
+/// was put there by the host.
+fn own_lines(result: &str) -> impl Iterator<Item = &str> {
     let is_fence = |line: &str| line.trim_start().starts_with("```");
     let is_document = !is_fence(result.trim_start());
     let mut inside = false;
-    result.lines().filter(move |line| {
+    let text = if is_page(result) { "" } else { result };
+    text.lines().filter(move |line| {
         inside ^= is_document && is_fence(line);
         !inside
     })
+}
+
+/// Whether `result` is a page of HTML.
+fn is_page(result: &str) -> bool {
+    let start = result.trim_start();
+    ["<!doctype html", "<html"]
+        .iter()
+        .any(|tag| start.get(..tag.len()).is_some_and(|opening| opening.eq_ignore_ascii_case(tag)))
 }

@@ -64,17 +64,20 @@ fn without_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
     (is_word && found.eq_ignore_ascii_case(end)).then_some(start)
 }
 
-/// Whether `text` says within at most `words` and the name that something came to its end.
+/// Whether `text`, which ends with the name of a status and has at most `words` before it, says that
+/// something came to its end.
 fn is_deed(text: &str, words: usize) -> bool {
-    // A search hit and an entry of a log open with a place or a time.
-    let first = text.split_whitespace().next();
-    let is_placed = first.is_some_and(|word| word.contains(|c: char| c.is_ascii_digit()));
-    let name_max = 3;
-    let is_short = text.split_whitespace().nth(words.saturating_add(name_max)).is_none();
-    let mut last = text.split_whitespace().rev().take(2 + name_max);
-    !is_placed
-        && is_short
-        && last.any(|word| DEEDS.iter().any(|deed| deed.eq_ignore_ascii_case(word)))
+    /// The most words of a name.
+    const NAME_MAX: usize = 3;
+    let mut said = text.split_whitespace();
+    // A search hit, an entry of a log and a comment open with something else than a word.
+    let is_told = said.next().is_some_and(|word| {
+        word.starts_with(char::is_alphabetic) && !word.contains(|c: char| c.is_ascii_digit())
+    });
+    let is_short = said.nth(words.saturating_add(NAME_MAX - 1)).is_none();
+    let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
+    let is_done = last.any(|word| DEEDS.iter().any(|deed| deed.eq_ignore_ascii_case(word)));
+    is_told && is_short && is_done
 }
 
 /// Whether the status that stands in an element, as in `<returncode>1</returncode>`, is not 0.

@@ -29,13 +29,21 @@ impl Runner for Pytest {
     }
 }
 
-/// Whether `line` says that not all tests ran. That is what the banners of exclamation marks say:
-/// `Interrupted: 1 error during collection`, `stopping after 1 failures`, `KeyboardInterrupt`.
+/// Whether `line` says that not all tests ran.
 fn is_cut_short(line: &str) -> bool {
-    line.starts_with("!!!") && line.ends_with("!!!")
+    is_interrupted(line)
         || line.starts_with('_') && line.trim_matches('_').starts_with(" ERROR collecting ")
         || line.starts_with("ImportError while loading conftest ")
         || line.starts_with("INTERNALERROR> ")
+}
+
+/// Whether `line` is a banner of exclamation marks around why the run stopped:
+/// `!!! Interrupted: 1 error during collection !!!`.
+fn is_interrupted(line: &str) -> bool {
+    const REASONS: [&str; 4] =
+        ["Interrupted: ", "stopping after ", "KeyboardInterrupt", "_pytest.outcomes.Exit"];
+    let banner = line.strip_prefix("!!!").and_then(|rest| rest.strip_suffix("!!!"));
+    banner.is_some_and(|reason| REASONS.iter().any(|known| reason.contains(known)))
 }
 
 /// The counts of a last line.

@@ -11,6 +11,8 @@ fn source_code_is_no_failure() {
             NOTHING,
         ),
         ("     1\tTraceback (most recent call last):\n     2\tValueError: no\n", NOTHING),
+        ("a\n# CHECK: error: command failed with exit status: 1\n", NOTHING),
+        ("!!! Your file was made a long time ago. !!!\n", NOTHING),
         ("// exit code: 1\nint main() { return 1; } // exit code 1\n", NOTHING),
         (
             "assert \"1 failed, 2 passed in 0.1s\" in out\nresult.stdout.fnmatch(['*= 1 failed in *'])\n",
@@ -40,6 +42,10 @@ fn documents_are_no_failures() {
         ),
         ("# Panics\n\n```text\nthread 'main' panicked at src/main.rs:2:5:\nno\n```\n", NOTHING),
         ("# Build\n\n~ if you see\n\n```\na.c:3:5: error: no\n```\n\nthen wait.\n", NOTHING),
+        (
+            "<!DOCTYPE html>\n<pre>\n=== 2 failed in 0.12s ===\nerror: aborting due to 2 previous errors\n</pre>",
+            NOTHING,
+        ),
         ("Note: nothing cannot be undone: File exists already.\n", NOTHING),
         ("3 passed the exam in 2.5 hours\n2 failed\n", NOTHING),
         ("Found 3 errors in the draft that you sent.\n", NOTHING),
