@@ -1,4 +1,4 @@
-//! Arguments and results as text: tags, silence, likeness, and the recipes of the presets.
+//! Arguments and results as text: tags, silence, likeness, reports, and the recipes of the presets.
 //!
 //! The engine compares digests; this crate makes them from what an agent's host has at hand: a
 //! tool's name, its arguments as JSON, and a result as text. A [`Preset`] is a policy of the

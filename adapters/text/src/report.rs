@@ -51,6 +51,7 @@ pub struct Report {
 impl Report {
     /// The count to compare between calls of tools with `tag`: failing tests of what tests, errors
     /// of anything else. Lower is better, as in [`Outcome::score`](unstuck_core::Outcome::score).
+    /// Nobody can see in a count that other tests were asked for than before.
     ///
     /// ```
     /// use unstuck_core::Tag;
@@ -73,6 +74,7 @@ impl Report {
 /// Read are the reports of pytest, unittest, `cargo test`, nextest, Jest, Vitest and `go test`, TAP
 /// and the XML of `JUnit`; the errors of rustc, clang, gcc, tsc, mypy and ruff; exit statuses,
 /// tracebacks, panics, and the complaints of tools.
+///
 /// A failing test or an error counts for more than an exit status, which may be that of the end of
 /// a pipe; that for more than tests that pass; and those for more than words.
 ///
