@@ -29,7 +29,9 @@ mod tests {
         Action, Call, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung, Select,
         Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
-    use unstuck_text::{Counter, Likeness, Mask, Masks, PRESETS, Preset, Recipe, ResultPart};
+    use unstuck_text::{
+        Counter, Failures, Likeness, Mask, Masks, PRESETS, Preset, Recipe, ResultPart,
+    };
 
     use super::words::Word;
     use super::{HINT, config, read};
@@ -166,13 +168,17 @@ mod tests {
             Counter::new(text).expect("one number")
         });
         let counters = vec(counter, 0..3).prop_map(|counters| &*counters.leak());
-        (likeness, result, masks, counters).prop_map(|(likeness, result, masks, counters)| Recipe {
-            likeness,
-            result,
-            masks,
-            counters,
-            tools: &[],
-        })
+        let failures = word::<Failures>();
+        (likeness, result, masks, counters, failures).prop_map(
+            |(likeness, result, masks, counters, failures)| Recipe {
+                likeness,
+                result,
+                masks,
+                counters,
+                failures,
+                tools: &[],
+            },
+        )
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Arguments and results as text: tags, silence, likeness, and the recipes of the presets.
+//! Arguments and results as text: tags, silence, likeness, reports, and the recipes of the presets.
 //!
 //! The engine compares digests; this crate makes them from what an agent's host has at hand: a
 //! tool's name, its arguments as JSON, and a result as text. A [`Preset`] is a policy of the
@@ -22,8 +22,8 @@
 //!
 //! # What this crate does not do
 //!
-//! It holds two results for the same only if their bytes are, and reads no test reports. It
-//! runs no command, and looks at no more of one than tells what kind of command it is.
+//! It runs no command, and looks at no more of one than tells what kind of command it is. It knows
+//! no language: two texts that say the same in other words are two texts.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -34,6 +34,7 @@ mod groups;
 mod likeness;
 mod mask;
 mod recipe;
+mod report;
 mod silence;
 mod tags;
 mod tokens;
@@ -41,7 +42,8 @@ mod tokens;
 pub use groups::{GROUPS_MAX, Groups};
 pub use likeness::PRIMARY_KEYS;
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
-pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
+pub use recipe::{Failures, Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
+pub use report::{Report, report};
 pub use silence::is_silent;
 pub use tags::tag;
 

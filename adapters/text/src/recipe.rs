@@ -7,6 +7,7 @@ use crate::echo::echo;
 use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
 use crate::mask::{Counter, Masked, Masker, Masks};
+use crate::report::{Report, report};
 use crate::silence::is_silent;
 use crate::tags::tag;
 
@@ -19,6 +20,8 @@ pub struct Recipe {
     pub result: ResultPart,
     /// What of it is volatile.
     pub masks: Masks,
+    /// Which outcomes are failures, and how good they are.
+    pub failures: Failures,
     /// Numbers of the host's own that are, too.
     pub counters: &'static [Counter<'static>],
     /// What is volatile in the results of single tools, instead of [`Recipe::masks`].
@@ -32,6 +35,16 @@ pub struct ToolMasks {
     pub tool: Tool,
     /// Its masks.
     pub masks: Masks,
+}
+
+/// Which outcomes are failures, and how good they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failures {
+    /// Those of which the host says so; none is better than another.
+    Told,
+    /// Also those whose text does, which give the number of failing tests or of errors a score: see
+    /// [`report`](crate::report()).
+    Read,
 }
 
 /// Which calls are alike.
@@ -73,14 +86,19 @@ impl Recipe {
         likeness: Likeness::Equal,
         result: ResultPart::Whole,
         masks: Masks::NONE,
+        failures: Failures::Told,
         counters: &[],
         tools: &[],
     };
 
-    /// The recipe of the preset `BALANCED`: what is volatile in results is masked, and calls are
-    /// alike that have four of five words in common.
-    pub const BALANCED: Self =
-        Self { likeness: Likeness::Words(80), masks: Masks::ALL, ..Self::EXACT };
+    /// The recipe of the preset `BALANCED`: what is volatile in results is masked, failures are read
+    /// from them, and calls are alike that have four of five words in common.
+    pub const BALANCED: Self = Self {
+        likeness: Likeness::Words(80),
+        masks: Masks::ALL,
+        failures: Failures::Read,
+        ..Self::EXACT
+    };
 
     /// The call of `tool` with `args`, which is JSON text; what is not JSON is taken as it
     /// stands. In a step of its own until [`Call::step`] says otherwise. O(length of `args`).
@@ -128,8 +146,16 @@ impl Recipe {
         failed: bool,
     ) -> Outcome {
         let Masked { result: digest, near } = self.result(tool, result, cut);
+        let report = match self.failures {
+            Failures::Told => Report::default(),
+            Failures::Read => report(result),
+        };
+        let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
-        let outcome = outcome.near(near);
+        let mut outcome = outcome.near(near);
+        if let Some(score) = report.score() {
+            outcome = outcome.score(score);
+        }
         if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
     }
 

@@ -2,21 +2,24 @@
 
 use toml::de::DeValue;
 use unstuck_core::Tool;
-use unstuck_text::{Counter, Likeness, Mask, Masks, Recipe, ResultPart, ToolMasks};
+use unstuck_text::{Counter, Failures, Likeness, Mask, Masks, Recipe, ResultPart, ToolMasks};
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
 use super::words::Word as _;
 use super::write::quoted;
 use crate::setup::Mistake;
 
+const FIELDS: [&str; 5] = ["likeness", "result", "masks", "counters", "failures"];
+
 /// The recipe that `node` describes; what it does not say is as in [`Recipe::EXACT`].
 pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
-    let fields = Fields::at(node, "a recipe", &["likeness", "result", "masks", "counters"])?;
+    let fields = Fields::at(node, "a recipe", &FIELDS)?;
     Ok(Recipe {
         likeness: fields.optional("likeness").map_or(Ok(Likeness::Equal), likeness)?,
         result: fields.optional("result").map_or(Ok(ResultPart::Whole), result)?,
         masks: fields.optional("masks").map_or(Ok(Masks::NONE), masks)?,
         counters: fields.optional("counters").map_or(Ok(&[][..]), counters)?,
+        failures: fields.word_or("failures", Failures::Told)?,
         tools: &[],
     })
 }
@@ -98,8 +101,10 @@ pub(super) fn table(recipe: &Recipe) -> String {
     let counters = recipe.counters.iter().map(|counter| quoted(counter.text()));
     let counters: Vec<String> = counters.collect();
     format!(
-        "\n[recipe]\nlikeness = {likeness}\nresult = {result}\nmasks = [{}]\ncounters = [{}]\n",
+        "\n[recipe]\nlikeness = {likeness}\nresult = {result}\nmasks = [{}]\ncounters = [{}]\n\
+         failures = {}\n",
         masks.join(", "),
-        counters.join(", ")
+        counters.join(", "),
+        quoted(recipe.failures.word())
     )
 }

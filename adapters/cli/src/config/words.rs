@@ -1,7 +1,7 @@
 //! The words of a policy, for reading and for writing alike.
 
 use unstuck_core::{Action, Args, Basis, Outcomes, Progress, Results, Silence, Tag, Texts};
-use unstuck_text::Mask;
+use unstuck_text::{Failures, Mask};
 
 /// Something that is written as one word of a few.
 pub(crate) trait Word: Copy + PartialEq + 'static {
@@ -93,6 +93,17 @@ impl Word for Silence {
         match self {
             Self::Ignored => "ignored",
             Self::Evidence => "evidence",
+        }
+    }
+}
+
+impl Word for Failures {
+    const ALL: &'static [Self] = &[Self::Told, Self::Read];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::Read => "read",
         }
     }
 }

@@ -1,0 +1,164 @@
+//! What the text of a result says of how the call went: test reports, compilers, failures.
+//!
+//! The text is read once, line by line, by readers that each know the shape of one kind of line
+//! and look at no other. A shape is taken only where a tool would print it: at the start of a line,
+//! and what anybody could write (`error: …`) only on the first or the last one. So a file that is
+//! read, a search hit or a log is seldom taken for a failure.
+
+mod compiler;
+mod complaint;
+mod crash;
+mod exit;
+mod go;
+mod javascript;
+mod junit;
+mod line;
+mod python;
+mod rust;
+mod tally;
+mod tap;
+
+use compiler::Compiler;
+use complaint::complains;
+use crash::Crash;
+use exit::exit_failed;
+use go::GoTest;
+use javascript::{Jest, Vitest};
+use junit::junit;
+use line::{BUFFER, plain};
+use python::{Pytest, Unittest};
+use rust::{CargoTest, Nextest};
+use tally::{Runner, Tally};
+use tap::Tap;
+
+/// What a result says of how the call went.
+///
+/// The two counts are apart, since a suite that no longer compiles has one error and not one failing
+/// test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Whether the call failed; `None` if nothing tells.
+    pub failed: Option<bool>,
+    /// How many tests fail, where all of them ran to their end: none of a suite that could not be
+    /// loaded or compiled, or that stopped at its first failure.
+    pub failing_tests: Option<u32>,
+    /// How many errors a compiler or a checker says it found, if any.
+    pub compile_errors: Option<u32>,
+}
+
+/// The score of what does not build: worse than any number of failing tests.
+const BROKEN: u32 = 1 << 30;
+
+impl Report {
+    /// How good the outcome is, as [`Outcome::score`](unstuck_core::Outcome::score) has it: the number
+    /// of failing tests, and beyond any such number that of the errors of what does not build. So
+    /// fewer errors are progress, and tests that fail where nothing ran before; a suite that no
+    /// longer builds is none. Nobody can see in a count that other tests were asked for than before.
+    ///
+    /// ```
+    /// use unstuck_text::report;
+    ///
+    /// let broken = report("error: could not compile `app` (lib) due to 2 previous errors");
+    /// let failing = report("1 failed, 2 passed in 0.12s");
+    /// assert!(failing.score() < broken.score());
+    /// assert_eq!(report("no report").score(), None);
+    /// ```
+    pub fn score(self) -> Option<u32> {
+        let broken = self.compile_errors.map(|errors| BROKEN.saturating_add(errors));
+        self.failing_tests.map(|failing| failing.min(BROKEN)).or(broken)
+    }
+}
+
+/// What `result` says of how the call went. O(length of `result`).
+///
+/// Read are the reports of pytest, unittest, `cargo test`, nextest, Jest, Vitest and `go test`, TAP
+/// and the XML of `JUnit`; the errors of rustc, clang, gcc, tsc, mypy and ruff; exit statuses,
+/// tracebacks, panics, and the complaints of tools.
+///
+/// A failing test or an error counts for more than an exit status, which may be that of the end of
+/// a pipe; that for more than tests that pass; and those for more than words.
+///
+/// ```
+/// use unstuck_text::report;
+///
+/// let tests = report("..F\n1 failed, 2 passed in 0.12s\n");
+/// assert_eq!((tests.failed, tests.failing_tests), (Some(true), Some(1)));
+/// assert_eq!(report("cat: a.txt: No such file or directory\n").failed, Some(true));
+/// assert_eq!(report("fn main() {}\n").failed, None);
+/// ```
+pub fn report(result: &str) -> Report {
+    let Reading { tests, compiler, crash } = read(result);
+    // A test may print what the compiler said that it tests.
+    let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
+    let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
+    let in_words = || crash.happened() || !crash.is_logged() && complains(result);
+    let failed = match tests.failed() {
+        Some(true) => Some(true),
+        _ if unbuilt => Some(true),
+        passed => exit_failed(result).or(passed),
+    };
+    Report {
+        failed: failed.or_else(|| in_words().then_some(true)),
+        failing_tests: tests.failing(),
+        compile_errors: errors,
+    }
+}
+
+/// What the lines of a result came to.
+struct Reading {
+    tests: Tally,
+    compiler: Compiler,
+    crash: Crash,
+}
+
+/// Reads all lines of `result` but the samples in it. O(n).
+fn read(result: &str) -> Reading {
+    let mut runners: [&mut dyn Runner; 8] = [
+        &mut Pytest::default(),
+        &mut Unittest::default(),
+        &mut CargoTest::default(),
+        &mut Nextest::default(),
+        &mut Jest::default(),
+        &mut Vitest::default(),
+        &mut GoTest::default(),
+        &mut Tap::default(),
+    ];
+    let mut compiler = Compiler::default();
+    let mut crash = Crash::default();
+    let mut buffer = BUFFER;
+    for line in own_lines(result) {
+        let line = plain(line, &mut buffer);
+        for runner in &mut runners {
+            runner.line(line);
+        }
+        compiler.line(line);
+        crash.line(line);
+    }
+    let mut tests = junit(result);
+    for runner in &runners {
+        tests.add(runner.tally());
+    }
+    Reading { tests, compiler, crash }
+}
+
+/// The lines of `result` that are not shown as a sample: what a document holds in a fence of
+/// Markdown, or on a page of HTML, was printed at another time. A fence around all of the result
+/// was put there by the host.
+fn own_lines(result: &str) -> impl Iterator<Item = &str> {
+    let is_fence = |line: &str| line.trim_start().starts_with("```");
+    let is_document = !is_fence(result.trim_start());
+    let mut inside = false;
+    let text = if is_page(result) { "" } else { result };
+    text.lines().filter(move |line| {
+        inside ^= is_document && is_fence(line);
+        !inside
+    })
+}
+
+/// Whether `result` is a page of HTML.
+fn is_page(result: &str) -> bool {
+    let start = result.trim_start();
+    ["<!doctype html", "<html"]
+        .iter()
+        .any(|tag| start.get(..tag.len()).is_some_and(|opening| opening.eq_ignore_ascii_case(tag)))
+}

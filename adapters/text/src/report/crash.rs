@@ -1,0 +1,92 @@
+//! Programs that crashed: a traceback of Python, a panic of Rust.
+
+use super::line::is_log_entry;
+
+/// The most lines that are no part of it between the head of a crash and the end of the result: the
+/// message, a note, and what a shell or a host adds. With more, the program went on.
+const LINES_MAX: u8 = 4;
+
+/// Looks for a crash that a result begins or ends with.
+#[derive(Default)]
+pub(crate) struct Crash {
+    state: State,
+    /// Whether the line before was an entry of a log: then a crash belongs to it.
+    after_log: bool,
+    /// Whether there was a line before.
+    begun: bool,
+    /// Whether one belongs to a log.
+    logged: bool,
+}
+
+/// What is known of a crash.
+#[derive(Clone, Copy, Default)]
+enum State {
+    #[default]
+    None,
+    /// The result begins with one.
+    First,
+    /// One has begun, so many lines ago.
+    Behind(u8),
+}
+
+impl Crash {
+    /// Takes in the next line.
+    pub(crate) fn line(&mut self, line: &str) {
+        let is_logged = is_log_entry(line);
+        if is_head(line) {
+            self.open();
+        } else if is_logged {
+            self.logged |= self.happened();
+            self.state = State::None;
+        } else if !line.is_empty() && !is_inside(line) {
+            self.step();
+        }
+        self.after_log = is_logged;
+        self.begun |= !line.is_empty();
+    }
+
+    /// Whether the program crashed.
+    pub(crate) fn happened(&self) -> bool {
+        !matches!(self.state, State::None)
+    }
+
+    /// Whether a log tells of a crash: its words are no complaint of this call.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.logged
+    }
+
+    fn open(&mut self) {
+        self.logged |= self.after_log;
+        self.state = match self.state {
+            _ if self.after_log => State::None,
+            State::None if !self.begun => State::First,
+            State::First => State::First,
+            State::None | State::Behind(_) => State::Behind(0),
+        };
+    }
+
+    fn step(&mut self) {
+        self.state = match self.state {
+            State::Behind(LINES_MAX..) => State::None,
+            State::Behind(lines) => State::Behind(lines.saturating_add(1)),
+            state => state,
+        };
+    }
+}
+
+/// Whether `line` is the head of a traceback, or of a panic. `IPython` puts the type of the exception
+/// before it.
+fn is_head(line: &str) -> bool {
+    const TRACEBACK: &str = "Traceback (most recent call last)";
+    let exception = line.strip_suffix(TRACEBACK).and_then(|start| start.strip_suffix("  "));
+    let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(' ');
+    line.strip_suffix(':') == Some(TRACEBACK)
+        || exception.is_some_and(|name| is_name(name.trim_end()))
+        || line.starts_with("thread '") && line.contains(" panicked at ")
+}
+
+/// Whether `line` tells where a crash was: it is indented, or as `IPython` writes it.
+fn is_inside(line: &str) -> bool {
+    line.starts_with([' ', '\t'])
+        || ["--", "Cell In[", "File "].iter().any(|start| line.starts_with(start))
+}

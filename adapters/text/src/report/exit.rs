@@ -1,0 +1,89 @@
+//! Exit statuses that a result names.
+
+use super::line::number;
+
+/// How many lines from either end of a result are looked at: hosts put the status there, some
+/// among a few other lines of their own.
+const LINES_MAX: usize = 8;
+
+/// The most words before the name of a status on a line that is not the first or the last.
+const WORDS_MAX: usize = 4;
+
+/// What a status is called.
+const NAMES: [&str; 6] = [
+    "exit code",
+    "exitcode",
+    "exit status",
+    "return code",
+    "exited with code",
+    "exited with status",
+];
+
+/// What a process has done, behind which its status is named.
+const DEEDS: [&str; 7] =
+    ["exited", "returned", "finished", "completed", "failed", "terminated", "ended"];
+
+/// Elements that some hosts put around a status.
+const ELEMENTS: [&str; 2] = ["returncode", "exit_code"];
+
+/// Whether a status that `result` names is another than 0; none if none is named. O(n).
+///
+/// A line names a status if it is nothing else (`Exit code: 1`), or if it ends with it and says
+/// that something came to that end (`[Command finished with exit code 1]`).
+pub(crate) fn exit_failed(result: &str) -> Option<bool> {
+    let lines = || result.trim().lines().filter(|line| !line.trim().is_empty());
+    let ends = lines().next().into_iter().chain(lines().next_back());
+    let near = lines().take(LINES_MAX).chain(lines().rev().take(LINES_MAX));
+    let named = ends.filter_map(|line| status(line, usize::MAX));
+    let named = named.chain(near.filter_map(|line| status(line, WORDS_MAX)));
+    named.reduce(|failed, another| failed || another)
+}
+
+/// Whether the status that `line` names is another than 0, with at most `words` before its name.
+fn status(line: &str, words: usize) -> Option<bool> {
+    let line = line.trim();
+    if let Some(failed) = in_element(line) {
+        return Some(failed);
+    }
+    // AutoGen says what it means, too.
+    let line = line.split_once(" (execution ").map_or(line, |(line, _)| line);
+    let line = line.trim_matches(['[', ']', '(', ')', '.']);
+    let before = line.trim_end_matches(|c: char| c.is_ascii_digit());
+    let code = line.strip_prefix(before).filter(|code| !code.is_empty())?;
+    let before = before.strip_suffix('-').unwrap_or(before);
+    let before = before.strip_suffix(' ').unwrap_or(before).trim_end_matches([':', '=']);
+    let subject = NAMES.iter().find_map(|name| without_end(before, name))?;
+    let said = subject.is_empty() || is_deed(before, words);
+    said.then(|| code.contains(|c| c != '0'))
+}
+
+/// `text` without `end`, in upper or lower case.
+fn without_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
+    let (start, found) = text.split_at_checked(text.len().checked_sub(end.len())?)?;
+    let is_word = start.is_empty() || start.ends_with(' ');
+    (is_word && found.eq_ignore_ascii_case(end)).then_some(start)
+}
+
+/// Whether `text`, which ends with the name of a status and has at most `words` before it, says that
+/// something came to its end.
+fn is_deed(text: &str, words: usize) -> bool {
+    /// The most words of a name.
+    const NAME_MAX: usize = 3;
+    let mut said = text.split_whitespace();
+    // A search hit, an entry of a log and a comment open with something else than a word.
+    let is_told = said.next().is_some_and(|word| {
+        word.starts_with(char::is_alphabetic) && !word.contains(|c: char| c.is_ascii_digit())
+    });
+    let is_short = said.nth(words.saturating_add(NAME_MAX - 1)).is_none();
+    let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
+    let is_done = last.any(|word| DEEDS.iter().any(|deed| deed.eq_ignore_ascii_case(word)));
+    is_told && is_short && is_done
+}
+
+/// Whether the status that stands in an element, as in `<returncode>1</returncode>`, is not 0.
+fn in_element(line: &str) -> Option<bool> {
+    let (name, rest) = line.strip_prefix('<')?.split_once('>')?;
+    let (code, end) = number(rest.strip_prefix('-').unwrap_or(rest))?;
+    let is_closed = end.strip_prefix("</").is_some_and(|end| end.starts_with(name));
+    (ELEMENTS.contains(&name) && is_closed).then_some(code != 0)
+}

@@ -1,0 +1,125 @@
+//! Lines as a terminal shows them, and the numbers in them.
+
+/// The longest line that is rid of its colours, in bytes: a summary is far shorter.
+const LINE_MAX: usize = 512;
+
+/// Where a line without its colours is written.
+pub(crate) type Buffer = [u8; LINE_MAX];
+
+/// An empty buffer.
+pub(crate) const BUFFER: Buffer = [0; LINE_MAX];
+
+/// What a terminal shows of `line`: nothing that was overwritten from its start, no colours, and no
+/// white space at its end. A line with colours that is too long is left as it is. O(n).
+pub(crate) fn plain<'a>(line: &'a str, buffer: &'a mut Buffer) -> &'a str {
+    let line = line.trim_end();
+    let line = line.rsplit_once('\r').map_or(line, |(_, shown)| shown);
+    if !line.contains('\x1b') {
+        return line;
+    }
+    let mut length: usize = 0;
+    for part in line.split('\x1b').enumerate().map(uncoloured) {
+        let end = length.saturating_add(part.len());
+        let Some(room) = buffer.get_mut(length..end) else { return line };
+        room.copy_from_slice(part.as_bytes());
+        length = end;
+    }
+    let shown = buffer.get(..length).and_then(|bytes| core::str::from_utf8(bytes).ok());
+    shown.map_or(line, str::trim_end)
+}
+
+/// A part of a line behind an escape, without the rest of the sequence that the escape begins; the
+/// first part is behind none.
+fn uncoloured((index, part): (usize, &str)) -> &str {
+    match part.strip_prefix('[') {
+        Some(sequence) if index > 0 => {
+            let mut rest = sequence.trim_start_matches(|c| matches!(c, ' '..='?')).chars();
+            rest.next();
+            rest.as_str()
+        }
+        _ => part,
+    }
+}
+
+/// The number that `text` begins with, and what follows it.
+pub(crate) fn number(text: &str) -> Option<(u32, &str)> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = text.strip_suffix(rest)?;
+    Some((digits.parse().ok()?, rest))
+}
+
+/// A number and the words behind it, as in `3 failed`.
+pub(crate) fn counted(text: &str) -> Option<(u32, &str)> {
+    let (count, what) = number(text.trim())?;
+    Some((count, what.trim_start()))
+}
+
+/// Whether `line` is an entry of a log: it opens with a date, a clock time or a level.
+pub(crate) fn is_log_entry(line: &str) -> bool {
+    const LEVELS: [&str; 6] = ["INFO", "DEBUG", "TRACE", "WARN", "WARNING", "NOTICE"];
+    let entry = line.strip_prefix('[').unwrap_or(line);
+    let word = entry.split(|c: char| !c.is_ascii_alphabetic()).next();
+    word.is_some_and(|word| LEVELS.contains(&word)) || is_time(entry)
+}
+
+/// Whether `text` opens with a date (`2024-05-01`) or a clock time (`12:00:01`).
+fn is_time(text: &str) -> bool {
+    let part = |text| number(text).map(|(_, rest)| rest);
+    ['-', '/', ':'].iter().any(|separator| {
+        let second = part(text).and_then(|rest| part(rest.strip_prefix(*separator)?));
+        second.and_then(|rest| part(rest.strip_prefix(*separator)?)).is_some()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::{BUFFER, counted, is_log_entry, number, plain};
+
+    #[test]
+    fn a_line_is_read_as_it_is_shown() {
+        let long = "\x1b[1m".repeat(9) + &"x".repeat(600);
+        for (line, shown) in [
+            ("plain ", "plain"),
+            ("\x1b[31m2 failed\x1b[0m, \x1b[1;32m3 passed\x1b[0m ", "2 failed, 3 passed"),
+            ("10 %\r50 %\rdone", "done"),
+            ("done\r", "done"),
+            ("\x1b[", ""),
+            ("\x1b[38;5;1mü\x1b[0m", "ü"),
+            ("a\x1bb", "ab"),
+            ("[\x1b[1mx", "[x"),
+            (&long, &long),
+        ] {
+            assert_eq!(plain(line, &mut BUFFER.clone()), shown, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_read_and_what_follows_it() {
+        assert_eq!(number("12s"), Some((12, "s")));
+        assert_eq!(number("12"), Some((12, "")));
+        assert_eq!(counted(" 3  failed "), Some((3, "failed")));
+        for text in ["", "x", "-1", "+1", "99999999999"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_log_opens_its_entries_alike() {
+        for (line, expected) in [
+            ("2024-05-01 12:00:01 ready", true),
+            ("[2024-05-01T12:00:01Z] ready", true),
+            ("12:00:01.123 ready", true),
+            ("2024/05/01 ready", true),
+            ("INFO ready", true),
+            ("[INFO] ready", true),
+            ("WARNING:root:ready", true),
+            ("Information", false),
+            ("3:5 error", false),
+            ("", false),
+        ] {
+            assert_eq!(is_log_entry(line), expected, "{line}");
+        }
+    }
+}

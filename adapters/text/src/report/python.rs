@@ -1,0 +1,152 @@
+//! What pytest and unittest print.
+
+use super::line::{counted, number};
+use super::tally::{Runner, Tally};
+
+/// pytest, with any plugin that keeps its last line.
+#[derive(Default)]
+pub(crate) struct Pytest {
+    tally: Tally,
+}
+
+impl Runner for Pytest {
+    fn line(&mut self, line: &str) {
+        if is_cut_short(line) {
+            self.tally.broke();
+        }
+        match last_line(line) {
+            // Errors alone are of the collection, or of a fixture that everything needs.
+            Some(Counts { passed: 0, failed: 0, skipped: 0, .. }) => self.tally.broke(),
+            Some(counts) => {
+                self.tally.ran(counts.passed, counts.failed.saturating_add(counts.errors));
+            }
+            None => {}
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}
+
+/// Whether `line` says that not all tests ran.
+fn is_cut_short(line: &str) -> bool {
+    is_interrupted(line)
+        || line.starts_with('_') && line.trim_matches('_').starts_with(" ERROR collecting ")
+        || line.starts_with("ImportError while loading conftest ")
+        || line.starts_with("INTERNALERROR> ")
+}
+
+/// Whether `line` is a banner of exclamation marks around why the run stopped:
+/// `!!! Interrupted: 1 error during collection !!!`.
+fn is_interrupted(line: &str) -> bool {
+    const REASONS: [&str; 4] =
+        ["Interrupted: ", "stopping after ", "KeyboardInterrupt", "_pytest.outcomes.Exit"];
+    let banner = line.strip_prefix("!!!").and_then(|rest| rest.strip_suffix("!!!"));
+    banner.is_some_and(|reason| REASONS.iter().any(|known| reason.contains(known)))
+}
+
+/// The counts of a last line.
+#[derive(Default)]
+struct Counts {
+    passed: u32,
+    failed: u32,
+    errors: u32,
+    skipped: u32,
+}
+
+/// The counts of `=== 1 failed, 2 passed in 0.12s ===`, with or without the banner.
+fn last_line(line: &str) -> Option<Counts> {
+    let (counts, duration) = line.trim_matches('=').trim().rsplit_once(" in ")?;
+    if !is_duration(duration) {
+        return None;
+    }
+    let mut sum = Counts::default();
+    for part in counts.split(", ") {
+        if matches!(part, "no tests ran" | "no tests collected") {
+            continue;
+        }
+        let (count, what) = counted(part)?;
+        let field = match what {
+            "passed" | "xfailed" | "xpassed" => &mut sum.passed,
+            "failed" | "subtests failed" | "subtest failed" => &mut sum.failed,
+            "error" | "errors" => &mut sum.errors,
+            "skipped" => &mut sum.skipped,
+            "warning" | "warnings" | "deselected" | "rerun" | "subtests passed"
+            | "subtest passed" => continue,
+            _ => return None,
+        };
+        *field = field.saturating_add(count);
+    }
+    Some(sum)
+}
+
+/// Whether `text` is `0.12s`, `0.12 seconds` as up to version 4, or `62.00s (0:01:02)`.
+fn is_duration(text: &str) -> bool {
+    let fraction = number(text).and_then(|(_, rest)| number(rest.strip_prefix('.')?));
+    fraction.is_some_and(|(_, unit)| {
+        matches!(unit, "s" | " seconds") || unit.starts_with("s (") && unit.ends_with(')')
+    })
+}
+
+/// unittest, and what runs its suites, as Django does.
+#[derive(Default)]
+pub(crate) struct Unittest {
+    tally: Tally,
+    /// How many tests the suite ran whose verdict is still to come.
+    ran: Option<u32>,
+}
+
+impl Runner for Unittest {
+    fn line(&mut self, line: &str) {
+        if is_left_out(line) {
+            self.tally.broke();
+        } else if let Some(ran) = tests_run(line) {
+            self.ran = Some(ran);
+        } else if let Some((ran, failing)) = self.ran.zip(failing(line)) {
+            self.ran = None;
+            if ran == 0 && failing > 0 {
+                self.tally.broke();
+            } else {
+                self.tally.ran(ran.saturating_sub(failing), failing);
+            }
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}
+
+/// Whether `line` says that there were no tests, or names an error that stands for tests that did
+/// not run: of a module that cannot be imported, or of what sets up a class or a module.
+fn is_left_out(line: &str) -> bool {
+    let test = line.strip_prefix("ERROR: ");
+    line.starts_with("NO TESTS RAN")
+        || test.is_some_and(|test| {
+            test.contains("unittest.loader._FailedTest")
+                || test.starts_with("setUpClass (")
+                || test.starts_with("setUpModule (")
+        })
+}
+
+/// The number of `Ran 3 tests in 0.001s`.
+fn tests_run(line: &str) -> Option<u32> {
+    let (ran, rest) = counted(line.strip_prefix("Ran ")?)?;
+    let duration = rest.strip_prefix("tests in ").or(rest.strip_prefix("test in "))?;
+    is_duration(duration).then_some(ran)
+}
+
+/// How many tests fail by the verdict of a suite: `OK (skipped=1)`, `FAILED (failures=1, errors=2)`.
+fn failing(line: &str) -> Option<u32> {
+    if line == "OK" || line.starts_with("OK (") {
+        return Some(0);
+    }
+    let counts = line.strip_prefix("FAILED (")?.strip_suffix(')')?;
+    let bad = counts.split(", ").filter_map(|part| {
+        let (what, count) = part.split_once('=')?;
+        let is_bad = matches!(what, "failures" | "errors" | "unexpected successes");
+        is_bad.then(|| number(count))?.map(|(count, _)| count)
+    });
+    Some(bad.fold(0, u32::saturating_add))
+}

@@ -1,0 +1,75 @@
+//! What test suites came to.
+
+/// Reads what one kind of test runner prints, line by line.
+pub(crate) trait Runner {
+    /// Takes in the next line.
+    fn line(&mut self, line: &str);
+
+    /// What the lines so far came to.
+    fn tally(&self) -> Tally;
+}
+
+/// What the suites of a result came to, together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Whether there was a suite at all.
+    seen: bool,
+    /// How many tests passed. Only whether there were any counts, so that some runners count
+    /// packages.
+    passed: u32,
+    /// How many tests failed.
+    failing: u32,
+    /// A suite did not run, or not to its end. What it counts says nothing of the tests that were
+    /// left out.
+    broken: bool,
+    /// Some of what a suite printed is missing. It need not have failed.
+    partial: bool,
+}
+
+impl Tally {
+    /// Adds a suite that ran to its end.
+    pub(crate) fn ran(&mut self, passed: u32, failing: u32) {
+        self.seen = true;
+        self.passed = self.passed.saturating_add(passed);
+        self.failing = self.failing.saturating_add(failing);
+    }
+
+    /// Adds a suite that did not run, or not to its end.
+    pub(crate) fn broke(&mut self) {
+        self.seen = true;
+        self.broken = true;
+    }
+
+    /// Adds a suite of which some output is missing.
+    pub(crate) fn missed(&mut self) {
+        self.partial = true;
+    }
+
+    /// Adds all of `other`.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.seen |= other.seen;
+        self.passed = self.passed.saturating_add(other.passed);
+        self.failing = self.failing.saturating_add(other.failing);
+        self.broken |= other.broken;
+        self.partial |= other.partial;
+    }
+
+    /// Whether there was a suite.
+    pub(crate) fn seen(self) -> bool {
+        self.seen
+    }
+
+    /// Whether a suite failed; none if there was none, or if what is missing may tell.
+    pub(crate) fn failed(self) -> Option<bool> {
+        if self.broken || self.failing > 0 {
+            return Some(true);
+        }
+        (self.seen && !self.partial).then_some(false)
+    }
+
+    /// How many tests fail, where that is all of them and any ran.
+    pub(crate) fn failing(self) -> Option<u32> {
+        let ran = self.passed > 0 || self.failing > 0;
+        (ran && !self.broken && !self.partial).then_some(self.failing)
+    }
+}

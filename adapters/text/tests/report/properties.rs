@@ -1,0 +1,108 @@
+//! What holds of every text.
+
+use proptest::prelude::*;
+
+use unstuck_text::report;
+
+/// Lines that readers look for, and pieces of them.
+const PIECES: [&str; 30] = [
+    "=",
+    "!!!",
+    " in ",
+    "0.12s",
+    "1 failed",
+    "2 passed",
+    ", ",
+    "\n",
+    "\r",
+    "\x1b[31m",
+    "\x1b",
+    "ü",
+    "Ran 3 tests in 0.1s\n",
+    "OK\n",
+    "FAILED (",
+    "test result: ok. ",
+    "running 2 tests\n",
+    "; ",
+    "     Summary [ 0.1s] ",
+    " tests run: ",
+    "Tests: ",
+    " total",
+    "--- FAIL: ",
+    "1..",
+    "not ok 1 ",
+    "<testsuite ",
+    " failures=\"1",
+    "exit code: ",
+    "99999999999",
+    "Traceback (most recent call last):\n",
+];
+
+/// Green runs, one of each runner.
+const GREEN: [&str; 8] = [
+    "=== 4 passed in 0.03s ===",
+    "Ran 3 tests in 0.001s\n\nOK",
+    "running 1 test\n.\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+    "     Summary [   0.005s] 3 tests run: 3 passed, 0 skipped",
+    "Test Suites: 1 passed, 1 total\nTests:       2 passed, 2 total",
+    " Test Files  1 passed (1)\n      Tests  4 passed (4)",
+    "ok  \texample.com/a\t0.003s",
+    "1..2\nok 1\nok 2",
+];
+
+/// Text put together from the pieces.
+fn pieces() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(text in any::<String>(), pieces in pieces()) {
+        for text in [text, pieces] {
+            let report = report(&text);
+            // A count that is not 0 is a failure.
+            let is_counted = report.failing_tests.or(report.compile_errors).is_some_and(|n| n > 0);
+            prop_assert!(!is_counted || report.failed == Some(true), "{text:?}");
+            // Tests that all pass, or fail, are a verdict.
+            prop_assert!(report.failing_tests.is_none() || report.failed.is_some(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn prose_behind_a_green_run_leaves_it_green(
+        run in prop::sample::select(&GREEN[..]),
+        prose in prop::collection::vec("[A-Z][a-z]{1,8}( [a-z]{1,9}){1,8}[.:!]?", 0..8),
+    ) {
+        let report = report(&format!("{run}\n{}\n", prose.join("\n")));
+        prop_assert_eq!((report.failed, report.failing_tests), (Some(false), Some(0)));
+    }
+}
+
+/// A reader that went back over what it has read would not come to an end here: what stands before
+/// the summary has a million bytes.
+#[test]
+fn a_long_text_is_read_once() {
+    const BYTES: usize = 1_000_000;
+    for piece in [
+        " ",
+        "(",
+        "=",
+        "\r",
+        "\x1b[1m",
+        "\x1b",
+        "ü",
+        "x\n",
+        "a: ",
+        "1 failed, ",
+        "[exit code ",
+        "1:1: ",
+        " in 0.1s",
+        "Traceback (most recent call last):\n",
+        "<testsuite ",
+        "```\n```\n",
+        "Ran 1 test in ",
+    ] {
+        let text = piece.repeat(BYTES / piece.len()) + "\n=== 1 failed in 0.10s ===";
+        assert_eq!(report(&text).failing_tests, Some(1), "{piece:?}");
+    }
+}
