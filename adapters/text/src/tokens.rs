@@ -44,7 +44,8 @@ impl Tokens {
             let (word, after) = word.split_at(length);
             // The letter of an escape is no part of the word behind it.
             let escaped = rest.get(..start).is_some_and(|before| before.ends_with(b"\\"));
-            self.add(word.get(usize::from(escaped)..).unwrap_or_default());
+            let word = word.get(usize::from(escaped)..).unwrap_or_default();
+            self.add(trimmed(word));
             rest = after;
         }
     }
@@ -88,14 +89,30 @@ impl Tokens {
     }
 }
 
-/// Whether `byte` belongs to a word: letters and digits of any script.
+/// Whether `byte` belongs to a word: letters and digits of any script, and what joins the parts of a
+/// path or a version, which are one thing.
 const fn is_inner(byte: u8) -> bool {
+    is_letter(byte) || is_joint(byte)
+}
+
+const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
+}
+
+const fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'/' | b'.' | b'-')
+}
+
+/// `word` without what joins it to nothing, at either end.
+fn trimmed(word: &[u8]) -> &[u8] {
+    let start = word.iter().position(|&byte| is_letter(byte)).unwrap_or(word.len());
+    let end = word.iter().rposition(|&byte| is_letter(byte)).map_or(start, |last| last + 1);
+    word.get(start..end).unwrap_or_default()
 }
 
 /// The hash of a word, in lower case as far as that is ASCII's; of a long one, of its beginning.
 fn hash(word: &[u8]) -> u32 {
-    let mut lower = [0; 32];
+    let mut lower = [0; 64];
     let length = word.len().min(lower.len());
     for (to, from) in lower.iter_mut().zip(word) {
         *to = from.to_ascii_lowercase();
@@ -117,7 +134,7 @@ fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
             }
             rest = after;
         } else if is_inner(byte) {
-            let length = rest.iter().position(|&byte| !is_inner(byte) && byte != b'.');
+            let length = rest.iter().position(|&byte| !is_inner(byte));
             let (value, after) = rest.split_at(length.unwrap_or(rest.len()));
             each(value);
             rest = after;

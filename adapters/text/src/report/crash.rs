@@ -6,14 +6,17 @@ use super::line::is_log_entry;
 /// message, a note, and what a shell or a host adds. With more, the program went on.
 const LINES_MAX: u8 = 4;
 
+/// The most lines before a crash that ended a cell of a notebook: a host's heading, and a rule.
+const PREAMBLE_MAX: u8 = 2;
+
 /// Looks for a crash that a result begins or ends with.
 #[derive(Default)]
 pub(crate) struct Crash {
     state: State,
     /// Whether the line before was an entry of a log: then a crash belongs to it.
     after_log: bool,
-    /// Whether there was a line before.
-    begun: bool,
+    /// How many lines there were before.
+    lines: u8,
     /// Whether one belongs to a log.
     logged: bool,
 }
@@ -33,8 +36,10 @@ impl Crash {
     /// Takes in the next line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_logged = is_log_entry(line);
-        if is_head(line) {
-            self.open();
+        if is_notebook(line) {
+            self.open(PREAMBLE_MAX);
+        } else if is_head(line) {
+            self.open(0);
         } else if is_logged {
             self.logged |= self.happened();
             self.state = State::None;
@@ -42,7 +47,7 @@ impl Crash {
             self.step();
         }
         self.after_log = is_logged;
-        self.begun |= !line.is_empty();
+        self.lines = self.lines.saturating_add(u8::from(!line.is_empty()));
     }
 
     /// Whether the program crashed.
@@ -55,11 +60,12 @@ impl Crash {
         self.logged
     }
 
-    fn open(&mut self) {
+    /// A crash begins, and with it the result if no more than so many lines stand before it.
+    fn open(&mut self, preamble_max: u8) {
         self.logged |= self.after_log;
         self.state = match self.state {
             _ if self.after_log => State::None,
-            State::None if !self.begun => State::First,
+            State::None if self.lines <= preamble_max => State::First,
             State::First => State::First,
             State::None | State::Behind(_) => State::Behind(0),
         };
@@ -74,15 +80,20 @@ impl Crash {
     }
 }
 
-/// Whether `line` is the head of a traceback, or of a panic. `IPython` puts the type of the exception
-/// before it.
+const TRACEBACK: &str = "Traceback (most recent call last)";
+
+/// Whether `line` is the head of a traceback, or of a panic.
 fn is_head(line: &str) -> bool {
-    const TRACEBACK: &str = "Traceback (most recent call last)";
+    line.strip_suffix(':') == Some(TRACEBACK)
+        || line.starts_with("thread '") && line.contains(" panicked at ")
+}
+
+/// Whether `line` is the head of a traceback as `IPython` writes it, behind the exception's type: it
+/// ends a cell, whatever a host has to say behind it.
+fn is_notebook(line: &str) -> bool {
     let exception = line.strip_suffix(TRACEBACK).and_then(|start| start.strip_suffix("  "));
     let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(' ');
-    line.strip_suffix(':') == Some(TRACEBACK)
-        || exception.is_some_and(|name| is_name(name.trim_end()))
-        || line.starts_with("thread '") && line.contains(" panicked at ")
+    exception.is_some_and(|name| is_name(name.trim_end()))
 }
 
 /// Whether `line` tells where a crash was: it is indented, or as `IPython` writes it.

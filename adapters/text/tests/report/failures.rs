@@ -51,6 +51,13 @@ fn a_crash_ends_or_begins_a_result() {
             ],
             FAILED,
         ),
+        (
+            vec![
+                "Output:\n-----\nKeyError       Traceback (most recent call last)\nKeyError: 'a'\n",
+                "1\n2\n3\n4\n5\n6\n",
+            ],
+            FAILED,
+        ),
         // It went on, or is told of in a log.
         (vec!["a\n", TRACE, "retry\n1\n2\n3\n4\n5\n"], NOTHING),
         (vec!["2024-05-01 12:00:01 ERROR app: no\n", TRACE], NOTHING),
