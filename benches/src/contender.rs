@@ -141,7 +141,7 @@ fn fitted_rules(window: u8) -> Vec<Rule<'static>> {
 /// then not reach, and cycles.
 fn fitted_rule(rule: &Rule<'static>, window: u8) -> Rule<'static> {
     match rule.pattern {
-        Pattern::Streak { .. } | Pattern::Retrace { .. } => *rule,
+        Pattern::Streak { .. } => *rule,
         Pattern::Recurrence { times, within, novel } => {
             let within = within.min(window);
             let in_reach = rule.ladder.rungs.iter().filter(|rung| rung.count <= within.into());

@@ -84,19 +84,11 @@ impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
     /// The id of the loop that `hit` found: the digest of its lap, begun where it sorts first, so
     /// that it is the same wherever the loop is entered. O(period²).
     fn loop_id(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
-        let codes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
-        let modes = Digest::new(u64::from_le_bytes(codes));
-        // Whatever is done again: it is one way of being stuck.
-        if hit.kind == Kind::Retrace {
-            return LoopId::new(modes.mix(Digest::new(u64::from(hit.kind.code()))));
-        }
         let period = u32::from(hit.period);
         let (steps, shown) = match hit.kind {
             // Lap by lap through what the rule saw.
             Kind::Cycle => (hit.seen, hit.shown),
-            Kind::Streak | Kind::Recurrence | Kind::Text | Kind::Echo | Kind::Retrace => {
-                (hit.matches, u32::MAX)
-            }
+            Kind::Streak | Kind::Recurrence | Kind::Text | Kind::Echo => (hit.matches, u32::MAX),
         };
         let own = Key::of(record, rule);
         let key = |back: u32| match back.checked_sub(1) {
@@ -114,6 +106,8 @@ impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
             *step = known(place);
         }
         let lap = lap.get(..usize::from(hit.period)).unwrap_or(&lap);
+        let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
+        let modes = Digest::new(u64::from_le_bytes(modes));
         LoopId::new(least_rotation(lap).fold(modes, Digest::mix))
     }
 

@@ -262,9 +262,7 @@ impl fmt::Display for Flaw {
 /// What is wrong with a pattern under a policy that looks back over `window` records.
 pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Flaw> {
     match pattern {
-        Pattern::Streak { times } | Pattern::Retrace { times } if times < 2 => {
-            Some(Flaw::TooFewTimes { times })
-        }
+        Pattern::Streak { times } if times < 2 => Some(Flaw::TooFewTimes { times }),
         Pattern::Recurrence { times: 0 | 1, .. } => {
             Some(Flaw::TooFewTimes { times: pattern.least() })
         }
@@ -283,10 +281,7 @@ pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Flaw
         Pattern::Cycle { period_max, .. } if period_max > window => {
             Some(Flaw::PeriodBeyondWindow { period: period_max, window })
         }
-        Pattern::Streak { .. }
-        | Pattern::Recurrence { .. }
-        | Pattern::Cycle { .. }
-        | Pattern::Retrace { .. } => None,
+        Pattern::Streak { .. } | Pattern::Recurrence { .. } | Pattern::Cycle { .. } => None,
     }
 }
 

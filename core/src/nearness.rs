@@ -59,7 +59,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
         let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let (held, needed) = match rule.pattern.patient(patience) {
-            Pattern::Streak { times } | Pattern::Retrace { times } => (track.streak(), times),
+            Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
                 (latest.map_or(0, |latest| latest.recurrence(within)), u16::from(times))
             }

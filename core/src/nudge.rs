@@ -37,9 +37,6 @@ impl<'n> Nudge<'n> {
             (Kind::Cycle, _) => {
                 write!(f, "You are going in circles: the same {period} calls, {laps} times over")?;
             }
-            (Kind::Retrace, _) => {
-                write!(f, "Your last {laps} calls only repeat what you did before")?;
-            }
             (Kind::Streak, Args::Same) => {
                 write!(f, "You have made the same `{tool}` call {laps} times in a row")?;
             }
@@ -71,7 +68,7 @@ impl<'n> Nudge<'n> {
     /// How the outcomes compare, as the end of the sentence that [`Nudge::what`] began.
     fn answers(&self) -> &'static str {
         let Finding { args, results, failed, kind, .. } = self.finding;
-        if matches!(kind, Kind::Cycle | Kind::Retrace) {
+        if kind == Kind::Cycle {
             return match results {
                 Results::Same => ", and each comes back as it did before.",
                 Results::Near => ", and only numbers in what comes back differ.",
@@ -106,7 +103,7 @@ impl<'n> Nudge<'n> {
                 " If you work on files, use the file tools; else check the command itself and \
                  where it runs."
             }
-            (Kind::Cycle | Kind::Retrace, _, _) => {
+            (Kind::Cycle, _, _) => {
                 " None of them changes what the others find. Break off and take another way, \
                  or say what blocks you."
             }

@@ -10,7 +10,7 @@ use crate::verdict::{LoopId, RuleIndex};
 pub const WINDOW_MAX: u8 = 64;
 
 /// The most rules in a policy. Every rule costs 16 bytes of a detector and a look at every
-/// event; the largest preset has twelve.
+/// event; the largest preset has eleven.
 pub const RULES_MAX: usize = 12;
 
 /// The most run counters over all cycle rules of a policy, one for each period from 1 to each

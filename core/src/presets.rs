@@ -96,14 +96,6 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     )
     .select(Select::Except(Tag::Poll)),
     Rule::new(
-        "retrace",
-        Args::Same,
-        Results::Same,
-        Pattern::Retrace { times: 2 },
-        Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(4, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll)),
-    Rule::new(
         "alike",
         Args::Similar,
         Results::Same,

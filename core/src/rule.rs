@@ -145,12 +145,6 @@ pub enum Pattern {
         /// How often the sequence must have run, 2 or more.
         laps: u8,
     },
-    /// `times` records in a row that each match one before them, whichever: steps retraced, in any
-    /// order.
-    Retrace {
-        /// How many that are repeated, 2 or more; those that they repeat do not count.
-        times: u16,
-    },
 }
 
 impl Pattern {
@@ -167,7 +161,7 @@ impl Pattern {
     /// The fewest repetitions at which the pattern holds.
     pub(crate) const fn least(self) -> u16 {
         match self {
-            Self::Streak { times } | Self::Retrace { times } => times,
+            Self::Streak { times } => times,
             Self::Recurrence { times: n, .. } | Self::Cycle { laps: n, .. } => {
                 u16::from_le_bytes([n, 0])
             }
@@ -183,7 +177,6 @@ impl Pattern {
         let short = |least: u8| u8::try_from(counted(least.into())).unwrap_or(u8::MAX);
         match self {
             Self::Streak { times } => Self::Streak { times: counted(times) },
-            Self::Retrace { times } => Self::Retrace { times: counted(times) },
             Self::Recurrence { times, within, novel } => {
                 Self::Recurrence { times: short(times), within, novel }
             }
@@ -197,7 +190,7 @@ impl Pattern {
     pub(crate) const fn most(self) -> u16 {
         match self {
             Self::Recurrence { within, .. } => u16::from_le_bytes([within, 0]),
-            Self::Streak { .. } | Self::Cycle { .. } | Self::Retrace { .. } => u16::MAX,
+            Self::Streak { .. } | Self::Cycle { .. } => u16::MAX,
         }
     }
 
@@ -205,7 +198,7 @@ impl Pattern {
     pub(crate) const fn runs(self) -> u8 {
         match self {
             Self::Cycle { period_max, .. } => period_max,
-            Self::Streak { .. } | Self::Recurrence { .. } | Self::Retrace { .. } => 0,
+            Self::Streak { .. } | Self::Recurrence { .. } => 0,
         }
     }
 }
@@ -373,10 +366,6 @@ impl<'p> Rule<'p> {
             }
             Pattern::Recurrence { times, within, novel } => [1, times, within, novel],
             Pattern::Cycle { period_min, period_max, laps } => [2, period_min, period_max, laps],
-            Pattern::Retrace { times } => {
-                let [low, high] = times.to_le_bytes();
-                [3, low, high, 0]
-            }
         };
         asks.mix(crate::Digest::of(&pattern))
     }

@@ -108,8 +108,7 @@ impl Track {
         if !selected {
             return false;
         }
-        // What is repeated for the first time is no repetition, and the first of a row.
-        self.streak = u16::from(!matches!(rule.pattern, Pattern::Retrace { .. }));
+        self.streak = 1;
         if !rule.allows(record) {
             self.seen = Mask::NONE;
             self.streak = 0;
@@ -168,12 +167,6 @@ impl Track {
             Pattern::Cycle { period_min, laps, .. } => {
                 self.running = true;
                 past.cycle(runs, period_min, laps)
-            }
-            Pattern::Retrace { times } => {
-                self.streak = self.streak.saturating_add(1);
-                let counts = [self.streak, times];
-                (self.streak >= times)
-                    .then(|| past.stretch(Kind::Retrace, 1, counts, u32::from(self.streak)))
             }
         }
     }

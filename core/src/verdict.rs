@@ -25,14 +25,12 @@ pub enum Kind {
     Text,
     /// A sequence repeated inside the text of one turn.
     Echo,
-    /// Things done before, in a row, in any order.
-    Retrace,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Streak, Self::Recurrence, Self::Cycle, Self::Text, Self::Echo, Self::Retrace];
+    pub const ALL: [Self; 5] =
+        [Self::Streak, Self::Recurrence, Self::Cycle, Self::Text, Self::Echo];
 
     /// The kind's place in [`Kind::ALL`], which is never another's.
     pub(crate) const fn code(self) -> u8 {
@@ -42,7 +40,6 @@ impl Kind {
             Self::Cycle => 2,
             Self::Text => 3,
             Self::Echo => 4,
-            Self::Retrace => 5,
         }
     }
 
@@ -54,7 +51,6 @@ impl Kind {
             Self::Cycle => "cycle",
             Self::Text => "text",
             Self::Echo => "echo",
-            Self::Retrace => "retrace",
         }
     }
 }
@@ -156,8 +152,7 @@ pub struct Finding {
     /// How many calls make a lap: 1 but for cycles, and for [`Kind::Echo`], where it is how many
     /// words do.
     pub period: u8,
-    /// How often the calls matched: laps of a cycle; records of a streak or recurrence; repeated
-    /// records of a retrace; turns.
+    /// How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
     pub laps: u16,
     /// The first call of the pattern, by sequence number; for [`Kind::Text`] and [`Kind::Echo`] the
     /// first turn, counted likewise among text-only turns.
@@ -188,9 +183,6 @@ impl Finding {
 
     /// Whether the loop is known by calls, results or texts, and not only by its rule.
     pub(crate) const fn names_its_loop(&self) -> bool {
-        if matches!(self.kind, Kind::Retrace) {
-            return false;
-        }
         let named = matches!(self.args, Args::Same | Args::Similar);
         named || !matches!(self.results, Results::Ignored)
     }

@@ -18,7 +18,7 @@ fn everything_that_is_named_has_the_name_that_is_documented() {
     assert_eq!(tags.join(" "), expected);
     let kinds = Kind::ALL.map(|kind| kind.to_string());
     assert_eq!(kinds, Kind::ALL.map(Kind::name));
-    assert_eq!(kinds.join(" "), "streak recurrence cycle text echo retrace");
+    assert_eq!(kinds.join(" "), "streak recurrence cycle text echo");
     let actions = Action::ALL.map(|action| action.to_string());
     assert_eq!(actions.join(" "), "proceed nudge warn block start_over stop");
     let presets = presets::ALL.map(Policy::name);

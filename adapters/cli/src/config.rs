@@ -113,7 +113,6 @@ mod tests {
     fn pattern() -> impl Strategy<Value = Pattern> {
         prop_oneof![
             (2..9_u16).prop_map(|times| Pattern::Streak { times }),
-            (2..9_u16).prop_map(|times| Pattern::Retrace { times }),
             (2..9_u8, 20..40_u8, any::<u8>())
                 .prop_map(|(times, within, novel)| Pattern::Recurrence { times, within, novel }),
             (2..4_u8, 4..9_u8, 2..9_u8).prop_map(|(min, max, laps)| Pattern::cycle(min, max, laps)),

@@ -161,7 +161,6 @@ pub(crate) fn what(found: &Found) -> String {
             let results = if finding.results == Results::Same { ", same results" } else { "" };
             format!("a cycle of {} calls, {laps} laps{results}", finding.period)
         }
-        (Kind::Retrace, _) => format!("{laps} calls in a row that were made before{result}"),
         (Kind::Streak, Args::Same) => format!("`{tool}` {laps} times in a row{result}"),
         (Kind::Streak, Args::Similar) => format!("`{tool}` {laps} times nearly alike{result}"),
         (Kind::Recurrence, Args::Same | Args::Similar) => {

@@ -96,7 +96,6 @@ fn pattern(pattern: Pattern) -> String {
         Pattern::Recurrence { times, within, novel } => {
             format!("{times} within {within}, at most {novel} novel between")
         }
-        Pattern::Retrace { times } => format!("{times} in a row that were made before"),
         Pattern::Cycle { period_min, period_max, laps } => {
             format!("a cycle of {period_min} to {period_max}, {laps} laps")
         }

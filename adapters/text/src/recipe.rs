@@ -1,6 +1,6 @@
 //! Presets: a policy of the engine with the recipe for its digests.
 
-use unstuck_core::{Call, Digest, Outcome, Policy, Tool, Turn, presets};
+use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 
 use crate::echo::echo;
@@ -42,8 +42,8 @@ pub struct ToolMasks {
 pub enum Failures {
     /// Those of which the host says so; none is better than another.
     Told,
-    /// Also those whose text does, which give the number of failing tests or of errors a score: see
-    /// [`report`](crate::report()).
+    /// Also those whose text does, but for tools that read, search or write; the number of failing
+    /// tests or of errors is their score. See [`report`](crate::report()).
     Read,
 }
 
@@ -94,7 +94,7 @@ impl Recipe {
     /// The recipe of the preset `BALANCED`: what is volatile in results is masked, failures are read
     /// from them, and calls are alike that have four of five words in common.
     pub const BALANCED: Self = Self {
-        likeness: Likeness::Words(80),
+        likeness: Likeness::Words(70),
         masks: Masks::ALL,
         failures: Failures::Read,
         ..Self::EXACT
@@ -146,9 +146,12 @@ impl Recipe {
         failed: bool,
     ) -> Outcome {
         let Masked { result: digest, near } = self.result(tool, result, cut);
-        let report = match self.failures {
-            Failures::Told => Report::default(),
-            Failures::Read => report(result),
+        let report = match (self.failures, tag(tool, "")) {
+            // What is read tells of itself, and not of the call.
+            (Failures::Told, _) | (_, Tag::Read | Tag::Search | Tag::Write | Tag::Think) => {
+                Report::default()
+            }
+            (Failures::Read, _) => report(result),
         };
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };

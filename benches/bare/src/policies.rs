@@ -111,11 +111,10 @@ fn select(input: &mut Input) -> Select {
 
 fn pattern(input: &mut Input) -> Pattern {
     let (a, b, c) = (input.byte(), input.byte(), input.byte());
-    match input.below::<5>() {
+    match input.below::<4>() {
         0 => Pattern::Streak { times: u16::from(a) },
         1 => Pattern::recurrence(a, b),
         2 => Pattern::cycle(a, b, c),
-        3 => Pattern::Retrace { times: u16::from(a) },
         _ => Pattern::Recurrence { times: a, within: b, novel: c },
     }
 }

@@ -15,14 +15,13 @@ use crate::pair::{Ids, Pair};
 
 const WINDOW: u8 = 5;
 
-const PATTERNS: [Pattern; 7] = [
+const PATTERNS: [Pattern; 6] = [
     Pattern::Streak { times: 2 },
     Pattern::Streak { times: 3 },
     Pattern::recurrence(2, 4),
     Pattern::Recurrence { times: 3, within: 5, novel: 1 },
     Pattern::cycle(2, 3, 2),
     Pattern::cycle(2, 4, 3),
-    Pattern::Retrace { times: 2 },
 ];
 
 /// Calls and what becomes of them, or something else that happens. Calls of one symbol are issued
@@ -190,7 +189,7 @@ impl Filters {
 fn ladder_for(pattern: Pattern, n: usize) -> Ladder<'static> {
     match pattern {
         Pattern::Recurrence { .. } => LADDERS[1 + n % 2],
-        Pattern::Streak { .. } | Pattern::Cycle { .. } | Pattern::Retrace { .. } => LADDERS[n % 3],
+        Pattern::Streak { .. } | Pattern::Cycle { .. } => LADDERS[n % 3],
     }
 }
 

@@ -113,8 +113,6 @@ struct Record {
     novel: bool,
     /// Whether it is progress, whatever the same call was answered before.
     moved: bool,
-    /// Whether it matched a record before it when the rule saw it.
-    again: bool,
     /// Which of all calls that were announced it is.
     call: usize,
 }
@@ -405,7 +403,7 @@ impl<'p> Model<'p> {
             Ok(place) => {
                 let rule = &self.policy.rules()[place];
                 let named = matches!(rule.args, Args::Same | Args::Similar);
-                found.kind != Kind::Retrace && (named || rule.results != Results::Ignored)
+                named || rule.results != Results::Ignored
             }
             Err(place) => self.policy.texts()[place].texts != Texts::Any,
         };
@@ -489,7 +487,6 @@ impl<'p> Model<'p> {
             status: Status::Open,
             novel: false,
             moved,
-            again: false,
             call,
         };
         record.novel = !self
@@ -642,8 +639,7 @@ impl<'p> Model<'p> {
             .iter()
             .any(|old| old.step == record.step && self.matches(rule, old, record));
         if !duplicate {
-            let again = self.visible[place].iter().any(|old| self.matches(rule, old, record));
-            self.visible[place].push(Record { again, ..*record });
+            self.visible[place].push(*record);
         }
         !duplicate
     }
@@ -720,16 +716,6 @@ impl<'p> Model<'p> {
                     hit(Kind::Recurrence, 1, laps, novel_between, members.clone(), &members)
                 })
             }
-            Pattern::Retrace { times } => {
-                let row = Self::retraced(visible);
-                (row >= usize::from(times)).then(|| {
-                    let members = visible[visible.len() - row..].to_vec();
-                    let mut hit = hit(Kind::Retrace, 1, row, 0, members, &[*last]);
-                    // Whatever is done again, it is one loop.
-                    hit.identity = retraced_identity(rule);
-                    hit
-                })
-            }
             Pattern::Cycle { period_min, period_max, laps } => {
                 let (range, laps) = (period_min..=period_max, usize::from(laps));
                 let period = range.map(usize::from).find(|&period| {
@@ -775,11 +761,6 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// How many records in a row matched one before them.
-    fn retraced(visible: &[Record]) -> usize {
-        visible.iter().rev().take_while(|record| record.again).count()
-    }
-
     /// How many records there are, and how many a finding takes, for each rule.
     pub(crate) fn nearness(&self) -> Vec<(usize, usize)> {
         let rules = self.policy.rules().iter().enumerate();
@@ -813,14 +794,12 @@ impl<'p> Model<'p> {
             status: Status::Open,
             novel: false,
             moved: false,
-            again: false,
             call: 0,
         };
         asked.asked.tool = last.map_or(0, |last| last.asked.tool);
         let pattern = patient(rule.pattern, self.patience(place, &asked));
         let (held, needed) = match pattern {
             Pattern::Streak { times } => (self.row(rule, visible), times.into()),
-            Pattern::Retrace { times } => (Self::retraced(visible), times.into()),
             Pattern::Recurrence { times, within, .. } => {
                 let recent = &visible[visible.len().saturating_sub(within.into())..];
                 let matching = |old: &&Record| last.is_some_and(|new| self.matches(rule, old, new));
@@ -998,7 +977,7 @@ pub(crate) const ECHO_PERIOD: u8 = 3;
 /// The repetitions that a pattern asks for.
 fn least(pattern: Pattern) -> usize {
     match pattern {
-        Pattern::Streak { times } | Pattern::Retrace { times } => usize::from(times),
+        Pattern::Streak { times } => usize::from(times),
         Pattern::Recurrence { times: n, .. } | Pattern::Cycle { laps: n, .. } => usize::from(n),
     }
 }
@@ -1009,9 +988,6 @@ fn patient(pattern: Pattern, more: i64) -> Pattern {
     match pattern {
         Pattern::Streak { .. } => {
             Pattern::Streak { times: u16::try_from(asked.clamp(2, 65_535)).unwrap() }
-        }
-        Pattern::Retrace { .. } => {
-            Pattern::Retrace { times: u16::try_from(asked.clamp(2, 65_535)).unwrap() }
         }
         Pattern::Recurrence { within, novel, .. } => {
             let times = u8::try_from(asked.clamp(2, within.into())).unwrap();
@@ -1057,11 +1033,6 @@ fn same_answer(a: Answer, b: Answer, results: Results) -> bool {
         Results::Same | Results::Ignored => (a.result, b.result),
     };
     a.failed == b.failed && x == y
-}
-
-/// What all loops of retraced steps are known by.
-fn retraced_identity(rule: &Rule<'_>) -> Identity {
-    (format!("{:?} {:?} {:?} retraced", rule.select, rule.args, rule.results), Vec::new())
 }
 
 /// What the loop of `round`'s last `period` records is known by. A vetoed record takes the

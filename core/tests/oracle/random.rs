@@ -78,7 +78,6 @@ fn draft() -> impl Strategy<Value = Draft> {
 fn pattern() -> impl Strategy<Value = Pattern> {
     prop_oneof![
         (2..5_u16).prop_map(|times| Pattern::Streak { times }),
-        (2..4_u16).prop_map(|times| Pattern::Retrace { times }),
         (2..4_u8, 4..9_u8, 0..4_u8).prop_map(|(times, within, novel)| Pattern::Recurrence {
             times,
             within,

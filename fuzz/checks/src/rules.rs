@@ -150,14 +150,13 @@ fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>>
 }
 
 fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
-    let kind = bytes.int_in_range(0..=3_u8)?;
+    let kind = bytes.int_in_range(0..=2_u8)?;
     if numbers == Numbers::Wild {
         let [a, b, c] = <[u8; 3]>::arbitrary(bytes)?;
         return Ok(match kind {
             0 => Pattern::Streak { times: u16::from_le_bytes([a, b]) },
             1 => Pattern::Recurrence { times: a, within: b, novel: c },
-            2 => Pattern::cycle(a, b, c),
-            _ => Pattern::Retrace { times: u16::from_le_bytes([a, b]) },
+            _ => Pattern::cycle(a, b, c),
         });
     }
     Ok(match kind {
@@ -167,7 +166,6 @@ fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
             within: bytes.int_in_range(4..=9)?,
             novel: bytes.int_in_range(0..=4)?,
         },
-        2 => Pattern::Retrace { times: bytes.int_in_range(2..=4)? },
         _ => {
             let (least, more) = (bytes.int_in_range(2..=4)?, bytes.int_in_range(0..=3)?);
             Pattern::cycle(least, least + more, bytes.int_in_range(2..=4)?)

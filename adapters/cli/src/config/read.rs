@@ -248,14 +248,8 @@ fn select(node: &Node<'_>) -> Result<Select, Mistake> {
 }
 
 fn pattern(node: &Node<'_>) -> Result<Pattern, Mistake> {
-    let known = ["times", "within", "novel", "period", "laps", "retrace"];
+    let known = ["times", "within", "novel", "period", "laps"];
     let fields = Fields::at(node, "a pattern", &known)?;
-    if let Some(times) = fields.optional("retrace") {
-        for key in ["times", "within", "novel", "period", "laps"] {
-            fields.without(key, "steps retraced have `retrace` alone")?;
-        }
-        return Ok(Pattern::Retrace { times: number(times)? });
-    }
     if fields.optional("period").or(fields.optional("laps")).is_some() {
         for key in ["times", "within", "novel"] {
             fields.without(key, "a cycle has `period` and `laps` alone")?;

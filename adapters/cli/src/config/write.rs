@@ -119,7 +119,6 @@ fn pattern(pattern: Pattern) -> String {
         Pattern::Recurrence { times, within, novel } => {
             format!("{{ times = {times}, within = {within}, novel = {novel} }}")
         }
-        Pattern::Retrace { times } => format!("{{ retrace = {times} }}"),
         Pattern::Cycle { period_min, period_max, laps } => {
             format!("{{ period = [{period_min}, {period_max}], laps = {laps} }}")
         }
