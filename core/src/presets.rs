@@ -25,18 +25,23 @@ macro_rules! checked {
 ///
 /// In order: the same call with the same result three times in a row; a cycle of 2 to 10 calls
 /// run twice; the same call with the same result three times among the last 12, with at most
-/// three novel calls between; four calls of one tool in a row that all fail alike; a cycle of
+/// three novel calls between; four calls of one tool in a row that all fail alike; five calls among
+/// the last eight that are alike and come back with the same, be it nothing; the same call that
+/// fails three times in a row, whatever the errors; the same call with errors that differ only in
+/// numbers, five times among the last 14; six failing test runs without a better score; a cycle of
 /// answers run four times, even if every answer differs from the one before; where outcomes are
 /// never reported, the same call five times in a row; and polls, of which the rules about equal
 /// results know nothing, when eight of the last twenty found the same. Any changed answer is
-/// progress (but for the fifth rule), and so is a write between equal successes. The same text-only
-/// turn three times in a row, and a turn that says the same thing five times over.
+/// progress (but for the sixth rule and the ninth), and so is a write between equal successes. The
+/// same text-only turn three times in a row, and a turn that says the same thing five times over.
 ///
 /// It goes from a nudge to a warning to blocking; it stops a run only for streaks and cycles
 /// with equal results that say something, which hold no novel call by their nature.
 ///
-/// Recipe: `args` is the canonical JSON, `result` the whole result; empty and "ok" results are
-/// silent.
+/// Recipe: `args` is the canonical JSON, calls are `similar` that have seven of ten words in common,
+/// `result` is the whole result without what is volatile, and `near` has no numbers; empty and "ok"
+/// results are silent; failures are also read from results, with the number of failing tests as
+/// their score.
 pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALANCED_RULES) {
     Ok(policy) => policy.with_texts(BALANCED_TEXTS),
     Err(error) => Err(error),
@@ -96,6 +101,14 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     )
     .select(Select::Except(Tag::Poll)),
     Rule::new(
+        "same-failure",
+        Args::SameTool,
+        Results::Same,
+        Pattern::Streak { times: 4 },
+        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
+    )
+    .failed(),
+    Rule::new(
         "alike",
         Args::Similar,
         Results::Same,
@@ -131,14 +144,6 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         Ladder::by_repetitions(&[Rung::new(6, Action::Nudge), Rung::new(9, Action::Warn)]),
     )
     .select(Select::Tag(Tag::Test))
-    .failed(),
-    Rule::new(
-        "same-failure",
-        Args::SameTool,
-        Results::Same,
-        Pattern::Streak { times: 4 },
-        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
-    )
     .failed(),
     Rule::new(
         "swing",

@@ -162,10 +162,10 @@ pub(crate) fn what(found: &Found) -> String {
             format!("a cycle of {} calls, {laps} laps{results}", finding.period)
         }
         (Kind::Streak, Args::Same) => format!("`{tool}` {laps} times in a row{result}"),
-        (Kind::Streak, Args::Similar) => format!("`{tool}` {laps} times nearly alike{result}"),
-        (Kind::Recurrence, Args::Same | Args::Similar) => {
-            format!("`{tool}` {laps} times, others between{result}")
+        (Kind::Streak | Kind::Recurrence, Args::Similar) => {
+            format!("`{tool}` {laps} times nearly alike{result}")
         }
+        (Kind::Recurrence, Args::Same) => format!("`{tool}` {laps} times, others between{result}"),
         (_, Args::SameTool) => format!("`{tool}` {laps} times with varying arguments{result}"),
         (_, Args::Any) => format!("{laps} different calls{result}"),
     }

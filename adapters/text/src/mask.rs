@@ -51,9 +51,8 @@ pub enum Mask {
     TempPaths,
     /// Ports in local addresses: `localhost:54321`, `127.0.0.1:8080`, `[::1]:9000`.
     Ports,
-    /// What a session counts up, or a budget counts down, whatever the agent does: `In [12]:`,
-    /// `3 steps left`.
-    Turns,
+    /// The inputs and outputs of a notebook, which it counts whatever the agent does: `In [12]:`.
+    Inputs,
 }
 
 impl Mask {
@@ -70,7 +69,7 @@ impl Mask {
         Self::Pids,
         Self::TempPaths,
         Self::Ports,
-        Self::Turns,
+        Self::Inputs,
     ];
 
     /// The mask's one spelling, wherever it is written.
@@ -87,7 +86,7 @@ impl Mask {
             Self::Pids => "pids",
             Self::TempPaths => "temp-paths",
             Self::Ports => "ports",
-            Self::Turns => "turns",
+            Self::Inputs => "inputs",
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use unstuck_core::RULES_MAX;
+
 use crate::harness::{
     CLEAN, Folder, Ran, evaluated, labels, program, runs, scan, shared, stuck, unstuck,
 };
@@ -199,8 +201,8 @@ fn a_mistake_is_4_and_shown_in_its_line() {
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{more}: {}", ran.err);
         writeln!(told, "{}", ran.err).expect("room");
     }
-    let nine = SMALL.replace("[[rule]]", &format!("{}[[rule]]", rules(8)));
-    for config in [nine.as_str(), "name = \"none\"\nwindow = 9", ""] {
+    let many = SMALL.replace("[[rule]]", &format!("{}[[rule]]", rules(RULES_MAX)));
+    for config in [many.as_str(), "name = \"none\"\nwindow = 9", ""] {
         let ran = scan_by(&folder, config);
         assert_eq!(ran.exit, 4, "{config}");
         writeln!(told, "{}", ran.err).expect("room");

@@ -1,4 +1,4 @@
-//! What a row of decimal digits is: a time, a duration, a process id, a port, a turn, or a number.
+//! What a row of decimal digits is: a time, a duration, a process id, a port, an input of a notebook, or a number.
 
 use super::pieces::{Found, Part};
 use super::{Mask, Masks, time};
@@ -77,7 +77,7 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
     if has(Mask::Ports) && is_local_port(text, row) {
         return Some(row.only(Mask::Ports));
     }
-    (has(Mask::Turns) && is_turn(text, row)).then(|| row.only(Mask::Turns))
+    (has(Mask::Inputs) && is_input(text, row)).then(|| row.only(Mask::Inputs))
 }
 
 /// Whether `text` ends with `word`, in upper or lower case.
@@ -140,38 +140,12 @@ fn is_local_port(text: &[u8], row: &Row) -> bool {
         && LOCAL.iter().any(|host| ends_with(ahead, host))
 }
 
-/// What a budget of an agent's is counted in.
-const TURNS: [&[u8]; 12] = [
-    b"step",
-    b"turn",
-    b"round",
-    b"iteration",
-    b"attempt",
-    b"try",
-    b"trie",
-    b"chance",
-    b"action",
-    b"call",
-    b"request",
-    b"message",
-];
-
-/// Whether `row` counts the inputs of a session, or what is left of a budget.
-fn is_turn(text: &[u8], row: &Row) -> bool {
+/// Whether `row` counts the inputs and outputs of a session.
+fn is_input(text: &[u8], row: &Row) -> bool {
     let ahead = before(text, row.start);
     match byte(text, row.end) {
         b']' => [&b"In ["[..], b"In[", b"Out[", b"Out ["].iter().any(|open| ahead.ends_with(open)),
         b'-' => ahead.ends_with(b"ipython-input-"),
-        b' ' => is_left(text.get(row.end + 1..).unwrap_or_default()),
         _ => false,
     }
-}
-
-/// Whether `text` begins like "steps left" or "turn remaining".
-fn is_left(text: &[u8]) -> bool {
-    let mut words = text.get(..32).unwrap_or(text).splitn(3, |byte| !byte.is_ascii_alphabetic());
-    let (Some(what), Some(left)) = (words.next(), words.next()) else { return false };
-    let what = what.strip_suffix(b"s").unwrap_or(what);
-    TURNS.iter().any(|turn| turn.eq_ignore_ascii_case(what))
-        && matches!(left, b"left" | b"remaining")
 }

@@ -281,18 +281,17 @@ fn local_ports_go() {
 }
 
 #[test]
-fn turns_of_a_session_go() {
+fn inputs_of_a_notebook_go() {
     shown(
-        Mask::Turns,
+        Mask::Inputs,
         &[
-            ("Cell In[12], line 7", "Cell In[<turns>], line 7"),
-            ("In [3]: x", "In [<turns>]: x"),
-            ("<ipython-input-4-aa>", "<ipython-input-<turns>-aa>"),
-            ("You have 3 steps left.", "You have <turns> steps left."),
-            ("1 try remaining", "<turns> try remaining"),
+            ("Cell In[12], line 7", "Cell In[<inputs>], line 7"),
+            ("In [3]: x", "In [<inputs>]: x"),
+            ("Out[3]: 1", "Out[<inputs>]: 1"),
+            ("<ipython-input-4-aa>", "<ipython-input-<inputs>-aa>"),
         ],
     );
-    left(Mask::Turns, &["Step 3/10", "3 items left", "In 3", "3 steps", "Min[3]", "left 3 steps"]);
+    left(Mask::Inputs, &["Step 3/10", "In 3", "in [3]", "In [3/4]", "input-4-aa"]);
 }
 
 #[test]
@@ -313,6 +312,7 @@ fn what_may_be_progress_stays_by_all_masks() {
         "{\"done\": 2, \"of\": 100}",
         "answer number a0x",
         "[1/10] Building",
+        "3 steps left",
     ] {
         assert_eq!(Masks::ALL.show(text).to_string(), text);
     }
