@@ -9,7 +9,7 @@ use crate::verdict::{LoopId, RuleIndex};
 /// The longest window: one bit a record in a 64-bit mask.
 pub const WINDOW_MAX: u8 = 64;
 
-/// The most rules in a policy. Every rule costs 16 bytes of a detector and a look at every
+/// The most rules in a policy. Every rule costs 12 bytes of a detector and a look at every
 /// event; the largest preset has eleven.
 pub const RULES_MAX: usize = 12;
 

@@ -2,7 +2,7 @@
 
 use core::mem::take;
 
-use crate::mask::Mask;
+use crate::mask::{Halves, Mask};
 use crate::record::{Record, Status};
 use crate::rule::{Pattern, Progress, Rule, Silence};
 use crate::verdict::Kind;
@@ -12,7 +12,7 @@ use crate::window::View;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Track {
     /// The records that the rule saw and may still use.
-    seen: Mask,
+    seen: Halves,
     /// How many of the latest of those match in a row.
     streak: u16,
     /// Whether a run counter may be above zero.
@@ -53,17 +53,17 @@ impl Hit {
 
 impl Track {
     /// A rule that saw nothing yet.
-    pub(crate) const NEW: Self = Self { seen: Mask::NONE, streak: 0, running: false };
+    pub(crate) const NEW: Self = Self { seen: [0, 0], streak: 0, running: false };
 
     /// A rule that remembers this.
     #[cfg(feature = "serde")]
-    pub(crate) const fn restored(seen: Mask, streak: u16, running: bool) -> Self {
-        Self { seen, streak, running }
+    pub(crate) fn restored(seen: Mask, streak: u16, running: bool) -> Self {
+        Self { seen: seen.halves(), streak, running }
     }
 
     /// The records that the rule saw and may still use.
-    pub(crate) const fn seen(&self) -> Mask {
-        self.seen
+    pub(crate) fn seen(&self) -> Mask {
+        Mask::of_halves(self.seen)
     }
 
     /// How many of the latest of those match in a row.
@@ -74,8 +74,9 @@ impl Track {
     /// Forgets all but what the `keep` newest records tell: none of the others will be part
     /// of a pattern again. O(run counters).
     pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
-        self.seen = self.seen & Mask::newest(keep);
-        let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
+        let seen = self.seen() & Mask::newest(keep);
+        self.seen = seen.halves();
+        let left = u16::try_from(seen.count()).unwrap_or(u16::MAX);
         self.streak = self.streak.min(left);
         for (run, period) in runs.iter_mut().zip(1_u16..) {
             *run = (*run).min(left.saturating_sub(period));
@@ -104,13 +105,13 @@ impl Track {
     #[inline]
     pub(crate) fn pass(&mut self, rule: &Rule<'_>, record: &Record) -> bool {
         let selected = rule.selects(record);
-        self.seen = self.seen.then(selected);
+        self.seen = self.seen().then(selected).halves();
         if !selected {
             return false;
         }
         self.streak = 1;
         if !rule.allows(record) {
-            self.seen = Mask::NONE;
+            self.seen = Mask::NONE.halves();
             self.streak = 0;
         }
         take(&mut self.running)
@@ -129,7 +130,7 @@ impl Track {
         if rule.progress == Progress::Respect && progressed {
             self.cut(runs, 0);
         }
-        let before = self.seen;
+        let before = self.seen();
         let matches =
             if rule.takes(record) { view.matches(rule, record) & before } else { Mask::NONE };
         if matches.is_empty() {
@@ -138,12 +139,12 @@ impl Track {
             }
             return None;
         }
-        self.seen = before.then(false);
+        self.seen = before.then(false).halves();
         // A duplicate of a call of its own step: both count as one.
         if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
             return None;
         }
-        self.seen = before.then(true);
+        self.seen = before.then(true).halves();
         let View { novel, written, reach, .. } = *view;
         Some(Past { seen: before & reach, matches, novel, written, record })
     }

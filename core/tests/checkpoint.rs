@@ -9,6 +9,9 @@ use unstuck_core::{
 
 type Balanced = Detector<'static, 20>;
 
+/// How many rules that has.
+const RULES: usize = presets::BALANCED.rules().len();
+
 const ROOM: usize = Balanced::CHECKPOINT_MAX;
 
 fn balanced() -> Balanced {
@@ -111,7 +114,7 @@ fn another_format_of_serde_does_as_well() {
     let mut reader = serde_json::Deserializer::from_str(&json);
     let restored = Balanced::deserialize(&presets::BALANCED, &mut reader).unwrap();
     assert_eq!(saved(&restored), saved(&detector));
-    let json = json.replace("\"version\":1", "\"version\":9");
+    let json = json.replace(&format!("\"version\":{CHECKPOINT_VERSION}"), "\"version\":9");
     let mut reader = serde_json::Deserializer::from_str(&json);
     let error = Balanced::deserialize(&presets::BALANCED, &mut reader).unwrap_err();
     assert!(error.to_string().starts_with("the checkpoint has version 9"), "{error}");
@@ -343,12 +346,12 @@ fn what_no_detector_writes_is_corrupt() {
         }),
         ("loops", |state| state["loops"][0]["rung"] = json!(11)),
         ("loops", |state| state["loops"][0]["blocker"] = json!(2)),
-        ("loops", |state| state["loops"][0]["blocker"] = json!(7 << 2 | 1)),
+        ("loops", |state| state["loops"][0]["blocker"] = json!(RULES << 2 | 1)),
         ("loops", |state| state["loops"][0]["blocker"] = json!(3 << 2 | 1)),
         ("loops", |state| state["loops"][0]["last"] = json!(1_000_000)),
         ("raised", |state| state["raised"][0]["by"] = json!(0)),
         ("raised", |state| state["raised"][0]["by"] = json!(RAISE_MAX + 1)),
-        ("raised", |state| state["raised"][0]["rule"] = json!(7)),
+        ("raised", |state| state["raised"][0]["rule"] = json!(RULES)),
         ("raised", |state| state["raised"][0]["rule"] = json!(0x82)),
     ];
     let mut detector = busy();
