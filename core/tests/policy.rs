@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use unstuck_core::{
-    Action, Args, Call, Detector, Digest, Flaw, Ladder, Pattern, Phase, Policy, RUNGS_MAX, Results,
-    Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool, ToolRule,
+    Action, Args, Call, Detector, Digest, Flaw, Ladder, Pattern, Phase, Policy, RULES_MAX,
+    RUNGS_MAX, Results, Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool,
+    ToolRule,
 };
 
 const NUDGE: &[Rung] = &[Rung::new(3, Action::Nudge)];
@@ -35,7 +36,7 @@ fn what_cannot_work_is_refused_with_a_reason() {
         with_rules(0, &[STREAK]),
         with_rules(65, &[STREAK]),
         with_rules(20, &[]),
-        with_rules(20, &[STREAK; 9]),
+        with_rules(20, &[STREAK; RULES_MAX + 1]),
         with_rules(20, &[Pattern::Streak { times: 1 }]),
         with_rules(20, &[Pattern::recurrence(1, 5)]),
         with_rules(20, &[Pattern::recurrence(3, 21)]),
