@@ -209,11 +209,11 @@ pub(crate) enum PolicyFormat {
 
 /// The preset that the parser let pass.
 fn preset(name: &str) -> &'static Preset {
-    Preset::named(name).unwrap_or(&PRESETS[0])
+    config::named(name).unwrap_or(&PRESETS[0])
 }
 
 fn preset_names() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.policy.name()).collect()
+    config::names().collect()
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.

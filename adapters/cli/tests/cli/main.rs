@@ -12,6 +12,7 @@ mod jobs;
 mod json;
 mod manual;
 mod outputs;
+mod published;
 mod readme;
 mod real_runs;
 mod recorded;

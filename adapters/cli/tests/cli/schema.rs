@@ -9,6 +9,7 @@ use unstuck_trace::Format;
 use crate::harness::{
     CLEAN, Folder, echo, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
 };
+use crate::published::RULE_SETS;
 
 /// What is said of a trace.
 const TRACE: [&str; 9] =
@@ -138,7 +139,7 @@ fn every_preset_that_is_listed_can_be_chosen() {
         .filter(|line| !line.starts_with(' ') && !line.is_empty())
         .map(|line| line.split([' ', ',']).next().expect("a name"))
         .collect();
-    assert_eq!(names, PRESETS);
+    assert!(names.iter().eq(PRESETS.iter().chain(&RULE_SETS)), "{names:?}");
     let alone: Vec<String> = names.iter().map(|name| unstuck(["presets", name]).out).collect();
     assert_eq!(alone.join("\n"), listed);
 }
