@@ -2,6 +2,7 @@
 
 mod bytes;
 mod config;
+mod eval;
 mod exits;
 mod explain;
 mod feedback;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::harness::{Folder, Ran, scan, unstuck};
+use crate::harness::{Folder, Ran, record, scan, unstuck};
 
 /// How long each scenario is.
 const CALLS: usize = 60;
@@ -92,14 +92,6 @@ const SCENARIOS: [Scenario; 17] = [
     ),
 ];
 
-/// A call of a native trace.
-fn record(tool: &str, args: &str, result: &str, failed: bool) -> String {
-    // As text, in which keys keep their order.
-    format!(
-        r#"{{"type":"call","tool":"{tool}","args":{args},"result":"{result}","is_error":{failed}}}"#
-    )
-}
-
 /// A call that worked.
 fn call(tool: &str, what: &str, result: &str) -> String {
     record(tool, &json!({ "what": what }).to_string(), result, false)
@@ -118,7 +110,7 @@ fn lap(n: usize, period: usize) -> String {
 
 /// The scenario as a native trace.
 fn trace(scenario: fn(usize) -> String) -> String {
-    (0..CALLS).map(|n| scenario(n) + "\n").collect()
+    (0..CALLS).map(scenario).collect()
 }
 
 /// The file of a rule set.

@@ -193,6 +193,7 @@ fn scores_have_the_fields_of_the_table() {
     for score in &scores {
         let fields = [
             "preset",
+            "source",
             "runs",
             "hits",
             "missed",
@@ -203,6 +204,7 @@ fn scores_have_the_fields_of_the_table() {
             "f1",
             "false_alarm_rate",
             "median_lag",
+            "saved",
         ];
         has_fields(score, fields);
         assert_eq!(score["runs"], listed(&labels()).len(), "{score}");
