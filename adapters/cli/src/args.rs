@@ -129,6 +129,9 @@ pub(crate) struct Eval {
     /// policy: balanced]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<By>,
+    /// Print how sure the figures are: intervals of 95 %, by drawing the runs anew
+    #[arg(long)]
+    pub(crate) intervals: bool,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = TableFormat::Human)]
     pub(crate) format: TableFormat,

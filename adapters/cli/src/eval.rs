@@ -1,5 +1,6 @@
 //! `unstuck eval`: replays labelled runs and prints how well each policy finds their loops.
 
+mod interval;
 mod labels;
 mod runs;
 mod score;
@@ -56,9 +57,11 @@ fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
 }
 
 fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {
-    let view = match eval.by {
-        None => View::Policies,
-        Some(By::Source) => View::Sources,
+    let view = match (eval.intervals, eval.by) {
+        (false, None) => View::Policies,
+        (false, Some(By::Source)) => View::Sources,
+        (true, None) => View::PolicyIntervals,
+        (true, Some(By::Source)) => View::SourceIntervals,
     };
     let mut text = table::tables(view, &scores(eval, policies, runs), runs.len());
     if eval.lists_wrong_runs() {

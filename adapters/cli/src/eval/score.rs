@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
+use super::interval::{Interval, Intervals};
 use super::labels::Outcome;
 use super::runs::Run;
 
 /// How many runs had which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
+pub(super) struct Counts {
     hits: usize,
     missed: usize,
     early: usize,
@@ -16,7 +17,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+    pub(super) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut counts = Self::default();
         for outcome in outcomes {
             *match outcome {
@@ -38,13 +39,13 @@ impl Counts {
         ratio(self.hits, self.hits + self.early + self.false_alarms)
     }
 
-    fn f1(&self) -> Option<f64> {
+    pub(super) fn f1(&self) -> Option<f64> {
         let wrong = self.missed + 2 * self.early + self.false_alarms;
         ratio(2 * self.hits, 2 * self.hits + wrong)
     }
 
     /// The share of the runs without a loop in which something was found.
-    fn false_alarm_rate(&self) -> Option<f64> {
+    pub(super) fn false_alarm_rate(&self) -> Option<f64> {
         ratio(self.false_alarms, self.false_alarms + self.quiet)
     }
 }
@@ -64,7 +65,9 @@ pub(super) struct Score {
     pub(super) recall: Option<f64>,
     pub(super) precision: Option<f64>,
     pub(super) f1: Option<f64>,
+    pub(super) f1_interval: Option<Interval>,
     pub(super) false_alarm_rate: Option<f64>,
+    pub(super) false_alarm_rate_interval: Option<Interval>,
     pub(super) median_lag: Option<i64>,
     /// How many calls the loops that were found went on for after that.
     pub(super) saved: usize,
@@ -86,6 +89,8 @@ impl Score {
 
     fn of_outcomes(preset: &'static str, outcomes: &[Outcome]) -> Self {
         let counts = Counts::of(outcomes.iter().copied());
+        let Intervals { f1: f1_interval, false_alarm_rate: false_alarm_rate_interval } =
+            Intervals::of(outcomes);
         Self {
             preset,
             source: None,
@@ -97,7 +102,9 @@ impl Score {
             recall: counts.recall(),
             precision: counts.precision(),
             f1: counts.f1(),
+            f1_interval,
             false_alarm_rate: counts.false_alarm_rate(),
+            false_alarm_rate_interval,
             median_lag: median_lag(outcomes),
             saved: saved(outcomes),
         }
@@ -150,12 +157,15 @@ mod tests {
         assert_eq!((score.recall, score.precision), (Some(0.6), Some(0.6)));
         assert_eq!((score.f1, score.false_alarm_rate), (Some(0.6), Some(0.25)));
         assert_eq!((score.median_lag, score.saved), (Some(2), 7));
+        let ([low, high], rate) = (score.f1_interval.expect("an interval"), 0.6);
+        assert!(low < rate && rate < high, "{low} {high}");
     }
 
     #[test]
     fn nothing_to_judge_is_no_division_by_zero() {
         let score = Score::of_outcomes("x", &[]);
         assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
+        assert_eq!((score.f1_interval, score.false_alarm_rate_interval), (None, None));
         assert_eq!((score.median_lag, score.saved), (None, 0));
     }
 }

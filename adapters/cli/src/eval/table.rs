@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
+use super::interval::{Interval, RESAMPLINGS};
 use super::score::Score;
 use crate::machine::escaped;
-use crate::shown::{counted, plain, shortened};
+use crate::shown::{COLUMNS, counted, plain, shortened};
 
 /// The most columns that the name of a policy or a source takes: so many as the longest preset.
 const NAME_MAX: usize = 22;
@@ -22,6 +23,8 @@ const STRONG: Style = Style::new().bold();
 pub(super) enum View {
     Policies,
     Sources,
+    PolicyIntervals,
+    SourceIntervals,
 }
 
 /// A column: its head, and what stands below.
@@ -33,7 +36,9 @@ const RUNS: Column = ("runs", |score| score.runs.to_string());
 const RECALL: Column = ("recall", |score| number(score.recall));
 const PRECISION: Column = ("precision", |score| number(score.precision));
 const F1: Column = ("F1", |score| number(score.f1));
+const F1_INTERVAL: Column = ("95 %", |score| ends(score.f1_interval));
 const FALSE_ALARMS: Column = ("false alarms", |score| percent(score.false_alarm_rate));
+const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_interval));
 const EARLY: Column = ("early", |score| score.early.to_string());
 const LAG: Column =
     ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
@@ -45,6 +50,8 @@ impl View {
         match self {
             Self::Policies => &[PRESET, RECALL, PRECISION, F1, FALSE_ALARMS, EARLY, LAG, SAVED],
             Self::Sources => &[SOURCE, RUNS, RECALL, PRECISION, F1, FALSE_ALARMS, LAG, SAVED],
+            Self::PolicyIntervals => &[PRESET, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
+            Self::SourceIntervals => &[SOURCE, RUNS, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
         }
     }
 }
@@ -53,14 +60,26 @@ impl View {
 pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     let mut text = String::new();
     for scores in scores {
-        if let (View::Sources, Some(score)) = (view, scores.first()) {
+        if let (View::Sources | View::SourceIntervals, Some(score)) = (view, scores.first()) {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{STRONG}{}{STRONG:#}", plain(score.preset));
         }
         text.push_str(&table(view.columns(), scores));
         text.push_str("\n\n");
     }
+    if matches!(view, View::PolicyIntervals | View::SourceIntervals) {
+        text.push_str(&legend());
+    }
     text + &counted(runs, "run") + "\n"
+}
+
+/// What the intervals are, and are not.
+fn legend() -> String {
+    let legend = format!(
+        "95 %: of {RESAMPLINGS} draws of as many runs from these. Where n runs are all alike there \
+         is nothing to draw from, and 3 in n could still be otherwise."
+    );
+    textwrap::fill(&legend, COLUMNS) + "\n"
 }
 
 fn table(columns: &[Column], scores: &[Score]) -> String {
@@ -88,6 +107,15 @@ fn number(ratio: Option<f64>) -> String {
 
 fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
+}
+
+fn ends(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("{low:.2}–{high:.2}"))
+}
+
+fn percents(interval: Option<Interval>) -> String {
+    let percents = |[low, high]: Interval| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0);
+    interval.map_or_else(|| NONE.to_owned(), percents)
 }
 
 /// Each score as a line of JSON.

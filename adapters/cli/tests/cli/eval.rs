@@ -103,9 +103,22 @@ fn figures_by_source() {
 }
 
 #[test]
+fn figures_with_their_intervals() {
+    insta::assert_snapshot!(told(&["--intervals", "--preset", "all", "--config", "own.toml"]));
+}
+
+#[test]
+fn figures_by_source_with_their_intervals() {
+    let options = ["--by", "source", "--intervals", "--preset", "nudge", "--preset", "forge"];
+    insta::assert_snapshot!(told(&options));
+}
+
+#[test]
 fn a_table_is_never_wider_than_a_terminal() {
     let folder = labelled();
-    for options in [&[][..], &["--by", "source"]] {
+    for options in
+        [&[][..], &["--intervals"], &["--by", "source"], &["--by", "source", "--intervals"]]
+    {
         let all = ["--preset", "all", "--config", "own.toml"];
         let ran = eval(&folder, &[options, &all].concat());
         let widest = ran.out.lines().map(|line| line.chars().count()).max();
@@ -140,6 +153,22 @@ fn the_sources_add_up() {
     }
     let whole = eval(&labelled(), &["--preset", "nudge", "--format", "jsonl"]);
     assert_eq!(whole.only_line(), *all);
+}
+
+#[test]
+fn an_interval_holds_its_figure_and_is_the_same_each_time() {
+    let eval = || evaluated(&labels(), &runs(), &["--preset", "all", "--format", "jsonl"]);
+    let ran = eval();
+    for score in ran.lines() {
+        for figure in ["f1", "false_alarm_rate"] {
+            let value = score[figure].as_f64().expect("a figure");
+            let interval = &score[format!("{figure}_interval")];
+            let [low, high] = [0, 1].map(|end| interval[end].as_f64().expect("an end"));
+            assert!(low <= value && value <= high, "{figure}: {score}");
+            assert!(low < high || value == 0.0 || (value - 1.0).abs() < 1e-9, "{figure}: {score}");
+        }
+    }
+    assert_eq!(eval().out, ran.out);
 }
 
 #[test]

@@ -55,6 +55,7 @@ const MEANINGLESS: &[&[&str]] = &[
     &["eval", "--labels", "LABELS", "RUNS", "--config"],
     &["eval", "--labels", "LABELS", "RUNS", "--by"],
     &["eval", "--labels", "LABELS", "RUNS", "--by", "preset"],
+    &["eval", "--labels", "LABELS", "RUNS", "--intervals=90"],
     &["eval", "--labels", "LABELS", "RUNS", "--preset", "balanced,all"],
     &["scan", "RUNS", "--preset", "all"],
     &["presets", "nonsense"],

@@ -202,7 +202,9 @@ fn scores_have_the_fields_of_the_table() {
             "recall",
             "precision",
             "f1",
+            "f1_interval",
             "false_alarm_rate",
+            "false_alarm_rate_interval",
             "median_lag",
             "saved",
         ];
