@@ -132,6 +132,10 @@ pub(crate) struct Eval {
     /// Print how sure the figures are: intervals of 95 %, by drawing the runs anew
     #[arg(long)]
     pub(crate) intervals: bool,
+    /// List the runs that each policy judged wrong, with what its findings rest on and how near it
+    /// came to the loops that it missed; for people alone
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = TableFormat::Human)]
     pub(crate) format: TableFormat,
@@ -157,11 +161,12 @@ impl Eval {
 
     /// Whether the runs that a policy judged wrong are listed.
     pub(crate) fn lists_wrong_runs(&self) -> bool {
-        match (&self.preset[..], &self.config[..]) {
+        let is_one = match (&self.preset[..], &self.config[..]) {
             ([name], []) => name != ALL,
             ([], [_]) => true,
             _ => false,
-        }
+        };
+        self.verbose || is_one
     }
 }
 

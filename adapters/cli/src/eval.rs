@@ -14,6 +14,7 @@ use unstuck_text::Preset;
 use crate::args::{By, Eval, TableFormat};
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
+use crate::replay::Replay;
 use runs::Run;
 use score::Score;
 use table::View;
@@ -30,7 +31,9 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
         complain(&eval.labels.display().to_string(), &why);
         Exit::Input
     })?;
-    let (runs, unread) = runs::judge(&eval.root, labels, &policies);
+    let replay: runs::Begin =
+        if eval.verbose { |preset| Replay::new(preset).measuring() } else { Replay::new };
+    let (runs, unread) = runs::judge(&eval.root, labels, &policies, replay);
     let exit = exit.max(unread);
     let (reader, text) = match eval.format {
         TableFormat::Human => (Reader::Person, human(eval, &policies, &runs)),
@@ -65,7 +68,25 @@ fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {
     };
     let mut text = table::tables(view, &scores(eval, policies, runs), runs.len());
     if eval.lists_wrong_runs() {
-        text.extend(runs.iter().filter_map(|run| wrong::line(run, 0)));
+        for (place, preset) in policies.iter().enumerate() {
+            if policies.len() > 1 {
+                text.push_str(&wrong::heading(preset.policy.name()));
+            }
+            text.push_str(&wrong_runs(eval, runs, place));
+        }
+    }
+    text
+}
+
+/// The runs that the policy at `place` judged wrong.
+fn wrong_runs(eval: &Eval, runs: &[Run], place: usize) -> String {
+    let mut text = String::new();
+    for run in runs {
+        let Some(line) = wrong::line(run, place) else { continue };
+        text.push_str(&line);
+        if eval.verbose {
+            text.push_str(&wrong::evidence(run, place));
+        }
     }
     text
 }

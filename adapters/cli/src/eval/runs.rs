@@ -13,7 +13,7 @@ use crate::inputs::{self, Input};
 use crate::jobs;
 use crate::output::complain;
 use crate::progress::Progress;
-use crate::replay::{Findings, Found, Place, Replay};
+use crate::replay::{Findings, Found, Nearest, Place, Replay};
 
 /// One run, and what each policy made of it.
 pub(super) struct Run {
@@ -25,9 +25,14 @@ pub(super) struct Run {
 /// What one policy made of a run.
 pub(super) struct Judged {
     pub(super) outcome: Outcome,
-    /// Where the first finding is: at which call, or at which message if there is no call.
-    pub(super) at: Option<usize>,
+    /// The first finding, and where it is: at which call, or at which message if there is no call.
+    pub(super) first: Option<(usize, Found)>,
+    /// The rule that came nearest to a finding.
+    pub(super) nearest: Option<Nearest>,
 }
+
+/// How a replay by a policy begins.
+pub(super) type Begin = fn(&'static Preset) -> Replay;
 
 /// Judges each labelled run by each policy, on as many threads as there are cores. A run that
 /// cannot be read is complained of and left out; then the program is to exit as is told.
@@ -35,10 +40,11 @@ pub(super) fn judge(
     root: &Path,
     labels: Vec<Label>,
     policies: &[&'static Preset],
+    replay: Begin,
 ) -> (Vec<Run>, Exit) {
     let (folder, presets) = (root.to_owned(), policies.to_owned());
     let work = move |label: Label| {
-        let replays = presets.iter().map(|preset| Replay::new(preset)).collect();
+        let replays = presets.iter().map(|preset| replay(preset)).collect();
         let judged = judged(&folder, &label, replays);
         (label, judged)
     };
@@ -77,7 +83,7 @@ fn judged(root: &Path, label: &Label, mut replays: Vec<Replay>) -> Result<Vec<Ju
     // Labels count messages only where there is no call to count.
     let count =
         if trace.calls == 0 { Count::Messages(messages) } else { Count::Calls(trace.calls) };
-    Ok(replays.into_iter().map(|replay| count.judge(label, &replay.finish())).collect())
+    Ok(replays.into_iter().map(|replay| count.judge(label, replay.finish())).collect())
 }
 
 /// What is counted in a run, and how many of it there are.
@@ -88,11 +94,13 @@ enum Count {
 }
 
 impl Count {
-    fn judge(self, label: &Label, findings: &Findings) -> Judged {
+    fn judge(self, label: &Label, findings: Findings) -> Judged {
         let (Self::Calls(count) | Self::Messages(count)) = self;
-        let first = findings.found.iter().find(|found| found.action >= Action::Nudge);
-        let at = first.map(|found| self.place(found));
-        Judged { outcome: label.outcome(at, count.saturating_sub(1)), at }
+        let first = findings.found.into_iter().find(|found| found.action >= Action::Nudge);
+        let first = first.map(|found| (self.place(&found), found));
+        let at = first.as_ref().map(|(at, _)| *at);
+        let outcome = label.outcome(at, count.saturating_sub(1));
+        Judged { outcome, first, nearest: findings.nearest }
     }
 
     fn place(self, found: &Found) -> usize {

@@ -114,6 +114,11 @@ fn figures_by_source_with_their_intervals() {
 }
 
 #[test]
+fn what_was_judged_wrong_and_why() {
+    insta::assert_snapshot!(told(&["--verbose", "--preset", "balanced", "--config", "own.toml"]));
+}
+
+#[test]
 fn a_table_is_never_wider_than_a_terminal() {
     let folder = labelled();
     for options in
@@ -193,7 +198,7 @@ fn what_is_saved_is_what_came_after_the_findings_that_scan_makes() {
 fn a_run_that_cannot_be_read_is_left_out_and_said_once() {
     let folder = labelled();
     folder.file("runs/beta/poll.jsonl", "no transcript");
-    for options in [&["--preset", "all"][..], &["--by", "source"]] {
+    for options in [&["--preset", "all"][..], &["--by", "source"], &["--verbose"]] {
         let ran = eval(&folder, options);
         assert_eq!(ran.exit, 3, "{options:?}");
         assert_eq!(ran.err.matches("poll.jsonl").count(), 1, "{}", ran.err);
