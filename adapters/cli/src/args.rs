@@ -29,7 +29,7 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 a finding, 3 an input t
 pub(crate) enum Command {
     /// Read recorded runs and print the loops that are in them
     Scan(Scan),
-    /// Replay labelled runs and print how well each preset does
+    /// Replay labelled runs and print how well each policy does
     Eval(Eval),
     /// Print the policies that can be chosen by name
     Presets(Presets),
@@ -104,32 +104,69 @@ impl Scan {
     }
 }
 
+const FIGURES: &str = "Early: loops before which something was found; they count as missed. Lag: the \
+                       median number of calls from where a supervisor would step in to where a \
+                       loop was found. Saved: how many calls the loops still went on for after \
+                       that, in all.";
+
 #[derive(Args)]
+#[command(after_help = FIGURES)]
 pub(crate) struct Eval {
-    /// The labels: JSON Lines that say of each file whether, and from where on, it is a loop
+    /// The labels: JSON Lines that say of each file whether there is a loop, and from where to where
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: PathBuf,
     /// The folder that the labels' files are in
     #[arg(value_name = "ROOT")]
     pub(crate) root: PathBuf,
-    /// Judge by this policy alone, and list the runs that it judged wrong
-    #[arg(long, value_name = "NAME", value_parser = preset_names())]
-    preset: Option<String>,
+    /// Judge by this policy, or by all that have a name; may be given several times. Of one alone,
+    /// the runs that it judged wrong are listed [default: the presets]
+    #[arg(long, value_name = "NAME", value_parser = preset_names_or_all())]
+    preset: Vec<String>,
     /// Likewise, by the policy in a file like what presets --format toml prints
-    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
-    config: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// Print the figures for the runs of each source, the first folder of their files [default
+    /// policy: balanced]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) by: Option<By>,
+    /// Print how sure the figures are: intervals of 95 %, by drawing the runs anew
+    #[arg(long)]
+    pub(crate) intervals: bool,
+    /// List the runs that each policy judged wrong, with what its findings rest on and how near it
+    /// came to the loops that it missed; for people alone
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = TableFormat::Human)]
     pub(crate) format: TableFormat,
 }
 
 impl Eval {
-    /// The one policy that was named, or described in a file.
-    pub(crate) fn preset(&self) -> Result<Option<&'static Preset>, Exit> {
-        match &self.config {
-            Some(path) => config::load(path).map(Some),
-            None => Ok(self.preset.as_deref().map(preset)),
+    /// The policies that were named, and those described in files.
+    pub(crate) fn policies(&self) -> Result<Vec<&'static Preset>, Exit> {
+        let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..], self.by)
+        {
+            ([], [], Some(_)) => vec![&PRESETS[0]],
+            ([], [], None) => PRESETS.iter().collect(),
+            (names, _, _) if names.iter().any(|name| name == ALL) => {
+                config::names().map(preset).collect()
+            }
+            (names, _, _) => names.iter().map(|name| preset(name)).collect(),
+        };
+        for path in &self.config {
+            policies.push(config::load(path)?);
         }
+        Ok(policies)
+    }
+
+    /// Whether the runs that a policy judged wrong are listed.
+    pub(crate) fn lists_wrong_runs(&self) -> bool {
+        let is_one = match (&self.preset[..], &self.config[..]) {
+            ([name], []) => name != ALL,
+            ([], [_]) => true,
+            _ => false,
+        };
+        self.verbose || is_one
     }
 }
 
@@ -183,11 +220,18 @@ pub(crate) enum OutputFormat {
     Jsonl,
 }
 
+/// What the figures are broken down by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// The first folder of a run's file
+    Source,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableFormat {
     /// For people
     Human,
-    /// One JSON object a line for each preset
+    /// One JSON object a line for each policy, or each of its sources
     Jsonl,
 }
 
@@ -209,11 +253,18 @@ pub(crate) enum PolicyFormat {
 
 /// The preset that the parser let pass.
 fn preset(name: &str) -> &'static Preset {
-    Preset::named(name).unwrap_or(&PRESETS[0])
+    config::named(name).unwrap_or(&PRESETS[0])
 }
 
 fn preset_names() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.policy.name()).collect()
+    config::names().collect()
+}
+
+/// What stands for every policy that has a name.
+const ALL: &str = "all";
+
+fn preset_names_or_all() -> Vec<&'static str> {
+    config::names().chain([ALL]).collect()
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.

@@ -1,6 +1,8 @@
-//! Policies in files: `--config`, and `presets --format toml`, which prints what that reads.
+//! Policies in files: `--config`, what comes with the program, and `presets --format toml`, which
+//! prints what those are read from.
 
 mod fields;
+mod published;
 mod read;
 mod recipe;
 mod tools;
@@ -13,6 +15,7 @@ use unstuck_text::Preset;
 
 use crate::exit::Exit;
 use crate::setup;
+pub(crate) use published::{named, names, text};
 pub(crate) use write::{HINT, config};
 
 /// The policy that the file `path` describes; what is wrong with it is said on standard error.

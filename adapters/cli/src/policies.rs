@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use unstuck_core::{
-    Action, Basis, Ladder, Outcomes, Pattern, Policy, Progress, Rule, Select, Silence, Tag,
+    Action, Basis, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Select, Silence, Tag,
     TextRule, Texts,
 };
 use unstuck_text::{PRESETS, Preset};
 
 use crate::args::{PolicyFormat, Presets};
-use crate::config::{HINT, config};
+use crate::config::{self, HINT};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
 
@@ -20,7 +20,8 @@ pub(crate) fn run(presets: &Presets) -> Exit {
     let (reader, text) = match (presets.format, presets.preset()) {
         (PolicyFormat::Human, Some(preset)) => (Reader::Person, policy(preset.policy)),
         (PolicyFormat::Human, None) => {
-            let all: Vec<String> = PRESETS.iter().map(|preset| policy(preset.policy)).collect();
+            let all = config::names().filter_map(config::named);
+            let all: Vec<String> = all.map(|preset| policy(preset.policy)).collect();
             (Reader::Person, all.join("\n"))
         }
         (PolicyFormat::Toml, preset) => (Reader::Program, toml(preset.unwrap_or(&PRESETS[0]))),
@@ -31,11 +32,14 @@ pub(crate) fn run(presets: &Presets) -> Exit {
     }
 }
 
-/// The preset as a configuration to begin with.
+/// The policy as a configuration to begin with.
 fn toml(preset: &Preset) -> String {
     let name = preset.policy.name();
+    if let Some(text) = config::text(name) {
+        return text.to_owned();
+    }
     let head = format!("# The preset {name}: change it, and give it to `unstuck scan --config`.");
-    format!("{head}\n{}{HINT}", config(preset))
+    format!("{head}\n{}{HINT}", config::config(preset))
 }
 
 fn policy(policy: &Policy<'_>) -> String {
@@ -60,7 +64,18 @@ fn policy(policy: &Policy<'_>) -> String {
     if !exempt.is_empty() {
         let _ = writeln!(text, "  exempt: {}", exempt.join(", "));
     }
+    text.push_str(&phases(policy));
     text
+}
+
+/// When in a run the policy asks for more repetitions, or for fewer.
+fn phases(policy: &Policy<'_>) -> String {
+    let (early, late) = policy.phases();
+    let phase = |when: &str, phase: Phase| match phase.patience {
+        0 => String::new(),
+        patience => format!("  {when} {} calls: {patience:+} repetitions\n", phase.calls),
+    };
+    phase("in the first", early) + &phase("after", late)
 }
 
 fn condition(rule: &Rule<'_>) -> String {
@@ -95,6 +110,9 @@ fn pattern(pattern: Pattern) -> String {
         }
         Pattern::Recurrence { times, within, novel } => {
             format!("{times} within {within}, at most {novel} novel between")
+        }
+        Pattern::Cycle { period_min, period_max, laps } if period_min == period_max => {
+            format!("a cycle of {period_min}, {laps} laps")
         }
         Pattern::Cycle { period_min, period_max, laps } => {
             format!("a cycle of {period_min} to {period_max}, {laps} laps")

@@ -5,6 +5,7 @@
 
 mod courses;
 mod found;
+mod nearest;
 mod numbering;
 mod trail;
 mod worker;
@@ -17,6 +18,7 @@ use unstuck_trace::{Call, Event, Message, Outcome};
 
 use courses::{Courses, Now};
 pub(crate) use found::{Findings, Found, Place, Shown};
+pub(crate) use nearest::Nearest;
 pub(crate) use trail::{Explained, Step, Wanted};
 use worker::{Given, Worker};
 
@@ -39,6 +41,7 @@ pub(crate) struct Replay {
     found: Vec<Found>,
     courses: Courses,
     explained: Vec<Explained>,
+    measured: Measured,
     calls: usize,
     /// Counts the events, to tell which worker was unseen for longest.
     clock: u64,
@@ -55,6 +58,7 @@ impl Replay {
             found: Vec::new(),
             courses: Courses::default(),
             explained: Vec::new(),
+            measured: Measured::No,
             calls: 0,
             clock: 0,
         }
@@ -63,6 +67,11 @@ impl Replay {
     /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
     pub(crate) fn explaining(self, wanted: Option<Wanted>) -> Self {
         Self { wanted, ..self }
+    }
+
+    /// Keeps which rule comes nearest to a finding.
+    pub(crate) fn measuring(self) -> Self {
+        Self { measured: Measured::Yes(None), ..self }
     }
 
     /// Takes in one event of the trace.
@@ -81,7 +90,11 @@ impl Replay {
         self.end_run();
         self.found.sort_by_key(|found| found.calls_before);
         self.explained.sort_by_key(|one| one.steps.first().map(|step| step.shown.index));
-        Findings { found: self.found, ends: self.courses.ends, explained: self.explained }
+        let nearest = match self.measured {
+            Measured::No => None,
+            Measured::Yes(nearest) => nearest,
+        };
+        Findings { found: self.found, ends: self.courses.ends, explained: self.explained, nearest }
     }
 
     /// The run is over: what follows has nothing to do with it.
@@ -134,18 +147,31 @@ impl Replay {
         let given = self.workers[place].call(&self.preset.recipe, call);
         self.calls = call.index + 1;
         self.note_each(place, given);
+        self.measure(place, call.index);
     }
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
         let Some(&place) = self.places.get(outcome.worker) else { return };
         let given = self.workers[place].outcome(&self.preset.recipe, outcome);
         self.note_each(place, given);
+        self.measure(place, outcome.call);
     }
 
     fn message(&mut self, message: &Message<'_>) {
         let place = self.place_of(message.worker);
         let given = self.workers[place].message(&self.preset.recipe, message);
         self.note_each(place, given);
+        self.measure(place, message.index);
+    }
+
+    /// Asks, where that is wanted, how near the rules are after the call or message `at`; once
+    /// something was found, there is no need.
+    fn measure(&mut self, place: usize, at: usize) {
+        let Measured::Yes(nearest) = &mut self.measured else { return };
+        if self.found.is_empty() {
+            let near = self.workers[place].engine.nearness();
+            *nearest = Nearest::of(*nearest, near, self.preset.policy, at);
+        }
     }
 
     fn note_each(&mut self, place: usize, given: impl IntoIterator<Item = Given>) {
@@ -188,6 +214,12 @@ impl Replay {
             },
         });
     }
+}
+
+/// Whether it is kept which rule came nearest to a finding, and which that is.
+enum Measured {
+    No,
+    Yes(Option<Nearest>),
 }
 
 /// Adds `new`; of more than `most` the oldest leaves, and is given.

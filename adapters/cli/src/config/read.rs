@@ -7,10 +7,10 @@ use unstuck_core::{
     Action, Basis, Flaw, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, Rule, Rung,
     Select, Silence, Tag, TagSet, TextRule, Texts,
 };
-use unstuck_text::{PRESETS, Preset, Recipe};
+use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
-use super::{recipe, tools};
+use super::{published, recipe, tools};
 use crate::setup::Mistake;
 use crate::shown::plain;
 
@@ -78,9 +78,8 @@ fn named_preset(
     fields: &Fields<'_>,
     node: &Node<'_>,
 ) -> Result<(Policy<'static>, Recipe), Mistake> {
-    let Some(preset) = Preset::named(text(node)?) else {
-        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.policy.name()).collect();
-        return Err(unknown(node, &names));
+    let Some(preset) = published::named(text(node)?) else {
+        return Err(unknown(node, &published::names().collect::<Vec<_>>()));
     };
     let name = preset.policy.name();
     for key in OF_PRESET {

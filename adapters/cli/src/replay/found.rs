@@ -2,6 +2,7 @@
 
 use unstuck_core::{Action, Finding};
 
+use super::nearest::Nearest;
 use super::trail::Explained;
 
 /// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
@@ -56,6 +57,8 @@ pub(crate) struct Findings {
     pub(crate) ends: Vec<usize>,
     /// What each worker did in the loop that is asked for, in the order of where that begins.
     pub(crate) explained: Vec<Explained>,
+    /// The rule that came nearest before anything was found, where it is asked for that.
+    pub(crate) nearest: Option<Nearest>,
 }
 
 impl Shown {

@@ -181,6 +181,13 @@ pub(crate) fn repeated(record: &str) -> String {
     format!("{record}\n").repeat(6)
 }
 
+/// A call of a native trace, as text, in which keys keep their order.
+pub(crate) fn record(tool: &str, args: &str, result: &str, failed: bool) -> String {
+    format!(
+        r#"{{"type":"call","tool":"{tool}","args":{args},"result":"{result}","is_error":{failed}}}"#
+    ) + "\n"
+}
+
 /// A native trace of an agent that says one thing, and then another many times over in one turn.
 pub(crate) fn echo() -> String {
     let said = |text: &str| format!(r#"{{"type":"message","role":"assistant","text":"{text}"}}"#);

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod config;
+mod eval;
 mod exits;
 mod explain;
 mod feedback;
@@ -12,6 +13,7 @@ mod jobs;
 mod json;
 mod manual;
 mod outputs;
+mod published;
 mod readme;
 mod real_runs;
 mod recorded;

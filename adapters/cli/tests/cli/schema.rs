@@ -9,6 +9,7 @@ use unstuck_trace::Format;
 use crate::harness::{
     CLEAN, Folder, echo, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
 };
+use crate::published::RULE_SETS;
 
 /// What is said of a trace.
 const TRACE: [&str; 9] =
@@ -138,7 +139,7 @@ fn every_preset_that_is_listed_can_be_chosen() {
         .filter(|line| !line.starts_with(' ') && !line.is_empty())
         .map(|line| line.split([' ', ',']).next().expect("a name"))
         .collect();
-    assert_eq!(names, PRESETS);
+    assert!(names.iter().eq(PRESETS.iter().chain(&RULE_SETS)), "{names:?}");
     let alone: Vec<String> = names.iter().map(|name| unstuck(["presets", name]).out).collect();
     assert_eq!(alone.join("\n"), listed);
 }
@@ -192,6 +193,7 @@ fn scores_have_the_fields_of_the_table() {
     for score in &scores {
         let fields = [
             "preset",
+            "source",
             "runs",
             "hits",
             "missed",
@@ -200,8 +202,11 @@ fn scores_have_the_fields_of_the_table() {
             "recall",
             "precision",
             "f1",
+            "f1_interval",
             "false_alarm_rate",
+            "false_alarm_rate_interval",
             "median_lag",
+            "saved",
         ];
         has_fields(score, fields);
         assert_eq!(score["runs"], listed(&labels()).len(), "{score}");

@@ -83,6 +83,11 @@ fn help_for_scan() {
 }
 
 #[test]
+fn help_for_eval() {
+    insta::assert_snapshot!(unstuck(["eval", "--help"]).out);
+}
+
+#[test]
 fn help_in_short() {
     insta::assert_snapshot!(unstuck(["-h"]).out);
 }

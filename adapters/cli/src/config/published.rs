@@ -1,0 +1,68 @@
+//! The rule sets of other agents, which come with the program as files.
+
+use unstuck_text::{PRESETS, Preset};
+
+use super::read;
+
+/// A rule set, by its name.
+struct Published {
+    name: &'static str,
+    /// Its file, as `--config` reads it.
+    text: &'static str,
+}
+
+const PUBLISHED: [Published; 6] = [
+    Published { name: "openhands", text: include_str!("../../policies/openhands.toml") },
+    Published { name: "gemini-cli", text: include_str!("../../policies/gemini-cli.toml") },
+    Published { name: "crush", text: include_str!("../../policies/crush.toml") },
+    Published { name: "cline", text: include_str!("../../policies/cline.toml") },
+    Published { name: "stella", text: include_str!("../../policies/stella.toml") },
+    Published { name: "forge", text: include_str!("../../policies/forge.toml") },
+];
+
+/// The names of all policies that can be chosen by name, the default first, the presets before the
+/// rule sets of others.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let presets = PRESETS.iter().map(|preset| preset.policy.name());
+    presets.chain(PUBLISHED.iter().map(|published| published.name))
+}
+
+/// The policy called `name`: a preset, or the rule set of another agent, which is read now.
+pub(crate) fn named(name: &str) -> Option<&'static Preset> {
+    let published = || read::preset(text(name)?).ok();
+    Preset::named(name).or_else(published)
+}
+
+/// The file of the rule set `name`; none of a preset, which has no file.
+pub(crate) fn text(name: &str) -> Option<&'static str> {
+    PUBLISHED.iter().find(|published| published.name == name).map(|published| published.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_there_under_its_name() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/policies");
+        let files = fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file"));
+        let stem = |name: &str| name.strip_suffix(".toml").expect("a policy").to_owned();
+        let files = files.map(|file| stem(file.file_name().to_str().expect("UTF-8")));
+        let names = PUBLISHED.iter().map(|published| published.name.to_owned());
+        assert_eq!(files.collect::<BTreeSet<_>>(), names.collect());
+    }
+
+    #[test]
+    fn every_name_is_that_of_its_policy_and_of_no_other() {
+        let mut seen = BTreeSet::new();
+        for name in names() {
+            let preset = named(name).unwrap_or_else(|| panic!("{name} cannot be read"));
+            assert_eq!(preset.policy.name(), name);
+            assert!(seen.insert(name), "{name} stands twice");
+        }
+        assert!(named("nobody").is_none());
+    }
+}

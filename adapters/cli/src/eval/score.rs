@@ -1,0 +1,171 @@
+//! Scores: how well one policy did on some runs.
+
+use serde::Serialize;
+
+use super::interval::{Interval, Intervals};
+use super::labels::Outcome;
+use super::runs::Run;
+
+/// How many runs had which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    hits: usize,
+    missed: usize,
+    early: usize,
+    false_alarms: usize,
+    quiet: usize,
+}
+
+impl Counts {
+    pub(super) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            *match outcome {
+                Outcome::Hit { .. } => &mut counts.hits,
+                Outcome::Missed => &mut counts.missed,
+                Outcome::Early => &mut counts.early,
+                Outcome::FalseAlarm => &mut counts.false_alarms,
+                Outcome::Quiet => &mut counts.quiet,
+            } += 1;
+        }
+        counts
+    }
+
+    fn recall(&self) -> Option<f64> {
+        ratio(self.hits, self.hits + self.missed + self.early)
+    }
+
+    fn precision(&self) -> Option<f64> {
+        ratio(self.hits, self.hits + self.early + self.false_alarms)
+    }
+
+    pub(super) fn f1(&self) -> Option<f64> {
+        let wrong = self.missed + 2 * self.early + self.false_alarms;
+        ratio(2 * self.hits, 2 * self.hits + wrong)
+    }
+
+    /// The share of the runs without a loop in which something was found.
+    pub(super) fn false_alarm_rate(&self) -> Option<f64> {
+        ratio(self.false_alarms, self.false_alarms + self.quiet)
+    }
+}
+
+/// How well one policy did.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Score {
+    pub(super) preset: &'static str,
+    /// Where the runs come from; none if from anywhere.
+    pub(super) source: Option<String>,
+    pub(super) runs: usize,
+    hits: usize,
+    missed: usize,
+    pub(super) early: usize,
+    false_alarms: usize,
+    /// Ratios are none where there is nothing to divide by.
+    pub(super) recall: Option<f64>,
+    pub(super) precision: Option<f64>,
+    pub(super) f1: Option<f64>,
+    pub(super) f1_interval: Option<Interval>,
+    pub(super) false_alarm_rate: Option<f64>,
+    pub(super) false_alarm_rate_interval: Option<Interval>,
+    pub(super) median_lag: Option<i64>,
+    /// How many calls the loops that were found went on for after that.
+    pub(super) saved: usize,
+}
+
+impl Score {
+    /// What the policy `preset`, the one at `place`, made of the `runs` that come from `source`.
+    pub(super) fn of(
+        preset: &'static str,
+        source: Option<&str>,
+        place: usize,
+        runs: &[Run],
+    ) -> Self {
+        let runs =
+            runs.iter().filter(|run| source.is_none_or(|source| run.label.source() == source));
+        let outcomes: Vec<Outcome> = runs.map(|run| run.judged[place].outcome).collect();
+        Self { source: source.map(str::to_owned), ..Self::of_outcomes(preset, &outcomes) }
+    }
+
+    fn of_outcomes(preset: &'static str, outcomes: &[Outcome]) -> Self {
+        let counts = Counts::of(outcomes.iter().copied());
+        let Intervals { f1: f1_interval, false_alarm_rate: false_alarm_rate_interval } =
+            Intervals::of(outcomes);
+        Self {
+            preset,
+            source: None,
+            runs: outcomes.len(),
+            hits: counts.hits,
+            missed: counts.missed,
+            early: counts.early,
+            false_alarms: counts.false_alarms,
+            recall: counts.recall(),
+            precision: counts.precision(),
+            f1: counts.f1(),
+            f1_interval,
+            false_alarm_rate: counts.false_alarm_rate(),
+            false_alarm_rate_interval,
+            median_lag: median_lag(outcomes),
+            saved: saved(outcomes),
+        }
+    }
+}
+
+/// The middle lag; of an even number the lower of the two.
+fn median_lag(outcomes: &[Outcome]) -> Option<i64> {
+    let lags = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Hit { lag, .. } => *lag,
+        _ => None,
+    });
+    let mut lags: Vec<i64> = lags.collect();
+    lags.sort_unstable();
+    lags.get(lags.len().checked_sub(1)? / 2).copied()
+}
+
+fn saved(outcomes: &[Outcome]) -> usize {
+    let saved = outcomes.iter().map(|outcome| match outcome {
+        Outcome::Hit { saved, .. } => *saved,
+        _ => 0,
+    });
+    saved.sum()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
+fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Score};
+
+    #[test]
+    fn the_score_follows_its_definitions() {
+        let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
+        let outcomes = [
+            hit(0, 4),
+            hit(2, 0),
+            hit(9, 3),
+            Outcome::Missed,
+            Outcome::Early,
+            Outcome::FalseAlarm,
+            Outcome::Quiet,
+            Outcome::Quiet,
+            Outcome::Quiet,
+        ];
+        let score = Score::of_outcomes("x", &outcomes);
+        assert_eq!((score.recall, score.precision), (Some(0.6), Some(0.6)));
+        assert_eq!((score.f1, score.false_alarm_rate), (Some(0.6), Some(0.25)));
+        assert_eq!((score.median_lag, score.saved), (Some(2), 7));
+        let ([low, high], rate) = (score.f1_interval.expect("an interval"), 0.6);
+        assert!(low < rate && rate < high, "{low} {high}");
+    }
+
+    #[test]
+    fn nothing_to_judge_is_no_division_by_zero() {
+        let score = Score::of_outcomes("x", &[]);
+        assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
+        assert_eq!((score.f1_interval, score.false_alarm_rate_interval), (None, None));
+        assert_eq!((score.median_lag, score.saved), (None, 0));
+    }
+}

@@ -1,0 +1,126 @@
+//! What `eval` prints of scores: a table for people, lines for programs.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
+
+use super::interval::{Interval, RESAMPLINGS};
+use super::score::Score;
+use crate::machine::escaped;
+use crate::shown::{COLUMNS, counted, plain, shortened};
+
+/// The most columns that the name of a policy or a source takes: so many as the longest preset.
+const NAME_MAX: usize = 22;
+
+/// What stands for a number that there is none of.
+const NONE: &str = "-";
+
+const STRONG: Style = Style::new().bold();
+
+/// What is shown, of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    Policies,
+    Sources,
+    PolicyIntervals,
+    SourceIntervals,
+}
+
+/// A column: its head, and what stands below.
+type Column = (&'static str, fn(&Score) -> String);
+
+const PRESET: Column = ("preset", |score| name(score.preset));
+const SOURCE: Column = ("source", |score| name(score.source.as_deref().unwrap_or("all")));
+const RUNS: Column = ("runs", |score| score.runs.to_string());
+const RECALL: Column = ("recall", |score| number(score.recall));
+const PRECISION: Column = ("precision", |score| number(score.precision));
+const F1: Column = ("F1", |score| number(score.f1));
+const F1_INTERVAL: Column = ("95 %", |score| ends(score.f1_interval));
+const FALSE_ALARMS: Column = ("false alarms", |score| percent(score.false_alarm_rate));
+const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_interval));
+const EARLY: Column = ("early", |score| score.early.to_string());
+const LAG: Column =
+    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
+const SAVED: Column = ("saved", |score| score.saved.to_string());
+
+impl View {
+    /// No more than fits into 80 columns.
+    fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Policies => &[PRESET, RECALL, PRECISION, F1, FALSE_ALARMS, EARLY, LAG, SAVED],
+            Self::Sources => &[SOURCE, RUNS, RECALL, PRECISION, F1, FALSE_ALARMS, LAG, SAVED],
+            Self::PolicyIntervals => &[PRESET, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
+            Self::SourceIntervals => &[SOURCE, RUNS, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
+        }
+    }
+}
+
+/// A table of each list of scores, and how many `runs` they are of.
+pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
+    let mut text = String::new();
+    for scores in scores {
+        if let (View::Sources | View::SourceIntervals, Some(score)) = (view, scores.first()) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{STRONG}{}{STRONG:#}", plain(score.preset));
+        }
+        text.push_str(&table(view.columns(), scores));
+        text.push_str("\n\n");
+    }
+    if matches!(view, View::PolicyIntervals | View::SourceIntervals) {
+        text.push_str(&legend());
+    }
+    text + &counted(runs, "run") + "\n"
+}
+
+/// What the intervals are, and are not.
+fn legend() -> String {
+    let legend = format!(
+        "95 %: of {RESAMPLINGS} draws of as many runs from these. Where n runs are all alike there \
+         is nothing to draw from, and 3 in n could still be otherwise."
+    );
+    textwrap::fill(&legend, COLUMNS) + "\n"
+}
+
+fn table(columns: &[Column], scores: &[Score]) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(columns.iter().map(|(head, _)| *head));
+    for score in scores {
+        table.add_row(columns.iter().map(|(_, cell)| cell(score)));
+    }
+    for (n, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if n > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+fn name(name: &str) -> String {
+    shortened(&plain(name), NAME_MAX)
+}
+
+fn number(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
+fn percent(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
+}
+
+fn ends(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("{low:.2}–{high:.2}"))
+}
+
+fn percents(interval: Option<Interval>) -> String {
+    let percents = |[low, high]: Interval| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0);
+    interval.map_or_else(|| NONE.to_owned(), percents)
+}
+
+/// Each score as a line of JSON.
+pub(super) fn lines(scores: &[Vec<Score>]) -> String {
+    // Names and numbers alone: there is nothing that could fail.
+    let line = |score| escaped(serde_json::to_string(score).unwrap_or_default()) + "\n";
+    scores.iter().flatten().map(line).collect()
+}

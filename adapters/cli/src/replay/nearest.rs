@@ -1,0 +1,69 @@
+//! Which rule came nearest to a finding, where none did.
+
+use unstuck_core::{Nearness, Policy};
+
+/// How near the nearest rule came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Nearest {
+    pub(crate) rule: &'static str,
+    /// How many calls or turns of its pattern there were, of how many that it takes; all of them,
+    /// where the rule asks for something more.
+    pub(crate) held: u16,
+    pub(crate) needed: u16,
+    /// The first call or message at which it was as near.
+    pub(crate) at: usize,
+}
+
+impl Nearest {
+    /// The nearest of `before` and of what every rule holds at `at`.
+    pub(super) fn of(
+        before: Option<Self>,
+        near: impl Iterator<Item = Nearness>,
+        policy: &'static Policy<'static>,
+        at: usize,
+    ) -> Option<Self> {
+        // A single call is the beginning of everything.
+        near.filter(|near| near.held > 1).fold(before, |before, near| {
+            let is_nearer = before.is_none_or(|before| before.is_behind(near));
+            let Nearness { rule, held, needed, .. } = near;
+            let now = Self { rule: policy.rule_name(rule), held, needed, at };
+            if is_nearer { Some(now) } else { before }
+        })
+    }
+
+    /// Whether `near` is a larger part of what its rule takes.
+    fn is_behind(&self, near: Nearness) -> bool {
+        let part = |held: u16, of: u16| u32::from(held) * u32::from(of);
+        part(near.held, self.needed) > part(self.held, near.needed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_core::RuleIndex;
+    use unstuck_text::PRESETS;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_part_is_the_nearest_and_of_equals_the_first() {
+        let policy = PRESETS[0].policy;
+        let near = |rule, held, needed| Nearness { rule: RuleIndex::Call(rule), held, needed };
+        let mut nearest = None;
+        for (at, rules) in [
+            (0, [near(0, 1, 3), near(1, 0, 4)]),
+            (1, [near(0, 1, 3), near(1, 2, 4)]),
+            (2, [near(0, 2, 3), near(1, 2, 4)]),
+            (3, [near(0, 2, 3), near(1, 2, 3)]),
+        ] {
+            nearest = Nearest::of(nearest, rules.into_iter(), policy, at);
+            let expected = [
+                None,
+                Some(Nearest { rule: "cycle", held: 2, needed: 4, at: 1 }),
+                Some(Nearest { rule: "same-effect", held: 2, needed: 3, at: 2 }),
+                Some(Nearest { rule: "same-effect", held: 2, needed: 3, at: 2 }),
+            ];
+            assert_eq!(nearest, expected[at]);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What `eval` makes of labelled runs, of which a few are written here.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    CLEAN, Folder, Ran, evaluated, labels, listed, program, record, runs, scan, stuck, unstuck,
+};
+use crate::published::RULE_SETS;
+
+/// A source whose name is longer than its column.
+const LONG: &str = "a-source-with-quite-a-long-name";
+
+/// A policy of one's own, whose name is longer than its column.
+const OWN: &str = r#"
+name = "a policy of one's own, and a strict one"
+window = 10
+
+[[rule]]
+name = "twice"
+args = "same_tool"
+results = "ignored"
+pattern = { times = 2 }
+progress = "ignore"
+ladder.rungs = [{ count = 2, action = "warn" }]
+"#;
+
+/// A call of a native trace.
+fn call(tool: &str, what: &str, result: &str) -> String {
+    record(tool, &json!({ "what": what }).to_string(), result, false)
+}
+
+/// So many calls of a native trace.
+fn calls(count: usize, call: impl Fn(usize) -> String) -> String {
+    (0..count).map(call).collect()
+}
+
+/// A folder with runs of three sources, their labels, and a policy.
+fn labelled() -> Folder {
+    let folder = Folder::new();
+    let said = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
+    // Three times the same, and then the loop that is meant.
+    let early = calls(3, |_| call("read", "a.rs", "fn a() {}"))
+        + &calls(3, |n| call("read", &n.to_string(), &format!("line {n}")))
+        + &calls(4, |_| call("edit", "a.rs", "no such text"));
+    for (file, run) in [
+        ("alpha/stuck.jsonl", stuck()),
+        ("alpha/clean.jsonl", CLEAN.to_owned()),
+        ("alpha/early.jsonl", early),
+        ("beta/poll.jsonl", calls(5, |n| call("bash", "jobs", &format!("{n} done")))),
+        ("beta/search.jsonl", calls(8, |n| call("grep", &n.max(1).to_string(), "no match"))),
+        ("beta/talk.jsonl", format!("{said}\n").repeat(5)),
+        (&format!("{LONG}/clean.jsonl"), CLEAN.to_owned()),
+    ] {
+        folder.file(&format!("runs/{file}"), run);
+    }
+    let label = |file: &str,
+                 is_loop: &str,
+                 [start, stuck_at, end]: [Option<u64>; 3],
+                 kind: &str| {
+        json!({ "file": file, "loop": is_loop, "start": start, "stuck_at": stuck_at, "end": end, "kind": kind })
+    };
+    let labels = [
+        label("alpha/stuck.jsonl", "yes", [Some(0), Some(2), Some(4)], "exact"),
+        label("alpha/clean.jsonl", "no", [None; 3], "short"),
+        label("alpha/early.jsonl", "yes", [Some(6), Some(8), None], "exact"),
+        label("beta/poll.jsonl", "no", [None; 3], "poll"),
+        label("beta/search.jsonl", "yes", [None, Some(4), None], "similar"),
+        label("beta/talk.jsonl", "yes", [None, Some(2), None], "talk"),
+        label(&format!("{LONG}/clean.jsonl"), "no", [None; 3], "short"),
+    ];
+    folder.file("labels.jsonl", labels.map(|label| label.to_string()).join("\n"));
+    folder.file("own.toml", OWN);
+    folder
+}
+
+/// Runs `unstuck eval` on the runs in `folder`, from there, so that no path of this machine is in
+/// the text.
+fn eval(folder: &Folder, options: &[&str]) -> Ran {
+    let mut command = program();
+    command.current_dir(folder.path()).args(["eval", "--labels", "labels.jsonl", "runs"]);
+    Ran::of(command.args(options).output().expect("a program that starts"))
+}
+
+/// What a person is told, where nothing is wrong.
+fn told(options: &[&str]) -> String {
+    let ran = eval(&labelled(), options);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{options:?}");
+    ran.out
+}
+
+#[test]
+fn policies_by_name_and_from_files_stand_in_one_table() {
+    let options =
+        ["--preset", "balanced", "--preset", "stella", "--config", "own.toml", "--preset", "nudge"];
+    insta::assert_snapshot!(told(&options));
+}
+
+#[test]
+fn figures_by_source() {
+    insta::assert_snapshot!(told(&["--by", "source"]));
+}
+
+#[test]
+fn figures_with_their_intervals() {
+    insta::assert_snapshot!(told(&["--intervals", "--preset", "all", "--config", "own.toml"]));
+}
+
+#[test]
+fn figures_by_source_with_their_intervals() {
+    let options = ["--by", "source", "--intervals", "--preset", "nudge", "--preset", "forge"];
+    insta::assert_snapshot!(told(&options));
+}
+
+#[test]
+fn what_was_judged_wrong_and_why() {
+    insta::assert_snapshot!(told(&["--verbose", "--preset", "balanced", "--config", "own.toml"]));
+}
+
+#[test]
+fn a_table_is_never_wider_than_a_terminal() {
+    let folder = labelled();
+    for options in
+        [&[][..], &["--intervals"], &["--by", "source"], &["--by", "source", "--intervals"]]
+    {
+        let all = ["--preset", "all", "--config", "own.toml"];
+        let ran = eval(&folder, &[options, &all].concat());
+        let widest = ran.out.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{}", ran.out);
+    }
+}
+
+#[test]
+fn all_is_every_policy_that_has_a_name() {
+    let lines =
+        eval(&labelled(), &["--preset", "all", "--config", "own.toml", "--format", "jsonl"]);
+    let lines = lines.lines();
+    let names: Vec<&str> = lines.iter().filter_map(|score| score["preset"].as_str()).collect();
+    let listed = unstuck(["presets"]).out;
+    let heads = listed.lines().filter(|line| !line.starts_with(' ') && !line.is_empty());
+    let heads = heads.filter_map(|head| head.split([' ', ',']).next());
+    assert!(names.iter().copied().eq(heads.chain(["a policy of one's own, and a strict one"])));
+    assert!(RULE_SETS.iter().all(|rules| names.contains(rules)));
+}
+
+#[test]
+fn the_sources_add_up() {
+    let ran = eval(&labelled(), &["--by", "source", "--preset", "nudge", "--format", "jsonl"]);
+    let scores = ran.lines();
+    let (all, sources) = scores.split_last().expect("a line of all");
+    assert_eq!(all["source"], Value::Null);
+    let names: Vec<&str> = sources.iter().filter_map(|score| score["source"].as_str()).collect();
+    assert_eq!(names, [LONG, "alpha", "beta"]);
+    for field in ["runs", "hits", "missed", "early", "false_alarms", "saved"] {
+        let sum: u64 = sources.iter().filter_map(|score| score[field].as_u64()).sum();
+        assert_eq!(all[field], sum, "{field}");
+    }
+    let whole = eval(&labelled(), &["--preset", "nudge", "--format", "jsonl"]);
+    assert_eq!(whole.only_line(), *all);
+}
+
+#[test]
+fn an_interval_holds_its_figure_and_is_the_same_each_time() {
+    let eval = || evaluated(&labels(), &runs(), &["--preset", "all", "--format", "jsonl"]);
+    let ran = eval();
+    for score in ran.lines() {
+        for figure in ["f1", "false_alarm_rate"] {
+            let value = score[figure].as_f64().expect("a figure");
+            let interval = &score[format!("{figure}_interval")];
+            let [low, high] = [0, 1].map(|end| interval[end].as_f64().expect("an end"));
+            assert!(low <= value && value <= high, "{figure}: {score}");
+            assert!(low < high || value == 0.0 || (value - 1.0).abs() < 1e-9, "{figure}: {score}");
+        }
+    }
+    assert_eq!(eval().out, ran.out);
+}
+
+#[test]
+fn what_is_saved_is_what_came_after_the_findings_that_scan_makes() {
+    for preset in ["balanced", "cycles", "stella"] {
+        let mut saved = 0;
+        for label in listed(&labels()).iter().filter(|label| label["loop"] == "yes") {
+            let path = runs().join(label["file"].as_str().expect("a file"));
+            let report = scan(&path, &["--format", "jsonl", "--preset", preset]).only_line();
+            let first = &report["findings"][0];
+            let at = first["at_call"].as_u64().or(first["at_message"].as_u64());
+            let end = label["end"].as_u64().expect("an end");
+            saved += at.filter(|at| Some(*at) >= label["start"].as_u64()).map_or(0, |at| end - at);
+        }
+        let score = evaluated(&labels(), &runs(), &["--preset", preset, "--format", "jsonl"]);
+        assert_eq!(score.only_line()["saved"], saved, "{preset}");
+        assert!(saved > 0, "{preset}");
+    }
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_left_out_and_said_once() {
+    let folder = labelled();
+    folder.file("runs/beta/poll.jsonl", "no transcript");
+    for options in [&["--preset", "all"][..], &["--by", "source"], &["--verbose"]] {
+        let ran = eval(&folder, options);
+        assert_eq!(ran.exit, 3, "{options:?}");
+        assert_eq!(ran.err.matches("poll.jsonl").count(), 1, "{}", ran.err);
+        assert!(ran.out.contains("6 runs"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_is_4_whatever_the_others_are() {
+    let folder = labelled();
+    folder.file("wrong.toml", OWN.replace("times = 2", "times = 1"));
+    for options in [
+        &["--config", "wrong.toml"][..],
+        &["--config", "own.toml", "--config", "wrong.toml"],
+        &["--preset", "all", "--config", "missing.toml"],
+    ] {
+        let ran = eval(&folder, options);
+        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{options:?}: {}", ran.err);
+        let name = Path::new(options[options.len() - 1]);
+        assert!(ran.err.contains(&*name.to_string_lossy()), "{}", ran.err);
+    }
+}
+
+#[test]
+fn an_end_that_is_no_number_is_a_bad_label() {
+    let folder = labelled();
+    folder.file("labels.jsonl", r#"{"file":"alpha/clean.jsonl","loop":"no","end":"soon"}"#);
+    let ran = eval(&folder, &[]);
+    assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
+    assert!(ran.err.contains("line 1: not a label") && ran.err.contains("\"end\""), "{}", ran.err);
+}
