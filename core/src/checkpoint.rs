@@ -149,7 +149,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         let runs = rules.iter().map(|rule| usize::from(rule.pattern.runs()));
         let runs = runs.fold(0, usize::saturating_add);
         let window = &detector.window;
-        let tracks = rules.iter().zip(&detector.tracks);
+        let tracks = rules.iter().zip((0..).map(|place| detector.tracks.at(place)));
         Self {
             version: Version,
             rules: detector.policy.digest(),
@@ -288,8 +288,8 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
             *run = (*counts.next()?).min(calls);
         }
         let running = runs.iter().any(|run| *run > 0);
-        *detector.tracks.get_mut(place)? =
-            Track::restored(*seen & held, (*streak).min(calls), running);
+        let track = Track::restored(*seen & held, (*streak).min(calls), running);
+        detector.tracks.set(place, track);
     }
     (tracks.next().is_none() && counts.next().is_none()).then_some(())
 }

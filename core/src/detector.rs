@@ -12,12 +12,12 @@ use crate::flaw::{Flaw, PolicyError};
 use crate::judge::Climb;
 use crate::ladder::Action;
 use crate::loops::Loops;
-use crate::policy::{Policy, RULES_MAX, RUNS_MAX};
+use crate::policy::{Policy, RUNS_MAX};
 use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
 use crate::rule::Texts;
 use crate::statistics::Statistics;
-use crate::track::Track;
+use crate::track::Tracks;
 use crate::verdict::{RuleIndex, Verdict};
 use crate::window::Window;
 
@@ -76,7 +76,7 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     pub(crate) policy: &'p Policy<'p>,
     pub(crate) window: Window<W>,
     pub(crate) open: Deque<Record, OPEN>,
-    pub(crate) tracks: [Track; RULES_MAX],
+    pub(crate) tracks: Tracks,
     pub(crate) runs: [u16; RUNS_MAX],
     pub(crate) loops: Loops,
     pub(crate) feedback: Feedback,
@@ -129,7 +129,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             policy,
             window: Window::new(),
             open: Deque::new(),
-            tracks: [Track::NEW; RULES_MAX],
+            tracks: Tracks::NEW,
             runs: [0; RUNS_MAX],
             loops: Loops::new(),
             feedback: Feedback::new(),
@@ -317,7 +317,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Forgets what the rules have counted.
     pub(crate) fn forget_patterns(&mut self) {
-        self.tracks = [Track::NEW; RULES_MAX];
+        self.tracks = Tracks::NEW;
         self.runs = [0; RUNS_MAX];
         self.loops.clear();
         self.findings = 0;

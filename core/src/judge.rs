@@ -9,6 +9,7 @@ use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::record::{Record, Status};
 use crate::rule::{Progress, Results, Rule};
+use crate::selection::Seen;
 use crate::track::Hit;
 use crate::verdict::{Finding, RuleIndex, Verdict};
 use crate::window::View;
@@ -38,9 +39,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Judges a record, and moves it into the window.
     pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
         record.moved |= self.improves(&record);
+        let seen = self.policy.selection().of(&record);
         // Nothing in the past is like it: by far the common case.
-        if record.novel && !record.moved && !self.looks_beyond_args(&record) {
-            self.pass(&record);
+        if record.novel && !record.moved && !self.looks_beyond_args(&record, seen) {
+            self.pass(seen);
             self.window.push(&record);
             return Verdict::PROCEED;
         }
@@ -55,22 +57,23 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         verdict
     }
 
-    fn looks_beyond_args(&self, record: &Record) -> bool {
-        self.policy.looks_beyond_args(record, || self.window.has_similar(record))
+    fn looks_beyond_args(&self, record: &Record, seen: Seen) -> bool {
+        self.policy.selection().looks_beyond_args(seen, || self.window.has_similar(record))
     }
 
     /// Shows a record that matches nothing to every rule that is judged when it settles.
-    fn pass(&mut self, record: &Record) {
+    fn pass(&mut self, seen: Seen) {
         let rules = self.policy.rules();
-        let early = self.policy.needs().early;
-        for ((place, rule), track) in (0..).zip(rules).zip(&mut self.tracks) {
-            let settles = !early || !rule.is_judged_early();
-            if settles
-                && track.pass(rule, record)
-                && let Some(runs) = runs_by_rule(&mut self.runs, rules).nth(place)
+        let judged = self.policy.selection().settled();
+        let mut fallen = self.tracks.pass(rules.len(), judged, seen);
+        let mut runs = runs_by_rule(&mut self.runs, rules);
+        while fallen != 0 {
+            if let Some(runs) = runs.next()
+                && fallen & 1 == 1
             {
                 runs.fill(0);
             }
+            fallen >>= 1;
         }
     }
 
@@ -90,9 +93,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     pub(crate) fn cut_early_rules(&mut self, keep: u32) {
         let rules = self.policy.rules();
         let runs = runs_by_rule(&mut self.runs, rules);
-        for ((rule, track), runs) in rules.iter().zip(&mut self.tracks).zip(runs) {
+        for ((place, rule), runs) in rules.iter().enumerate().zip(runs) {
             if rule.is_judged_early() && rule.progress == Progress::Respect {
+                let mut track = self.tracks.at(place);
                 track.cut(runs, keep);
+                self.tracks.set(place, track);
             }
         }
     }
@@ -111,13 +116,15 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let mut found = None;
         let rules = (0_u8..).zip(policy.rules());
         let runs = runs_by_rule(&mut self.runs, policy.rules());
-        for (((place, rule), track), runs) in rules.zip(&mut self.tracks).zip(runs) {
+        for ((place, rule), runs) in rules.zip(runs) {
             if rule.is_judged_early() != (moment == Moment::Announced) {
                 continue;
             }
             let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
             let patience = patience.saturating_add(i16::from(raised));
+            let mut track = self.tracks.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
+            self.tracks.set(usize::from(place), track);
             if let Some(hit) = hit
                 && found.is_none()
             {
@@ -205,7 +212,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
         let place = usize::from(place);
         let rule = self.policy.rules().get(place)?;
-        let mut track = *self.tracks.get(place)?;
+        let mut track = self.tracks.at(place);
         let mut runs = self.runs;
         let own = runs_by_rule(&mut runs, self.policy.rules()).nth(place)?;
         track.observe(own, rule, patience.saturating_add(raised.into()), attempt, view)

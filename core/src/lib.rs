@@ -106,6 +106,7 @@ pub mod presets;
 mod recent;
 mod record;
 mod rule;
+mod selection;
 mod statistics;
 mod tools;
 mod track;

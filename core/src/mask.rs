@@ -8,24 +8,11 @@ use core::ops::{BitAnd, BitOr, Not};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Mask(u64);
 
-/// A mask where four bytes may begin, the newest records first: what is kept in many places wastes
-/// none on its alignment.
-pub(crate) type Halves = [u32; 2];
-
 impl Mask {
     pub(crate) const NONE: Self = Self(0);
 
     pub(crate) const fn new(bits: u64) -> Self {
         Self(bits)
-    }
-
-    pub(crate) fn of_halves([newer, older]: Halves) -> Self {
-        Self(u64::from(older).wrapping_shl(32) | u64::from(newer))
-    }
-
-    pub(crate) fn halves(self) -> Halves {
-        let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0);
-        [half(self.0), half(self.0.wrapping_shr(32))]
     }
 
     /// The `n` newest records. All of them from 64 on.

@@ -48,7 +48,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     fn nearness_of(&self, place: u8, rule: &Rule<'_>) -> Nearness {
         let index = usize::from(place);
-        let track = self.tracks.get(index).copied().unwrap_or(Track::NEW);
+        let track = self.tracks.at(index);
         let patterns = self.policy.rules().iter().map(|rule| usize::from(rule.pattern.runs()));
         let start = patterns.take(index).fold(0, usize::saturating_add);
         let runs = self.runs.get(start..).unwrap_or(&[]);

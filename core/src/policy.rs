@@ -1,8 +1,9 @@
 //! Policies: a set of rules, checked when it is made.
 
 use crate::flaw::{Flaw, PolicyError, flaw_of_ladder, flaw_of_pattern};
-use crate::record::{Call, Record, Tag, TagSet, Tool};
-use crate::rule::{Args, Outcomes, Results, Rule, TextRule};
+use crate::record::{Call, Tag, TagSet, Tool};
+use crate::rule::{Args, Results, Rule, TextRule};
+use crate::selection::Selection;
 use crate::tools::{Phase, ToolRule, Tools};
 use crate::verdict::{LoopId, RuleIndex};
 
@@ -80,6 +81,7 @@ pub struct Policy<'p> {
     early: Phase,
     late: Phase,
     needs: Needs,
+    selection: Selection,
 }
 
 /// What the rules look at, beside equal `args`.
@@ -90,10 +92,6 @@ pub(crate) struct Needs {
     pub(crate) tool: bool,
     pub(crate) result: bool,
     pub(crate) near: bool,
-    /// Whether some rule matches calls with different arguments that did not fail.
-    pub(crate) beyond_args: bool,
-    /// Whether some rule does with any.
-    pub(crate) beyond_failed: bool,
     /// Whether some rule is judged when a call is announced.
     pub(crate) early: bool,
     /// Whether rules are judged with more or less patience than they say.
@@ -106,8 +104,6 @@ impl Needs {
         tool: false,
         result: false,
         near: false,
-        beyond_args: false,
-        beyond_failed: false,
         early: false,
         patience: false,
     };
@@ -119,9 +115,6 @@ impl Needs {
             result: self.result || matches!(rule.results, Results::Same),
             near: self.near || matches!(rule.results, Results::Near),
             early: self.early || rule.is_judged_early(),
-            beyond_args: self.beyond_args
-                || !matches!(rule.args, Args::Same) && !matches!(rule.outcomes, Outcomes::Failed),
-            beyond_failed: self.beyond_failed || !matches!(rule.args, Args::Same),
             patience: self.patience,
         }
     }
@@ -149,6 +142,7 @@ impl<'p> Policy<'p> {
             early: Phase::NEVER_EARLY,
             late: Phase::NEVER_LATE,
             needs: Needs::NONE,
+            selection: Selection::NONE,
         };
         if window == 0 || window > WINDOW_MAX {
             return Err(policy.error(None, Flaw::Window { window }));
@@ -159,7 +153,7 @@ impl<'p> Policy<'p> {
         if rules.len() > RULES_MAX {
             return Err(policy.error(None, Flaw::TooManyRules { rules: rules.len() }));
         }
-        let (mut rest, mut runs) = (rules, 0_usize);
+        let (mut rest, mut runs, mut place) = (rules, 0_usize, 0_u32);
         while let [rule, tail @ ..] = rest {
             if let Some(flaw) = flaw_of_pattern(rule.pattern, window) {
                 return Err(policy.error(Some(rule.name), flaw));
@@ -173,7 +167,8 @@ impl<'p> Policy<'p> {
                 return Err(policy.error(Some(rule.name), Flaw::TooManyPeriods { runs }));
             }
             policy.needs = policy.needs.and_of(rule);
-            rest = tail;
+            policy.selection = policy.selection.with(place, rule);
+            (rest, place) = (tail, place.saturating_add(1));
         }
         Ok(policy)
     }
@@ -370,17 +365,9 @@ impl<'p> Policy<'p> {
         self.tools.patience(tool).saturating_add(phase)
     }
 
-    /// Whether some rule could match `record` with a call of other arguments.
-    /// Whether any call is `alike` is only asked where that matters.
-    pub(crate) fn looks_beyond_args(&self, record: &Record, alike: impl Fn() -> bool) -> bool {
-        let failed = Outcomes::Failed.includes(record);
-        let possible = if failed { self.needs.beyond_failed } else { self.needs.beyond_args };
-        possible
-            && self.rules.iter().any(|rule| match rule.args {
-                Args::Same => false,
-                Args::Similar => rule.takes(record) && alike(),
-                Args::SameTool | Args::Any => rule.takes(record),
-            })
+    /// Which rules see which records.
+    pub(crate) const fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     pub(crate) const fn error(&self, rule: Option<&'p str>, flaw: Flaw) -> PolicyError<'p> {

@@ -2,9 +2,11 @@
 
 use core::mem::take;
 
-use crate::mask::{Halves, Mask};
+use crate::mask::Mask;
+use crate::policy::RULES_MAX;
 use crate::record::{Record, Status};
 use crate::rule::{Pattern, Progress, Rule, Silence};
+use crate::selection::{RuleSet, Seen};
 use crate::verdict::Kind;
 use crate::window::View;
 
@@ -12,11 +14,82 @@ use crate::window::View;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Track {
     /// The records that the rule saw and may still use.
-    seen: Halves,
+    seen: Mask,
     /// How many of the latest of those match in a row.
     streak: u16,
     /// Whether a run counter may be above zero.
     running: bool,
+}
+
+/// What all rules remember: side by side, so that a record which matches nothing passes them all in a
+/// few steps each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tracks {
+    seen: [Mask; RULES_MAX],
+    streaks: [u16; RULES_MAX],
+    running: RuleSet,
+}
+
+impl Tracks {
+    /// Rules that saw nothing yet.
+    pub(crate) const NEW: Self =
+        Self { seen: [Mask::NONE; RULES_MAX], streaks: [0; RULES_MAX], running: 0 };
+
+    /// What the rule at `place` remembers.
+    pub(crate) fn at(&self, place: usize) -> Track {
+        let seen = self.seen.get(place).copied().unwrap_or(Mask::NONE);
+        let streak = self.streaks.get(place).copied().unwrap_or(0);
+        Track { seen, streak, running: self.running & one(place) != 0 }
+    }
+
+    /// Lets the rule at `place` remember `track`.
+    pub(crate) fn set(&mut self, place: usize, track: Track) {
+        let (Some(seen), Some(streak)) = (self.seen.get_mut(place), self.streaks.get_mut(place))
+        else {
+            return;
+        };
+        (*seen, *streak) = (track.seen, track.streak);
+        self.running =
+            if track.running { self.running | one(place) } else { self.running & !one(place) };
+    }
+
+    /// Takes in one record that matches none before it: the `rules` first rules `seen` it so, and of
+    /// those only the ones in `judged` are judged now. Every row begins anew; of which rules the run
+    /// counters, too, must fall to zero. O(rules).
+    pub(crate) fn pass(&mut self, rules: usize, judged: RuleSet, seen: Seen) -> RuleSet {
+        let selected = seen.selected & judged;
+        let (mut left, mut now) = (selected, judged);
+        for (mask, streak) in self.seen.iter_mut().zip(&mut self.streaks).take(rules) {
+            let is_selected = left & 1 == 1;
+            if now & 1 == 1 {
+                *mask = mask.then(is_selected);
+            }
+            *streak = if is_selected { 1 } else { *streak };
+            (left, now) = (left >> 1, now >> 1);
+        }
+        self.forget(seen.broken & judged);
+        let fallen = self.running & selected;
+        self.running &= !selected;
+        fallen
+    }
+
+    /// Lets the rules in `broken` forget all that they saw.
+    fn forget(&mut self, mut broken: RuleSet) {
+        let mut tracks = self.seen.iter_mut().zip(&mut self.streaks);
+        while broken != 0 {
+            if let Some((mask, streak)) = tracks.next()
+                && broken & 1 == 1
+            {
+                (*mask, *streak) = (Mask::NONE, 0);
+            }
+            broken >>= 1;
+        }
+    }
+}
+
+/// The set of the one rule at `place`.
+fn one(place: usize) -> RuleSet {
+    1_u16.rotate_left(u32::try_from(place).unwrap_or(0))
 }
 
 /// A pattern that holds.
@@ -52,18 +125,15 @@ impl Hit {
 }
 
 impl Track {
-    /// A rule that saw nothing yet.
-    pub(crate) const NEW: Self = Self { seen: [0, 0], streak: 0, running: false };
-
     /// A rule that remembers this.
     #[cfg(feature = "serde")]
-    pub(crate) fn restored(seen: Mask, streak: u16, running: bool) -> Self {
-        Self { seen: seen.halves(), streak, running }
+    pub(crate) const fn restored(seen: Mask, streak: u16, running: bool) -> Self {
+        Self { seen, streak, running }
     }
 
     /// The records that the rule saw and may still use.
-    pub(crate) fn seen(&self) -> Mask {
-        Mask::of_halves(self.seen)
+    pub(crate) const fn seen(&self) -> Mask {
+        self.seen
     }
 
     /// How many of the latest of those match in a row.
@@ -74,9 +144,8 @@ impl Track {
     /// Forgets all but what the `keep` newest records tell: none of the others will be part
     /// of a pattern again. O(run counters).
     pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
-        let seen = self.seen() & Mask::newest(keep);
-        self.seen = seen.halves();
-        let left = u16::try_from(seen.count()).unwrap_or(u16::MAX);
+        self.seen = self.seen & Mask::newest(keep);
+        let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
         self.streak = self.streak.min(left);
         for (run, period) in runs.iter_mut().zip(1_u16..) {
             *run = (*run).min(left.saturating_sub(period));
@@ -102,16 +171,15 @@ impl Track {
 
     /// Takes in one record that matches none before it. Every row begins anew: whether the run
     /// counters, too, must fall to zero. O(1).
-    #[inline]
-    pub(crate) fn pass(&mut self, rule: &Rule<'_>, record: &Record) -> bool {
+    fn pass(&mut self, rule: &Rule<'_>, record: &Record) -> bool {
         let selected = rule.selects(record);
-        self.seen = self.seen().then(selected).halves();
+        self.seen = self.seen.then(selected);
         if !selected {
             return false;
         }
         self.streak = 1;
         if !rule.allows(record) {
-            self.seen = Mask::NONE.halves();
+            self.seen = Mask::NONE;
             self.streak = 0;
         }
         take(&mut self.running)
@@ -130,7 +198,7 @@ impl Track {
         if rule.progress == Progress::Respect && progressed {
             self.cut(runs, 0);
         }
-        let before = self.seen();
+        let before = self.seen;
         let matches =
             if rule.takes(record) { view.matches(rule, record) & before } else { Mask::NONE };
         if matches.is_empty() {
@@ -139,12 +207,12 @@ impl Track {
             }
             return None;
         }
-        self.seen = before.then(false).halves();
+        self.seen = before.then(false);
         // A duplicate of a call of its own step: both count as one.
         if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
             return None;
         }
-        self.seen = before.then(true).halves();
+        self.seen = before.then(true);
         let View { novel, written, reach, .. } = *view;
         Some(Past { seen: before & reach, matches, novel, written, record })
     }

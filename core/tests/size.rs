@@ -5,7 +5,7 @@ use core::mem::size_of;
 use unstuck_core::{Announced, Detector, Finding, OPEN_MAX, Verdict};
 
 /// What a detector takes beside its records and open calls: the state of every rule that a policy
-/// may have (192 bytes), loops (136), what feedback taught (104), the flags of the window (88),
+/// may have (176 bytes), loops (136), what feedback taught (104), the flags of the window (88),
 /// statistics (76), the best scores (40), messages (36), and what remains.
 const FIXED_MAX: usize = 768;
 
