@@ -44,7 +44,7 @@ pub use likeness::PRIMARY_KEYS;
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use recipe::{Failures, Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
 pub use report::{Report, report};
-pub use silence::is_silent;
+pub use silence::{is_placeholder, is_silent};
 pub use tags::tag;
 
 /// The examples of the README, which need this crate and the engine.

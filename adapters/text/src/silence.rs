@@ -1,7 +1,10 @@
-//! Results that say nothing.
+//! Results that say nothing, and what stands in the place of a result.
 
-/// Words that say only that a call came back, and what stands in the place of a result.
-const SILENT: [&str; 16] = [
+use crate::tokens::values;
+
+/// Words that say only that a call came back, and what stands for what is no text.
+const SILENT: [&str; 20] = [
+    "",
     "ok",
     "ok.",
     "done",
@@ -10,6 +13,8 @@ const SILENT: [&str; 16] = [
     "success.",
     "null",
     "none",
+    "undefined",
+    "true",
     "[]",
     "{}",
     "no output",
@@ -18,44 +23,200 @@ const SILENT: [&str; 16] = [
     "(empty)",
     "[image]",
     "<image>",
+    "\"\"",
 ];
 
 /// What an exit code that stands alone is called; brackets around it are taken off before.
-const EXIT_CODES: [&str; 6] = [
+const EXIT_CODES: [&str; 7] = [
     "exit code",
     "exit code:",
     "exit status",
     "exit status:",
+    "return code:",
     "command exited with code",
     "command exited with exit code",
 ];
 
+/// The headings of an output that has none.
+const HEADINGS: [&str; 5] = ["output:", "stdout:", "stderr:", "result:", "wall time:"];
+
+/// What a host's sentence is made of that says no more than that a command ran.
+const PHRASE: [&str; 32] = [
+    "a",
+    "and",
+    "any",
+    "bash",
+    "command",
+    "completed",
+    "did",
+    "error",
+    "errors",
+    "executed",
+    "execution",
+    "exit",
+    "finished",
+    "it",
+    "no",
+    "not",
+    "or",
+    "output",
+    "produce",
+    "produced",
+    "program",
+    "ran",
+    "script",
+    "shell",
+    "success",
+    "successful",
+    "successfully",
+    "the",
+    "tool",
+    "with",
+    "without",
+    "your",
+];
+
+/// The longest result that is looked into; those that say nothing are short.
+const LOOK_MAX: usize = 256;
+
 /// Whether `result` says nothing but that the call came back: empty, white space, "ok", "done",
-/// `null`, a bare exit code, the placeholder of an image and the like. Between different calls,
-/// equal silence is no evidence of a loop. O(n).
+/// `null`, a bare exit code, a sentence that the command ran without output, an object of such
+/// values, the placeholder of an image and the like. Between different calls, equal silence is
+/// hardly any evidence of a loop. O(n).
 ///
 /// ```
 /// use unstuck_text::is_silent;
 ///
 /// assert!(is_silent(" OK\n") && is_silent("") && is_silent("Command exited with code 1"));
+/// assert!(is_silent("Your command ran successfully and did not produce any output."));
+/// assert!(is_silent(r#"{"exit_code": 0, "stdout": "", "stderr": ""}"#));
 /// assert!(!is_silent("ok: 3 files changed"));
 /// ```
 pub fn is_silent(result: &str) -> bool {
     let result = result.trim();
-    result.is_empty()
-        || SILENT.iter().any(|word| word.eq_ignore_ascii_case(result))
-        || is_exit_code(result.trim_matches(['(', ')', '[', ']']))
+    if result.len() > LOOK_MAX {
+        return false;
+    }
+    match result.as_bytes().first() {
+        Some(b'{') => is_silent_object(result),
+        Some(b'<') => is_word(result) || is_silent_markup(result),
+        _ => result.lines().all(is_silent_line),
+    }
 }
 
-fn is_exit_code(result: &str) -> bool {
-    let words = result.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-    words.len() < result.len()
+fn is_silent_line(line: &str) -> bool {
+    let line = line.trim();
+    let bare = line.trim_matches(['(', ')', '[', ']']);
+    is_word(line) || is_exit_code(bare) || is_heading(line) || is_phrase(bare)
+}
+
+fn is_word(text: &str) -> bool {
+    SILENT.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+fn is_exit_code(text: &str) -> bool {
+    let words = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+    words.len() < text.len()
         && EXIT_CODES.iter().any(|name| name.eq_ignore_ascii_case(words.trim_end()))
+}
+
+/// Whether `line` is the heading of an output, or how long it took.
+fn is_heading(line: &str) -> bool {
+    HEADINGS.iter().any(|heading| match line.get(..heading.len()) {
+        Some(start) if start.eq_ignore_ascii_case(heading) => {
+            line.len() == heading.len() || *heading == "wall time:"
+        }
+        _ => false,
+    })
+}
+
+/// Whether `text` says that a command ran, and no more; "with errors" is more.
+fn is_phrase(text: &str) -> bool {
+    let words = || text.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
+    let has = |known: &[&str]| words().any(|word| known.iter().any(|known| is(word, known)));
+    text.is_ascii()
+        && words().count() > 1
+        && !text.bytes().any(|byte| byte.is_ascii_digit())
+        && words().all(|word| PHRASE.iter().any(|known| is(word, known)))
+        && has(&["success", "successful", "successfully", "output", "completed", "finished"])
+        && (!has(&["error", "errors", "output"]) || has(&["no", "not", "without", "successfully"]))
+}
+
+/// Whether no value of the object says anything; a zero does, unless it is an exit code.
+fn is_silent_object(json: &str) -> bool {
+    let coded = ["code\"", "status\"", "rc\""].iter().any(|name| json.contains(name));
+    let mut silent = true;
+    values(json.as_bytes(), |value| {
+        silent &= match value {
+            b"0" => coded,
+            b"false" => false,
+            value => core::str::from_utf8(value).is_ok_and(is_word),
+        }
+    });
+    silent
+}
+
+/// Whether elements hold nothing but an exit code of 0.
+fn is_silent_markup(text: &str) -> bool {
+    let mut pieces = text.split('<').skip(1).map(|piece| piece.split_once('>'));
+    pieces.all(|piece| {
+        piece.is_some_and(|(name, inner)| {
+            let coded = name.ends_with("code") || name.ends_with("status");
+            matches!(inner.trim(), "") || coded && inner.trim() == "0"
+        })
+    })
+}
+
+/// What is said to have happened to a result that is no longer there.
+const GONE: [&str; 9] = [
+    "omitted",
+    "elided",
+    "cleared",
+    "pruned",
+    "truncated",
+    "compacted",
+    "removed",
+    "trimmed",
+    "dropped",
+];
+
+/// Of what it is said.
+const HISTORY: [&str; 10] = [
+    "context", "history", "output", "outputs", "result", "results", "content", "contents", "lines",
+    "tokens",
+];
+
+/// Whether `result` is no result, but what the compaction of a history left in its place: one line
+/// that ends in brackets which say so, like `[Old tool result content cleared]` or `(12 lines
+/// omitted)`. What the call came back with is then not known. O(n).
+///
+/// ```
+/// use unstuck_text::is_placeholder;
+///
+/// assert!(is_placeholder("[Old tool result content cleared]"));
+/// assert!(is_placeholder("Old environment output: (12 lines omitted)"));
+/// assert!(!is_placeholder("src/a.rs\n[12 lines omitted]"), "the beginning is there");
+/// ```
+pub fn is_placeholder(result: &str) -> bool {
+    let result = result.trim().trim_end_matches('.');
+    if result.len() > LOOK_MAX || result.contains('\n') {
+        return false;
+    }
+    let brackets = [('[', ']'), ('(', ')'), ('<', '>')].into_iter().find_map(|(open, close)| {
+        result.strip_suffix(close)?.rsplit_once(open).map(|(_, inner)| inner)
+    });
+    let Some(inner) = brackets else { return false };
+    let has = |known: &[&str]| {
+        let mut words = inner.split(|c: char| !c.is_ascii_alphabetic());
+        words.any(|word| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
+    };
+    has(&GONE) && has(&HISTORY)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_silent;
+    use super::{is_placeholder, is_silent};
 
     #[test]
     fn an_exit_code_alone_says_nothing_and_with_words_something() {
@@ -70,6 +231,61 @@ mod tests {
             ("1", false),
         ] {
             assert_eq!(is_silent(result), silent, "{result}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_ran_says_nothing_and_one_that_did_something_does() {
+        for (result, silent) in [
+            ("Tool ran without output or errors", true),
+            ("(Bash completed with no output)", true),
+            ("[Executed Successfully with No Output]", true),
+            ("Command executed successfully.", true),
+            ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\n", true),
+            ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\na.txt", false),
+            ("The command failed with no output", false),
+            ("Command completed with errors", false),
+            ("output", false),
+            ("The output", false),
+            ("3 files written successfully", false),
+            ("File written successfully.", false),
+        ] {
+            assert_eq!(is_silent(result), silent, "{result}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_nothing_says_nothing() {
+        for (result, silent) in [
+            (r#"{"returncode": 0, "output": ""}"#, true),
+            (r#"{"status": "ok"}"#, true),
+            (r#"{"success": true, "data": null}"#, true),
+            (r#"{"count": 0}"#, false),
+            (r#"{"exit_code": 1, "stdout": ""}"#, false),
+            (r#"{"found": false}"#, false),
+            (r#"{"exit_code": 0, "stdout": "a"}"#, false),
+            ("<returncode>0</returncode>\n<output>\n</output>", true),
+            ("<returncode>1</returncode>\n<output></output>", false),
+            ("<count>0</count>", false),
+            ("<output>a</output>", false),
+            ("<image>", true),
+        ] {
+            assert_eq!(is_silent(result), silent, "{result}");
+        }
+    }
+
+    #[test]
+    fn a_placeholder_is_one_line_that_says_what_is_gone() {
+        for (result, expected) in [
+            ("Observation: A screenshot and some texts. (Omitted in context.)", true),
+            ("<output truncated to save context>", true),
+            ("[tool output removed]\n", true),
+            ("[3 files removed]", false),
+            ("removed the output", false),
+            ("", false),
+            ("[ok]", false),
+        ] {
+            assert_eq!(is_placeholder(result), expected, "{result}");
         }
     }
 }

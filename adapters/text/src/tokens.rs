@@ -123,7 +123,7 @@ fn hash(word: &[u8]) -> u32 {
 
 /// Gives every value of a JSON text that is no container to `each`, strings as they are spelled.
 /// Names of members are no values.
-fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
+pub(crate) fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
     let mut rest = json;
     while let Some(&byte) = rest.first() {
         if byte == b'"' {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Verdict};
-use unstuck_text::{Groups, Preset, Recipe};
+use unstuck_text::{Groups, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown};
@@ -97,6 +97,10 @@ impl Worker {
     pub(super) fn outcome(&mut self, recipe: &Recipe, outcome: &Outcome<'_>) -> Vec<Given> {
         let mut given = Vec::new();
         let Some(Kept { id: call, shown }) = self.kept(outcome.call) else { return given };
+        // What is gone from a history was not reported to whoever reads it now.
+        if is_placeholder(outcome.text) {
+            return given;
+        }
         let (call, tool) = (*call, shown.tool.as_deref().unwrap_or_default());
         let result = recipe.result(tool, outcome.text, outcome.cut).result;
         let digests = recipe.cut_outcome(tool, outcome.text, outcome.cut, outcome.failed);
