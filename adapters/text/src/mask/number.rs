@@ -15,6 +15,8 @@ pub(super) struct Row {
     pub(super) end: usize,
     /// Behind further rows with single points between them.
     pub(super) decimal: usize,
+    /// The byte before it; 0 where there is none.
+    pub(super) before: u8,
     /// Whether no letter, digit or decimal point stands before it.
     pub(super) is_free: bool,
 }
@@ -28,7 +30,7 @@ impl Row {
         }
         let before = text.get(..start).and_then(<[u8]>::last).copied().unwrap_or(0);
         let is_free = !before.is_ascii_alphanumeric() && before != b'.' && before < 0x80;
-        Self { start, end, decimal, is_free }
+        Self { start, end, decimal, before, is_free }
     }
 
     pub(super) const fn length(&self) -> usize {
@@ -46,11 +48,14 @@ fn digits_end(text: &[u8], start: usize) -> usize {
     start + digits.take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The mask that knows what `row` is, if there is one among `masks`.
+/// The mask that knows what `row` is, if there is one among `masks`. Most numbers are none, and the
+/// bytes on both sides tell so.
 pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
     let has = |mask| masks.contains(mask);
     let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
+    let (before, after) = (row.before, byte(text, row.end));
     if has(Mask::Times)
+        && matches!(after, b':' | b' ' | b'a' | b'A' | b'p' | b'P')
         && let Some(end) = time::clock(text, row)
     {
         return Some(span((row.start, end), Mask::Times));
@@ -59,6 +64,7 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
         return None;
     }
     if has(Mask::Dates)
+        && (before == b' ' || matches!(after, b'-' | b'/' | b'.' | b' '))
         && let Some(found) = time::date(text, row)
     {
         return Some(span(found, Mask::Dates));
@@ -71,13 +77,14 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
     {
         return Some(span((row.start, end), Mask::Durations));
     }
-    if has(Mask::Pids) && is_pid(text, row) {
+    if has(Mask::Pids) && b"[ :=#(".contains(&before) && is_pid(text, row) {
         return Some(row.only(Mask::Pids));
     }
-    if has(Mask::Ports) && is_local_port(text, row) {
+    if has(Mask::Ports) && before == b':' && is_local_port(text, row) {
         return Some(row.only(Mask::Ports));
     }
-    (has(Mask::Inputs) && is_input(text, row)).then(|| row.only(Mask::Inputs))
+    let inputs = has(Mask::Inputs) && matches!(after, b']' | b'-') && is_input(text, row);
+    inputs.then(|| row.only(Mask::Inputs))
 }
 
 /// Whether `text` ends with `word`, in upper or lower case.
@@ -123,6 +130,7 @@ fn is_pid(text: &[u8], row: &Row) -> bool {
         _ => {
             let named = without_end(ahead, b" :=#(");
             named.len() < ahead.len()
+                && matches!(named.last(), Some(b'd' | b'D' | b's' | b'S'))
                 && [&b"pid"[..], b"process", b"process id"]
                     .iter()
                     .any(|word| ends_with_word(named, word))

@@ -83,8 +83,7 @@ fn fraction(text: &[u8], at: usize) -> usize {
 /// Behind the `am` or `pm` at `at`, with at most one space before it.
 fn half_day(text: &[u8], at: usize) -> Option<usize> {
     let at = if byte(text, at) == b' ' { at + 1 } else { at };
-    let word = text.get(at..at + 2)?;
-    let known = word.eq_ignore_ascii_case(b"am") || word.eq_ignore_ascii_case(b"pm");
+    let known = matches!(text.get(at..at + 2)?, [b'a' | b'A' | b'p' | b'P', b'm' | b'M']);
     (known && !byte(text, at + 2).is_ascii_alphanumeric()).then_some(at + 2)
 }
 
@@ -136,9 +135,9 @@ fn year_last(text: &[u8], start: usize) -> Option<usize> {
 
 /// The date that `row` is a part of.
 pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
-    let numeric = match row.length() {
-        4 => year_first(text, row.start),
-        2 => year_last(text, row.start),
+    let numeric = match (row.length(), byte(text, row.end)) {
+        (4, b'-' | b'/' | b'.') => year_first(text, row.start),
+        (2, b'/' | b'.') => year_last(text, row.start),
         _ => None,
     };
     if let Some(end) = numeric {
@@ -147,7 +146,8 @@ pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
     if row.length() > 2 {
         return None;
     }
-    match month_before(text, row.start) {
+    let before = if row.before == b' ' { month_before(text, row.start) } else { None };
+    match before {
         Some(start) if !is_name(byte(text, row.end)) => Some((start, year(text, row.end))),
         Some(_) => None,
         None => Some((row.start, year(text, month_after(text, row.end)?))),
@@ -197,6 +197,9 @@ fn month_before(text: &[u8], day: usize) -> Option<usize> {
 /// Behind the month after the day that ends at `end`: `28 May`, `28-May`.
 fn month_after(text: &[u8], end: usize) -> Option<usize> {
     let begin = matches!(byte(text, end), b' ' | b'-').then_some(end + 1)?;
+    if !byte(text, begin).is_ascii_uppercase() {
+        return None;
+    }
     let letters = text.get(begin..)?.iter().take(10).take_while(|byte| byte.is_ascii_alphabetic());
     let end = begin + letters.count();
     (is_month(text.get(begin..end)?) && !is_name(byte(text, end))).then_some(end)
@@ -271,16 +274,16 @@ enum Unit {
 /// Behind the unit at `at`, with at most one space before it.
 fn unit(text: &[u8], at: usize) -> Option<(usize, Unit)> {
     let begin = if byte(text, at) == b' ' { at + 1 } else { at };
-    // Two characters look like µ.
-    let micro = [&b"\xC2\xB5s"[..], b"\xCE\xBCs"];
-    if let Some(unit) =
-        micro.iter().find(|unit| text.get(begin..).is_some_and(|t| t.starts_with(unit)))
-    {
-        return Some((begin + unit.len(), Unit::Certain));
+    let rest = text.get(begin..)?;
+    if !matches!(rest.first(), Some(b'h' | b'm' | b'n' | b's' | b'u' | 0xC2 | 0xCE)) {
+        return None;
     }
-    let letters = text.get(begin..)?.iter().take(13).take_while(|byte| byte.is_ascii_alphabetic());
-    let end = begin + letters.count();
-    let word = text.get(begin..end)?;
+    // Two characters look like µ.
+    if rest.starts_with(b"\xC2\xB5s") || rest.starts_with(b"\xCE\xBCs") {
+        return Some((begin + 3, Unit::Certain));
+    }
+    let letters = rest.iter().take(13).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (word, end) = (rest.get(..letters)?, begin + letters);
     if UNITS.contains(&word) {
         return Some((end, Unit::Certain));
     }
@@ -290,11 +293,13 @@ fn unit(text: &[u8], at: usize) -> Option<(usize, Unit)> {
 /// Whether `row` counts the seconds or milliseconds since 1970, and stands in a member whose name
 /// says that it is a time.
 pub(super) fn is_since_1970(text: &[u8], row: &Row) -> bool {
-    let now = matches!(row.length(), 10 | 13) && matches!(byte(text, row.start), b'1' | b'2');
+    if !matches!(row.length(), 10 | 13) || !matches!(byte(text, row.start), b'1' | b'2') {
+        return false;
+    }
     let ahead = text.get(row.start.saturating_sub(32)..row.start).unwrap_or_default();
     let name = ahead.iter().rposition(|byte| !b" :=\"'".contains(byte)).map_or(0, |at| at + 1);
     let name = ahead.get(..name).unwrap_or_default();
-    now && name.len() < ahead.len()
+    name.len() < ahead.len()
         && [&b"time"[..], b"timestamp", b"date", b"_at", b"_ts", b"\"ts", b"time_ms"]
             .iter()
             .any(|end| ends_with(name, end))
