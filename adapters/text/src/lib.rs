@@ -30,6 +30,7 @@
 
 mod command;
 mod echo;
+mod grams;
 mod groups;
 mod likeness;
 mod mask;

@@ -31,6 +31,8 @@ use rust::{CargoTest, Nextest};
 use tally::{Runner, Tally};
 use tap::Tap;
 
+use crate::grams::Grams;
+
 /// What a result says of how the call went.
 ///
 /// The two counts are apart, since a suite that no longer compiles has one error and not one failing
@@ -111,8 +113,31 @@ struct Reading {
     crash: Crash,
 }
 
-/// Reads all lines of `result` but the samples in it. O(n).
+/// Reads the lines of `result` that may tell something, but for the samples in it. O(n).
 fn read(result: &str) -> Reading {
+    // A terminal shows other lines than there are.
+    let is_written_over =
+        result.bytes().fold(false, |any, byte| any | matches!(byte, 0x1B | b'\r'));
+    read_those(result, |line| is_written_over || is_telling(line))
+}
+
+/// Words of which each line has one that a reader knows, but for some that open with it.
+const TELLING: Grams = Grams::new(&[
+    b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
+    b"bail", b"trac",
+]);
+
+/// Whether `line` may tell a reader something.
+fn is_telling(line: &str) -> bool {
+    let start = line.trim_start().as_bytes();
+    matches!(
+        start,
+        [b'o' | b'O', b'k' | b'K', ..] | [b'n', b'o', ..] | [b'1', b'.', ..] | [b'!', ..]
+    ) || TELLING.may_be_in(start)
+}
+
+/// Reads the lines of `result` that `tell` something, but for the samples in it.
+fn read_those(result: &str, tell: impl Fn(&str) -> bool) -> Reading {
     let mut runners: [&mut dyn Runner; 8] = [
         &mut Pytest::default(),
         &mut Unittest::default(),
@@ -125,9 +150,16 @@ fn read(result: &str) -> Reading {
     ];
     let mut compiler = Compiler::default();
     let mut crash = Crash::default();
-    let mut buffer = BUFFER;
-    for line in own_lines(result) {
-        let line = plain(line, &mut buffer);
+    let (mut buffer, mut before) = (BUFFER, "");
+    for raw in own_lines(result) {
+        if !crash.happened() && !tell(raw) {
+            crash.pass(raw);
+            before = raw;
+            continue;
+        }
+        crash.follow(plain(before, &mut buffer));
+        before = raw;
+        let line = plain(raw, &mut buffer);
         for runner in &mut runners {
             runner.line(line);
         }
@@ -161,4 +193,84 @@ fn is_page(result: &str) -> bool {
     ["<!doctype html", "<html"]
         .iter()
         .any(|tag| start.get(..tag.len()).is_some_and(|opening| opening.eq_ignore_ascii_case(tag)))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::{read, read_those};
+
+    /// What readers know, and what they do not.
+    const LINES: [&str; 40] = [
+        "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out",
+        "running 3 tests",
+        "error: could not compile `a` (lib) due to 3 previous errors",
+        "=== 1 failed, 2 passed in 0.12s ===",
+        "3 deselected in 0.12s",
+        "1 warning in 0.12s",
+        "1 rerun in 0.12s",
+        "2 skipped in 1.00s",
+        "no tests ran in 0.01s",
+        "!!! stopping after 1 failures !!!",
+        "!!! KeyboardInterrupt !!!",
+        "Ran 3 tests in 0.001s",
+        "OK",
+        "OK (skipped=1)",
+        "FAILED (failures=1)",
+        "FAILED (unexpected successes=1)",
+        "ERROR: setUpClass (a.B)",
+        "NO TESTS RAN",
+        "     Summary [   0.005s] 3 tests run: 2 passed, 1 failed, 0 skipped",
+        "Test Suites: 1 failed, 1 total",
+        "Tests:       1 failed, 2 passed, 3 total",
+        " Test Files  1 failed (1)",
+        "      Tests  1 failed | 2 passed (3)",
+        "     Errors  1 error",
+        "--- FAIL: TestA (0.00s)",
+        "ok  \texample.org/a\t0.012s",
+        "FAIL\texample.org/a\t0.012s",
+        "panic: no",
+        "1..2",
+        "ok 1 - a",
+        "not ok 2 - b",
+        "Bail out!",
+        "a.c:3:5: error: no",
+        "Found 3 errors in 2 files.",
+        "Traceback (most recent call last):",
+        "  File \"a.py\", line 3",
+        "2024-05-01 12:00:01 INFO ready",
+        "thread 'main' panicked at src/main.rs:2:5:",
+        "let x = 1;",
+        "",
+    ];
+
+    proptest! {
+        /// What is passed over tells nothing.
+        #[test]
+        fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(&LINES[..]), 0..12)) {
+            let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
+            let told = |reading: super::Reading| {
+                let super::Reading { tests, compiler, crash } = reading;
+                let errors = (compiler.errors(), compiler.of_target(), compiler.failed());
+                (tests, errors, crash.happened(), crash.is_logged())
+            };
+            prop_assert_eq!(told(read(&text)), told(read_those(&text, |_| true)), "{:?}", lines);
+        }
+    }
+
+    #[test]
+    fn every_line_here_but_four_may_tell_something() {
+        let passed: Vec<_> = LINES.iter().filter(|line| !super::is_telling(line)).collect();
+        let expected =
+            [&"  File \"a.py\", line 3", &"2024-05-01 12:00:01 INFO ready", &"let x = 1;", &""];
+        assert_eq!(passed, expected);
+    }
 }

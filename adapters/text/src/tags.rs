@@ -3,6 +3,7 @@
 use unstuck_core::Tag;
 
 use crate::command::{only_waits, runs_tests, with_command};
+use crate::grams::Grams;
 
 /// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
 /// Codex, Gemini CLI, `OpenHands`, SWE-agent, Cline and opencode.
@@ -99,9 +100,18 @@ pub fn tag(tool: &str, args: &str) -> Tag {
     let known =
         TOOLS.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(tool)));
     match known.map_or(Tag::Other, |&(tag, _)| tag) {
-        Tag::Shell => with_command(args, kind).unwrap_or(Tag::Shell),
+        Tag::Shell if may_be_special(args) => with_command(args, kind).unwrap_or(Tag::Shell),
         tag => tag,
     }
+}
+
+/// Four letters of each command that does not just run.
+const SPECIAL: Grams = Grams::new(&[b"test", b"jest", b"chec", b"slee"]);
+
+/// Whether a command among `args` may do more than just run: by a look at their bytes.
+fn may_be_special(args: &str) -> bool {
+    let args = args.as_bytes();
+    SPECIAL.may_be_in(args) || args.windows(3).any(|word| word == b"tox")
 }
 
 /// What a shell's command does, where that is not just to run.

@@ -33,6 +33,16 @@ enum State {
 }
 
 impl Crash {
+    /// Takes in a line that cannot be the head of a crash, while there is none.
+    pub(crate) fn pass(&mut self, line: &str) {
+        self.lines = self.lines.saturating_add(u8::from(!line.trim_end().is_empty()));
+    }
+
+    /// The next line follows this one.
+    pub(crate) fn follow(&mut self, before: &str) {
+        self.after_log = is_log_entry(before);
+    }
+
     /// Takes in the next line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_logged = is_log_entry(line);

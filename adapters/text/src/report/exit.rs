@@ -42,6 +42,9 @@ pub(crate) fn exit_failed(result: &str) -> Option<bool> {
 /// Whether the status that `line` names is another than 0, with at most `words` before its name.
 fn status(line: &str, words: usize) -> Option<bool> {
     let line = line.trim();
+    if !may_name_one(line) {
+        return None;
+    }
     if let Some(failed) = in_element(line) {
         return Some(failed);
     }
@@ -55,6 +58,14 @@ fn status(line: &str, words: usize) -> Option<bool> {
     let subject = NAMES.iter().find_map(|name| without_end(before, name))?;
     let said = subject.is_empty() || is_deed(before, words);
     said.then(|| code.contains(|c| c != '0'))
+}
+
+/// Whether `line` has the look of one that names a status: it ends with a number, in an element, or
+/// with what that means.
+fn may_name_one(line: &str) -> bool {
+    let end = line.trim_end_matches(['[', ']', '(', ')', '.']);
+    let in_words = line.ends_with(')') && line.contains(" (execution ");
+    line.starts_with('<') || end.ends_with(|c: char| c.is_ascii_digit()) || in_words
 }
 
 /// `text` without `end`, in upper or lower case.
