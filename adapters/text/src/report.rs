@@ -89,6 +89,14 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
+    if !may_tell(result) {
+        return Report { failed: complains(result).then_some(true), ..Report::default() };
+    }
+    whole(result)
+}
+
+/// What all of `result` says.
+fn whole(result: &str) -> Report {
     let Reading { tests, compiler, crash } = read(result);
     // A test may print what the compiler said that it tests.
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
@@ -119,6 +127,18 @@ fn read(result: &str) -> Reading {
     let is_written_over =
         result.bytes().fold(false, |any, byte| any | matches!(byte, 0x1B | b'\r'));
     read_those(result, |line| is_written_over || is_telling(line))
+}
+
+/// Words of which each result has one that more than its first and last line tell of, but for some
+/// that open with it: those of lines, those of a status, and a line that begins with `ok`.
+const ANY: Grams = Grams::new(&[
+    b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
+    b"bail", b"trac", b"code", b"stat", b"*ok ",
+]);
+
+/// Whether more than the first and the last line of `result` may tell something.
+fn may_tell(result: &str) -> bool {
+    is_telling(result.lines().next().unwrap_or_default()) || ANY.may_be_in(result.as_bytes())
 }
 
 /// Words of which each line has one that a reader knows, but for some that open with it.
@@ -206,7 +226,16 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::{read, read_those};
+    use super::{read, read_those, report, whole};
+
+    const STATUSES: [&str; 6] = [
+        "Exit code: 1",
+        "[Command finished with exit status 2]",
+        "<returncode>1</returncode>",
+        "cat: a: No such file or directory",
+        "bash: a: command not found",
+        "return code = 3",
+    ];
 
     /// What readers know, and what they do not.
     const LINES: [&str; 40] = [
@@ -263,6 +292,17 @@ mod tests {
                 (tests, errors, crash.happened(), crash.is_logged())
             };
             prop_assert_eq!(told(read(&text)), told(read_those(&text, |_| true)), "{:?}", lines);
+        }
+
+        #[test]
+        fn what_is_not_looked_at_tells_nothing(
+            lines in vec(prop_oneof![select(&LINES[..]), select(&STATUSES[..])], 0..4),
+            prose in vec("[a-z]{0,3}", 0..3),
+        ) {
+            let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();
+            for text in [lines.join("\n"), lines.iter().rev().copied().collect::<Vec<_>>().join("\n")] {
+                prop_assert_eq!(report(&text), whole(&text), "{:?}", text);
+            }
         }
     }
 

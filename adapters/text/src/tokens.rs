@@ -1,8 +1,6 @@
 //! The words of a call's arguments: a bounded sketch of them, and how alike two are.
 
-use unstuck_json::Hash64 as _;
-
-use crate::recipe::HASH;
+use core::mem::take;
 
 /// How many words of a call are kept: more than most calls have. Of a longer call those with the
 /// smallest hashes are, which are a fair sample of all (bottom-k sketch: Broder, 1997; Cohen, 1997).
@@ -37,24 +35,24 @@ impl Tokens {
     }
 
     fn add_words(&mut self, text: &[u8]) {
-        let mut rest = text;
-        while let Some(start) = rest.iter().position(|&byte| is_inner(byte)) {
-            let word = rest.get(start..).unwrap_or_default();
-            let length = word.iter().position(|&byte| !is_inner(byte)).unwrap_or(word.len());
-            let (word, after) = word.split_at(length);
-            // The letter of an escape is no part of the word behind it.
-            let escaped = rest.get(..start).is_some_and(|before| before.ends_with(b"\\"));
-            let word = word.get(usize::from(escaped)..).unwrap_or_default();
-            self.add(trimmed(word));
-            rest = after;
+        let (mut word, mut before) = (Word::NONE, 0);
+        for &byte in text {
+            match byte {
+                // The letter of an escape is no part of the word behind it.
+                _ if is_letter(byte) && (word.length > 0 || before != b'\\') => word.letter(byte),
+                _ if is_joint(byte) => word.joint(byte),
+                _ => self.add(take(&mut word)),
+            }
+            before = byte;
         }
+        self.add(word);
     }
 
-    fn add(&mut self, word: &[u8]) {
-        if word.is_empty() {
+    fn add(&mut self, word: Word) {
+        if word.length == 0 {
             return;
         }
-        let hash = hash(word);
+        let hash = word.hash();
         let Err(place) = self.hashes().binary_search(&hash) else { return };
         if place == KEPT_MAX {
             return;
@@ -89,36 +87,57 @@ impl Tokens {
     }
 }
 
-/// Whether `byte` belongs to a word: letters and digits of any script, and what joins the parts of a
-/// path or a version, which are one thing.
-const fn is_inner(byte: u8) -> bool {
-    is_letter(byte) || is_joint(byte)
+/// A word, as far as it was read: letters, and between them what joins the parts of a path or a
+/// version, which are one thing.
+#[derive(Clone, Copy, Default)]
+struct Word {
+    /// How many letters there were.
+    length: usize,
+    /// The hash of them, and of what joins them.
+    hash: u64,
+    /// The hash with what stands behind the last letter, and may join it to another.
+    joined: u64,
 }
 
+impl Word {
+    const NONE: Self = Self { length: 0, hash: 0, joined: 0 };
+
+    fn letter(&mut self, byte: u8) {
+        // Upper and lower case are the same, as far as that is ASCII's.
+        let byte = if byte.is_ascii() { byte | 0x20 } else { byte };
+        self.joined = stirred(self.joined, byte);
+        self.hash = self.joined;
+        self.length += 1;
+    }
+
+    fn joint(&mut self, byte: u8) {
+        // What stands before the first letter joins it to nothing.
+        if self.length > 0 {
+            self.joined = stirred(self.joined, byte);
+        }
+    }
+
+    /// The upper half of the hash, to which all letters come.
+    const fn hash(&self) -> u32 {
+        ((self.hash ^ self.hash >> 32).wrapping_mul(SPREAD) >> 32) as u32
+    }
+}
+
+/// An odd number without a pattern: 2⁶⁴ by the golden ratio.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// `hash` and one byte more, as in FNV-1a.
+const fn stirred(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64 ^ 0x100).wrapping_mul(SPREAD)
+}
+
+/// Whether `byte` is of a letter or digit, of any script.
 const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
 const fn is_joint(byte: u8) -> bool {
     matches!(byte, b'/' | b'.' | b'-')
-}
-
-/// `word` without what joins it to nothing, at either end.
-fn trimmed(word: &[u8]) -> &[u8] {
-    let start = word.iter().position(|&byte| is_letter(byte)).unwrap_or(word.len());
-    let end = word.iter().rposition(|&byte| is_letter(byte)).map_or(start, |last| last + 1);
-    word.get(start..end).unwrap_or_default()
-}
-
-/// The hash of a word, in lower case as far as that is ASCII's; of a long one, of its beginning.
-fn hash(word: &[u8]) -> u32 {
-    let mut lower = [0; 64];
-    let length = word.len().min(lower.len());
-    for (to, from) in lower.iter_mut().zip(word) {
-        *to = from.to_ascii_lowercase();
-    }
-    let hash = HASH.hash(lower.get(..length).unwrap_or_default());
-    (hash >> 32) as u32
 }
 
 /// Gives every value of a JSON text that is no container to `each`, strings as they are spelled.
@@ -133,8 +152,8 @@ pub(crate) fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
                 each(text);
             }
             rest = after;
-        } else if is_inner(byte) {
-            let length = rest.iter().position(|&byte| !is_inner(byte));
+        } else if is_letter(byte) || is_joint(byte) {
+            let length = rest.iter().position(|&byte| !is_letter(byte) && !is_joint(byte));
             let (value, after) = rest.split_at(length.unwrap_or(rest.len()));
             each(value);
             rest = after;
