@@ -37,6 +37,8 @@ fn the_scores_in_the_readme_are_those_that_eval_prints() {
     let labels = traces.join("labels.jsonl");
     let ran = unstuck([
         "eval".as_ref(),
+        "--preset".as_ref(),
+        "all".as_ref(),
         "--format".as_ref(),
         "jsonl".as_ref(),
         "--labels".as_ref(),
