@@ -143,7 +143,7 @@ pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
     if let Some(end) = numeric {
         return (!byte(text, end).is_ascii_digit()).then_some((row.start, end));
     }
-    if row.length() > 2 {
+    if row.length() > 2 || !(1..=31).contains(&value(text, row)) {
         return None;
     }
     let before = if row.before == b' ' { month_before(text, row.start) } else { None };
@@ -152,6 +152,12 @@ pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
         Some(_) => None,
         None => Some((row.start, year(text, month_after(text, row.end)?))),
     }
+}
+
+/// The value of a short row.
+fn value(text: &[u8], row: &Row) -> u32 {
+    let digits = text.get(row.start..row.end).unwrap_or_default().iter();
+    digits.fold(0, |value, digit| value * 10 + u32::from(digit - b'0'))
 }
 
 /// What a word goes on with, and a date does not.
@@ -202,7 +208,10 @@ fn month_after(text: &[u8], end: usize) -> Option<usize> {
     }
     let letters = text.get(begin..)?.iter().take(10).take_while(|byte| byte.is_ascii_alphabetic());
     let end = begin + letters.count();
-    (is_month(text.get(begin..end)?) && !is_name(byte(text, end))).then_some(end)
+    // In a listing, a size stands before the month, and the day behind it.
+    let next = end + text.get(end..)?.iter().take(2).take_while(|byte| **byte == b' ').count();
+    let is_listed = matches!(Row::at(text, next).length(), 1 | 2);
+    (is_month(text.get(begin..end)?) && !is_name(byte(text, end)) && !is_listed).then_some(end)
 }
 
 /// Behind the year that may follow a day and a month which end at `end`.

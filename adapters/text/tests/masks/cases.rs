@@ -109,6 +109,9 @@ fn dates_go() {
             ("28-May-2026", "<dates>"),
             ("September 3, 2026,", "<dates>,"),
             ("2026-05-28T14", "<dates>T14"),
+            ("root 16 May 28 14:38 a.txt", "root 16 <dates> 14:38 a.txt"),
+            ("root 16 May  8  2025 a.txt", "root 16 <dates> a.txt"),
+            ("0 May 28", "0 <dates>"),
         ],
     );
     left(
@@ -122,6 +125,8 @@ fn dates_go() {
             "3 Maybe",
             "Mayor 3",
             "12-34",
+            "32 May",
+            "May 0",
             "2026-05-281",
             "March 400",
             "10 / 20",
