@@ -35,6 +35,7 @@ mod likeness;
 mod mask;
 mod recipe;
 mod silence;
+mod sketch;
 mod tags;
 mod tokens;
 
@@ -43,6 +44,7 @@ pub use likeness::PRIMARY_KEYS;
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use recipe::{Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
 pub use silence::is_silent;
+pub use sketch::Sketch;
 pub use tags::tag;
 
 /// The examples of the README, which need this crate and the engine.
