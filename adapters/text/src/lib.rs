@@ -24,9 +24,20 @@
 //!
 //! It holds two results for the same only if their bytes are, and reads no test reports. It
 //! runs no command, and looks at no more of one than tells what kind of command it is.
+//!
+//! # Features
+//!
+//! | feature | for | needs |
+//! |---|---|---|
+//! | `similarity` | how alike two documents or texts are, letter by letter | `std` |
+//!
+//! It changes no digest. Without it, [`Sketch`] tells how alike two texts are, roughly.
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "similarity")]
+extern crate std;
 
 mod command;
 mod echo;
@@ -35,6 +46,8 @@ mod likeness;
 mod mask;
 mod recipe;
 mod silence;
+#[cfg(feature = "similarity")]
+pub mod similarity;
 mod sketch;
 mod tags;
 mod tokens;
