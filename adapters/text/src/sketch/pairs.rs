@@ -22,6 +22,7 @@ impl Pairs {
         self.bins
     }
 
+    #[inline]
     fn end(&mut self) {
         if self.token.length > 0 {
             let token = take(&mut self.token).bits();
@@ -36,16 +37,19 @@ impl Sink for Pairs {
         while !rest.is_empty() {
             let (word, length) = first(rest);
             let letters = letters(word);
-            let count = (!letters & HIGH).trailing_zeros() as usize / 8;
-            self.token.add(word | (letters & !word) >> 2, count);
-            // A word goes on behind a colour, and so in the next piece.
-            let skipped = if count < length {
+            let others = !letters & HIGH;
+            // All bytes before the first that is no letter; all eight if there is none.
+            let count = others.trailing_zeros() as usize / 8;
+            let low = ((others & others.wrapping_neg()) >> 7).wrapping_sub(1);
+            self.token.add((word | (letters & !word) >> 2) & low, count);
+            // Where all are letters, the word may go on; so it may behind a colour, and in the next
+            // piece.
+            let mut behind = count;
+            if count < length {
                 self.end();
-                count + 1
-            } else {
-                count
-            };
-            rest = rest.get(skipped..).unwrap_or_default();
+                behind = length.min((letters & !low).trailing_zeros() as usize / 8);
+            }
+            rest = rest.get(behind..).unwrap_or_default();
         }
     }
 
@@ -101,12 +105,12 @@ struct Token {
 }
 
 impl Token {
-    /// Takes in the lowest `count` bytes of `word`.
+    /// Takes in the lowest `count` bytes of `word`, which has no others.
+    #[inline]
     fn add(&mut self, word: u64, count: usize) {
         if count == 0 {
             return;
         }
-        let word = word & u64::MAX >> (64 - 8 * count);
         let place = self.length % 8;
         if place == 0 && self.length > 0 {
             self.close();
