@@ -117,7 +117,7 @@ impl Contender {
             Self::ToolLoopBreak => tool_loop_break(texts()),
             Self::Microloop => microloop(texts()),
             Self::LoopGuardrail => loop_guardrail(texts()),
-            Self::Unstuck => unstuck(texts()),
+            Self::Unstuck => unstuck(texts().iter().map(|call| (&*call.args, &*call.result))),
             Self::Window8 => engine::<8>(&fitted(8, &fitted_rules(8)), digests()),
             Self::Window20 => engine::<20>(&BALANCED, digests()),
             Self::Window64 => engine::<64>(&fitted(64, &fitted_rules(64)), digests()),
@@ -197,14 +197,16 @@ pub(crate) fn flagged_of<const W: usize>(
     count(calls, |(call, outcome)| judged(detector, *call, || *outcome))
 }
 
-fn unstuck(calls: &[Texts]) -> u32 {
+/// With how many calls, each its arguments and its result, `BALANCED` with its recipe finds fault.
+pub(crate) fn unstuck<'t>(calls: impl IntoIterator<Item = (&'t str, &'t str)>) -> u32 {
     let Preset { policy, recipe } = &PRESETS[0];
     let mut detector = detector::<WINDOW>(policy);
     let mut groups = Groups::new();
-    count(calls, |Texts { args, result }| {
+    let finds_fault = |(args, result)| {
         let call = recipe.call_among(&mut groups, TOOL, args);
-        judged(&mut detector, call, || recipe.outcome(TOOL, result, false))
-    })
+        u32::from(judged(&mut detector, call, || recipe.outcome(TOOL, result, false)))
+    };
+    calls.into_iter().map(finds_fault).sum()
 }
 
 /// The obvious way.

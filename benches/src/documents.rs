@@ -66,7 +66,7 @@ impl Document {
     }
 
     /// The document with the number `number`.
-    fn text(self, number: u64) -> String {
+    pub(crate) fn text(self, number: u64) -> String {
         let length = self.length();
         match self {
             Self::Args60 => args_60(number),
@@ -92,7 +92,13 @@ pub fn respelled(text: &str) -> String {
     pretty.unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-const PROSE: [&str; 4] = [
+/// How many bytes all of `texts` are.
+pub fn bytes(texts: &[String]) -> f64 {
+    let bytes = texts.iter().map(String::len).sum::<usize>();
+    u32::try_from(bytes).map_or(f64::INFINITY, f64::from)
+}
+
+pub(crate) const PROSE: [&str; 4] = [
     "The quick brown fox jumps over the lazy dog, and the dog does not mind at all. ",
     "What was asked for first is what is done first; all else waits until somebody asks again. ",
     "A report says what was found, where it was found, and what would be right instead. ",
@@ -149,7 +155,7 @@ fn records(number: u64, length: usize) -> String {
 }
 
 /// The arguments that write a file of code; its lines are what `\n` stands between.
-fn file(number: u64, length: usize) -> String {
+pub(crate) fn file(number: u64, length: usize) -> String {
     let mut random = Random(number);
     let mut text = format!(r#"{{"path":"src/unit_{number}.rs","content":""#);
     while text.len() < length {

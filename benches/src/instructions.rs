@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
+/// What a report says in place of the numbers, where [`can_be_counted`] says no.
+pub const NOT_COUNTED: &str = "instructions: valgrind is not installed";
+
 /// Whether valgrind is here.
 pub fn can_be_counted() -> bool {
     let mut probe = Command::new("valgrind");

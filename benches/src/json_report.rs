@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use comfy_table::Table;
 use serde::Serialize;
 
 use crate::documents::Document;
 use crate::json::Reader;
+use crate::table::table;
 
 /// A reader on a document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -50,32 +51,16 @@ impl fmt::Display for Report {
 
 impl Report {
     fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_style(NOTHING).set_header([
-            "document",
-            "read by",
-            "ns",
-            "MB/s",
-            "x serde_jcs",
-            "instructions/byte",
-        ]);
-        let mut document = None;
-        for row in &self.rows {
-            let begins = document.replace(row.document) != Some(row.document);
-            table.add_row(row.cells(if begins { row.document.name() } else { "" }));
-        }
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        table
+        let header = ["document", "read by", "ns", "MB/s", "x serde_jcs", "instructions/byte"];
+        table(header, 2, self.rows.iter().map(Row::cells))
     }
 }
 
 impl Row {
-    fn cells(&self, document: &str) -> [String; 6] {
+    fn cells(&self) -> [String; 6] {
         let instructions = self.instructions_per_byte;
         [
-            document.to_owned(),
+            self.document.name().to_owned(),
             self.reader.name().to_owned(),
             format!("{:.0}", self.ns),
             format!("{:.0}", self.megabytes_per_second),

@@ -1,8 +1,8 @@
 //! How fast the engine is, beside a plain detector and the published ones, and how fast the
-//! fingerprint of JSON, beside canonical text and a hash of it.
+//! fingerprint of JSON, beside canonical text and a hash of it; and how fast texts are read.
 //!
-//! `cargo xtask bench engine` and `cargo xtask bench json` build in release, run everything and
-//! print one table.
+//! `cargo xtask bench engine`, `cargo xtask bench json` and `cargo xtask bench text` build in
+//! release, run everything and print one table.
 //!
 //! # How it measures
 //!
@@ -19,7 +19,7 @@
 //! every round, and none where all calls are new, so that no work can be optimised away.
 //!
 //! What reads JSON answers with its digest, which must be the same for the same documents spelled
-//! otherwise.
+//! otherwise; what reads texts, with the sum of its digests.
 //!
 //! # What is fair
 //!
@@ -34,7 +34,12 @@ pub mod endurance;
 pub mod instructions;
 pub mod json;
 pub mod json_report;
+pub mod program;
 pub mod report;
 pub mod rounds;
 pub mod scan;
 pub mod stream;
+mod table;
+pub mod text;
+pub mod text_report;
+pub mod texts;

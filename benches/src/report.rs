@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use comfy_table::Table;
 use serde::Serialize;
 use unstuck_core::Detector;
 
@@ -10,6 +10,7 @@ use crate::contender::Contender;
 use crate::endurance::Endurance;
 use crate::scan::Scan;
 use crate::stream::{ARGS_LENGTH, RESULT_LENGTH, Stream};
+use crate::table::table;
 
 /// A contender on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -91,8 +92,7 @@ impl fmt::Display for Report {
 
 impl Report {
     fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_style(NOTHING).set_header([
+        let header = [
             "stream",
             "judged by",
             "flagged",
@@ -100,24 +100,16 @@ impl Report {
             "ns/event",
             "x plain",
             "instructions/event",
-        ]);
-        let mut stream = None;
-        for row in &self.rows {
-            let begins = stream.replace(row.stream) != Some(row.stream);
-            table.add_row(row.cells(if begins { row.stream.name() } else { "" }));
-        }
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        table
+        ];
+        table(header, 2, self.rows.iter().map(Row::cells))
     }
 }
 
 impl Row {
-    fn cells(&self, stream: &str) -> [String; 7] {
+    fn cells(&self) -> [String; 7] {
         let instructions = self.instructions_per_event;
         [
-            stream.to_owned(),
+            self.stream.name().to_owned(),
             self.contender.name().to_owned(),
             format!("{:.1} %", self.flagged_percent),
             format!("{:.0}", self.ns_per_call),

@@ -21,7 +21,13 @@ pub(crate) enum Bench {
     /// Prints the time for documents of 60 bytes to a megabyte, how many times as
     /// fast that is as `serde_jcs` and a hash in the same run, and the
     /// instructions where valgrind is installed. Takes two minutes.
-    Json(Json),
+    Json(Plain),
+    /// What is made of arguments and results as text
+    ///
+    /// Prints the time from 60 bytes to 100 KB for masked digests, sketches,
+    /// calls, outcomes and verdicts, and the instructions where valgrind is
+    /// installed. Takes two minutes.
+    Text(Plain),
 }
 
 /// How the engine is measured.
@@ -35,9 +41,9 @@ pub(crate) struct Engine {
     traces: Option<PathBuf>,
 }
 
-/// How the fingerprint is measured.
+/// How all that has nothing to choose is measured.
 #[derive(Args)]
-pub(crate) struct Json {
+pub(crate) struct Plain {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -52,9 +58,8 @@ impl Bench {
                 succeeds(["build", "--package", "unstuck-cli"], Vec::new())
                     && measures("engine", engine.arguments())
             }
-            Self::Json(Json { json }) => {
-                measures("json", json.then(|| "--json".into()).into_iter().collect())
-            }
+            Self::Json(plain) => measures("json", plain.arguments()),
+            Self::Text(plain) => measures("text", plain.arguments()),
         };
         if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
@@ -72,6 +77,12 @@ impl Engine {
         let traces = self.traces.map(|folder| path::absolute(&folder).unwrap_or(folder));
         let traces = traces.map(|folder| ["--traces".into(), folder]);
         json.into_iter().chain(traces.into_iter().flatten()).collect()
+    }
+}
+
+impl Plain {
+    fn arguments(self) -> Vec<PathBuf> {
+        self.json.then(|| "--json".into()).into_iter().collect()
     }
 }
 

@@ -24,9 +24,20 @@
 //!
 //! It runs no command, and looks at no more of one than tells what kind of command it is. It knows
 //! no language: two texts that say the same in other words are two texts.
+//!
+//! # Features
+//!
+//! | feature | for | needs |
+//! |---|---|---|
+//! | `similarity` | how alike two documents or texts are, letter by letter | `std` |
+//!
+//! It changes no digest. Without it, [`Sketch`] tells how alike two texts are, roughly.
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "similarity")]
+extern crate std;
 
 mod command;
 mod echo;
@@ -37,6 +48,9 @@ mod mask;
 mod recipe;
 mod report;
 mod silence;
+#[cfg(feature = "similarity")]
+pub mod similarity;
+mod sketch;
 mod tags;
 mod tokens;
 
@@ -46,6 +60,7 @@ pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use recipe::{Failures, Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
 pub use report::{Report, report};
 pub use silence::{is_placeholder, is_silent};
+pub use sketch::Sketch;
 pub use tags::tag;
 
 /// The examples of the README, which need this crate and the engine.

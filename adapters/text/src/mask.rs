@@ -21,6 +21,7 @@ use unstuck_json::Hash64 as _;
 use crate::recipe::HASH;
 pub use counter::{Counter, CounterError};
 use pieces::Pieces;
+pub(crate) use pieces::Sink;
 
 /// A kind of volatile text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -189,6 +190,11 @@ impl<'p> Masker<'p> {
             return Masked { result: whole, near: whole };
         }
         digest::digest(self.pieces(text))
+    }
+
+    /// Hands the pieces of `text` to `sink`. O(n).
+    pub(crate) fn walk(self, text: &[u8], sink: &mut impl Sink) {
+        self.pieces(text).walk(sink);
     }
 
     fn pieces<'t>(self, text: &'t [u8]) -> Pieces<'t>

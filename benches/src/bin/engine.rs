@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use unstuck_benches::contender::{Contender, Input};
 use unstuck_benches::endurance::Endurance;
-use unstuck_benches::instructions::{can_be_counted, per_turn, word};
+use unstuck_benches::instructions::{NOT_COUNTED, can_be_counted, per_turn, word};
+use unstuck_benches::program::{end, print};
 use unstuck_benches::report::{Report, Row, Size};
 use unstuck_benches::rounds::{Case, Timing, take_turns};
 use unstuck_benches::scan::{self, Cores, Scan, Traces};
@@ -44,18 +45,7 @@ fn main() -> ExitCode {
         }
         None => report(&line).and_then(|report| print(&report, line.json)),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("engine: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn print(report: &Report, json: bool) -> io::Result<()> {
-    let text = if json { serde_json::to_string(report)? + "\n" } else { report.to_string() };
-    io::stdout().write_all(text.as_bytes())
+    end("engine", done)
 }
 
 /// Measures everything.
@@ -69,7 +59,7 @@ fn report(line: &CommandLine) -> io::Result<Report> {
             row.instructions_per_event = Some(counted / 2.0);
         }
     } else {
-        left_out.push("instructions: valgrind is not installed");
+        left_out.push(NOT_COUNTED);
     }
     let endurance = Endurance::measure();
     let scans = scans(line, &mut left_out)?;

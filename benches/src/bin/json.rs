@@ -4,10 +4,11 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use unstuck_benches::documents::{Document, respelled};
-use unstuck_benches::instructions::{can_be_counted, per_turn, word};
+use unstuck_benches::documents::{Document, bytes, respelled};
+use unstuck_benches::instructions::{NOT_COUNTED, can_be_counted, per_turn, word};
 use unstuck_benches::json::{Aim, Reader};
 use unstuck_benches::json_report::{Report, Row};
+use unstuck_benches::program::{end, print};
 use unstuck_benches::rounds::{Case, Timing, take_turns};
 
 /// How many rounds all readers go.
@@ -35,24 +36,13 @@ fn main() -> ExitCode {
         Some(Command::Count { reader, document, times }) => count(reader, document, times),
         None => report().and_then(|report| print(&report, line.json)),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("json: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    end("json", done)
 }
 
 fn count(reader: Reader, document: Document, times: u16) -> io::Result<()> {
     let texts = document.texts();
     let answers = (0..times).map(|_| reader.read(&texts));
     writeln!(io::stdout(), "{}", answers.fold(0, u32::wrapping_add))
-}
-
-fn print(report: &Report, json: bool) -> io::Result<()> {
-    let text = if json { serde_json::to_string(report)? + "\n" } else { report.to_string() };
-    io::stdout().write_all(text.as_bytes())
 }
 
 /// Measures everything.
@@ -68,7 +58,7 @@ fn report() -> io::Result<Report> {
             row.instructions_per_byte = Some(counted / bytes(&row.document.texts()));
         }
     } else {
-        left_out.push("instructions: valgrind is not installed");
+        left_out.push(NOT_COUNTED);
     }
     Ok(Report { rows, left_out })
 }
@@ -105,10 +95,4 @@ fn timed(document: Document, texts: &[String], readers: Vec<Reader>) -> Vec<Row>
         instructions_per_byte: None,
     };
     readers.into_iter().zip(timings).map(row).collect()
-}
-
-/// How many bytes all of `texts` are.
-fn bytes(texts: &[String]) -> f64 {
-    let bytes = texts.iter().map(String::len).sum::<usize>();
-    u32::try_from(bytes).map_or(f64::INFINITY, f64::from)
 }

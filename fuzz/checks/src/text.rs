@@ -1,5 +1,6 @@
 //! Tries to break: any tool, arguments and result go through the recipe of every preset and its
-//! detector, and the same run is answered in the same way whenever it is run.
+//! detector, and the same run is answered in the same way whenever it is run. What is masked once
+//! stays as it is, and likeness is the same in either order.
 //!
 //! The three are parted by a byte that UTF-8 never has; so are further calls.
 
@@ -7,7 +8,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
-use unstuck_text::{Groups, PRESETS, Recipe};
+use unstuck_text::{Groups, Mask, Masks, PRESETS, Recipe, similarity};
 
 /// How often the calls of an input are made over: most ladders are climbed to their end.
 const ROUNDS: usize = 6;
@@ -15,11 +16,14 @@ const ROUNDS: usize = 6;
 /// The most texts taken from an input; a window is filled by the calls among them.
 const TEXTS_MAX: usize = 24;
 
+/// The longest text whose likeness is told letter by letter: more takes longer and shows no more.
+const LETTERS_MAX: usize = 256;
+
 /// Takes the bytes for a run of calls, and each of its texts for a turn, too.
 ///
 /// # Panics
 ///
-/// If an answer differs, or cannot be put into words.
+/// If an answer differs, or cannot be put into words; if masks or likeness break their word.
 pub fn check(bytes: &[u8]) {
     let texts: Vec<_> =
         bytes.split(|&byte| byte == 0xFF).take(TEXTS_MAX).map(String::from_utf8_lossy).collect();
@@ -33,6 +37,45 @@ pub fn check(bytes: &[u8]) {
         for verdict in &verdicts {
             explain(preset.policy, verdict);
         }
+    }
+    for text in &texts {
+        masked_twice(text);
+    }
+    for pair in texts.windows(2) {
+        alike(&pair[0], &pair[1]);
+    }
+}
+
+/// What is shown of a text is masked already, by all masks and by each alone. Where a control or a
+/// second white space is taken out, what was apart may stand together: such texts make no claim.
+fn masked_twice(text: &str) {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let folds = text.as_bytes().windows(2).any(|pair| pair.iter().all(blank));
+    if folds || text.contains('\x1B') {
+        return;
+    }
+    let alone = Mask::ALL.into_iter().map(|mask| Masks::NONE.with(mask));
+    for masks in alone.chain([Masks::ALL]) {
+        let once = masks.show(text).to_string();
+        assert_eq!(masks.show(&once).to_string(), once, "{text:?} by {masks:?}");
+    }
+}
+
+/// Likeness is symmetric, and whole for equals.
+fn alike(one: &str, other: &str) {
+    for masks in [Masks::NONE, Masks::ALL] {
+        let [first, second] = [one, other].map(|text| masks.sketch(text.as_bytes()));
+        assert_eq!(first.likeness(second), second.likeness(first), "{one:?} and {other:?}");
+        assert!(first.likeness(second) <= 100 && first.likeness(first) == 100, "{one:?}");
+    }
+    if one.len().max(other.len()) > LETTERS_MAX {
+        return;
+    }
+    for of in [similarity::json, similarity::text] {
+        let likeness = of(one, other);
+        assert!((0.0..=1.0).contains(&likeness), "{likeness} of {one:?} and {other:?}");
+        assert!(likeness.to_bits() == of(other, one).to_bits(), "{one:?} and {other:?}");
+        assert!(of(one, one) >= 1.0, "{one:?}");
     }
 }
 

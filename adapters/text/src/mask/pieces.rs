@@ -4,7 +4,7 @@ use super::scan::{self, ESCAPE, is_blank};
 use super::{Mask, Masker, Masks, hex, number, path};
 
 /// Takes in the pieces of a text, in their order.
-pub(super) trait Sink {
+pub(crate) trait Sink {
     /// Text without a decimal digit.
     fn text(&mut self, text: &[u8]);
     /// A number that counts: digits, with single points between them.

@@ -1,0 +1,142 @@
+//! The arguments and results that are read as texts.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::documents::{Document, PROSE, file};
+use crate::stream::{ARGS_LENGTH, RESULT_LENGTH, Random, Texts};
+
+/// How many bytes of texts a round has, as far as that makes 2 to 256 texts.
+const ROUND: usize = 64 * 1024;
+
+/// What a text is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Lines of a log: times, process ids, durations, ids.
+    Log,
+    /// What a compiler says: paths, line numbers, columns of spaces.
+    Compiler,
+    /// Sentences.
+    Prose,
+    /// The arguments of a call, as JSON.
+    Args,
+    /// The arguments of a call, and behind them its result.
+    Call,
+}
+
+impl Kind {
+    /// What the tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Log => "log lines",
+            Self::Compiler => "compiler output",
+            Self::Prose => "prose",
+            Self::Args => "arguments",
+            Self::Call => "arguments and result",
+        }
+    }
+
+    /// How many bytes there are of it.
+    pub const fn lengths(self) -> &'static [usize] {
+        match self {
+            Self::Log | Self::Compiler | Self::Prose => &[200, 500, 8000, 100_000],
+            Self::Args => &[60, 200, 500, 2500, 8000, 100_000],
+            Self::Call => &[ARGS_LENGTH + RESULT_LENGTH],
+        }
+    }
+
+    /// The texts of a round, of which no two are the same. The same every time.
+    pub fn texts(self, length: usize) -> Vec<String> {
+        let count = (ROUND / length).clamp(2, 256);
+        (0..).take(count).map(|number| self.text(number, length)).collect()
+    }
+
+    fn text(self, number: u64, length: usize) -> String {
+        match self {
+            Self::Log => lines(number, length, log_line),
+            Self::Compiler => lines(number, length, warning),
+            Self::Prose => lines(number, length, sentence),
+            Self::Args => args(number, length),
+            Self::Call => {
+                let Texts { args, result } = Texts::of(number);
+                args + &result
+            }
+        }
+    }
+}
+
+/// A text of `length` bytes, which begins with its number, put together by `line`.
+fn lines(number: u64, length: usize, line: fn(&mut String, &mut Random)) -> String {
+    let mut text = format!("Part {number}\n");
+    let mut random = Random(number);
+    while text.len() < length {
+        line(&mut text, &mut random);
+    }
+    text.truncate(length);
+    text
+}
+
+fn log_line(text: &mut String, random: &mut Random) {
+    let (minute, second, thousandth) = (random.below(60), random.below(60), random.below(1000));
+    let (order, status) = (random.below(5000), [200, 201, 404, 500][index(random, 4)]);
+    let (duration, id) = (random.below(900), random.below(1 << 32));
+    // Writing into a text does not fail.
+    let _ = writeln!(
+        text,
+        "2026-05-28T14:{minute:02}:{second:02}.{thousandth:03}Z INFO [4711] http: GET /orders/{order} \
+         {status} in {duration} ms, request {id:08x}"
+    );
+}
+
+fn warning(text: &mut String, random: &mut Random) {
+    let name = ["total", "weight", "parts", "price", "items", "count"][index(random, 6)];
+    let (part, line, column) = (random.below(40), random.below(900), random.below(80));
+    // Writing into a text does not fail.
+    let _ = writeln!(
+        text,
+        "warning: unused variable: `{name}`\n   --> src/part_{part:02}/unit.rs:{line}:{column}\n    |\n\
+         {line:<3} |     let {name} = items.iter().map(Item::{name}).sum::<u64>();\n    |         \
+         ^^^^^ help: if this is intentional, prefix it with an underscore: `_{name}`\n    |"
+    );
+}
+
+fn sentence(text: &mut String, random: &mut Random) {
+    *text += PROSE[index(random, PROSE.len())];
+}
+
+/// An index of a list of so many.
+fn index(random: &mut Random, length: usize) -> usize {
+    usize::try_from(random.below(length as u64)).unwrap_or(0)
+}
+
+fn args(number: u64, length: usize) -> String {
+    let short = [Document::Args60, Document::Args200, Document::Args500];
+    match short.into_iter().find(|document| document.length() == length) {
+        Some(document) => document.text(number),
+        None => file(number, length),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_as_long_as_they_say_and_differ() {
+        for kind in Kind::value_variants() {
+            for &length in kind.lengths() {
+                let texts = kind.texts(length);
+                let most = length + length / 8;
+                for text in &texts {
+                    assert!((length..=most).contains(&text.len()), "{kind:?}: {}", text.len());
+                }
+                assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len(), "{kind:?}");
+            }
+        }
+    }
+}
