@@ -2,7 +2,7 @@
 
 use crate::detector::Detector;
 use crate::mask::Mask;
-use crate::record::Tool;
+use crate::record::{Record, Tool};
 use crate::rule::{Pattern, Rule, TextRule, Texts};
 use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
@@ -54,14 +54,15 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let runs = self.runs.get(start..).unwrap_or(&[]);
         let runs = runs.get(..usize::from(rule.pattern.runs())).unwrap_or(&[]);
         let latest = self.latest_seen(rule, &track);
-        let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
+        let tool = latest.map_or(Tool::new(0), |latest| latest.record.tool);
         let raised = self.feedback.raised_by(RuleIndex::Call(place), tool);
         let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
         let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
-                (latest.map_or(0, |latest| latest.recurrence(within)), u16::from(times))
+                let held = latest.map_or(0, |latest| self.recurrence(rule, &latest, within));
+                (held, u16::from(times))
             }
             Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
         };
@@ -69,37 +70,33 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         Nearness { rule: RuleIndex::Call(place), held, needed }
     }
 
-    /// What the latest record that the rule saw has in common with those before it, if that is
-    /// still in the window.
+    /// The latest record that the rule saw, if that is still in the window.
     fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<Latest> {
-        let early = rule.is_judged_early();
-        let mut past = self.clone();
-        // How many records of the window are still to be looked at.
-        let mut left = usize::from(self.policy.window());
-        if !early {
-            left = left.saturating_sub(past.open.len());
-            past.open.clear();
-        }
-        let mut seen = track.seen();
-        while left > 0 {
-            left = left.saturating_sub(1);
-            let record = past.open.pop_back().or_else(|| past.window.pop())?;
-            let is_seen = seen.has(0);
-            seen = seen.since(1);
-            if is_seen {
-                let view = if early {
-                    past.view_ahead(&record)
-                } else {
-                    past.window.compare(&record, past.policy)
-                };
-                // Only what is still in the window now.
-                let reach = Mask::newest(u32::try_from(left).unwrap_or(0));
-                let seen = seen & view.reach & reach;
-                let matches = view.matches(rule, &record) & seen;
-                return Some(Latest { tool: record.tool, matches, seen });
-            }
-        }
-        None
+        let later = track.seen().nth(0)?;
+        let open = u32::try_from(self.open.len()).ok()?;
+        let seen = track.seen().since(later.saturating_add(1));
+        let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
+        // How many records of the window stand before it.
+        let left = u32::from(self.policy.window()).checked_sub(after.saturating_add(1))?;
+        let record = match after.checked_sub(open) {
+            Some(age) => self.window.record(age)?,
+            None => *self.open.iter().nth_back(usize::try_from(after).ok()?)?,
+        };
+        Some(Latest { record, after, seen: seen & Mask::newest(left) })
+    }
+
+    /// How many records match the latest one among the last `within` that the rule saw, itself
+    /// included. O(W).
+    fn recurrence(&self, rule: &Rule<'_>, latest: &Latest, within: u8) -> u16 {
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let view = match latest.after.checked_sub(open) {
+            Some(age) => self.window.compare_from(age, &latest.record, self.policy),
+            None => self.view_ahead_of(latest.after.saturating_add(1), &latest.record),
+        };
+        let oldest = latest.seen.nth(u32::from(within).saturating_sub(2));
+        let reach = oldest.map_or(latest.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
+        let matches = view.matches(rule, &latest.record) & latest.seen & reach;
+        u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1)
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
@@ -114,23 +111,14 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 }
 
-/// The latest record that a rule saw: its tool, the records before it that match it, and those
-/// that the rule saw.
+/// The latest record that a rule saw.
 #[derive(Clone, Copy)]
 struct Latest {
-    tool: Tool,
-    matches: Mask,
+    record: Record,
+    /// How many records came after it.
+    after: u32,
+    /// The records before it that the rule saw, as far as they are still in the window.
     seen: Mask,
-}
-
-impl Latest {
-    /// How many records match among the last `within` that the rule saw, this one included.
-    fn recurrence(&self, within: u8) -> u16 {
-        let oldest = self.seen.nth(u32::from(within).saturating_sub(2));
-        let reach = oldest.map_or(self.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
-        let earlier = u16::try_from((self.matches & reach).count()).unwrap_or(u16::MAX);
-        earlier.saturating_add(1)
-    }
 }
 
 /// The calls that there are, and those that it takes, of the period that is nearest to a cycle;

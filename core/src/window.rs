@@ -192,6 +192,12 @@ impl<const W: usize> Window<W> {
         }
     }
 
+    /// As [`Window::compare`] had it for the record `age` records back, with what is still in the
+    /// window. O(W).
+    pub(crate) fn compare_from(&self, age: u32, record: &Record, policy: &Policy<'_>) -> View {
+        self.compare(record, policy).since(age.saturating_add(1))
+    }
+
     fn if_needed(&self, needed: bool, slots: impl FnOnce() -> u64) -> Mask {
         if needed { self.ages(slots()) } else { Mask::NONE }
     }
@@ -343,6 +349,26 @@ impl View {
             tool: (self.tool.aged(open) | tool) & self.reach,
             novel: (self.novel.aged(open) | novel) & self.reach,
             ..self
+        }
+    }
+
+    /// The view as it was `n` records earlier, as far as they are still known; whether the record was
+    /// progress is not.
+    fn since(self, n: u32) -> Self {
+        Self {
+            args: self.args.since(n),
+            similar: self.similar.since(n),
+            tool: self.tool.since(n),
+            result: self.result.since(n),
+            near: self.near.since(n),
+            answered: self.answered.since(n),
+            vetoed: self.vetoed.since(n),
+            silent: self.silent.since(n),
+            novel: self.novel.since(n),
+            written: self.written.since(n),
+            reach: self.reach.since(n),
+            changed: false,
+            nearly_changed: false,
         }
     }
 
