@@ -23,6 +23,21 @@ pub struct Nearness {
     pub needed: u16,
 }
 
+impl Nearness {
+    /// Whether this is a greater share of what a finding takes than `other` is.
+    ///
+    /// ```
+    /// use unstuck_core::{Nearness, RuleIndex};
+    ///
+    /// let near = |held, needed| Nearness { rule: RuleIndex::Call(0), held, needed };
+    /// assert!(near(2, 3).is_nearer_than(near(3, 5)));
+    /// assert!(!near(2, 4).is_nearer_than(near(4, 8)));
+    /// ```
+    pub fn is_nearer_than(self, other: Self) -> bool {
+        is_greater((self.held, self.needed), (other.held, other.needed))
+    }
+}
+
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// How near each rule is, in the policy's order, those about text last. O(rules · W).
     ///
@@ -44,6 +59,33 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let calls = rules.map(|(place, rule)| self.nearness_of(place, rule));
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
+    }
+
+    /// The rule that is nearest to a finding, by the share of the calls that it takes; of equals the
+    /// first in the policy's order, rules about calls before those about text. None where no rule
+    /// holds anything: nothing was seen yet, or the history was cleared. O(rules · W).
+    ///
+    /// An early warning, if it is heard from two thirds on: that is one call ahead of most findings,
+    /// and what it is worth on labelled runs stands in `DESIGN.md`.
+    ///
+    /// ```
+    /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
+    ///
+    /// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+    /// assert_eq!(detector.nearest(), None);
+    /// let call = Call::new(Tool::named("ls"), Digest::of(b"{}"));
+    /// for _ in 0..2 {
+    ///     let announced = detector.announce(call);
+    ///     let _ = detector.outcome(announced.id, Outcome::ok(Digest::of(b"a.rs")));
+    /// }
+    /// let near = detector.nearest().expect("two calls");
+    /// assert_eq!(detector.policy().rule_name(near.rule), "same-effect");
+    /// assert_eq!((near.held, near.needed), (2, 3));
+    /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+    /// ```
+    pub fn nearest(&self) -> Option<Nearness> {
+        let held = self.nearness().filter(|near| near.held > 0);
+        held.reduce(|nearest, near| if near.is_nearer_than(nearest) { near } else { nearest })
     }
 
     fn nearness_of(&self, place: u8, rule: &Rule<'_>) -> Nearness {
@@ -132,11 +174,16 @@ fn nearest_cycle(runs: &[u16], period_min: u8, laps: u8) -> (u16, u16) {
         if run == 0 || !is_primitive(runs, period, held) {
             continue;
         }
-        let held = held.min(needed);
-        let ratio = |held: u16, of: u16| u32::from(held).saturating_mul(u32::from(of));
-        if ratio(held, nearest.1) > ratio(nearest.0, needed) {
-            nearest = (held, needed);
+        let here = (held.min(needed), needed);
+        if is_greater(here, nearest) {
+            nearest = here;
         }
     }
     nearest
+}
+
+/// Whether so many of so many are a greater share than those of the other.
+fn is_greater((held, needed): (u16, u16), other: (u16, u16)) -> bool {
+    let ratio = |held: u16, of: u16| u32::from(held).saturating_mul(u32::from(of));
+    ratio(held, other.1) > ratio(other.0, needed)
 }
