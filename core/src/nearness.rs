@@ -2,8 +2,8 @@
 
 use crate::detector::Detector;
 use crate::mask::Mask;
-use crate::record::{Record, Tool};
-use crate::rule::{Pattern, Rule, TextRule, Texts};
+use crate::record::Tool;
+use crate::rule::{Args, Pattern, Rule, TextRule, Texts};
 use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
 
@@ -55,8 +55,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
     /// ```
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
-        let rules = (0_u8..).zip(self.policy.rules());
-        let calls = rules.map(|(place, rule)| self.nearness_of(place, rule));
+        let rules = self.policy.rules();
+        let tracks = self.tracks.iter().zip(runs_of_each(&self.runs, rules));
+        let calls = (0_u8..).zip(rules).zip(tracks).map(|((place, rule), (track, runs))| {
+            self.nearness_of(RuleIndex::Call(place), rule, track, runs)
+        });
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
     }
@@ -88,28 +91,28 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         held.reduce(|nearest, near| if near.is_nearer_than(nearest) { near } else { nearest })
     }
 
-    fn nearness_of(&self, place: u8, rule: &Rule<'_>) -> Nearness {
-        let index = usize::from(place);
-        let track = self.tracks.get(index).copied().unwrap_or(Track::NEW);
-        let patterns = self.policy.rules().iter().map(|rule| usize::from(rule.pattern.runs()));
-        let start = patterns.take(index).fold(0, usize::saturating_add);
-        let runs = self.runs.get(start..).unwrap_or(&[]);
-        let runs = runs.get(..usize::from(rule.pattern.runs())).unwrap_or(&[]);
-        let latest = self.latest_seen(rule, &track);
-        let tool = latest.map_or(Tool::new(0), |latest| latest.record.tool);
-        let raised = self.feedback.raised_by(RuleIndex::Call(place), tool);
+    fn nearness_of(
+        &self,
+        index: RuleIndex,
+        rule: &Rule<'_>,
+        track: &Track,
+        runs: &[u16],
+    ) -> Nearness {
+        let latest = self.latest_seen(rule, track);
+        let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
+        let raised = self.feedback.raised_by(index, tool);
         let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
         let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
-                let held = latest.map_or(0, |latest| self.recurrence(rule, &latest, within));
-                (held, u16::from(times))
+                let held = latest.and_then(|latest| self.recurrence(rule, &latest, within));
+                (held.unwrap_or(0), u16::from(times))
             }
             Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
         };
         let held = if latest.is_some() { held.min(needed) } else { 0 };
-        Nearness { rule: RuleIndex::Call(place), held, needed }
+        Nearness { rule: index, held, needed }
     }
 
     /// The latest record that the rule saw, if that is still in the window.
@@ -120,25 +123,38 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
         // How many records of the window stand before it.
         let left = u32::from(self.policy.window()).checked_sub(after.saturating_add(1))?;
-        let record = match after.checked_sub(open) {
-            Some(age) => self.window.record(age)?,
-            None => *self.open.iter().nth_back(usize::try_from(after).ok()?)?,
+        let place = match after.checked_sub(open) {
+            Some(age) => Place::Window { age },
+            None => Place::Open { later: after },
         };
-        Some(Latest { record, after, seen: seen & Mask::newest(left) })
+        let tool = match place {
+            Place::Window { age } => self.window.tool(age)?,
+            Place::Open { later } => self.open.iter().nth_back(usize::try_from(later).ok()?)?.tool,
+        };
+        Some(Latest { tool, place, seen: seen & Mask::newest(left) })
     }
 
     /// How many records match the latest one among the last `within` that the rule saw, itself
     /// included. O(W).
-    fn recurrence(&self, rule: &Rule<'_>, latest: &Latest, within: u8) -> u16 {
-        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        let view = match latest.after.checked_sub(open) {
-            Some(age) => self.window.compare_from(age, &latest.record, self.policy),
-            None => self.view_ahead_of(latest.after.saturating_add(1), &latest.record),
+    fn recurrence(&self, rule: &Rule<'_>, latest: &Latest, within: u8) -> Option<u16> {
+        let (record, view) = match latest.place {
+            Place::Window { age } => {
+                let record = self.window.record(age)?;
+                // By far the common case: nothing in the window is the same call.
+                if record.novel && rule.args == Args::Same {
+                    return Some(1);
+                }
+                (record, self.window.compare_from(age, &record, self.policy))
+            }
+            Place::Open { later } => {
+                let record = *self.open.iter().nth_back(usize::try_from(later).ok()?)?;
+                (record, self.view_ahead_of(later.saturating_add(1), &record))
+            }
         };
         let oldest = latest.seen.nth(u32::from(within).saturating_sub(2));
         let reach = oldest.map_or(latest.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
-        let matches = view.matches(rule, &latest.record) & latest.seen & reach;
-        u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1)
+        let matches = view.matches(rule, &record) & latest.seen & reach;
+        Some(u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1))
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
@@ -153,14 +169,32 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 }
 
+/// Each rule's own part of the run counters, in the order of the rules.
+fn runs_of_each<'r>(runs: &'r [u16], rules: &[Rule<'_>]) -> impl Iterator<Item = &'r [u16]> {
+    let mut rest = runs;
+    rules.iter().map(move |rule| {
+        let count = usize::from(rule.pattern.runs());
+        let (own, others) = rest.split_at_checked(count).unwrap_or_default();
+        rest = others;
+        own
+    })
+}
+
 /// The latest record that a rule saw.
 #[derive(Clone, Copy)]
 struct Latest {
-    record: Record,
-    /// How many records came after it.
-    after: u32,
+    tool: Tool,
+    place: Place,
     /// The records before it that the rule saw, as far as they are still in the window.
     seen: Mask,
+}
+
+/// Where a record stands: in the window, `age` others after it, or among the open calls, of which
+/// `later` came after it.
+#[derive(Clone, Copy)]
+enum Place {
+    Window { age: u32 },
+    Open { later: u32 },
 }
 
 /// The calls that there are, and those that it takes, of the period that is nearest to a cycle;

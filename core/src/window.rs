@@ -136,6 +136,11 @@ impl<const W: usize> Window<W> {
         })
     }
 
+    /// Whom the call was for that stands `age` records back.
+    pub(crate) fn tool(&self, age: u32) -> Option<Tool> {
+        self.tool.get(self.slot(age)?).copied()
+    }
+
     /// Where the record `age` records back stands, if there is one.
     fn slot(&self, age: u32) -> Option<usize> {
         if age >= self.len() {
