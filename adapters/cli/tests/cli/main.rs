@@ -18,4 +18,5 @@ mod recorded;
 mod schema;
 mod sessions;
 mod shown;
+mod warnings;
 mod wording;
