@@ -149,7 +149,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         let runs = rules.iter().map(|rule| usize::from(rule.pattern.runs()));
         let runs = runs.fold(0, usize::saturating_add);
         let window = &detector.window;
-        let tracks = rules.iter().zip((0..).map(|place| detector.tracks.at(place)));
+        let tracks = rules.iter().zip(detector.tracks.iter());
         Self {
             version: Version,
             rules: detector.policy.digest(),

@@ -95,6 +95,9 @@ pub trait AnyDetector<'p>: sealed::Sealed {
     /// How near each rule is, given to `each` one by one.
     fn nearness(&self, each: &mut dyn FnMut(Nearness));
 
+    /// The rule that is nearest to a finding.
+    fn nearest(&self) -> Option<Nearness>;
+
     /// Writes everything that the detector knows to the start of `buffer`.
     ///
     /// # Errors
@@ -187,6 +190,10 @@ impl<'p, const W: usize, const OPEN: usize> AnyDetector<'p> for Detector<'p, W, 
 
     fn nearness(&self, each: &mut dyn FnMut(Nearness)) {
         self.nearness().for_each(each);
+    }
+
+    fn nearest(&self) -> Option<Nearness> {
+        self.nearest()
     }
 
     #[cfg(feature = "postcard")]

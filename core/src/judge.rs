@@ -251,7 +251,15 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     /// The past as a call sees it that is being announced: open calls first, then the window.
     pub(crate) fn view_ahead(&self, record: &Record) -> View {
-        let masks = self.open.iter().fold([Mask::NONE; 4], |masks, open| {
+        self.view_ahead_of(0, record)
+    }
+
+    /// The past as it was seen by the open call that `record` is of, before the `later` latest open
+    /// calls, itself included.
+    pub(crate) fn view_ahead_of(&self, later: u32, record: &Record) -> View {
+        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX).saturating_sub(later);
+        let earlier = (0..open).zip(&self.open).map(|(_, earlier)| earlier);
+        let masks = earlier.fold([Mask::NONE; 4], |masks, open| {
             let equal = [
                 open.args == record.args && open.status != Status::Cancelled,
                 open.similar == record.similar,
@@ -261,7 +269,6 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             let mut equal = equal.into_iter();
             masks.map(|mask| mask.then(equal.next().unwrap_or(false)))
         });
-        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
         self.window.compare_call(record, self.policy).behind(open, masks)
     }
 }

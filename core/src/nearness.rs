@@ -3,7 +3,7 @@
 use crate::detector::Detector;
 use crate::mask::Mask;
 use crate::record::Tool;
-use crate::rule::{Pattern, Rule, TextRule, Texts};
+use crate::rule::{Args, Pattern, Rule, TextRule, Texts};
 use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
 
@@ -23,6 +23,21 @@ pub struct Nearness {
     pub needed: u16,
 }
 
+impl Nearness {
+    /// Whether this is a greater share of what a finding takes than `other` is.
+    ///
+    /// ```
+    /// use unstuck_core::{Nearness, RuleIndex};
+    ///
+    /// let near = |held, needed| Nearness { rule: RuleIndex::Call(0), held, needed };
+    /// assert!(near(2, 3).is_nearer_than(near(3, 5)));
+    /// assert!(!near(2, 4).is_nearer_than(near(4, 8)));
+    /// ```
+    pub fn is_nearer_than(self, other: Self) -> bool {
+        is_greater((self.held, self.needed), (other.held, other.needed))
+    }
+}
+
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// How near each rule is, in the policy's order, those about text last. O(rules · W).
     ///
@@ -40,66 +55,106 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
     /// ```
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
-        let rules = (0_u8..).zip(self.policy.rules());
-        let calls = rules.map(|(place, rule)| self.nearness_of(place, rule));
+        let rules = self.policy.rules();
+        let tracks = self.tracks.iter().zip(runs_of_each(&self.runs, rules));
+        let calls = (0_u8..).zip(rules).zip(tracks).map(|((place, rule), (track, runs))| {
+            self.nearness_of(RuleIndex::Call(place), rule, &track, runs)
+        });
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
     }
 
-    fn nearness_of(&self, place: u8, rule: &Rule<'_>) -> Nearness {
-        let index = usize::from(place);
-        let track = self.tracks.at(index);
-        let patterns = self.policy.rules().iter().map(|rule| usize::from(rule.pattern.runs()));
-        let start = patterns.take(index).fold(0, usize::saturating_add);
-        let runs = self.runs.get(start..).unwrap_or(&[]);
-        let runs = runs.get(..usize::from(rule.pattern.runs())).unwrap_or(&[]);
-        let latest = self.latest_seen(rule, &track);
+    /// The rule that is nearest to a finding, by the share of the calls that it takes; of equals the
+    /// first in the policy's order, rules about calls before those about text. None where no rule
+    /// holds anything: nothing was seen yet, or the history was cleared. O(rules · W).
+    ///
+    /// An early warning, if it is heard from two thirds on: that is one call ahead of most findings,
+    /// and what it is worth on labelled runs stands in `DESIGN.md`.
+    ///
+    /// ```
+    /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
+    ///
+    /// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+    /// assert_eq!(detector.nearest(), None);
+    /// let call = Call::new(Tool::named("ls"), Digest::of(b"{}"));
+    /// for _ in 0..2 {
+    ///     let announced = detector.announce(call);
+    ///     let _ = detector.outcome(announced.id, Outcome::ok(Digest::of(b"a.rs")));
+    /// }
+    /// let near = detector.nearest().expect("two calls");
+    /// assert_eq!(detector.policy().rule_name(near.rule), "same-effect");
+    /// assert_eq!((near.held, near.needed), (2, 3));
+    /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+    /// ```
+    pub fn nearest(&self) -> Option<Nearness> {
+        let held = self.nearness().filter(|near| near.held > 0);
+        held.reduce(|nearest, near| if near.is_nearer_than(nearest) { near } else { nearest })
+    }
+
+    fn nearness_of(
+        &self,
+        index: RuleIndex,
+        rule: &Rule<'_>,
+        track: &Track,
+        runs: &[u16],
+    ) -> Nearness {
+        let latest = self.latest_seen(rule, track);
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
-        let raised = self.feedback.raised_by(RuleIndex::Call(place), tool);
+        let raised = self.feedback.raised_by(index, tool);
         let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
         let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
-                (latest.map_or(0, |latest| latest.recurrence(within)), u16::from(times))
+                let held = latest.and_then(|latest| self.recurrence(rule, &latest, within));
+                (held.unwrap_or(0), u16::from(times))
             }
             Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
         };
         let held = if latest.is_some() { held.min(needed) } else { 0 };
-        Nearness { rule: RuleIndex::Call(place), held, needed }
+        Nearness { rule: index, held, needed }
     }
 
-    /// What the latest record that the rule saw has in common with those before it, if that is
-    /// still in the window.
+    /// The latest record that the rule saw, if that is still in the window.
     fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<Latest> {
-        let early = rule.is_judged_early();
-        let mut past = self.clone();
-        // How many records of the window are still to be looked at.
-        let mut left = usize::from(self.policy.window());
-        if !early {
-            left = left.saturating_sub(past.open.len());
-            past.open.clear();
-        }
-        let mut seen = track.seen();
-        while left > 0 {
-            left = left.saturating_sub(1);
-            let record = past.open.pop_back().or_else(|| past.window.pop())?;
-            let is_seen = seen.has(0);
-            seen = seen.since(1);
-            if is_seen {
-                let view = if early {
-                    past.view_ahead(&record)
-                } else {
-                    past.window.compare(&record, past.policy)
-                };
-                // Only what is still in the window now.
-                let reach = Mask::newest(u32::try_from(left).unwrap_or(0));
-                let seen = seen & view.reach & reach;
-                let matches = view.matches(rule, &record) & seen;
-                return Some(Latest { tool: record.tool, matches, seen });
+        let later = track.seen().nth(0)?;
+        let open = u32::try_from(self.open.len()).ok()?;
+        let seen = track.seen().since(later.saturating_add(1));
+        let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
+        // How many records of the window stand before it.
+        let left = u32::from(self.policy.window()).checked_sub(after.saturating_add(1))?;
+        let place = match after.checked_sub(open) {
+            Some(age) => Place::Window { age },
+            None => Place::Open { later: after },
+        };
+        let tool = match place {
+            Place::Window { age } => self.window.tool(age)?,
+            Place::Open { later } => self.open.iter().nth_back(usize::try_from(later).ok()?)?.tool,
+        };
+        Some(Latest { tool, place, seen: seen & Mask::newest(left) })
+    }
+
+    /// How many records match the latest one among the last `within` that the rule saw, itself
+    /// included. O(W).
+    fn recurrence(&self, rule: &Rule<'_>, latest: &Latest, within: u8) -> Option<u16> {
+        let (record, view) = match latest.place {
+            Place::Window { age } => {
+                let record = self.window.record(age)?;
+                // By far the common case: nothing in the window is the same call.
+                if record.novel && rule.args == Args::Same {
+                    return Some(1);
+                }
+                (record, self.window.compare_from(age, &record, self.policy))
             }
-        }
-        None
+            Place::Open { later } => {
+                let record = *self.open.iter().nth_back(usize::try_from(later).ok()?)?;
+                (record, self.view_ahead_of(later.saturating_add(1), &record))
+            }
+        };
+        let oldest = latest.seen.nth(u32::from(within).saturating_sub(2));
+        let reach = oldest.map_or(latest.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
+        let matches = view.matches(rule, &record) & latest.seen & reach;
+        Some(u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1))
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
@@ -114,23 +169,32 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 }
 
-/// The latest record that a rule saw: its tool, the records before it that match it, and those
-/// that the rule saw.
+/// Each rule's own part of the run counters, in the order of the rules.
+fn runs_of_each<'r>(runs: &'r [u16], rules: &[Rule<'_>]) -> impl Iterator<Item = &'r [u16]> {
+    let mut rest = runs;
+    rules.iter().map(move |rule| {
+        let count = usize::from(rule.pattern.runs());
+        let (own, others) = rest.split_at_checked(count).unwrap_or_default();
+        rest = others;
+        own
+    })
+}
+
+/// The latest record that a rule saw.
 #[derive(Clone, Copy)]
 struct Latest {
     tool: Tool,
-    matches: Mask,
+    place: Place,
+    /// The records before it that the rule saw, as far as they are still in the window.
     seen: Mask,
 }
 
-impl Latest {
-    /// How many records match among the last `within` that the rule saw, this one included.
-    fn recurrence(&self, within: u8) -> u16 {
-        let oldest = self.seen.nth(u32::from(within).saturating_sub(2));
-        let reach = oldest.map_or(self.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
-        let earlier = u16::try_from((self.matches & reach).count()).unwrap_or(u16::MAX);
-        earlier.saturating_add(1)
-    }
+/// Where a record stands: in the window, `age` others after it, or among the open calls, of which
+/// `later` came after it.
+#[derive(Clone, Copy)]
+enum Place {
+    Window { age: u32 },
+    Open { later: u32 },
 }
 
 /// The calls that there are, and those that it takes, of the period that is nearest to a cycle;
@@ -144,11 +208,16 @@ fn nearest_cycle(runs: &[u16], period_min: u8, laps: u8) -> (u16, u16) {
         if run == 0 || !is_primitive(runs, period, held) {
             continue;
         }
-        let held = held.min(needed);
-        let ratio = |held: u16, of: u16| u32::from(held).saturating_mul(u32::from(of));
-        if ratio(held, nearest.1) > ratio(nearest.0, needed) {
-            nearest = (held, needed);
+        let here = (held.min(needed), needed);
+        if is_greater(here, nearest) {
+            nearest = here;
         }
     }
     nearest
+}
+
+/// Whether so many of so many are a greater share than those of the other.
+fn is_greater((held, needed): (u16, u16), other: (u16, u16)) -> bool {
+    let ratio = |held: u16, of: u16| u32::from(held).saturating_mul(u32::from(of));
+    ratio(held, other.1) > ratio(other.0, needed)
 }

@@ -42,6 +42,11 @@ impl Tracks {
         Track { seen, streak, running: self.running & one(place) != 0 }
     }
 
+    /// What each rule remembers, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Track> {
+        (0..RULES_MAX).map(|place| self.at(place))
+    }
+
     /// Lets the rule at `place` remember `track`.
     pub(crate) fn set(&mut self, place: usize, track: Track) {
         let (Some(seen), Some(streak)) = (self.seen.get_mut(place), self.streaks.get_mut(place))

@@ -136,6 +136,11 @@ impl<const W: usize> Window<W> {
         })
     }
 
+    /// Whom the call was for that stands `age` records back.
+    pub(crate) fn tool(&self, age: u32) -> Option<Tool> {
+        self.tool.get(self.slot(age)?).copied()
+    }
+
     /// Where the record `age` records back stands, if there is one.
     fn slot(&self, age: u32) -> Option<usize> {
         if age >= self.len() {
@@ -192,6 +197,12 @@ impl<const W: usize> Window<W> {
             nearly_changed: repeated && view.answers_differ(record, view.near),
             ..view
         }
+    }
+
+    /// As [`Window::compare`] had it for the record `age` records back, with what is still in the
+    /// window. O(W).
+    pub(crate) fn compare_from(&self, age: u32, record: &Record, policy: &Policy<'_>) -> View {
+        self.compare(record, policy).since(age.saturating_add(1))
     }
 
     fn if_needed(&self, needed: bool, slots: impl FnOnce() -> u64) -> Mask {
@@ -345,6 +356,26 @@ impl View {
             tool: (self.tool.aged(open) | tool) & self.reach,
             novel: (self.novel.aged(open) | novel) & self.reach,
             ..self
+        }
+    }
+
+    /// The view as it was `n` records earlier, as far as they are still known; whether the record was
+    /// progress is not.
+    fn since(self, n: u32) -> Self {
+        Self {
+            args: self.args.since(n),
+            similar: self.similar.since(n),
+            tool: self.tool.since(n),
+            result: self.result.since(n),
+            near: self.near.since(n),
+            answered: self.answered.since(n),
+            vetoed: self.vetoed.since(n),
+            silent: self.silent.since(n),
+            novel: self.novel.since(n),
+            written: self.written.since(n),
+            reach: self.reach.since(n),
+            changed: false,
+            nearly_changed: false,
         }
     }
 

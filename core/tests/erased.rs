@@ -52,7 +52,9 @@ macro_rules! told {
 
 /// By the methods of the detector.
 fn told_directly(detector: &mut Detector<'static, 20>) -> (Vec<Verdict>, Vec<Nearness>) {
-    let near = |detector: &Detector<'static, 20>| detector.nearness().collect::<Vec<_>>();
+    let near = |detector: &Detector<'static, 20>| {
+        detector.nearness().chain(detector.nearest()).collect::<Vec<_>>()
+    };
     told!(detector, near)
 }
 
@@ -61,6 +63,7 @@ fn told(detector: &mut dyn AnyDetector<'static>) -> (Vec<Verdict>, Vec<Nearness>
     let near = |detector: &dyn AnyDetector<'static>| {
         let mut near: Vec<Nearness> = Vec::new();
         detector.nearness(&mut |one| near.push(one));
+        near.extend(detector.nearest());
         near
     };
     told!(detector, near)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::replay::{Found, Place};
+use crate::replay::{Found, Place, Warning};
 use crate::scan::Report;
 
 /// The version of the output's shape. A field that is added does not change it.
@@ -45,7 +45,25 @@ struct FindingLine<'a> {
     at_message: Option<usize>,
     r#loop: String,
     confidence: u8,
+    /// Null for text, for a loop that was told before, and where nothing came near since the finding
+    /// before.
+    warning: Option<WarningLine>,
     message: &'a str,
+}
+
+/// The nearest that any rule came before, and how many calls ahead.
+#[derive(Serialize)]
+struct WarningLine {
+    rule: &'static str,
+    held: u16,
+    needed: u16,
+    lead: u64,
+}
+
+impl WarningLine {
+    fn of(Warning { rule, held, needed, lead }: Warning) -> Self {
+        Self { rule, held, needed, lead }
+    }
 }
 
 impl<'a> TraceLine<'a> {
@@ -95,6 +113,7 @@ impl<'a> FindingLine<'a> {
             at_message: messages.map(|(_, at)| at),
             r#loop: finding.loop_id.to_string(),
             confidence: finding.confidence,
+            warning: found.warning.map(WarningLine::of),
             message: &found.message,
         }
     }

@@ -8,6 +8,7 @@ mod found;
 mod nearest;
 mod numbering;
 mod trail;
+mod watch;
 mod worker;
 
 use std::collections::{HashMap, VecDeque};
@@ -17,9 +18,10 @@ use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome};
 
 use courses::{Courses, Now};
-pub(crate) use found::{Findings, Found, Place, Shown};
+pub(crate) use found::{Findings, Found, Place, Shown, Warning};
 pub(crate) use nearest::Nearest;
 pub(crate) use trail::{Explained, Step, Wanted};
+use watch::Told;
 use worker::{Given, Worker};
 
 /// How many workers are followed at a time; the one unseen for longest is finished first. More than
@@ -175,9 +177,14 @@ impl Replay {
     }
 
     fn note_each(&mut self, place: usize, given: impl IntoIterator<Item = Given>) {
+        let mut told = Told::Nothing;
         for (verdict, at) in given {
+            if verdict.action > Action::Proceed {
+                told = Told::Loop;
+            }
             self.note(place, &verdict, at);
         }
+        self.workers[place].watch(told);
     }
 
     /// Keeps a verdict that asks for something, at the call or message `at`: as a finding if its
@@ -191,6 +198,7 @@ impl Replay {
         let worker = &self.workers[place];
         let now = Now { calls: self.calls, longest };
         let course = (worker.number, finding.loop_id);
+        let first_key = self.courses.ends.len();
         let Some(key) = self.courses.follow(course, verdict, at, now) else { return };
         let mut proof = worker.proof(&finding);
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
@@ -206,6 +214,8 @@ impl Replay {
             tool,
             worker: worker.name.clone(),
             place,
+            // Of a loop that was told before, everybody is warned.
+            warning: if key == first_key { worker.warning(&finding) } else { None },
             proof,
             key,
             calls_before: match place {

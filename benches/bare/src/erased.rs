@@ -62,4 +62,5 @@ fn hear(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
     let policy = detector.policy();
     show_statistics(detector.statistics(), input);
     detector.nearness(&mut |near| show_nearness(near, policy));
+    detector.nearest().into_iter().for_each(|near| show_nearness(near, policy));
 }

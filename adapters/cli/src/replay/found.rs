@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) worker: String,
     /// Where it stands: calls, or messages for a finding about text.
     pub(crate) place: Place,
+    /// The early warning of the loop that there was, the first time that it is told.
+    pub(crate) warning: Option<Warning>,
     pub(crate) message: String,
     /// The calls or turns that prove it, as far back as they are still known.
     pub(crate) proof: Vec<Shown>,
@@ -36,6 +38,17 @@ pub(crate) type LoopKey = usize;
 pub(crate) enum Place {
     Calls { first: usize, at: usize, last: usize },
     Messages { first: usize, at: usize },
+}
+
+/// The nearest that any rule about calls came before a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Warning {
+    pub(crate) rule: &'static str,
+    /// How many calls there were, of those that a finding takes.
+    pub(crate) held: u16,
+    pub(crate) needed: u16,
+    /// How many calls of the worker later the loop was found.
+    pub(crate) lead: u64,
 }
 
 /// What is shown of a call, or of a turn of text.

@@ -6,10 +6,11 @@ use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Verdi
 use unstuck_text::{Groups, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
-use super::found::{Place, Shown};
+use super::found::{Place, Shown, Warning};
 use super::numbering::Numbering;
 use super::push;
 use super::trail::{Answer, Explained, Near, Trail, Wanted};
+use super::watch::{Told, Watch};
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
 /// window and its open calls together.
@@ -45,6 +46,7 @@ pub(super) struct Worker {
     /// The messages that were text-only turns, by turn.
     turns: Numbering,
     turn: u64,
+    watch: Watch,
     /// Where a loop is to be explained.
     trail: Option<Trail>,
 }
@@ -63,6 +65,7 @@ impl Worker {
             texts: VecDeque::new(),
             turns: Numbering::default(),
             turn: 0,
+            watch: Watch::new(preset.policy),
             trail: None,
         }
     }
@@ -86,6 +89,7 @@ impl Worker {
         let shown = Shown::new(call.index, Some(call.tool), args);
         if let Some(seq) = id.seq() {
             self.numbering.set(seq, call.index);
+            self.watch.call(seq, call.step);
             self.explain(&given, |trail, near| trail.call(seq, call.step, shown.clone(), near));
         }
         push(&mut self.calls, Kept { id, shown }, KEPT_MAX);
@@ -110,6 +114,7 @@ impl Worker {
             given.push((verdict, judged.unwrap_or(outcome.call)));
         });
         if let Some(seq) = call.seq() {
+            self.watch.outcome(seq);
             self.explain(&given, |trail, near| {
                 trail.outcome(seq, Answer { result, failed: outcome.failed }, near);
             });
@@ -120,6 +125,7 @@ impl Worker {
     /// Takes in a message: what a user says, or a turn in which the agent called no tool.
     pub(super) fn message(&mut self, recipe: &Recipe, message: &Message<'_>) -> Option<Given> {
         if message.role == Role::User {
+            self.watch.user_message();
             self.engine.user_message(recipe.message(message.text));
             return None;
         }
@@ -163,6 +169,19 @@ impl Worker {
         for (verdict, _) in given {
             trail.judge(verdict);
         }
+    }
+
+    /// Takes a look at how near the rules are after an event that told of a loop, or did not.
+    pub(super) fn watch(&mut self, told: Told) {
+        self.watch.look(|| self.engine.nearest(), told);
+    }
+
+    /// The early warning of `finding`, which is given now. Talk has none: it is no call.
+    pub(super) fn warning(&self, finding: &Finding) -> Option<Warning> {
+        let (near, lead) = self.watch.warning(finding.last)?;
+        let rule = self.engine.policy().rule_name(near.rule);
+        let warning = Warning { rule, held: near.held, needed: near.needed, lead };
+        matches!(finding.rule, RuleIndex::Call(_)).then_some(warning)
     }
 
     pub(super) fn place(&self, finding: &Finding, at: usize) -> Place {

@@ -20,4 +20,5 @@ mod recorded;
 mod schema;
 mod sessions;
 mod shown;
+mod warnings;
 mod wording;

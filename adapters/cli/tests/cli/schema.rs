@@ -16,7 +16,7 @@ const TRACE: [&str; 9] =
     ["schema", "path", "format", "session", "calls", "workers", "errors", "findings", "skipped"];
 
 /// What is said of a finding.
-const FINDING: [&str; 15] = [
+const FINDING: [&str; 16] = [
     "rule",
     "kind",
     "args",
@@ -31,6 +31,7 @@ const FINDING: [&str; 15] = [
     "last_call",
     "loop",
     "confidence",
+    "warning",
     "message",
 ];
 
@@ -84,6 +85,7 @@ fn check_finding(finding: &Value, calls: u64) {
             ["first_call", "at_call", "last_call", "tool"].iter().all(|f| finding[f].is_null())
         );
         assert!(number("first_message").expect("where") <= number("at_message").expect("where"));
+        assert!(finding["warning"].is_null(), "{finding}");
     } else {
         has_fields(finding, FINDING);
         assert!(
@@ -93,6 +95,7 @@ fn check_finding(finding: &Value, calls: u64) {
         let [first, at, last] =
             ["first_call", "at_call", "last_call"].map(|field| number(field).expect("a call"));
         assert!(first <= last && first <= at && at.max(last) < calls, "{finding}");
+        check_warning(&finding["warning"], at);
     }
     let one_of =
         |field: &str, words: &[&str]| words.contains(&finding[field].as_str().unwrap_or(""));
@@ -104,6 +107,18 @@ fn check_finding(finding: &Value, calls: u64) {
     assert!(number("confidence") <= Some(100) && number("laps") >= Some(2), "{finding}");
     assert!(number("period") >= Some(1), "{finding}");
     assert!(["rule", "worker", "message"].iter().all(|field| finding[field] != ""), "{finding}");
+}
+
+/// Checks the early warning of a finding at the call `at`.
+fn check_warning(warning: &Value, at: u64) {
+    if warning.is_null() {
+        return;
+    }
+    has_fields(warning, ["rule", "held", "needed", "lead"]);
+    let [held, needed, lead] =
+        ["held", "needed", "lead"].map(|field| warning[field].as_u64().expect("a number"));
+    assert!(1 <= held && held <= needed && lead <= at, "{warning}");
+    assert!(warning["rule"].as_str().is_some_and(|rule| !rule.is_empty()), "{warning}");
 }
 
 #[test]
