@@ -46,12 +46,10 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// What is shown of a text is masked already, by all masks and by each alone. Where a control or a
-/// second white space is taken out, what was apart may stand together: such texts make no claim.
+/// What is shown of a text is masked already, by all masks and by each alone. Where a control
+/// is taken out, what was apart may stand together: such texts make no claim.
 fn masked_twice(text: &str) {
-    let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
-    let folds = text.as_bytes().windows(2).any(|pair| pair.iter().all(blank));
-    if folds || text.contains('\x1B') {
+    if text.contains('\x1B') {
         return;
     }
     let alone = Mask::ALL.into_iter().map(|mask| Masks::NONE.with(mask));

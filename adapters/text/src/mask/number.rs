@@ -1,6 +1,7 @@
 //! What a row of decimal digits is: a time, a duration, a process id, a port, an input of a notebook, or a number.
 
 use super::pieces::{Found, Part};
+use super::scan::{gap_before, is_blank};
 use super::{Mask, Masks, time};
 
 /// The byte at `at`; 0 where there is none.
@@ -55,7 +56,7 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
     let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
     let (before, after) = (row.before, byte(text, row.end));
     if has(Mask::Times)
-        && matches!(after, b':' | b' ' | b'a' | b'A' | b'p' | b'P')
+        && (matches!(after, b':' | b'a' | b'A' | b'p' | b'P') || is_blank(after))
         && let Some(end) = time::clock(text, row)
     {
         return Some(span((row.start, end), Mask::Times));
@@ -64,7 +65,7 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
         return None;
     }
     if has(Mask::Dates)
-        && (before == b' ' || matches!(after, b'-' | b'/' | b'.' | b' '))
+        && (is_blank(before) || matches!(after, b'-' | b'/' | b'.') || is_blank(after))
         && let Some(found) = time::date(text, row)
     {
         return Some(span(found, Mask::Dates));
@@ -77,7 +78,7 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
     {
         return Some(span((row.start, end), Mask::Durations));
     }
-    if has(Mask::Pids) && b"[ :=#(".contains(&before) && is_pid(text, row) {
+    if has(Mask::Pids) && (b"[:=#(".contains(&before) || is_blank(before)) && is_pid(text, row) {
         return Some(row.only(Mask::Pids));
     }
     if has(Mask::Ports) && before == b':' && is_local_port(text, row) {
@@ -120,7 +121,8 @@ fn is_pid(text: &[u8], row: &Row) -> bool {
         b']' if ahead.ends_with(b"[") => {
             let outer = ahead.strip_suffix(b"[").unwrap_or(ahead);
             let after = byte(text, row.end + 1);
-            let is_first = matches!(without_end(outer, b" \t\r").last(), None | Some(b'\n'));
+            let is_first =
+                matches!(without_end(outer, b" \t\r\x0B\x0C").last(), None | Some(b'\n'));
             let is_name = outer.last().is_some_and(u8::is_ascii_alphabetic);
             is_first && after == b' ' && row.length() >= BARE_PID_MIN || is_name && after == b':'
         }
@@ -128,8 +130,10 @@ fn is_pid(text: &[u8], row: &Row) -> bool {
         b'.' if row.decimal > row.end => false,
         next if next.is_ascii_alphanumeric() => false,
         _ => {
-            let named = without_end(ahead, b" :=#(");
-            named.len() < ahead.len()
+            let near = before(text, gap_before(text, row.start));
+            let named = without_end(near, b" \t\r\x0B\x0C:=#(");
+            let is_apart = named.len() < near.len() || is_blank(row.before);
+            is_apart
                 && matches!(named.last(), Some(b'd' | b'D' | b's' | b'S'))
                 && [&b"pid"[..], b"process", b"process id"]
                     .iter()

@@ -70,6 +70,30 @@ pub(super) const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
+/// Behind the white space at `at`, if there is some that is one space once it is folded; else `at`.
+pub(super) fn gap(text: &[u8], at: usize) -> usize {
+    let run = text.get(at..).unwrap_or_default().iter().take_while(|byte| is_blank(**byte));
+    at + folded(run)
+}
+
+/// Where the white space in front of `at` begins, if there is some that is one space once folded.
+pub(super) fn gap_before(text: &[u8], at: usize) -> usize {
+    let run = text.get(..at).unwrap_or_default().iter().rev().take_while(|byte| is_blank(**byte));
+    at - folded(run)
+}
+
+/// The length of a row of white space, if one space is written for it.
+fn folded<'t>(run: impl Iterator<Item = &'t u8>) -> usize {
+    let (mut length, mut spaces, mut lines) = (0, 0, 0);
+    for byte in run {
+        length += 1;
+        spaces += usize::from(*byte == b' ');
+        lines += usize::from(*byte == b'\n');
+    }
+    let is_space = if length == 1 { spaces == 1 } else { lines == 0 };
+    if is_space { length } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;

@@ -1,6 +1,7 @@
 //! Times, dates and durations, as programs write them.
 
 use super::number::{Row, byte, ends_with};
+use super::scan::{gap, gap_before, is_blank};
 
 /// The end of the clock time that begins with `row`.
 ///
@@ -49,10 +50,14 @@ fn is_joined_to_date(text: &[u8], start: usize) -> bool {
 
 /// Whether a date stands directly before the digits at `start`: `2026-05-28 14`, `May 28 14`.
 fn is_behind_date(text: &[u8], start: usize) -> bool {
-    if !matches!(byte_before(text, start), b' ' | b'T' | b'/') {
+    let end = match byte_before(text, start) {
+        b'T' | b'/' => start - 1,
+        _ => gap_before(text, start),
+    };
+    if end == start {
         return false;
     }
-    let ahead = text.get(start.saturating_sub(11)..start - 1).unwrap_or_default();
+    let ahead = text.get(end.saturating_sub(10)..end).unwrap_or_default();
     if ahead.len() >= 10 && year_first(ahead, ahead.len() - 10) == Some(ahead.len()) {
         return true;
     }
@@ -80,9 +85,9 @@ fn fraction(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Behind the `am` or `pm` at `at`, with at most one space before it.
+/// Behind the `am` or `pm` at `at`, perhaps with a space before it.
 fn half_day(text: &[u8], at: usize) -> Option<usize> {
-    let at = if byte(text, at) == b' ' { at + 1 } else { at };
+    let at = gap(text, at);
     let known = matches!(text.get(at..at + 2)?, [b'a' | b'A' | b'p' | b'P', b'm' | b'M']);
     (known && !byte(text, at + 2).is_ascii_alphanumeric()).then_some(at + 2)
 }
@@ -92,7 +97,7 @@ fn zone(text: &[u8], at: usize) -> usize {
     if byte(text, at) == b'Z' && !byte(text, at + 1).is_ascii_alphanumeric() {
         return at + 1;
     }
-    let begin = if byte(text, at) == b' ' { at + 1 } else { at };
+    let begin = gap(text, at);
     if matches!(text.get(begin..begin + 3), Some(b"UTC" | b"GMT")) && begin > at {
         return begin + 3;
     }
@@ -146,7 +151,7 @@ pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
     if row.length() > 2 || !(1..=31).contains(&value(text, row)) {
         return None;
     }
-    let before = if row.before == b' ' { month_before(text, row.start) } else { None };
+    let before = if is_blank(row.before) { month_before(text, row.start) } else { None };
     match before {
         Some(start) if !is_name(byte(text, row.end)) => Some((start, year(text, row.end))),
         Some(_) => None,
@@ -190,39 +195,39 @@ fn is_month(word: &[u8]) -> bool {
         })
 }
 
-/// Where the month before the day at `day` begins; a day of one digit may have two spaces before it.
+/// Where the month before the day at `day` begins.
 fn month_before(text: &[u8], day: usize) -> Option<usize> {
-    let blanks = text.get(..day)?.iter().rev().take(2).take_while(|byte| **byte == b' ').count();
-    let end = day - blanks;
+    let end = gap_before(text, day);
     let letters =
         text.get(..end)?.iter().rev().take(10).take_while(|byte| byte.is_ascii_alphabetic());
     let start = end - letters.count();
-    (blanks > 0 && is_month(text.get(start..end)?)).then_some(start)
+    (end < day && is_month(text.get(start..end)?)).then_some(start)
 }
 
 /// Behind the month after the day that ends at `end`: `28 May`, `28-May`.
 fn month_after(text: &[u8], end: usize) -> Option<usize> {
-    let begin = matches!(byte(text, end), b' ' | b'-').then_some(end + 1)?;
-    if !byte(text, begin).is_ascii_uppercase() {
+    let begin = if byte(text, end) == b'-' { end + 1 } else { gap(text, end) };
+    if begin == end || !byte(text, begin).is_ascii_uppercase() {
         return None;
     }
     let letters = text.get(begin..)?.iter().take(10).take_while(|byte| byte.is_ascii_alphabetic());
     let end = begin + letters.count();
     // In a listing, a size stands before the month, and the day behind it.
-    let next = end + text.get(end..)?.iter().take(2).take_while(|byte| **byte == b' ').count();
-    let is_listed = matches!(Row::at(text, next).length(), 1 | 2);
+    let next = gap(text, end);
+    let row = Row::at(text, next);
+    let is_day = matches!(row.length(), 1 | 2) && byte(text, row.end) != b':';
+    // What was masked there may have been one.
+    let is_listed = is_day || byte(text, next) == b'<';
     (is_month(text.get(begin..end)?) && !is_name(byte(text, end)) && !is_listed).then_some(end)
 }
 
 /// Behind the year that may follow a day and a month which end at `end`.
 fn year(text: &[u8], end: usize) -> usize {
-    let blanks = text.get(end..).unwrap_or_default().iter();
-    let blanks = blanks.take(2).take_while(|byte| matches!(byte, b' ' | b',' | b'-')).count();
-    let start = end + blanks;
+    let start = gap(text, end + usize::from(matches!(byte(text, end), b',' | b'-')));
     let digits = text.get(start..start + 4).is_some_and(|year| year.iter().all(u8::is_ascii_digit));
     let is_year = digits && matches!(byte(text, start), b'1' | b'2');
     let is_open = is_name(byte(text, start + 4)) || byte(text, start + 4) == b':';
-    if blanks > 0 && is_year && !is_open { start + 4 } else { end }
+    if start > end && is_year && !is_open { start + 4 } else { end }
 }
 
 /// Units that say for themselves that a number is a duration.
@@ -260,7 +265,7 @@ pub(super) fn duration(text: &[u8], row: &Row) -> Option<usize> {
             end = Some(behind);
         }
         // A duration goes on with a smaller unit: `1h 30m`, `1m3.5s`.
-        let next = if byte(text, behind) == b' ' { behind + 1 } else { behind };
+        let next = gap(text, behind);
         let further = Row::at(text, next);
         if further.length() == 0 {
             // Minutes behind hours are no doubt minutes.
@@ -282,7 +287,7 @@ enum Unit {
 
 /// Behind the unit at `at`, with at most one space before it.
 fn unit(text: &[u8], at: usize) -> Option<(usize, Unit)> {
-    let begin = if byte(text, at) == b' ' { at + 1 } else { at };
+    let begin = gap(text, at);
     let rest = text.get(begin..)?;
     if !matches!(rest.first(), Some(b'h' | b'm' | b'n' | b's' | b'u' | 0xC2 | 0xCE)) {
         return None;

@@ -58,6 +58,7 @@ fn texts() -> impl Strategy<Value = String> {
         select(&WORDS[..]).prop_map(str::to_owned),
         select(&FILL[..]).prop_map(str::to_owned),
         "[0-9a-fT:./ \\[\\]-]{1,12}",
+        "[0-9]{1,2}[ \\t\\n]{0,3}(s|ms|pm|May|UTC)?",
         "\\PC{1,4}",
     ];
     vec(part, 0..24).prop_map(|parts| parts.concat())
