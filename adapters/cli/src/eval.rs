@@ -1,9 +1,6 @@
 //! `unstuck eval`: replays labelled runs and prints how well each policy finds their loops.
 
-mod interval;
-mod labels;
 mod runs;
-mod score;
 mod table;
 mod wrong;
 
@@ -13,10 +10,11 @@ use unstuck_text::Preset;
 
 use crate::args::{By, Eval, TableFormat};
 use crate::exit::Exit;
+use crate::labels::{self, Outcome};
 use crate::output::{Output, Reader, complain};
 use crate::replay::Replay;
+use crate::score::Score;
 use runs::Run;
-use score::Score;
 use table::View;
 
 pub(crate) fn run(eval: &Eval) -> Exit {
@@ -47,7 +45,7 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
 fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Score>> {
     let names = policies.iter().map(|preset| preset.policy.name()).enumerate();
     match eval.by {
-        None => vec![names.map(|(place, name)| Score::of(name, None, place, runs)).collect()],
+        None => vec![names.map(|(place, name)| score(name, None, place, runs)).collect()],
         Some(By::Source) => names.map(|(place, name)| by_source(name, place, runs)).collect(),
     }
 }
@@ -56,7 +54,14 @@ fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Sc
 fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
     let sources: BTreeSet<&str> = runs.iter().map(|run| run.label.source()).collect();
     let sources = sources.into_iter().map(Some).chain([None]);
-    sources.map(|source| Score::of(name, source, place, runs)).collect()
+    sources.map(|source| score(name, source, place, runs)).collect()
+}
+
+/// What the policy `name`, the one at `place`, made of the `runs` that come from `source`.
+fn score(name: &'static str, source: Option<&str>, place: usize, runs: &[Run]) -> Score {
+    let runs = runs.iter().filter(|run| source.is_none_or(|source| run.label.source() == source));
+    let outcomes: Vec<Outcome> = runs.map(|run| run.judged[place].outcome).collect();
+    Score::of(name, &outcomes).from(source)
 }
 
 fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {

@@ -7,10 +7,10 @@ use unstuck_core::Action;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, read};
 
-use super::labels::{Label, Outcome};
 use crate::exit::Exit;
 use crate::inputs::{self, Input};
 use crate::jobs;
+use crate::labels::{Label, Outcome};
 use crate::output::complain;
 use crate::progress::Progress;
 use crate::replay::{Findings, Found, Nearest, Place, Replay};

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use super::interval::{Interval, RESAMPLINGS};
-use super::score::Score;
 use crate::machine::escaped;
+use crate::score::{Interval, RESAMPLINGS, Score};
 use crate::shown::{COLUMNS, counted, plain, shortened};
 
 /// The most columns that the name of a policy or a source takes: so many as the longest preset.

@@ -13,17 +13,17 @@ const NO_SOURCE: &str = ".";
 
 /// What somebody who read the run says of it.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Label {
-    pub(super) file: PathBuf,
+pub(crate) struct Label {
+    pub(crate) file: PathBuf,
     r#loop: Answer,
     /// Where the loop begins; a finding before it is a false alarm.
-    pub(super) start: Option<usize>,
+    pub(crate) start: Option<usize>,
     /// Where a supervisor would step in.
-    pub(super) stuck_at: Option<usize>,
+    pub(crate) stuck_at: Option<usize>,
     /// Where the loop ends; none if that is the end of the run.
     end: Option<usize>,
     #[serde(default)]
-    pub(super) kind: String,
+    pub(crate) kind: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -35,7 +35,7 @@ enum Answer {
 
 /// What became of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// The loop was found, so many calls after a supervisor would have stepped in, and so many
     /// before it ended.
     Hit { lag: Option<i64>, saved: usize },
@@ -51,7 +51,7 @@ pub(super) enum Outcome {
 
 impl Label {
     /// Judges the first finding, at `at`, of a run whose last call is `last`.
-    pub(super) fn outcome(&self, at: Option<usize>, last: usize) -> Outcome {
+    pub(crate) fn outcome(&self, at: Option<usize>, last: usize) -> Outcome {
         match (self.r#loop, at) {
             (Answer::No, None) => Outcome::Quiet,
             (Answer::No, Some(_)) => Outcome::FalseAlarm,
@@ -70,7 +70,7 @@ impl Label {
     }
 
     /// Where the run comes from: the first folder of its file.
-    pub(super) fn source(&self) -> &str {
+    pub(crate) fn source(&self) -> &str {
         let mut parts = self.file.components().filter_map(|part| match part {
             Component::Normal(name) => name.to_str(),
             _ => None,
@@ -81,7 +81,7 @@ impl Label {
 }
 
 /// The labels, and how to exit if some of them could not be read.
-pub(super) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
+pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut labels = Vec::new();
     let mut exit = Exit::Clean;
