@@ -129,6 +129,10 @@ pub(crate) struct Eval {
     /// policy: balanced]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<By>,
+    /// Print, for the runs of each source, how well the policy does when it is fitted to the runs of
+    /// all other sources, beside how well it does as it is [default policy: balanced]
+    #[arg(long, conflicts_with_all = ["by", "intervals", "verbose"])]
+    pub(crate) leave_one_source_out: bool,
     /// Print how sure the figures are: intervals of 95 %, by drawing the runs anew
     #[arg(long)]
     pub(crate) intervals: bool,
@@ -144,14 +148,14 @@ pub(crate) struct Eval {
 impl Eval {
     /// The policies that were named, and those described in files.
     pub(crate) fn policies(&self) -> Result<Vec<&'static Preset>, Exit> {
-        let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..], self.by)
-        {
-            ([], [], Some(_)) => vec![&PRESETS[0]],
-            ([], [], None) => PRESETS.iter().collect(),
-            (names, _, _) if names.iter().any(|name| name == ALL) => {
+        let is_by_source = self.by.is_some() || self.leave_one_source_out;
+        let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..]) {
+            ([], []) if is_by_source => vec![&PRESETS[0]],
+            ([], []) => PRESETS.iter().collect(),
+            (names, _) if names.iter().any(|name| name == ALL) => {
                 config::names().map(preset).collect()
             }
-            (names, _, _) => names.iter().map(|name| preset(name)).collect(),
+            (names, _) => names.iter().map(|name| preset(name)).collect(),
         };
         for path in &self.config {
             policies.push(config::load(path)?);

@@ -49,16 +49,43 @@ pub(crate) enum Outcome {
     Quiet,
 }
 
+/// What is counted in a run, and how many of it there are: labels count messages only where there
+/// is no call to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Calls(usize),
+    Messages(usize),
+}
+
+impl Count {
+    pub(crate) fn of(calls: usize, messages: usize) -> Self {
+        if calls == 0 { Self::Messages(messages) } else { Self::Calls(calls) }
+    }
+
+    /// Where a finding stands that so many calls came before: at that call, or at the `message`.
+    pub(crate) fn place(self, calls_before: usize, message: Option<usize>) -> usize {
+        match self {
+            Self::Calls(_) => calls_before,
+            Self::Messages(_) => message.unwrap_or(calls_before),
+        }
+    }
+
+    fn last(self) -> usize {
+        let (Self::Calls(count) | Self::Messages(count)) = self;
+        count.saturating_sub(1)
+    }
+}
+
 impl Label {
-    /// Judges the first finding, at `at`, of a run whose last call is `last`.
-    pub(crate) fn outcome(&self, at: Option<usize>, last: usize) -> Outcome {
+    /// Judges the first finding, at `at`, of a run with so many calls or messages.
+    pub(crate) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
         match (self.r#loop, at) {
             (Answer::No, None) => Outcome::Quiet,
             (Answer::No, Some(_)) => Outcome::FalseAlarm,
             (Answer::Yes, None) => Outcome::Missed,
             (Answer::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
             (Answer::Yes, Some(at)) => {
-                let saved = self.end.unwrap_or(last).saturating_sub(at);
+                let saved = self.end.unwrap_or(count.last()).saturating_sub(at);
                 Outcome::Hit { lag: self.lag(at), saved }
             }
         }
@@ -113,7 +140,9 @@ pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Label, Outcome};
+    use super::{Answer, Count, Label, Outcome};
+
+    const COUNT: Count = Count::Calls(11);
 
     fn label(answer: Answer, start: Option<usize>, end: Option<usize>) -> Label {
         Label {
@@ -130,14 +159,14 @@ mod tests {
     fn a_finding_is_judged_by_where_the_loop_begins_and_ends() {
         let yes = label(Answer::Yes, Some(3), Some(8));
         let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
-        assert_eq!(yes.outcome(None, 10), Outcome::Missed);
-        assert_eq!(yes.outcome(Some(2), 10), Outcome::Early);
-        assert_eq!(yes.outcome(Some(3), 10), hit(-2, 5));
-        assert_eq!(yes.outcome(Some(9), 10), hit(4, 0), "after the loop, nothing is saved");
-        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), 10), hit(-5, 10));
+        assert_eq!(yes.outcome(None, COUNT), Outcome::Missed);
+        assert_eq!(yes.outcome(Some(2), COUNT), Outcome::Early);
+        assert_eq!(yes.outcome(Some(3), COUNT), hit(-2, 5));
+        assert_eq!(yes.outcome(Some(9), COUNT), hit(4, 0), "after the loop, nothing is saved");
+        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
         let no = label(Answer::No, None, None);
-        assert_eq!(no.outcome(None, 10), Outcome::Quiet);
-        assert_eq!(no.outcome(Some(9), 10), Outcome::FalseAlarm);
+        assert_eq!(no.outcome(None, COUNT), Outcome::Quiet);
+        assert_eq!(no.outcome(Some(9), COUNT), Outcome::FalseAlarm);
     }
 
     #[test]

@@ -6,14 +6,18 @@
 
 mod args;
 mod config;
+mod digested;
 mod eval;
 mod exit;
 mod explain;
 mod feedback;
+mod figures;
+mod fit;
 mod human;
 mod inputs;
 mod jobs;
 mod json;
+mod labelled;
 mod labels;
 mod machine;
 mod manual;

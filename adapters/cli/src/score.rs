@@ -14,7 +14,7 @@ pub(crate) struct Counts {
     hits: usize,
     missed: usize,
     early: usize,
-    false_alarms: usize,
+    pub(crate) false_alarms: usize,
     quiet: usize,
 }
 
@@ -34,7 +34,7 @@ impl Counts {
     }
 
     fn recall(&self) -> Option<f64> {
-        ratio(self.hits, self.hits + self.missed + self.early)
+        ratio(self.hits, self.stuck())
     }
 
     fn precision(&self) -> Option<f64> {
@@ -46,9 +46,19 @@ impl Counts {
         ratio(2 * self.hits, 2 * self.hits + wrong)
     }
 
+    /// How many runs have a loop.
+    pub(crate) fn stuck(&self) -> usize {
+        self.hits + self.missed + self.early
+    }
+
+    /// How many have none.
+    pub(crate) fn healthy(&self) -> usize {
+        self.false_alarms + self.quiet
+    }
+
     /// The share of the runs without a loop in which something was found.
     pub(crate) fn false_alarm_rate(&self) -> Option<f64> {
-        ratio(self.false_alarms, self.false_alarms + self.quiet)
+        ratio(self.false_alarms, self.healthy())
     }
 }
 
