@@ -2,17 +2,27 @@
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use crate::score::Interval;
+use crate::score::{Interval, Score};
 use crate::shown::{plain, shortened};
 
 /// The most columns that the name of a policy or a source takes: so many as the longest preset.
 const NAME_MAX: usize = 22;
 
 /// What stands for a number that there is none of.
-pub(crate) const NONE: &str = "-";
+const NONE: &str = "-";
 
 /// A column: its head, and what stands below of each row.
 pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
+
+pub(crate) const RUNS: Column<Score> = ("runs", |score| score.runs.to_string());
+pub(crate) const RECALL: Column<Score> = ("recall", |score| number(score.recall));
+pub(crate) const PRECISION: Column<Score> = ("precision", |score| number(score.precision));
+pub(crate) const F1: Column<Score> = ("F1", |score| number(score.f1));
+pub(crate) const FALSE_ALARMS: Column<Score> =
+    ("false alarms", |score| percent(score.false_alarm_rate));
+pub(crate) const LAG: Column<Score> =
+    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
+pub(crate) const SAVED: Column<Score> = ("saved", |score| score.saved.to_string());
 
 /// The rows as a table, the first column aligned to the left and the others to the right; without
 /// the end of the last line.

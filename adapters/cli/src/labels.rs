@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Deserialize;
 
 use crate::exit::Exit;
+use crate::inputs::Input;
 use crate::output::complain;
 
 /// The source of a run whose file is in no folder.
@@ -105,6 +106,12 @@ impl Label {
         let first = parts.next();
         first.filter(|_| parts.next().is_some()).unwrap_or(NO_SOURCE)
     }
+}
+
+/// The inputs that the labels are about, below `root`, each with its label.
+pub(crate) fn inputs(root: &Path, labels: Vec<Label>) -> Vec<(Input, Label)> {
+    let input = |label: Label| (Input::File(root.join(&label.file)), label);
+    labels.into_iter().map(input).collect()
 }
 
 /// The labels, and how to exit if some of them could not be read.

@@ -17,19 +17,20 @@ mod human;
 mod inputs;
 mod jobs;
 mod json;
-mod labelled;
 mod labels;
 mod machine;
 mod manual;
 mod output;
 mod policies;
 mod progress;
+mod reading;
 mod replay;
 mod scan;
 mod score;
 mod sessions;
 mod setup;
 mod shown;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
     let exit = match arguments.command {
         Command::Scan(scan) => scan::run(&scan),
         Command::Eval(eval) => eval::run(&eval),
+        Command::Tune(tune) => tune::run(&tune),
         Command::Presets(presets) => policies::run(&presets),
         Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),

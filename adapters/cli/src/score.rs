@@ -135,8 +135,9 @@ fn saved(outcomes: &[Outcome]) -> usize {
     saved.sum()
 }
 
+/// The share that `part` is of the `whole`; none where there is nothing to divide by.
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-fn ratio(part: usize, whole: usize) -> Option<f64> {
+pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 

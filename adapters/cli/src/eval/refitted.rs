@@ -1,5 +1,7 @@
 //! `eval --leave-one-source-out`: how well a policy does on sources that it was not fitted to.
 
+use std::fmt::Write as _;
+
 use anstyle::Style;
 use serde::Serialize;
 use unstuck_text::Preset;
@@ -49,7 +51,7 @@ pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Ve
     let progress = Progress::of_fits(policies.len() * (folds.len() + 1));
     let rows = policies.iter().zip(runs).map(|(preset, runs)| {
         let mut fitter = Fitter::new(preset.policy, LIMIT, runs);
-        let fitted = fitter.fit_without(&[]).outcomes;
+        let seen = fitter.fit_without(&[]).outcomes;
         progress.fitted();
         let unseen = fitter.unseen(&folds, || progress.fitted());
         let row = |source: Option<&str>, places: &[usize]| {
@@ -57,7 +59,7 @@ pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Ve
                 let outcomes: Vec<Outcome> = places.iter().map(|&place| outcomes[place]).collect();
                 Score::of(preset.policy.name(), &outcomes).from(source)
             };
-            Row { score: score(&fitter.before), fitted: score(&fitted), unseen: score(&unseen) }
+            Row { score: score(&fitter.before), fitted: score(&seen), unseen: score(&unseen) }
         };
         let sources = folds.iter().map(|fold| row(fold.source.as_deref(), &fold.runs));
         let all: Vec<usize> = (0..runs.len()).collect();
@@ -73,7 +75,8 @@ pub(super) fn tables(rows: &[Vec<Row>]) -> String {
     let mut text = String::new();
     for rows in rows {
         let Some(row) = rows.last() else { continue };
-        text.push_str(&format!("{STRONG}{}{STRONG:#}\n", plain(row.score.preset)));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{STRONG}{}{STRONG:#}", plain(row.score.preset));
         text.push_str(&table(&ROW, rows));
         text.push_str("\n\n");
     }

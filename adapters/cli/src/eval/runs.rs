@@ -8,9 +8,9 @@ use unstuck_trace::{Event, read};
 
 use crate::exit::Exit;
 use crate::inputs::{self, Input};
-use crate::labelled;
-use crate::labels::{Count, Label, Outcome};
+use crate::labels::{self, Count, Label, Outcome};
 use crate::progress::Progress;
+use crate::reading::read_each;
 use crate::replay::{Findings, Found, Nearest, Place, Replay};
 
 /// One run, and what each policy made of it.
@@ -41,7 +41,8 @@ pub(super) fn judge(
     replay: Begin,
 ) -> (Vec<Run>, Exit) {
     let presets = policies.to_owned();
-    let (runs, exit) = labelled::read_each(root, labels, move |label, input, progress| {
+    let inputs = labels::inputs(root, labels);
+    let (runs, exit) = read_each(inputs, move |input, label, progress| {
         let replays = presets.iter().map(|preset| replay(preset)).collect();
         judged(label, input, progress, replays)
     });

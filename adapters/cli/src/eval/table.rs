@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use crate::figures::{NONE, ends, name, number, percent, percents, table};
+use crate::figures::{
+    F1, FALSE_ALARMS, LAG, PRECISION, RECALL, RUNS, SAVED, ends, name, percents, table,
+};
 use crate::machine::escaped;
 use crate::score::{RESAMPLINGS, Score};
 use crate::shown::{COLUMNS, counted, plain};
@@ -24,17 +26,9 @@ type Column = crate::figures::Column<Score>;
 
 const PRESET: Column = ("preset", |score| name(score.preset));
 const SOURCE: Column = ("source", |score| name(score.source.as_deref().unwrap_or("all")));
-const RUNS: Column = ("runs", |score| score.runs.to_string());
-const RECALL: Column = ("recall", |score| number(score.recall));
-const PRECISION: Column = ("precision", |score| number(score.precision));
-const F1: Column = ("F1", |score| number(score.f1));
 const F1_INTERVAL: Column = ("95 %", |score| ends(score.f1_interval));
-const FALSE_ALARMS: Column = ("false alarms", |score| percent(score.false_alarm_rate));
 const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_interval));
 const EARLY: Column = ("early", |score| score.early.to_string());
-const LAG: Column =
-    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
-const SAVED: Column = ("saved", |score| score.saved.to_string());
 
 impl View {
     /// No more than fits into 80 columns.

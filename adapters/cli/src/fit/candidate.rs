@@ -20,8 +20,8 @@ struct Moved {
 impl Candidate {
     /// `policy` after these moves; none where a number would leave its range.
     pub(crate) fn moved(policy: &Policy<'_>, moves: &[i16]) -> Option<Self> {
-        let moved = policy.rules().iter().zip(moves).map(|(rule, by)| Moved::of(rule, *by));
-        moved.collect::<Option<_>>().map(Self)
+        let rules = policy.rules().iter().zip(moves).map(|(rule, by)| Moved::of(rule, *by));
+        rules.collect::<Option<_>>().map(Self)
     }
 
     /// `policy` with `patience` more repetitions asked for by every rule, as far as there can be so
@@ -132,6 +132,9 @@ mod tests {
     use unstuck_text::{PRESETS, Preset};
 
     use super::*;
+    use crate::digested::Digested;
+    use crate::inputs;
+    use crate::progress::Progress;
 
     #[test]
     fn no_move_and_no_patience_leave_a_policy_as_it_is() {
@@ -157,7 +160,7 @@ mod tests {
     }
 
     /// A rule of this pattern, with these rungs.
-    fn rule<'r>(pattern: Pattern, basis: Basis, rungs: &'r [Rung]) -> Rule<'r> {
+    fn rule(pattern: Pattern, basis: Basis, rungs: &[Rung]) -> Rule<'_> {
         Rule::new("rule", Args::Same, Results::Same, pattern, Ladder { basis, rungs })
     }
 
@@ -218,13 +221,38 @@ mod tests {
     #[test]
     fn what_the_engine_refuses_is_no_candidate() {
         let policy = Preset::named("start_over").expect("a preset").policy;
-        let taken = |by| Candidate::moved(policy, &[by])?.try_on(policy, |policy| policy.window());
+        let taken =
+            |by| Candidate::moved(policy, &[by])?.try_on(policy, |taken| taken.rules().len());
         // Five among twenty: fewer than two are no repetition, more than twenty there cannot be.
-        assert_eq!([-4, -3, 15, 16].map(taken), [None, Some(20), Some(20), None]);
+        assert_eq!([-4, -3, 15, 16].map(taken), [None, Some(1), Some(1), None]);
         for patience in 0..=u8::MAX {
             for preset in &PRESETS {
                 let candidate = Candidate::patient(preset.policy, patience);
                 assert!(candidate.try_on(preset.policy, |_| ()).is_some(), "{patience}");
+            }
+        }
+    }
+
+    /// Where `policy` first finds something in each of the recorded runs.
+    fn firsts(preset: &Preset, policy: &Policy<'_>) -> Vec<Option<usize>> {
+        let runs = inputs::find(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs").into()]);
+        let runs = runs.found.iter().map(|input| {
+            let run = Digested::of(input, &preset.recipe, &Progress::of([])).expect("a run");
+            run.first(policy)
+        });
+        runs.collect()
+    }
+
+    #[test]
+    fn a_patient_policy_is_as_patient_as_one_whose_run_is_all_an_early_phase() {
+        for preset in &PRESETS {
+            for patience in [1, 2, 5, 16] {
+                let (early, late) = (Phase::new(u32::MAX, patience), Phase::new(u32::MAX, 0));
+                let adaptive = preset.policy.with_phases(early, late).expect("phases");
+                let expected = firsts(preset, &adaptive);
+                let candidate = Candidate::patient(preset.policy, patience.unsigned_abs());
+                let found = candidate.try_on(preset.policy, |policy| firsts(preset, policy));
+                assert_eq!(found, Some(expected), "{} {patience}", preset.policy.name());
             }
         }
     }

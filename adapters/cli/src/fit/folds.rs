@@ -42,3 +42,42 @@ pub(crate) fn folds<'l>(labels: impl Iterator<Item = &'l Label> + Clone) -> Vec<
 pub(crate) fn hash(name: &str) -> u64 {
     Rapid::new(0).hash(name.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn labels(files: impl IntoIterator<Item = String>) -> Vec<Label> {
+        let label =
+            |file| serde_json::from_str(&format!("{{\"file\":\"{file}\",\"loop\":\"no\"}}"));
+        files.into_iter().map(|file| label(file).expect("a label")).collect()
+    }
+
+    #[test]
+    fn runs_are_parted_by_their_sources() {
+        let labels = labels(["b/1", "a/1", "b/2", "c"].map(str::to_owned));
+        let fold = |source: &str, runs: &[usize]| Fold {
+            source: Some(source.to_owned()),
+            runs: runs.to_vec(),
+        };
+        assert_eq!(folds(labels.iter()), [fold(".", &[3]), fold("a", &[1]), fold("b", &[0, 2])]);
+        assert_eq!(folds([].iter()), []);
+    }
+
+    #[test]
+    fn runs_of_one_source_are_parted_by_chance_but_each_time_alike() {
+        let labels = labels((0..200).map(|n| format!("a/{n}.jsonl")));
+        let folds = folds(labels.iter());
+        assert_eq!(folds.len(), FOLDS);
+        assert!(
+            folds.iter().all(|fold| fold.source.is_none() && (20..60).contains(&fold.runs.len()))
+        );
+        let runs: BTreeSet<usize> = folds.iter().flat_map(|fold| fold.runs.clone()).collect();
+        assert!(runs.into_iter().eq(0..200));
+        assert_eq!(hash("a/0.jsonl"), HASH, "the same on every machine");
+    }
+
+    const HASH: u64 = 10_358_128_424_165_992_904;
+}

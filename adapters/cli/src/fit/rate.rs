@@ -32,16 +32,23 @@ impl Rate {
     pub(crate) fn one_in(self) -> Option<usize> {
         (self.0 > 0).then(|| WHOLE.div_ceil(self.0) as usize)
     }
+
+    /// The least share of which one of so many runs, and one more, is no more.
+    pub(crate) fn least_for(runs: usize) -> Self {
+        let runs = u32::try_from(runs).unwrap_or(u32::MAX).saturating_add(1);
+        Self(WHOLE.div_ceil(runs))
+    }
+
+    /// The share as it is asked for: a number of runs in a hundred.
+    pub(crate) fn percentage(self) -> String {
+        let text = format!("{}.{:02}", self.0 / PARTS, self.0 % PARTS);
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, parts) = (self.0 / PARTS, self.0 % PARTS);
-        let parts = format!("{parts:02}");
-        match parts.trim_end_matches('0') {
-            "" => write!(f, "{whole} %"),
-            parts => write!(f, "{whole}.{parts} %"),
-        }
+        write!(f, "{} %", self.percentage())
     }
 }
 
@@ -90,6 +97,7 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(Rate(parts)), "{text}");
             assert_eq!(Rate(parts).to_string(), shown);
+            assert_eq!(Rate(parts).percentage().parse(), Ok(Rate(parts)), "{text}");
         }
         for text in ["", "100", "-1", "+1", "1.", ".5", "0.001", "1e1", "one", "1 %", "1,5", "é"] {
             assert_eq!(text.parse::<Rate>(), Err(ParseRateError), "{text}");
@@ -109,5 +117,9 @@ mod tests {
             assert_eq!((rate.of(runs), rate.of(runs - 1)), (1, 0), "{parts}");
         }
         assert_eq!(Rate(0).one_in(), None);
+        for runs in 1..300 {
+            let Rate(parts) = Rate::least_for(runs);
+            assert_eq!((Rate(parts).of(runs + 1), Rate(parts - 1).of(runs + 1)), (1, 0), "{runs}");
+        }
     }
 }
