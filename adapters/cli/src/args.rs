@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -10,6 +10,7 @@ use unstuck_trace::Format;
 
 use crate::config;
 use crate::exit::Exit;
+use crate::fit::Rate;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::Wanted;
 
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Scan(Scan),
     /// Replay labelled runs and print how well each policy does
     Eval(Eval),
+    /// Fit how many repetitions the rules of a policy ask for to labelled runs, or to healthy ones
+    Tune(Tune),
     /// Print the policies that can be chosen by name
     Presets(Presets),
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
@@ -129,6 +132,10 @@ pub(crate) struct Eval {
     /// policy: balanced]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<By>,
+    /// Print, for the runs of each source, how well the policy does when it is fitted to the runs of
+    /// all other sources, beside how well it does as it is [default policy: balanced]
+    #[arg(long, conflicts_with_all = ["by", "intervals", "verbose"])]
+    pub(crate) leave_one_source_out: bool,
     /// Print how sure the figures are: intervals of 95 %, by drawing the runs anew
     #[arg(long)]
     pub(crate) intervals: bool,
@@ -144,14 +151,14 @@ pub(crate) struct Eval {
 impl Eval {
     /// The policies that were named, and those described in files.
     pub(crate) fn policies(&self) -> Result<Vec<&'static Preset>, Exit> {
-        let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..], self.by)
-        {
-            ([], [], Some(_)) => vec![&PRESETS[0]],
-            ([], [], None) => PRESETS.iter().collect(),
-            (names, _, _) if names.iter().any(|name| name == ALL) => {
+        let is_by_source = self.by.is_some() || self.leave_one_source_out;
+        let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..]) {
+            ([], []) if is_by_source => vec![&PRESETS[0]],
+            ([], []) => PRESETS.iter().collect(),
+            (names, _) if names.iter().any(|name| name == ALL) => {
                 config::names().map(preset).collect()
             }
-            (names, _, _) => names.iter().map(|name| preset(name)).collect(),
+            (names, _) => names.iter().map(|name| preset(name)).collect(),
         };
         for path in &self.config {
             policies.push(config::load(path)?);
@@ -167,6 +174,80 @@ impl Eval {
             _ => false,
         };
         self.verbose || is_one
+    }
+}
+
+const FITS: &str = "What it costs is printed beside: how well the policy does as it is, fitted, and on \
+                    runs that it was not fitted to. Labelled runs: each source, the first folder of \
+                    their files, is judged by a fit to the others. Healthy runs: one half, by chance, \
+                    is judged by what the other half asks for.";
+
+const TUNES: &str = "unstuck tune [OPTIONS] --labels <FILE> <ROOT>\n       \
+                     unstuck tune [OPTIONS] --healthy <PATH>...";
+
+#[derive(Args)]
+#[command(after_help = FITS, override_usage = TUNES)]
+pub(crate) struct Tune {
+    /// Fit to labelled runs: JSON Lines that say of each file below ROOT whether there is a loop. The
+    /// highest F1 counts
+    #[arg(long, value_name = "FILE", requires = "root", required_unless_present = "healthy")]
+    labels: Option<PathBuf>,
+    /// The folder that the labels' files are in
+    #[arg(value_name = "ROOT", requires = "labels")]
+    root: Option<PathBuf>,
+    /// Fit to runs that are known to be healthy: files, folders, or - for standard input. Every rule
+    /// about calls becomes as patient as these ask for
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "labels")]
+    healthy: Vec<PathBuf>,
+    /// The policy to begin with
+    #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
+    preset: String,
+    /// Likewise, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    pub(crate) config: Option<PathBuf>,
+    /// How many of a hundred healthy runs may be accused [default: 3; of --healthy, 1]
+    #[arg(long, value_name = "PERCENT")]
+    false_alarms: Option<Rate>,
+    /// Write the policy to this file, and what it costs to standard output; else they go to standard
+    /// output and standard error
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// What a policy is fitted to.
+pub(crate) enum Material<'a> {
+    Labelled { labels: &'a Path, root: &'a Path },
+    Healthy(&'a [PathBuf]),
+}
+
+impl Tune {
+    pub(crate) fn material(&self) -> Material<'_> {
+        match (&self.labels, &self.root) {
+            (Some(labels), Some(root)) => Material::Labelled { labels, root },
+            // The parser lets neither pass without the other.
+            _ => Material::Healthy(&self.healthy),
+        }
+    }
+
+    /// The policy that was named or described in a file, and what its file says beside the rules.
+    pub(crate) fn preset(&self) -> Result<(&'static Preset, String), Exit> {
+        self.config.as_deref().map_or_else(
+            || {
+                Ok((
+                    preset(&self.preset),
+                    config::text(&self.preset).map_or_else(String::new, config::beside_rules),
+                ))
+            },
+            config::load_whole,
+        )
+    }
+
+    /// How many healthy runs may be accused.
+    pub(crate) fn false_alarms(&self) -> Rate {
+        self.false_alarms.unwrap_or(match self.material() {
+            Material::Labelled { .. } => Rate::DEFAULT,
+            Material::Healthy(_) => Rate::percent(1),
+        })
     }
 }
 
@@ -268,8 +349,8 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 6] {
-    ["scan", "eval", "presets", "json", "completions", "man"]
+const fn command_names() -> [&'static str; 7] {
+    ["scan", "eval", "tune", "presets", "json", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {

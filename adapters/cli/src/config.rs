@@ -1,6 +1,7 @@
 //! Policies in files: `--config`, what comes with the program, and `presets --format toml`, which
 //! prints what those are read from.
 
+mod beside;
 mod fields;
 mod published;
 mod read;
@@ -15,12 +16,18 @@ use unstuck_text::Preset;
 
 use crate::exit::Exit;
 use crate::setup;
+pub(crate) use beside::beside_rules;
 pub(crate) use published::{named, names, text};
 pub(crate) use write::{HINT, config};
 
 /// The policy that the file `path` describes; what is wrong with it is said on standard error.
 pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
     setup::load(path, "a policy in TOML", read::preset)
+}
+
+/// The same, and what the file says beside the rules of that policy: see [`beside_rules`].
+pub(crate) fn load_whole(path: &Path) -> Result<(&'static Preset, String), Exit> {
+    setup::load(path, "a policy in TOML", |text| Ok((read::preset(text)?, beside_rules(text))))
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! `unstuck eval`: replays labelled runs and prints how well each policy finds their loops.
 
-mod interval;
-mod labels;
+mod refitted;
 mod runs;
-mod score;
 mod table;
 mod wrong;
 
@@ -13,10 +11,12 @@ use unstuck_text::Preset;
 
 use crate::args::{By, Eval, TableFormat};
 use crate::exit::Exit;
+use crate::fit;
+use crate::labels::{self, Label, Outcome};
 use crate::output::{Output, Reader, complain};
 use crate::replay::Replay;
+use crate::score::Score;
 use runs::Run;
-use score::Score;
 use table::View;
 
 pub(crate) fn run(eval: &Eval) -> Exit {
@@ -31,23 +31,60 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
         complain(&eval.labels.display().to_string(), &why);
         Exit::Input
     })?;
+    if eval.leave_one_source_out {
+        return without_each_source(eval, labels, &policies, exit);
+    }
     let replay: runs::Begin =
         if eval.verbose { |preset| Replay::new(preset).measuring() } else { Replay::new };
     let (runs, unread) = runs::judge(&eval.root, labels, &policies, replay);
     let exit = exit.max(unread);
-    let (reader, text) = match eval.format {
-        TableFormat::Human => (Reader::Person, human(eval, &policies, &runs)),
-        TableFormat::Jsonl => (Reader::Program, table::lines(&scores(eval, &policies, &runs))),
+    let text = match eval.format {
+        TableFormat::Human => human(eval, &policies, &runs),
+        TableFormat::Jsonl => table::lines(&scores(eval, &policies, &runs)),
     };
-    let written = Output::stdout(reader).write(&text);
-    Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
+    Ok(print(eval.format, &text, exit))
+}
+
+/// Fits each of the `policies` without each source, and prints how well it does there.
+fn without_each_source(
+    eval: &Eval,
+    labels: Vec<Label>,
+    policies: &[&'static Preset],
+    exit: Exit,
+) -> Result<Exit, Exit> {
+    let (runs, unread) = fit::read(&eval.root, labels, policies);
+    if runs.iter().all(Vec::is_empty) {
+        // Each of them was complained of.
+        return Err(Exit::Input);
+    }
+    let Some(rows) = refitted::rows(policies, &runs) else {
+        let why = "all runs come from one source, the first folder of their files: none can be left \
+                   out; `unstuck tune` parts the runs of one source by chance";
+        complain(&eval.labels.display().to_string(), why);
+        return Err(Exit::Input);
+    };
+    let text = match eval.format {
+        TableFormat::Human => refitted::tables(&rows),
+        TableFormat::Jsonl => refitted::lines(&rows),
+    };
+    Ok(print(eval.format, &text, exit.max(unread)))
+}
+
+/// Prints the result; how to exit if it would have been with `exit`.
+fn print(format: TableFormat, text: &str, exit: Exit) -> Exit {
+    let reader = match format {
+        TableFormat::Human => Reader::Person,
+        TableFormat::Jsonl => Reader::Program,
+    };
+    let written = Output::stdout(reader).write(text);
+    written.map_or_else(|closed| closed.exit(exit), |()| exit)
 }
 
 /// The scores, a list for each table: one of every policy, or one for each.
 fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Score>> {
     let names = policies.iter().map(|preset| preset.policy.name()).enumerate();
     match eval.by {
-        None => vec![names.map(|(place, name)| Score::of(name, None, place, runs)).collect()],
+        None => vec![names.map(|(place, name)| score(name, None, place, runs)).collect()],
         Some(By::Source) => names.map(|(place, name)| by_source(name, place, runs)).collect(),
     }
 }
@@ -56,7 +93,14 @@ fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Sc
 fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
     let sources: BTreeSet<&str> = runs.iter().map(|run| run.label.source()).collect();
     let sources = sources.into_iter().map(Some).chain([None]);
-    sources.map(|source| Score::of(name, source, place, runs)).collect()
+    sources.map(|source| score(name, source, place, runs)).collect()
+}
+
+/// What the policy `name`, the one at `place`, made of the `runs` that come from `source`.
+fn score(name: &'static str, source: Option<&str>, place: usize, runs: &[Run]) -> Score {
+    let runs = runs.iter().filter(|run| source.is_none_or(|source| run.label.source() == source));
+    let outcomes: Vec<Outcome> = runs.map(|run| run.judged[place].outcome).collect();
+    Score::of(name, &outcomes).from(source)
 }
 
 fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {

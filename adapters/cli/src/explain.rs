@@ -10,7 +10,7 @@ use unstuck_core::{LoopId, Policy};
 
 use crate::exit::Exit;
 use crate::human;
-use crate::output::{complain, quote};
+use crate::output::{complain, show};
 use crate::replay::{Explained, Wanted};
 use crate::scan::Report;
 use crate::shown::{COLUMNS, counted, plain, shortened};
@@ -85,7 +85,7 @@ impl Explanation {
         if more > 0 {
             lines.push(format!("  and {more} more: scan without --explain shows all\n"));
         }
-        quote(&lines.concat());
+        show(&lines.concat());
         Err(Exit::Usage)
     }
 

@@ -6,24 +6,31 @@
 
 mod args;
 mod config;
+mod digested;
 mod eval;
 mod exit;
 mod explain;
 mod feedback;
+mod figures;
+mod fit;
 mod human;
 mod inputs;
 mod jobs;
 mod json;
+mod labels;
 mod machine;
 mod manual;
 mod output;
 mod policies;
 mod progress;
+mod reading;
 mod replay;
 mod scan;
+mod score;
 mod sessions;
 mod setup;
 mod shown;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -45,6 +52,7 @@ fn main() -> ExitCode {
     let exit = match arguments.command {
         Command::Scan(scan) => scan::run(&scan),
         Command::Eval(eval) => eval::run(&eval),
+        Command::Tune(tune) => tune::run(&tune),
         Command::Presets(presets) => policies::run(&presets),
         Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),

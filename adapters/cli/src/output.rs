@@ -87,9 +87,8 @@ pub(crate) fn remark(path: &str, what: &str) {
     say("", path, what);
 }
 
-/// Shows on standard error the lines that a complaint was about, which hold nothing but what can
-/// be shown.
-pub(crate) fn quote(lines: &str) {
+/// Shows lines on standard error, which hold nothing but what can be shown.
+pub(crate) fn show(lines: &str) {
     // If nobody reads this, the exit code still tells.
     let _ = write!(anstream::stderr(), "{lines}");
 }

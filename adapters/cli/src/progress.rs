@@ -18,6 +18,35 @@ const MEASURED: &str = "[{bar:24}] {bytes} of {total_bytes}, {msg}, {eta} left";
 /// With standard input among them, which ends nobody knows when.
 const UNMEASURED: &str = "{spinner} {bytes} read, {msg}";
 
+/// Of policies that are fitted.
+const FITTED: &str = "[{bar:24}] {pos} of {len} fits, {eta} left";
+
+/// What there is to be done.
+enum Work<'i> {
+    /// These inputs are to be read.
+    Inputs(Vec<&'i Input>),
+    /// So many policies are to be fitted.
+    Fits(usize),
+}
+
+impl Work<'_> {
+    /// How much there is of it, where that can be told before.
+    fn length(&self) -> Option<u64> {
+        match self {
+            Self::Inputs(inputs) => inputs.iter().map(|input| input.size()).sum(),
+            Self::Fits(fits) => Some(*fits as u64),
+        }
+    }
+
+    fn template(&self, length: Option<u64>) -> &'static str {
+        match (self, length) {
+            (Self::Inputs(_), Some(_)) => MEASURED,
+            (Self::Inputs(_), None) => UNMEASURED,
+            (Self::Fits(_), _) => FITTED,
+        }
+    }
+}
+
 /// The bar, which stays out of sight until the work has taken long, and for ever where standard
 /// error is no terminal.
 pub(crate) struct Progress {
@@ -30,32 +59,39 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// None, for work that nobody watches.
-    pub(crate) fn none() -> Self {
-        Self::on(None, PATIENCE, &[])
-    }
-
     /// The progress of reading `inputs`.
-    pub(crate) fn of(inputs: &[Input]) -> Self {
-        // Hidden where standard error is no terminal, or one that cannot move its cursor.
-        let target = ProgressDrawTarget::stderr();
-        Self::on((!target.is_hidden()).then_some(target), PATIENCE, inputs)
+    pub(crate) fn of<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Self {
+        Self::on(Self::terminal(), PATIENCE, &Work::Inputs(inputs.into_iter().collect()))
     }
 
-    fn on(target: Option<ProgressDrawTarget>, patience: Duration, inputs: &[Input]) -> Self {
+    /// The progress of so many fits.
+    pub(crate) fn of_fits(fits: usize) -> Self {
+        Self::on(Self::terminal(), PATIENCE, &Work::Fits(fits))
+    }
+
+    /// Standard error, unless it is no terminal, or one that cannot move its cursor.
+    fn terminal() -> Option<ProgressDrawTarget> {
+        let target = ProgressDrawTarget::stderr();
+        (!target.is_hidden()).then_some(target)
+    }
+
+    fn on(target: Option<ProgressDrawTarget>, patience: Duration, work: &Work<'_>) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if target.is_some() {
-            let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
-            let template = if bytes.is_some() { MEASURED } else { UNMEASURED };
-            if let Some(bytes) = bytes {
-                bar.set_length(bytes);
+            let length = work.length();
+            if let Some(length) = length {
+                bar.set_length(length);
             }
             // The templates are constants: that they parse is what the tests below show.
-            let style = ProgressStyle::with_template(template).expect("a constant template");
-            bar.set_style(style.progress_chars("=> "));
+            let style = ProgressStyle::with_template(work.template(length));
+            bar.set_style(style.expect("a constant template").progress_chars("=> "));
         }
+        let inputs = match work {
+            Work::Inputs(inputs) => inputs.len(),
+            Work::Fits(_) => 0,
+        };
         let (began, waiting) = (Instant::now(), Mutex::new(target));
-        let progress = Self { bar, began, patience, waiting, inputs: inputs.len() };
+        let progress = Self { bar, began, patience, waiting, inputs };
         progress.judged(0);
         progress
     }
@@ -70,6 +106,11 @@ impl Progress {
         self.bar.set_message(format!("{inputs} of {}", counted(self.inputs, "input")));
     }
 
+    /// Says that one more fit is done.
+    pub(crate) fn fitted(&self) {
+        self.advance(1);
+    }
+
     /// Takes the bar away while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
@@ -80,14 +121,14 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    fn advance(&self, bytes: u64) {
+    fn advance(&self, steps: u64) {
         if self.began.elapsed() >= self.patience {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(target) = waiting.take() {
                 self.bar.set_draw_target(target);
             }
         }
-        self.bar.inc(bytes);
+        self.bar.inc(steps);
     }
 }
 
@@ -128,11 +169,11 @@ mod tests {
 
     use super::*;
 
-    /// The progress of an input, on a terminal of the usual size that can be looked at.
-    fn watched(patience: Duration, input: Input) -> (Progress, InMemoryTerm) {
+    /// The progress of some work, on a terminal of the usual size that can be looked at.
+    fn watched(patience: Duration, work: &Work<'_>) -> (Progress, InMemoryTerm) {
         let terminal = InMemoryTerm::new(24, 80);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        (Progress::on(Some(target), patience, &[input]), terminal)
+        (Progress::on(Some(target), patience, work), terminal)
     }
 
     fn file() -> (tempfile::NamedTempFile, Input) {
@@ -151,7 +192,7 @@ mod tests {
     #[test]
     fn work_that_is_soon_done_has_no_bar() {
         let (_file, input) = file();
-        let (progress, terminal) = watched(Duration::MAX, input);
+        let (progress, terminal) = watched(Duration::MAX, &Work::Inputs(vec![&input]));
         read(&progress, 1 << 20, None);
         progress.judged(1);
         progress.end();
@@ -161,7 +202,7 @@ mod tests {
     #[test]
     fn a_bar_says_how_much_was_read_and_gives_way() {
         let (_file, input) = file();
-        let (progress, terminal) = watched(Duration::ZERO, input);
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![&input]));
         read(&progress, 1 << 20, None);
         progress.bar.tick();
         let shown = terminal.contents();
@@ -176,10 +217,20 @@ mod tests {
 
     #[test]
     fn an_input_without_a_size_is_counted() {
-        let (progress, terminal) = watched(Duration::ZERO, Input::Stdin);
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![&Input::Stdin]));
         read(&progress, 5 << 20, None);
         progress.bar.tick();
         let shown = terminal.contents();
         assert!(shown.contains("5.00 MiB read, 0 of 1 input"), "{shown}");
+    }
+
+    #[test]
+    fn fits_are_counted() {
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Fits(12));
+        progress.fitted();
+        progress.fitted();
+        progress.bar.tick();
+        let shown = terminal.contents();
+        assert!(shown.starts_with("[====>                   ] 2 of 12 fits, "), "{shown}");
     }
 }

@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crate::exit::Exit;
-use crate::output::{complain, quote};
+use crate::output::{complain, show};
 pub(crate) use mistake::Mistake;
 
 /// The longest such file: a policy of eight rules takes some KiB, and so do a hundred loop ids.
@@ -28,7 +28,7 @@ pub(crate) fn load<T>(
     read(&text).map_err(|mistake| {
         let (line, column) = mistake.place(&text);
         complain(&format!("{name}:{line}:{column}"), mistake.what());
-        quote(&mistake.quote(&text));
+        show(&mistake.quote(&text));
         Exit::Setup
     })
 }

@@ -1,18 +1,16 @@
 //! Labelled runs: each is read once, and replayed through every policy.
 
-use std::convert::Infallible;
 use std::path::Path;
 
 use unstuck_core::Action;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, read};
 
-use super::labels::{Label, Outcome};
 use crate::exit::Exit;
 use crate::inputs::{self, Input};
-use crate::jobs;
-use crate::output::complain;
+use crate::labels::{self, Count, Label, Outcome};
 use crate::progress::Progress;
+use crate::reading::read_each;
 use crate::replay::{Findings, Found, Nearest, Place, Replay};
 
 /// One run, and what each policy made of it.
@@ -42,34 +40,23 @@ pub(super) fn judge(
     policies: &[&'static Preset],
     replay: Begin,
 ) -> (Vec<Run>, Exit) {
-    let (folder, presets) = (root.to_owned(), policies.to_owned());
-    let work = move |label: Label| {
+    let presets = policies.to_owned();
+    let inputs = labels::inputs(root, labels);
+    let (runs, exit) = read_each(inputs, move |input, label, progress| {
         let replays = presets.iter().map(|preset| replay(preset)).collect();
-        let judged = judged(&folder, &label, replays);
-        (label, judged)
-    };
-    let (mut runs, mut exit) = (Vec::new(), Exit::Clean);
-    let jobs = jobs::one_for_each_core().min(labels.len());
-    let taken = jobs::in_order(labels, jobs, work, |(label, judged)| {
-        match judged {
-            Ok(judged) => runs.push(Run { label, judged }),
-            Err(why) => {
-                exit = Exit::Input;
-                complain(&root.join(&label.file).display().to_string(), &why);
-            }
-        }
-        Ok::<(), Infallible>(())
+        judged(label, input, progress, replays)
     });
-    match taken {
-        Ok(()) => (runs, exit),
-    }
+    (runs.into_iter().map(|(label, judged)| Run { label, judged }).collect(), exit)
 }
 
 /// What each of the `replays` makes of the run; the error says what is wrong with its file.
-fn judged(root: &Path, label: &Label, mut replays: Vec<Replay>) -> Result<Vec<Judged>, String> {
-    let progress = Progress::none();
-    let input = Input::File(root.join(&label.file));
-    let reader = input.open(&progress).map_err(|error| inputs::explained(&error))?;
+fn judged(
+    label: &Label,
+    input: &Input,
+    progress: &Progress,
+    mut replays: Vec<Replay>,
+) -> Result<Vec<Judged>, String> {
+    let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
     let mut messages = 0;
     let mut take = |event: Event<'_>| {
         if let Event::Message(message) = &event {
@@ -80,33 +67,21 @@ fn judged(root: &Path, label: &Label, mut replays: Vec<Replay>) -> Result<Vec<Ju
         }
     };
     let trace = read(reader, None, &mut take).map_err(|problem| problem.to_string())?;
-    // Labels count messages only where there is no call to count.
-    let count =
-        if trace.calls == 0 { Count::Messages(messages) } else { Count::Calls(trace.calls) };
-    Ok(replays.into_iter().map(|replay| count.judge(label, replay.finish())).collect())
+    let count = Count::of(trace.calls, messages);
+    Ok(replays.into_iter().map(|replay| judgement(label, count, replay.finish())).collect())
 }
 
-/// What is counted in a run, and how many of it there are.
-#[derive(Clone, Copy)]
-enum Count {
-    Calls(usize),
-    Messages(usize),
+/// What the policy that found this made of the run.
+fn judgement(label: &Label, count: Count, findings: Findings) -> Judged {
+    let first = findings.found.into_iter().find(|found| found.action >= Action::Nudge);
+    let first = first.map(|found| (at(count, &found), found));
+    let outcome = label.outcome(first.as_ref().map(|(at, _)| *at), count);
+    Judged { outcome, first, nearest: findings.nearest }
 }
 
-impl Count {
-    fn judge(self, label: &Label, findings: Findings) -> Judged {
-        let (Self::Calls(count) | Self::Messages(count)) = self;
-        let first = findings.found.into_iter().find(|found| found.action >= Action::Nudge);
-        let first = first.map(|found| (self.place(&found), found));
-        let at = first.as_ref().map(|(at, _)| *at);
-        let outcome = label.outcome(at, count.saturating_sub(1));
-        Judged { outcome, first, nearest: findings.nearest }
-    }
-
-    fn place(self, found: &Found) -> usize {
-        match (self, found.place) {
-            (Self::Messages(_), Place::Messages { at, .. }) => at,
-            _ => found.calls_before,
-        }
+fn at(count: Count, found: &Found) -> usize {
+    match found.place {
+        Place::Messages { at, .. } => count.place(found.calls_before, Some(at)),
+        Place::Calls { .. } => count.place(found.calls_before, None),
     }
 }

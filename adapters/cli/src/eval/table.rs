@@ -3,18 +3,13 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use super::interval::{Interval, RESAMPLINGS};
-use super::score::Score;
+use crate::figures::{
+    F1, FALSE_ALARMS, LAG, PRECISION, RECALL, RUNS, SAVED, ends, name, percents, table,
+};
 use crate::machine::escaped;
-use crate::shown::{COLUMNS, counted, plain, shortened};
-
-/// The most columns that the name of a policy or a source takes: so many as the longest preset.
-const NAME_MAX: usize = 22;
-
-/// What stands for a number that there is none of.
-const NONE: &str = "-";
+use crate::score::{RESAMPLINGS, Score};
+use crate::shown::{COLUMNS, counted, plain};
 
 const STRONG: Style = Style::new().bold();
 
@@ -27,22 +22,13 @@ pub(super) enum View {
     SourceIntervals,
 }
 
-/// A column: its head, and what stands below.
-type Column = (&'static str, fn(&Score) -> String);
+type Column = crate::figures::Column<Score>;
 
 const PRESET: Column = ("preset", |score| name(score.preset));
 const SOURCE: Column = ("source", |score| name(score.source.as_deref().unwrap_or("all")));
-const RUNS: Column = ("runs", |score| score.runs.to_string());
-const RECALL: Column = ("recall", |score| number(score.recall));
-const PRECISION: Column = ("precision", |score| number(score.precision));
-const F1: Column = ("F1", |score| number(score.f1));
 const F1_INTERVAL: Column = ("95 %", |score| ends(score.f1_interval));
-const FALSE_ALARMS: Column = ("false alarms", |score| percent(score.false_alarm_rate));
 const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_interval));
 const EARLY: Column = ("early", |score| score.early.to_string());
-const LAG: Column =
-    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
-const SAVED: Column = ("saved", |score| score.saved.to_string());
 
 impl View {
     /// No more than fits into 80 columns.
@@ -80,42 +66,6 @@ fn legend() -> String {
          is nothing to draw from, and 3 in n could still be otherwise."
     );
     textwrap::fill(&legend, COLUMNS) + "\n"
-}
-
-fn table(columns: &[Column], scores: &[Score]) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_header(columns.iter().map(|(head, _)| *head));
-    for score in scores {
-        table.add_row(columns.iter().map(|(_, cell)| cell(score)));
-    }
-    for (n, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if n > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.trim_fmt()
-}
-
-fn name(name: &str) -> String {
-    shortened(&plain(name), NAME_MAX)
-}
-
-fn number(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{ratio:.2}"))
-}
-
-fn percent(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
-}
-
-fn ends(interval: Option<Interval>) -> String {
-    interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("{low:.2}–{high:.2}"))
-}
-
-fn percents(interval: Option<Interval>) -> String {
-    let percents = |[low, high]: Interval| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0);
-    interval.map_or_else(|| NONE.to_owned(), percents)
 }
 
 /// Each score as a line of JSON.

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use super::labels::Outcome;
 use super::runs::{Judged, Run};
+use crate::labels::Outcome;
 use crate::replay::{Found, Nearest, Place};
 use crate::shown::{plain, tool_name};
 

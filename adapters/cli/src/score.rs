@@ -1,23 +1,25 @@
 //! Scores: how well one policy did on some runs.
 
+mod interval;
+
 use serde::Serialize;
 
-use super::interval::{Interval, Intervals};
-use super::labels::Outcome;
-use super::runs::Run;
+use crate::labels::Outcome;
+use interval::Intervals;
+pub(crate) use interval::{Interval, RESAMPLINGS};
 
 /// How many runs had which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     hits: usize,
     missed: usize,
     early: usize,
-    false_alarms: usize,
+    pub(crate) false_alarms: usize,
     quiet: usize,
 }
 
 impl Counts {
-    pub(super) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+    pub(crate) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut counts = Self::default();
         for outcome in outcomes {
             *match outcome {
@@ -32,62 +34,60 @@ impl Counts {
     }
 
     fn recall(&self) -> Option<f64> {
-        ratio(self.hits, self.hits + self.missed + self.early)
+        ratio(self.hits, self.stuck())
     }
 
     fn precision(&self) -> Option<f64> {
         ratio(self.hits, self.hits + self.early + self.false_alarms)
     }
 
-    pub(super) fn f1(&self) -> Option<f64> {
+    pub(crate) fn f1(&self) -> Option<f64> {
         let wrong = self.missed + 2 * self.early + self.false_alarms;
         ratio(2 * self.hits, 2 * self.hits + wrong)
     }
 
+    /// How many runs have a loop.
+    pub(crate) fn stuck(&self) -> usize {
+        self.hits + self.missed + self.early
+    }
+
+    /// How many have none.
+    pub(crate) fn healthy(&self) -> usize {
+        self.false_alarms + self.quiet
+    }
+
     /// The share of the runs without a loop in which something was found.
-    pub(super) fn false_alarm_rate(&self) -> Option<f64> {
-        ratio(self.false_alarms, self.false_alarms + self.quiet)
+    pub(crate) fn false_alarm_rate(&self) -> Option<f64> {
+        ratio(self.false_alarms, self.healthy())
     }
 }
 
 /// How well one policy did.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Score {
-    pub(super) preset: &'static str,
+pub(crate) struct Score {
+    pub(crate) preset: &'static str,
     /// Where the runs come from; none if from anywhere.
-    pub(super) source: Option<String>,
-    pub(super) runs: usize,
+    pub(crate) source: Option<String>,
+    pub(crate) runs: usize,
     hits: usize,
     missed: usize,
-    pub(super) early: usize,
+    pub(crate) early: usize,
     false_alarms: usize,
     /// Ratios are none where there is nothing to divide by.
-    pub(super) recall: Option<f64>,
-    pub(super) precision: Option<f64>,
-    pub(super) f1: Option<f64>,
-    pub(super) f1_interval: Option<Interval>,
-    pub(super) false_alarm_rate: Option<f64>,
-    pub(super) false_alarm_rate_interval: Option<Interval>,
-    pub(super) median_lag: Option<i64>,
+    pub(crate) recall: Option<f64>,
+    pub(crate) precision: Option<f64>,
+    pub(crate) f1: Option<f64>,
+    pub(crate) f1_interval: Option<Interval>,
+    pub(crate) false_alarm_rate: Option<f64>,
+    pub(crate) false_alarm_rate_interval: Option<Interval>,
+    pub(crate) median_lag: Option<i64>,
     /// How many calls the loops that were found went on for after that.
-    pub(super) saved: usize,
+    pub(crate) saved: usize,
 }
 
 impl Score {
-    /// What the policy `preset`, the one at `place`, made of the `runs` that come from `source`.
-    pub(super) fn of(
-        preset: &'static str,
-        source: Option<&str>,
-        place: usize,
-        runs: &[Run],
-    ) -> Self {
-        let runs =
-            runs.iter().filter(|run| source.is_none_or(|source| run.label.source() == source));
-        let outcomes: Vec<Outcome> = runs.map(|run| run.judged[place].outcome).collect();
-        Self { source: source.map(str::to_owned), ..Self::of_outcomes(preset, &outcomes) }
-    }
-
-    fn of_outcomes(preset: &'static str, outcomes: &[Outcome]) -> Self {
+    /// What the policy `preset` made of runs with these outcomes.
+    pub(crate) fn of(preset: &'static str, outcomes: &[Outcome]) -> Self {
         let counts = Counts::of(outcomes.iter().copied());
         let Intervals { f1: f1_interval, false_alarm_rate: false_alarm_rate_interval } =
             Intervals::of(outcomes);
@@ -108,6 +108,11 @@ impl Score {
             median_lag: median_lag(outcomes),
             saved: saved(outcomes),
         }
+    }
+
+    /// The score, of runs that come from `source`.
+    pub(crate) fn from(self, source: Option<&str>) -> Self {
+        Self { source: source.map(str::to_owned), ..self }
     }
 }
 
@@ -130,8 +135,9 @@ fn saved(outcomes: &[Outcome]) -> usize {
     saved.sum()
 }
 
+/// The share that `part` is of the `whole`; none where there is nothing to divide by.
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-fn ratio(part: usize, whole: usize) -> Option<f64> {
+pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
@@ -153,7 +159,7 @@ mod tests {
             Outcome::Quiet,
             Outcome::Quiet,
         ];
-        let score = Score::of_outcomes("x", &outcomes);
+        let score = Score::of("x", &outcomes);
         assert_eq!((score.recall, score.precision), (Some(0.6), Some(0.6)));
         assert_eq!((score.f1, score.false_alarm_rate), (Some(0.6), Some(0.25)));
         assert_eq!((score.median_lag, score.saved), (Some(2), 7));
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn nothing_to_judge_is_no_division_by_zero() {
-        let score = Score::of_outcomes("x", &[]);
+        let score = Score::of("x", &[]);
         assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
         assert_eq!((score.f1_interval, score.false_alarm_rate_interval), (None, None));
         assert_eq!((score.median_lag, score.saved), (None, 0));

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Deserialize;
 
 use crate::exit::Exit;
+use crate::inputs::Input;
 use crate::output::complain;
 
 /// The source of a run whose file is in no folder.
@@ -13,17 +14,17 @@ const NO_SOURCE: &str = ".";
 
 /// What somebody who read the run says of it.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Label {
-    pub(super) file: PathBuf,
+pub(crate) struct Label {
+    pub(crate) file: PathBuf,
     r#loop: Answer,
     /// Where the loop begins; a finding before it is a false alarm.
-    pub(super) start: Option<usize>,
+    pub(crate) start: Option<usize>,
     /// Where a supervisor would step in.
-    pub(super) stuck_at: Option<usize>,
+    pub(crate) stuck_at: Option<usize>,
     /// Where the loop ends; none if that is the end of the run.
     end: Option<usize>,
     #[serde(default)]
-    pub(super) kind: String,
+    pub(crate) kind: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -35,7 +36,7 @@ enum Answer {
 
 /// What became of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// The loop was found, so many calls after a supervisor would have stepped in, and so many
     /// before it ended.
     Hit { lag: Option<i64>, saved: usize },
@@ -49,16 +50,43 @@ pub(super) enum Outcome {
     Quiet,
 }
 
+/// What is counted in a run, and how many of it there are: labels count messages only where there
+/// is no call to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Calls(usize),
+    Messages(usize),
+}
+
+impl Count {
+    pub(crate) fn of(calls: usize, messages: usize) -> Self {
+        if calls == 0 { Self::Messages(messages) } else { Self::Calls(calls) }
+    }
+
+    /// Where a finding stands that so many calls came before: at that call, or at the `message`.
+    pub(crate) fn place(self, calls_before: usize, message: Option<usize>) -> usize {
+        match self {
+            Self::Calls(_) => calls_before,
+            Self::Messages(_) => message.unwrap_or(calls_before),
+        }
+    }
+
+    fn last(self) -> usize {
+        let (Self::Calls(count) | Self::Messages(count)) = self;
+        count.saturating_sub(1)
+    }
+}
+
 impl Label {
-    /// Judges the first finding, at `at`, of a run whose last call is `last`.
-    pub(super) fn outcome(&self, at: Option<usize>, last: usize) -> Outcome {
+    /// Judges the first finding, at `at`, of a run with so many calls or messages.
+    pub(crate) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
         match (self.r#loop, at) {
             (Answer::No, None) => Outcome::Quiet,
             (Answer::No, Some(_)) => Outcome::FalseAlarm,
             (Answer::Yes, None) => Outcome::Missed,
             (Answer::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
             (Answer::Yes, Some(at)) => {
-                let saved = self.end.unwrap_or(last).saturating_sub(at);
+                let saved = self.end.unwrap_or(count.last()).saturating_sub(at);
                 Outcome::Hit { lag: self.lag(at), saved }
             }
         }
@@ -70,7 +98,7 @@ impl Label {
     }
 
     /// Where the run comes from: the first folder of its file.
-    pub(super) fn source(&self) -> &str {
+    pub(crate) fn source(&self) -> &str {
         let mut parts = self.file.components().filter_map(|part| match part {
             Component::Normal(name) => name.to_str(),
             _ => None,
@@ -80,8 +108,14 @@ impl Label {
     }
 }
 
+/// The inputs that the labels are about, below `root`, each with its label.
+pub(crate) fn inputs(root: &Path, labels: Vec<Label>) -> Vec<(Input, Label)> {
+    let input = |label: Label| (Input::File(root.join(&label.file)), label);
+    labels.into_iter().map(input).collect()
+}
+
 /// The labels, and how to exit if some of them could not be read.
-pub(super) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
+pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut labels = Vec::new();
     let mut exit = Exit::Clean;
@@ -113,7 +147,9 @@ pub(super) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Label, Outcome};
+    use super::{Answer, Count, Label, Outcome};
+
+    const COUNT: Count = Count::Calls(11);
 
     fn label(answer: Answer, start: Option<usize>, end: Option<usize>) -> Label {
         Label {
@@ -130,14 +166,14 @@ mod tests {
     fn a_finding_is_judged_by_where_the_loop_begins_and_ends() {
         let yes = label(Answer::Yes, Some(3), Some(8));
         let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
-        assert_eq!(yes.outcome(None, 10), Outcome::Missed);
-        assert_eq!(yes.outcome(Some(2), 10), Outcome::Early);
-        assert_eq!(yes.outcome(Some(3), 10), hit(-2, 5));
-        assert_eq!(yes.outcome(Some(9), 10), hit(4, 0), "after the loop, nothing is saved");
-        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), 10), hit(-5, 10));
+        assert_eq!(yes.outcome(None, COUNT), Outcome::Missed);
+        assert_eq!(yes.outcome(Some(2), COUNT), Outcome::Early);
+        assert_eq!(yes.outcome(Some(3), COUNT), hit(-2, 5));
+        assert_eq!(yes.outcome(Some(9), COUNT), hit(4, 0), "after the loop, nothing is saved");
+        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
         let no = label(Answer::No, None, None);
-        assert_eq!(no.outcome(None, 10), Outcome::Quiet);
-        assert_eq!(no.outcome(Some(9), 10), Outcome::FalseAlarm);
+        assert_eq!(no.outcome(None, COUNT), Outcome::Quiet);
+        assert_eq!(no.outcome(Some(9), COUNT), Outcome::FalseAlarm);
     }
 
     #[test]

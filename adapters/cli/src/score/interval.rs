@@ -2,11 +2,11 @@
 
 use fastrand::Rng;
 
-use super::labels::Outcome;
-use super::score::Counts;
+use super::Counts;
+use crate::labels::Outcome;
 
 /// How often the runs are drawn anew: the ends then move by less than is printed.
-pub(super) const RESAMPLINGS: usize = 2000;
+pub(crate) const RESAMPLINGS: usize = 2000;
 
 /// The part of the resamplings that is cut off at either end, in thousandths.
 const CUT: usize = 25;
@@ -15,19 +15,19 @@ const CUT: usize = 25;
 const SEED: u64 = 20;
 
 /// The ends of an interval that holds 95 % of the resamplings.
-pub(super) type Interval = [f64; 2];
+pub(crate) type Interval = [f64; 2];
 
 /// The intervals of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Intervals {
-    pub(super) f1: Option<Interval>,
-    pub(super) false_alarm_rate: Option<Interval>,
+pub(crate) struct Intervals {
+    pub(crate) f1: Option<Interval>,
+    pub(crate) false_alarm_rate: Option<Interval>,
 }
 
 impl Intervals {
     /// What the bootstrap tells: the runs are drawn from the runs, with replacement. O(runs), some
     /// thousand times.
-    pub(super) fn of(outcomes: &[Outcome]) -> Self {
+    pub(crate) fn of(outcomes: &[Outcome]) -> Self {
         let mut rng = Rng::with_seed(SEED);
         let (mut f1s, mut rates) = (Vec::new(), Vec::new());
         for _ in 0..if outcomes.is_empty() { 0 } else { RESAMPLINGS } {
