@@ -40,7 +40,7 @@ mod tests {
         Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
     use unstuck_text::{
-        Counter, Failures, Likeness, Mask, Masks, PRESETS, Preset, Recipe, ResultPart,
+        Counter, Failures, Likeness, Mask, Masks, OwnTool, PRESETS, Preset, Recipe, ResultPart,
     };
 
     use super::words::Word;
@@ -77,7 +77,13 @@ mod tests {
         let hint = HINT.lines().filter_map(|line| line.strip_prefix("# "));
         let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
         let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
-        let policy = read::preset(&text).expect("a configuration").policy;
+        let Preset { policy, recipe: own } = *read::preset(&text).expect("a configuration");
+        let special = OwnTool {
+            tool: Tool::named("screenshot"),
+            tag: Some(Tag::Read),
+            masks: Some(Masks::NONE.with(Mask::Spaces)),
+        };
+        assert_eq!(own.tools, [special]);
         let tool = ToolRule::new(Tool::named("screenshot")).exempt().poll().patience(2);
         assert_eq!(policy.tools(), [tool]);
         let recipe = Preset::named("nudge").expect("a preset").recipe;

@@ -57,7 +57,7 @@ mod tokens;
 pub use groups::{GROUPS_MAX, Groups};
 pub use likeness::PRIMARY_KEYS;
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
-pub use recipe::{Failures, Likeness, PRESETS, Preset, Recipe, ResultPart, ToolMasks};
+pub use recipe::{Failures, Likeness, OwnTool, PRESETS, Preset, Recipe, ResultPart};
 pub use report::{Report, report};
 pub use silence::{is_placeholder, is_silent};
 pub use sketch::Sketch;

@@ -9,7 +9,7 @@ use crate::likeness::{PRIMARY, file};
 use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::report::{Report, report};
 use crate::silence::is_silent;
-use crate::tags::tag;
+use crate::tags::{of_kind, tag};
 
 /// How digests are made from calls and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +24,19 @@ pub struct Recipe {
     pub failures: Failures,
     /// Numbers of the host's own that are, too.
     pub counters: &'static [Counter<'static>],
-    /// What is volatile in the results of single tools, instead of [`Recipe::masks`].
-    pub tools: &'static [ToolMasks],
+    /// What is special about single tools.
+    pub tools: &'static [OwnTool],
 }
 
-/// What is volatile in the results of one tool.
+/// What is special about one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToolMasks {
+pub struct OwnTool {
     /// The tool.
     pub tool: Tool,
-    /// Its masks.
-    pub masks: Masks,
+    /// What kind of tool it is, if its name does not tell; see [`tag`](crate::tag()).
+    pub tag: Option<Tag>,
+    /// What is volatile in its results, if not what is in those of others.
+    pub masks: Option<Masks>,
 }
 
 /// Which outcomes are failures, and how good they are.
@@ -120,7 +122,7 @@ impl Recipe {
 
     /// The call whose group `group` tells by its digest, if it is in one.
     fn made(&self, tool: &str, args: &str, group: impl FnOnce(Digest) -> Option<Digest>) -> Call {
-        let tag = tag(tool, args);
+        let tag = self.tag(tool, args);
         let by_keys = self.likeness == Likeness::PrimaryKeys;
         let members = if by_keys { PRIMARY } else { Members::ALL };
         let read = PRINT.shape(args.as_bytes(), &members).map(|shape| (shape.whole, shape.primary));
@@ -146,7 +148,7 @@ impl Recipe {
         failed: bool,
     ) -> Outcome {
         let Masked { result: digest, near } = self.result(tool, result, cut);
-        let report = match (self.failures, tag(tool, "")) {
+        let report = match (self.failures, self.tag(tool, "")) {
             // What is read tells of itself, and not of the call.
             (Failures::Told, _) | (_, Tag::Read | Tag::Search | Tag::Write | Tag::Think) => {
                 Report::default()
@@ -177,8 +179,24 @@ impl Recipe {
 
     /// What masks the results of `tool`.
     fn masker(&self, tool: &str) -> Masker<'static> {
-        let own = self.tools.iter().find(|own| own.tool == Tool::named(tool));
-        own.map_or(self.masks, |own| own.masks).and(self.counters)
+        let own = self.own(tool).and_then(|own| own.masks);
+        own.unwrap_or(self.masks).and(self.counters)
+    }
+
+    /// What kind of tool `tool` is, called with `args`.
+    fn tag(&self, tool: &str, args: &str) -> Tag {
+        match self.own(tool).and_then(|own| own.tag) {
+            Some(kind) => of_kind(kind, args),
+            None => tag(tool, args),
+        }
+    }
+
+    fn own(&self, tool: &str) -> Option<&'static OwnTool> {
+        if self.tools.is_empty() {
+            return None;
+        }
+        let tool = Tool::named(tool);
+        self.tools.iter().find(|own| own.tool == tool)
     }
 
     /// What stands for a message of the user. O(length of `text`).
@@ -242,9 +260,12 @@ pub static PRESETS: [Preset; 8] = [
 mod tests {
     extern crate std;
 
-    use unstuck_core::presets;
+    use std::vec;
 
-    use super::{PRESETS, Preset, Recipe, head};
+    use unstuck_core::{Tag, Tool, presets};
+
+    use super::{OwnTool, PRESETS, Preset, Recipe, head};
+    use crate::mask::Masks;
 
     #[test]
     fn every_policy_has_a_recipe() {
@@ -259,6 +280,24 @@ mod tests {
             [("", 3, ""), ("äöü", 2, "äö"), ("äöü", 3, "äöü"), ("äöü", 4, "äöü"), ("x", 0, "")]
         {
             assert_eq!(head(text, characters), expected);
+        }
+    }
+
+    #[test]
+    fn a_tool_may_be_of_another_kind_and_have_masks_of_its_own() {
+        let own = |name, tag, masks| OwnTool { tool: Tool::named(name), tag, masks };
+        let tools = vec![
+            own("run", Some(Tag::Shell), None),
+            own("clock", None, Some(Masks::NONE)),
+            own("log", Some(Tag::Read), None),
+        ];
+        let recipe = Recipe { tools: tools.leak(), ..Recipe::BALANCED };
+        let tests = r#"{"command":"cargo test"}"#;
+        assert_eq!(recipe.call("run", tests), Recipe::BALANCED.call("run", tests).tag(Tag::Test));
+        let outcome = |recipe: Recipe, tool, text| recipe.outcome(tool, text, false);
+        for (tool, text) in [("clock", "at 12:03:59"), ("log", "error: no such thing")] {
+            assert_ne!(outcome(recipe, tool, text), outcome(Recipe::BALANCED, tool, text));
+            assert_eq!(outcome(recipe, "t", text), outcome(Recipe::BALANCED, "t", text));
         }
     }
 

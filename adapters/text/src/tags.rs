@@ -99,7 +99,12 @@ const TOOLS: &[(Tag, &[&str])] = &[
 pub fn tag(tool: &str, args: &str) -> Tag {
     let known =
         TOOLS.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(tool)));
-    match known.map_or(Tag::Other, |&(tag, _)| tag) {
+    of_kind(known.map_or(Tag::Other, |&(tag, _)| tag), args)
+}
+
+/// What a tool of the kind `tag` does that is called with `args`: a shell may test, or wait.
+pub(crate) fn of_kind(tag: Tag, args: &str) -> Tag {
+    match tag {
         Tag::Shell if may_be_special(args) => with_command(args, kind).unwrap_or(Tag::Shell),
         tag => tag,
     }

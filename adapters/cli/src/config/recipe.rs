@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 use unstuck_core::Tool;
-use unstuck_text::{Counter, Failures, Likeness, Mask, Masks, Recipe, ResultPart, ToolMasks};
+use unstuck_text::{Counter, Failures, Likeness, Mask, Masks, OwnTool, Recipe, ResultPart};
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
 use super::words::Word as _;
@@ -24,14 +24,19 @@ pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
     })
 }
 
-/// The masks that the `[tools]` table names for single tools.
-pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [ToolMasks], Mistake> {
+/// What kind of tools the `[tools]` table says that single ones are, and what it masks of theirs.
+pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool], Mistake> {
     let mut tools = Vec::new();
     for (name, node) in entries(node, "[tools.NAME] tables")? {
-        // What is no table is told by those who read the rest of it.
-        let own = node.get_ref().as_table().and_then(|table| table.get("masks"));
-        if let Some(node) = own {
-            tools.push(ToolMasks { tool: Tool::named(name.get_ref()), masks: masks(node)? });
+        // What is no table, or has other fields, is told by those who read the rest of it.
+        let Some(table) = node.get_ref().as_table() else { continue };
+        let own = OwnTool {
+            tool: Tool::named(name.get_ref()),
+            tag: table.get("tag").map(word).transpose()?,
+            masks: table.get("masks").map(masks).transpose()?,
+        };
+        if own.tag.is_some() || own.masks.is_some() {
+            tools.push(own);
         }
     }
     Ok(tools.leak())

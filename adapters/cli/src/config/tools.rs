@@ -20,7 +20,7 @@ pub(super) fn with_tools(
 }
 
 fn rule(name: &str, node: &Node<'_>) -> Result<ToolRule, Mistake> {
-    let fields = Fields::at(node, "a tool", &["exempt", "poll", "patience", "masks"])?;
+    let fields = Fields::at(node, "a tool", &["exempt", "poll", "patience", "tag", "masks"])?;
     let mut rule = ToolRule::new(Tool::named(name));
     rule.exempt = fields.optional("exempt").map_or(Ok(false), flag)?;
     rule.poll = fields.optional("poll").map_or(Ok(false), flag)?;

@@ -17,6 +17,7 @@ pub(crate) const HINT: &str = r#"
 # exempt = true         # its calls are not recorded
 # poll = true           # its calls are polls
 # patience = 2          # so many more repetitions than the rules ask for
+# tag = "read"          # what kind of tool it is, where its name does not tell
 # masks = ["spaces"]    # what is volatile in its results
 #
 # [[allow]]             # a call that may repeat
