@@ -73,6 +73,7 @@ impl Fitted {
         let unseen = fitter.unseen(&folds, || progress.fitted());
         progress.end();
         within(&Counts::of(fit.outcomes.iter().copied()), limit)?;
+        // All of one policy, so that each is called by what it is of.
         let scores = [
             Score::of("as it is", &fitter.before),
             Score::of("fitted", &fit.outcomes),
