@@ -28,7 +28,9 @@ pub(crate) fn tell<const W: usize, const OPEN: usize>(
         control(detector, verdict.finding, input);
         show_statistics(detector.statistics(), input);
         detector.nearness().for_each(|near| show_nearness(near, policy));
-        detector.nearest().into_iter().for_each(|near| show_nearness(near, policy));
+        let nearer = detector.nearness().reduce(|a, b| if b.is_nearer_than(a) { b } else { a });
+        let nearest = detector.nearest();
+        [nearer, nearest].into_iter().flatten().for_each(|near| show_nearness(near, policy));
         earlier = id;
     }
     show_verdict(detector.finish(), policy, input);
