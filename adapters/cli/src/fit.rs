@@ -37,8 +37,8 @@ pub(crate) use candidate::{Candidate, repetitions};
 pub(crate) use folds::{FOLDS, Fold, folds, hash};
 pub(crate) use rate::Rate;
 
-/// How far a rule may move: from what nearly all rules of the presets ask for, two to six, to where
-/// their ladders end. Few runs repeat a thing more often, and so would fit larger numbers to chance.
+/// How far a rule may move. The rules of the presets ask for two to eight repetitions; what is further
+/// from that is another rule.
 pub(crate) const REACH: i16 = 4;
 
 /// A labelled run, to be judged by many policies.
