@@ -15,13 +15,14 @@ pub(super) fn temporary(text: &[u8], place: usize) -> Option<Found> {
     let rest = text.get(place..)?;
     let folder = FOLDERS.iter().find(|folder| rest.starts_with(folder))?;
     let before = text.get(..place)?;
-    // A folder called tmp inside of a project keeps what somebody put there.
+    // A folder called tmp inside of a project keeps what somebody put there; so does one behind what
+    // was masked, which ends with a bracket.
     let is_system = *folder == b"\\Temp\\"
         || *folder == b"/T/"
         || [&b"/var"[..], b"/private"].iter().any(|parent| ends_with(before, parent))
         || before
             .last()
-            .is_none_or(|byte| !(byte.is_ascii_alphanumeric() || b"._-~".contains(byte)));
+            .is_none_or(|byte| !(byte.is_ascii_alphanumeric() || b"._-~>".contains(byte)));
     let start = place + folder.len();
     let end = name_end(text, start);
     let name = text.get(start..end)?;

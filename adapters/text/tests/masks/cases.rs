@@ -270,6 +270,13 @@ fn temporary_paths_go() {
 }
 
 #[test]
+fn what_is_masked_before_a_path_changes_nothing_of_it() {
+    let once = Masks::ALL.show("7 h/tmp/tmpab12cd_x/a").to_string();
+    assert_eq!(once, "<durations>/tmp/tmpab12cd_x/a");
+    assert_eq!(Masks::ALL.show(&once).to_string(), once);
+}
+
+#[test]
 fn local_ports_go() {
     shown(
         Mask::Ports,
