@@ -106,7 +106,9 @@ impl Worker {
             return given;
         }
         let (call, tool) = (*call, shown.tool.as_deref().unwrap_or_default());
-        let result = recipe.result(tool, outcome.text, outcome.cut).result;
+        // Only an explanation shows what stands for the result; nobody else waits for it twice.
+        let result = || recipe.result(tool, outcome.text, outcome.cut).result;
+        let result = self.trail.is_some().then(result);
         let digests = recipe.cut_outcome(tool, outcome.text, outcome.cut, outcome.failed);
         let numbering = &self.numbering;
         self.engine.outcome_each(call, digests, |verdict| {
@@ -115,9 +117,10 @@ impl Worker {
         });
         if let Some(seq) = call.seq() {
             self.watch.outcome(seq);
-            self.explain(&given, |trail, near| {
-                trail.outcome(seq, Answer { result, failed: outcome.failed }, near);
-            });
+            if let Some(result) = result {
+                let answer = Answer { result, failed: outcome.failed };
+                self.explain(&given, |trail, near| trail.outcome(seq, answer, near));
+            }
         }
         given
     }
