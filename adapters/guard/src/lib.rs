@@ -1,3 +1,73 @@
 //! Notices when an agent that calls tools is stuck, and gets it out.
+//!
+//! A model that calls tools makes the same call again and again, swings between two, meets one error
+//! in ten variants, or only talks; and the budget burns. A [`Guard`] is asked before each call and
+//! told after it, and says at the call where a competent supervisor would step in what to do:
+//! nudge, warn, block, start over, stop.
+//!
+//! ```
+//! use unstuck::{Action, Guard};
+//!
+//! # fn run(_: &str) -> (String, bool) { (String::from("no such file"), true) }
+//! # let mut transcript: Vec<String> = Vec::new();
+//! let mut guard = Guard::new();
+//! # for _ in 0..3 {
+//! // For every call that the model asks for:
+//! let before = guard.before("read_file", r#"{"path":"src/mian.rs"}"#);
+//! if let Some(ticket) = before.ticket().filter(|_| !before.is_blocked()) {
+//!     let (result, failed) = run("src/mian.rs");
+//!     let after = guard.after(ticket, &result, failed);
+//!     transcript.push(result);
+//!     transcript.extend(after.message().map(|message| message.note()));
+//! }
+//! # }
+//! # assert!(transcript.last().unwrap().starts_with("[unstuck] You have made the same `read_file`"));
+//! ```
+//!
+//! # What comes of a verdict
+//!
+//! | [`Action`] | what a host does |
+//! |---|---|
+//! | `Proceed` | nothing |
+//! | `Nudge`, `Warn` | sends [`Message::note`] to the model, once |
+//! | `Block` | does not run the call, and sends [`Message::tool_result`] in place of a result |
+//! | `StartOver` | takes back what was done, and begins the conversation anew |
+//! | `Stop` | ends the run and tells a person |
+//!
+//! # What this crate does not do
+//!
+//! It calls no model and runs no tool. It keeps no arguments and no results, only digests of them,
+//! and shows the model none. Where both arguments and results vary, nothing structural tells a stuck
+//! agent from a working one, and it does not pretend to.
+//!
+//! # Features
+//!
+//! | feature | for |
+//! |---|---|
+//! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised |
+//! | `metrics` | counts and times by the crate `metrics` |
+//! | `tracing` | events by the crate `tracing` |
+//!
+//! None of them changes a verdict.
 
 #![forbid(unsafe_code)]
+
+mod aware;
+mod builder;
+mod calls;
+mod decision;
+mod guard;
+mod payload;
+mod restore;
+mod ruling;
+mod telemetry;
+
+pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
+pub use builder::{BuildError, Builder, SWITCH, is_off};
+pub use decision::{Decision, Found, Message, SIGN, Ticket};
+pub use guard::{Asked, BLOCKS_MAX, Guard};
+pub use payload::Payload;
+pub use restore::{CHECKPOINT_VERSION, RestoreError};
+pub use ruling::Ruling;
+pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};
+pub use unstuck_text::{Mask, Masks, OwnTool, Preset, Recipe};

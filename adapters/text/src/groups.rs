@@ -20,11 +20,11 @@ pub struct Groups {
 }
 
 #[derive(Clone, Debug)]
-struct Group {
-    tool: u64,
+pub(crate) struct Group {
+    pub(crate) tool: u64,
     /// What stands for the group: the digest of the call that founded it; 0 for none.
-    digest: u64,
-    latest: Tokens,
+    pub(crate) digest: u64,
+    pub(crate) latest: Tokens,
 }
 
 impl Group {
@@ -46,6 +46,18 @@ impl Groups {
     /// Forgets all groups: a new run begins.
     pub fn clear(&mut self) {
         *self = Self::new();
+    }
+
+    /// The groups that there are, the one joined latest first.
+    #[cfg(feature = "serde")]
+    pub(crate) fn known(&self) -> impl Iterator<Item = &Group> {
+        self.recent.iter().filter(|group| group.digest != 0)
+    }
+
+    /// The places for groups, that for the one joined latest first.
+    #[cfg(feature = "serde")]
+    pub(crate) fn places(&mut self) -> core::slice::IterMut<'_, Group> {
+        self.recent.iter_mut()
     }
 
     /// What stands for the group of the call of `tool` with `args`, whose digest is `call`; calls are

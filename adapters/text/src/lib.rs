@@ -29,9 +29,10 @@
 //!
 //! | feature | for | needs |
 //! |---|---|---|
+//! | `serde` | keeping [`Groups`] in a checkpoint | nothing |
 //! | `similarity` | how alike two documents or texts are, letter by letter | `std` |
 //!
-//! It changes no digest. Without it, [`Sketch`] tells how alike two texts are, roughly.
+//! Neither changes a digest. Without `similarity`, [`Sketch`] tells how alike two texts are, roughly.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -39,6 +40,8 @@
 #[cfg(feature = "similarity")]
 extern crate std;
 
+#[cfg(feature = "serde")]
+mod checkpoint;
 mod command;
 mod echo;
 mod grams;

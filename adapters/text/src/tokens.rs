@@ -30,8 +30,20 @@ impl Tokens {
         tokens
     }
 
-    fn hashes(&self) -> &[u32] {
+    pub(crate) fn hashes(&self) -> &[u32] {
         self.hashes.get(..self.count).unwrap_or_default()
+    }
+
+    /// Adds a hash that is greater than all that there are, if there is room; says whether it did.
+    #[cfg(feature = "serde")]
+    pub(crate) fn push(&mut self, hash: u32) -> bool {
+        if self.hashes().last().is_some_and(|last| *last >= hash) {
+            return false;
+        }
+        let Some(place) = self.hashes.get_mut(self.count) else { return false };
+        *place = hash;
+        self.count += 1;
+        true
     }
 
     fn add_words(&mut self, text: &[u8]) {

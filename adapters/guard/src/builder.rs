@@ -1,0 +1,249 @@
+//! How a guard is set up.
+
+use std::env;
+use std::fmt;
+use std::sync::Arc;
+
+use unstuck_core::{Policy, PolicyError, ToolRule};
+use unstuck_text::{OwnTool, PRESETS, Preset, Recipe};
+
+use crate::decision::Found;
+use crate::guard::Guard;
+use crate::restore::RestoreError;
+use crate::ruling::Ruling;
+
+/// The variable of the environment that turns every frontend off, where it is `off`, `0` or `false`.
+pub const SWITCH: &str = "UNSTUCK";
+
+/// Whether [`SWITCH`] in the environment turns everything off.
+pub fn is_off() -> bool {
+    env::var_os(SWITCH).is_some_and(|value| {
+        ["off", "0", "false"].iter().any(|off| value.eq_ignore_ascii_case(off))
+    })
+}
+
+type OnFinding = dyn Fn(&Found) -> Ruling + Send + Sync;
+
+/// What the guards of all sessions have in common.
+pub(crate) struct Setup {
+    pub(crate) preset: Preset,
+    pub(crate) mode: Mode,
+    pub(crate) outcomes: Outcomes,
+    pub(crate) on_finding: Option<Box<OnFinding>>,
+}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("policy", &self.preset.policy.name())
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What comes of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Act,
+    Observe,
+    /// Nothing is looked at.
+    Off,
+}
+
+/// Whether outcomes are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcomes {
+    Reported,
+    Never,
+}
+
+/// Sets up a [`Guard`].
+///
+/// ```
+/// use unstuck::{Guard, ToolRule, Tool};
+///
+/// let guard = Guard::builder()
+///     .named("balanced")?
+///     .tool(ToolRule::new(Tool::named("wait_for_build")).poll())
+///     .session("2026-11-22/17")
+///     .build()?;
+/// assert_eq!(guard.session(), "2026-11-22/17");
+/// # Ok::<(), unstuck::BuildError>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is watched before it is built"]
+pub struct Builder {
+    setup: Setup,
+    tools: Vec<ToolRule>,
+    kinds: Vec<OwnTool>,
+    session: Arc<str>,
+    worker: Arc<str>,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        let mode = if is_off() { Mode::Off } else { Mode::Act };
+        let setup =
+            Setup { preset: PRESETS[0], mode, outcomes: Outcomes::Reported, on_finding: None };
+        Self {
+            setup,
+            tools: Vec::new(),
+            kinds: Vec::new(),
+            session: "".into(),
+            worker: "main".into(),
+        }
+    }
+
+    /// Judges by this preset, instead of by `balanced`.
+    pub fn preset(mut self, preset: &Preset) -> Self {
+        self.setup.preset = *preset;
+        self
+    }
+
+    /// Judges by the preset of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::UnknownPreset`].
+    pub fn named(self, name: &str) -> Result<Self, BuildError> {
+        let preset = Preset::named(name);
+        let preset = preset.ok_or_else(|| BuildError::UnknownPreset { name: name.to_owned() })?;
+        Ok(self.preset(preset))
+    }
+
+    /// Judges by this policy, with digests made by this recipe.
+    pub fn policy(self, policy: &'static Policy<'static>, recipe: Recipe) -> Self {
+        self.preset(&Preset { policy, recipe })
+    }
+
+    /// Adds a rule for one tool, which goes before what the policy says of it.
+    pub fn tool(mut self, rule: ToolRule) -> Self {
+        self.tools.push(rule);
+        self
+    }
+
+    /// Says what kind of tool a tool is, or what is volatile in its results.
+    pub fn kind(mut self, tool: OwnTool) -> Self {
+        self.kinds.push(tool);
+        self
+    }
+
+    /// The name of the session, for whoever reads traces.
+    pub fn session(mut self, id: &str) -> Self {
+        self.session = id.into();
+        self
+    }
+
+    /// The name of the worker: `main` unless there are several.
+    pub fn worker(mut self, name: &str) -> Self {
+        self.worker = name.into();
+        self
+    }
+
+    /// Only observes: every decision is to proceed, and [`Decision::judged`] says what it would
+    /// have been.
+    ///
+    /// [`Decision::judged`]: crate::Decision::judged
+    pub fn observe_only(mut self) -> Self {
+        if self.setup.mode == Mode::Act {
+            self.setup.mode = Mode::Observe;
+        }
+        self
+    }
+
+    /// Sees nothing and does nothing, as with `UNSTUCK=off` in the environment.
+    pub fn off(mut self) -> Self {
+        self.setup.mode = Mode::Off;
+        self
+    }
+
+    /// For a host that never reports outcomes: each call is one of its own, though none before it
+    /// was answered. Calls that are announced together would else be taken as issued together.
+    pub fn without_outcomes(mut self) -> Self {
+        self.setup.outcomes = Outcomes::Never;
+        self
+    }
+
+    /// Asks `judge` whenever there is something new to say or a call is to be blocked; it may
+    /// overrule.
+    pub fn on_finding(mut self, judge: impl Fn(&Found) -> Ruling + Send + Sync + 'static) -> Self {
+        self.setup.on_finding = Some(Box::new(judge));
+        self
+    }
+
+    /// The guard.
+    ///
+    /// Rules for single tools are kept for as long as the program runs, a hundred bytes or so: build
+    /// one guard, and take those for other sessions from it by [`Guard::begin`].
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Policy`] where the rules for tools cannot go together.
+    pub fn build(mut self) -> Result<Guard, BuildError> {
+        self.set_up_tools()?;
+        let Self { setup, session, worker, .. } = self;
+        Ok(Guard::with(Arc::new(setup), session, worker))
+    }
+
+    /// The guard that [`Guard::save`] wrote, under the same policy, going on as if nothing had
+    /// happened.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Builder::build`], and [`BuildError::Restore`] where `bytes` are none that such a
+    /// guard wrote. Any bytes may be given.
+    pub fn restore(self, bytes: &[u8]) -> Result<Guard, BuildError> {
+        self.build()?.restored(bytes).map_err(BuildError::Restore)
+    }
+
+    fn set_up_tools(&mut self) -> Result<(), BuildError> {
+        let Preset { policy, recipe } = &mut self.setup.preset;
+        if !self.kinds.is_empty() {
+            let others = recipe.tools.iter().copied();
+            let kinds: Vec<_> = std::mem::take(&mut self.kinds).into_iter().chain(others).collect();
+            recipe.tools = kinds.leak();
+        }
+        if !self.tools.is_empty() {
+            let mut tools = std::mem::take(&mut self.tools);
+            let others = policy.tools().iter();
+            let others: Vec<_> = others
+                .filter(|other| tools.iter().all(|own| own.tool != other.tool))
+                .copied()
+                .collect();
+            tools.extend(others);
+            let own = policy.with_tools(tools.leak()).map_err(BuildError::Policy)?;
+            *policy = Box::leak(Box::new(own));
+        }
+        Ok(())
+    }
+}
+
+/// Why there is no guard.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No preset has that name.
+    UnknownPreset {
+        /// The name.
+        name: String,
+    },
+    /// The policy cannot work with the rules for single tools.
+    Policy(PolicyError<'static>),
+    /// The bytes are no checkpoint of this guard.
+    Restore(RestoreError),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownPreset { name } => {
+                let known: Vec<_> = PRESETS.iter().map(|preset| preset.policy.name()).collect();
+                write!(f, "there is no preset `{name}`; there are {}", known.join(", "))
+            }
+            Self::Policy(error) => error.fmt(f),
+            Self::Restore(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}

@@ -1,0 +1,464 @@
+//! The guard: what a host asks before and after each call.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use unstuck_core::{Action, Call, Detector, LoopId, Statistics, Verdict};
+use unstuck_text::Groups;
+
+use crate::builder::{Builder, Mode, Outcomes, Setup};
+use crate::calls::{Calls, Course, Names};
+use crate::decision::{Decision, Found, Message, Ticket};
+use crate::payload::Payload;
+use crate::ruling::Ruling;
+use crate::telemetry::{self, Identity};
+
+/// As large as that of the program `unstuck`: the longest window that there is, and more open calls
+/// than agents were seen to issue together.
+pub(crate) type Engine = Detector<'static, 64, 32>;
+
+/// How often calls of one loop are blocked; the last time, the run ends. An agent that asks again and
+/// again for what it is refused does not get out by itself, and each refusal costs a turn of the
+/// model. `balanced` itself ends a streak at the third.
+pub const BLOCKS_MAX: u8 = 5;
+
+/// A call that an agent asks for.
+///
+/// ```
+/// use unstuck::{Asked, Guard};
+///
+/// let mut guard = Guard::new();
+/// let asked = Asked::new("bash", r#"{"command":"make"}"#).id("toolu_01").step(3);
+/// let decision = guard.announce(&asked);
+/// assert_eq!(guard.ticket("toolu_01"), decision.ticket());
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a call that is not announced is not watched"]
+pub struct Asked<'a> {
+    tool: &'a str,
+    args: Payload<'a>,
+    id: Option<&'a str>,
+    step: Option<u64>,
+}
+
+impl<'a> Asked<'a> {
+    /// A call of `tool` with `args`, which is JSON; what is not JSON is taken as it stands.
+    pub fn new(tool: &'a str, args: impl Into<Payload<'a>>) -> Self {
+        Self { tool, args: args.into(), id: None, step: None }
+    }
+
+    /// The host's id of the call. One that comes twice, as events from outside do, counts once; and
+    /// [`Guard::ticket`] finds the call by it.
+    pub fn id(mut self, id: &'a str) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// The step that the call belongs to: a number that calls issued together share, and that is
+    /// another for those before and after. A host that gives none leaves it to the guard; see
+    /// [`Guard::announce`].
+    pub fn step(mut self, step: u64) -> Self {
+        self.step = Some(step);
+        self
+    }
+}
+
+/// Watches the calls of one worker, and says what to do about them.
+///
+/// ```
+/// use unstuck::{Action, Guard};
+///
+/// let mut guard = Guard::new();
+/// let run = |command: &str| format!("{command}: No rule to make target");
+///
+/// let mut said = Vec::new();
+/// for turn in 1.. {
+///     let args = r#"{"command":"make all"}"#;
+///     let before = guard.before("bash", args);
+///     if before.is_blocked() {
+///         // What the model reads in place of a result:
+///         let message = before.message().expect("who blocks says why");
+///         assert!(message.tool_result().contains("do not retry it"));
+///         break;
+///     }
+///     let result = run("make all");
+///     let after = guard.after(before.ticket().expect("a call has one"), &result, true);
+///     if let Some(message) = after.message() {
+///         said.push((turn, after.action(), message.note()));
+///     }
+/// }
+/// let said: Vec<_> = said.iter().map(|(turn, action, _)| (*turn, *action)).collect();
+/// assert_eq!(said, [(3, Action::Nudge), (4, Action::Warn), (5, Action::Block)]);
+/// ```
+///
+/// A plain value of some 10 KiB on the heap beside a shared setup: cheap to clone, `Send` and `Sync`.
+/// Agents that work side by side have a guard each; [`Guard::begin`] makes one with the same setup.
+/// An event takes one to three microseconds and time in proportion to the length of what it is
+/// given.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    pub(crate) setup: Arc<Setup>,
+    session: Arc<str>,
+    worker: Arc<str>,
+    pub(crate) seen: Box<Seen>,
+}
+
+/// What a guard knows of its worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) engine: Engine,
+    pub(crate) groups: Groups,
+    pub(crate) calls: Calls,
+    pub(crate) names: Names,
+    pub(crate) steps: Steps,
+    pub(crate) refusals: Refusals,
+}
+
+/// Which calls belong to one step, where the host does not say.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Steps {
+    now: u64,
+    /// Whether the step is over, so that the next call begins another.
+    is_over: bool,
+}
+
+/// How often calls of the loop that was blocked last were.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Refusals {
+    of: Option<LoopId>,
+    times: u8,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Guard {
+    /// A guard by the default preset, `balanced`.
+    pub fn new() -> Self {
+        let setup = Builder::new();
+        setup.build().unwrap_or_else(|_| unreachable!("nothing was asked for that cannot work"))
+    }
+
+    /// Sets up a guard that differs from [`Guard::new`].
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(crate) fn with(setup: Arc<Setup>, session: Arc<str>, worker: Arc<str>) -> Self {
+        let seen = Box::new(Seen::nothing(&setup));
+        Self { setup, session, worker, seen }
+    }
+
+    /// A guard with the same setup that has seen nothing, for another session or worker.
+    #[must_use]
+    pub fn begin(&self, session: &str, worker: &str) -> Self {
+        Self::with(Arc::clone(&self.setup), session.into(), worker.into())
+    }
+
+    /// The name of the session.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// The name of the worker.
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
+    /// What was seen and said so far.
+    pub fn statistics(&self) -> &Statistics {
+        self.seen.engine.statistics()
+    }
+
+    /// The agent asks for a call: may it run? As [`Guard::announce`], without an id and a step.
+    pub fn before<'a>(&mut self, tool: &'a str, args: impl Into<Payload<'a>>) -> Decision {
+        self.announce(&Asked::new(tool, args))
+    }
+
+    /// The agent asks for a call: may it run? Not if [`Decision::is_blocked`]; then the model gets
+    /// the [`Message`] in place of a result, and nothing is to be reported.
+    ///
+    /// Calls are taken as issued together that are announced one after the other without an outcome
+    /// between. A host that knows better says so by [`Asked::step`], for all calls or for none, or by
+    /// [`Guard::end_step`].
+    ///
+    /// An id that is known is answered without being counted: that the call is blocked if it was,
+    /// and else to proceed.
+    pub fn announce(&mut self, asked: &Asked<'_>) -> Decision {
+        if self.setup.mode == Mode::Off {
+            return Decision::PROCEED;
+        }
+        if let Some(known) = asked.id.and_then(|id| self.seen.calls.by_id(id)) {
+            let decision = Decision { ticket: Some(known.ticket()), ..Decision::PROCEED };
+            return if known.state == Course::Blocked { decision.again() } else { decision };
+        }
+        let begun = telemetry::now();
+        let (ticket, own, settled) = self.record(asked);
+        let decision = self.decide_ahead(ticket, own, settled);
+        let is_refused = decision.is_blocked();
+        if let Some(id) = asked.id {
+            let state = if is_refused { Course::Blocked } else { Course::Open };
+            self.seen.calls.add(id, ticket, state);
+        }
+        self.told(begun, &decision);
+        decision
+    }
+
+    /// The call came back. `failed` says whether it did in the eyes of the host; that a command
+    /// failed is also read from what it says.
+    ///
+    /// An outcome that comes late or twice changes nothing.
+    pub fn after<'a>(
+        &mut self,
+        ticket: Ticket,
+        result: impl Into<Payload<'a>>,
+        failed: bool,
+    ) -> Decision {
+        let begun = telemetry::now();
+        let result = result.into();
+        self.settle(ticket, begun, |recipe, seen, each| {
+            let outcome = recipe.outcome(seen.names.of(ticket.tool), result.as_str(), failed);
+            seen.engine.outcome_each(ticket.call, outcome, each);
+        })
+    }
+
+    /// The call was refused by somebody else: a person, or a rule of the host. It counts as an
+    /// attempt.
+    pub fn refused(&mut self, ticket: Ticket) -> Decision {
+        let begun = telemetry::now();
+        self.settle(ticket, begun, |_, seen, each| seen.engine.vetoed_each(ticket.call, each))
+    }
+
+    /// The call was never run, or was broken off, and says nothing of the agent: as if it had not
+    /// been announced.
+    pub fn cancelled(&mut self, ticket: Ticket) -> Decision {
+        let begun = telemetry::now();
+        self.settle(ticket, begun, |_, seen, each| seen.engine.cancel_each(ticket.call, each))
+    }
+
+    /// A call that has run, for a host that sees it only then. [`Action::Block`] asks it to keep the
+    /// next such call from running, if it can.
+    pub fn finished<'a>(
+        &mut self,
+        asked: &Asked<'_>,
+        result: impl Into<Payload<'a>>,
+        failed: bool,
+    ) -> Decision {
+        if self.setup.mode == Mode::Off || asked.id.is_some_and(|id| self.ticket(id).is_some()) {
+            return Decision::PROCEED;
+        }
+        let begun = telemetry::now();
+        if asked.step.is_none() {
+            self.seen.steps.is_over = true;
+        }
+        let (ticket, own, mut verdicts) = self.record(asked);
+        verdicts.push(own);
+        if let Some(id) = asked.id {
+            self.seen.calls.add(id, ticket, Course::Open);
+        }
+        let result = result.into();
+        self.settle(ticket, begun, |recipe, seen, each| {
+            verdicts.into_iter().for_each(&mut *each);
+            let outcome = recipe.outcome(seen.names.of(ticket.tool), result.as_str(), failed);
+            seen.engine.outcome_each(ticket.call, outcome, each);
+        })
+    }
+
+    /// The call that was announced with this id, whether or not it was answered, as far as it is
+    /// among the latest 64 with one.
+    pub fn ticket(&self, id: &str) -> Option<Ticket> {
+        self.seen.calls.by_id(id).map(crate::calls::Known::ticket)
+    }
+
+    /// The calls that were issued together are all announced: the next begins another step.
+    pub fn end_step(&mut self) {
+        self.seen.steps.is_over = true;
+    }
+
+    /// The agent took a turn without a call.
+    pub fn text_turn(&mut self, text: &str) -> Decision {
+        if self.setup.mode == Mode::Off || text.trim().is_empty() {
+            return Decision::PROCEED;
+        }
+        let begun = telemetry::now();
+        let verdict = self.seen.engine.text_turn(self.setup.preset.recipe.turn(text));
+        let decision = self.decide(None, vec![verdict]);
+        self.told(begun, &decision);
+        decision
+    }
+
+    /// A person says something: a new instruction starts everything afresh; a text that was seen
+    /// before, as an automatic "please continue", does not.
+    pub fn user_message(&mut self, text: &str) {
+        self.seen.steps.is_over = true;
+        self.seen.refusals = Refusals::default();
+        self.seen.engine.user_message(self.setup.preset.recipe.message(text));
+    }
+
+    /// Forgets all calls and turns: a new run begins. Statistics stay.
+    pub fn clear(&mut self) {
+        let seen = &mut *self.seen;
+        seen.steps.is_over = true;
+        seen.refusals = Refusals::default();
+        seen.groups.clear();
+        seen.engine.clear();
+    }
+
+    /// No more outcomes will come: calls that wait for theirs are judged without.
+    pub fn finish(&mut self) -> Decision {
+        let mut verdicts = Vec::new();
+        self.seen.engine.finish_each(|verdict| verdicts.push(verdict));
+        self.decide(None, verdicts)
+    }
+
+    /// Shows the engine a call; gives its ticket, the verdict on it, and those on earlier calls that
+    /// settle with it.
+    fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Vec<Verdict>) {
+        let recipe = &self.setup.preset.recipe;
+        let seen = &mut *self.seen;
+        let call: Call = recipe.call_among(&mut seen.groups, asked.tool, asked.args.as_str());
+        let step = asked.step.unwrap_or_else(|| seen.steps.next(self.setup.outcomes));
+        let mut settled = Vec::new();
+        let (id, own) = seen.engine.announce_each(call.step(step), |verdict| settled.push(verdict));
+        let tool = seen.names.add(asked.tool);
+        telemetry::called(seen.names.of(tool));
+        (Ticket { call: id, tool }, own, settled)
+    }
+
+    /// Decides on a call that was announced, and lets the engine know if it is refused.
+    fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Vec<Verdict>) -> Decision {
+        let mut decision = self.decide(Some(ticket), vec![own]);
+        if self.setup.mode == Mode::Act && decision.judged == Action::Block {
+            let refused = self.refuse(ticket, &decision);
+            decision = decision.or_stronger(refused);
+        }
+        // What is said of earlier calls does not block this one.
+        let mut earlier = self.decide(Some(ticket), settled);
+        if earlier.action == Action::Block {
+            earlier.action = Action::Warn;
+        }
+        decision.or_stronger(earlier)
+    }
+
+    /// The call is blocked: it counts as an attempt. Of too many, the run ends.
+    fn refuse(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
+        let mut verdicts = Vec::new();
+        self.seen.engine.vetoed_each(ticket.call, |verdict| verdicts.push(verdict));
+        let attempted = self.decide(Some(ticket), verdicts);
+        if attempted.action >= Action::StartOver {
+            return attempted;
+        }
+        let Some(found) = &decision.found else { return Decision::PROCEED };
+        if self.seen.refusals.add(found.finding.loop_id) < BLOCKS_MAX {
+            return Decision::PROCEED;
+        }
+        let found = Found { action: Action::Stop, fresh: true, ..found.clone() };
+        self.clear();
+        self.decision(Some(ticket), found)
+    }
+
+    /// Takes in that a call came to its end, in one way or another.
+    fn settle(
+        &mut self,
+        ticket: Ticket,
+        begun: Option<Instant>,
+        event: impl FnOnce(&unstuck_text::Recipe, &mut Seen, &mut dyn FnMut(Verdict)),
+    ) -> Decision {
+        if self.setup.mode == Mode::Off {
+            return Decision::PROCEED;
+        }
+        let mut verdicts = Vec::new();
+        self.seen.steps.is_over = true;
+        self.seen.calls.answered(ticket);
+        event(&self.setup.preset.recipe, &mut self.seen, &mut |verdict| verdicts.push(verdict));
+        let decision = self.decide(Some(ticket), verdicts);
+        self.told(begun, &decision);
+        decision
+    }
+
+    /// What comes of these verdicts: the strongest of what each asks for.
+    fn decide(&mut self, ticket: Option<Ticket>, verdicts: Vec<Verdict>) -> Decision {
+        let nothing = Decision { ticket, ..Decision::PROCEED };
+        verdicts
+            .into_iter()
+            .fold(nothing, |decision, verdict| decision.or_stronger(self.judged(ticket, verdict)))
+    }
+
+    /// What comes of one verdict.
+    fn judged(&mut self, ticket: Option<Ticket>, verdict: Verdict) -> Decision {
+        let nothing = Decision { ticket, ..Decision::PROCEED };
+        let Verdict { action, fresh, finding: Some(finding), .. } = verdict else {
+            return nothing;
+        };
+        let tool = self.seen.names.of(finding.tool).to_owned();
+        let rule = finding.rule_name(self.setup.preset.policy);
+        let mut found = Found { rule, tool, action, fresh, finding };
+        if fresh || action >= Action::Block {
+            match self.setup.on_finding.as_ref().map_or(Ruling::Agree, |judge| judge(&found)) {
+                Ruling::Agree => {}
+                Ruling::Instead(action) => found.action = action,
+                Ruling::FalsePositive => {
+                    self.seen.engine.false_positive(&finding);
+                    return nothing;
+                }
+            }
+        }
+        if found.action >= Action::StartOver {
+            self.clear();
+        }
+        self.decision(ticket, found)
+    }
+
+    fn decision(&self, ticket: Option<Ticket>, found: Found) -> Decision {
+        let judged = found.action;
+        let is_said = judged >= Action::Block || (found.fresh && judged > Action::Proceed);
+        let acts = self.setup.mode == Mode::Act;
+        let text = || found.finding.nudge(judged, &found.tool).to_string();
+        let message = (acts && is_said).then(|| Message::new(text()));
+        let action = if acts { judged } else { Action::Proceed };
+        Decision { action, judged, ticket, found: Some(found), message }
+    }
+
+    fn told(&self, begun: Option<Instant>, decision: &Decision) {
+        let who = Identity { session: &self.session, worker: &self.worker };
+        telemetry::told(begun, who, decision);
+    }
+}
+
+impl Seen {
+    fn nothing(setup: &Setup) -> Self {
+        let engine = Engine::new(setup.preset.policy);
+        Self {
+            engine: engine.unwrap_or_else(|_| unreachable!("no policy has a longer window")),
+            groups: Groups::new(),
+            calls: Calls::default(),
+            names: Names::default(),
+            steps: Steps::default(),
+            refusals: Refusals::default(),
+        }
+    }
+}
+
+impl Steps {
+    /// The step of the next call.
+    fn next(&mut self, outcomes: Outcomes) -> u64 {
+        if self.is_over || outcomes == Outcomes::Never {
+            self.now = self.now.wrapping_add(1);
+            self.is_over = false;
+        }
+        self.now
+    }
+}
+
+impl Refusals {
+    /// Counts one more, of the loop `id`.
+    fn add(&mut self, id: LoopId) -> u8 {
+        let times = if self.of == Some(id) { self.times } else { 0 };
+        *self = Self { of: Some(id), times: times.saturating_add(1) };
+        self.times
+    }
+}

@@ -1,0 +1,111 @@
+//! What a host hands over: arguments and results, in whatever form it has them.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Arguments or a result, as text: JSON where it is JSON.
+///
+/// Made from text, from bytes, and with the feature `json` from values, too. Bytes that are no
+/// UTF-8 are not lost: each stands as `\xNN`, so that two that differ stay two.
+///
+/// ```
+/// use unstuck::Payload;
+///
+/// assert_eq!(Payload::from(r#"{"path":"a.rs"}"#).as_str(), r#"{"path":"a.rs"}"#);
+/// assert_eq!(Payload::from(&b"caf\xe9"[..]).as_str(), r"caf\xe9");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload<'a>(Cow<'a, str>);
+
+impl Payload<'_> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What `value` is as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Those of its serialisation: a map whose keys are no strings, or an error of its own.
+    #[cfg(feature = "json")]
+    pub fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|text| Self(text.into()))
+    }
+}
+
+impl<'a> From<&'a str> for Payload<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl<'a> From<&'a String> for Payload<'a> {
+    fn from(text: &'a String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Payload<'_> {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl<'a> From<Cow<'a, str>> for Payload<'a> {
+    fn from(text: Cow<'a, str>) -> Self {
+        Self(text)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Payload<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self(std::str::from_utf8(bytes).map_or_else(|_| escaped(bytes).into(), Cow::Borrowed))
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Payload<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        bytes.as_slice().into()
+    }
+}
+
+#[cfg(feature = "json")]
+impl From<&serde_json::Value> for Payload<'_> {
+    fn from(value: &serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+/// The text of `bytes`, with those that are none as `\xNN`.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // A string takes all that is written to it.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_stay_different() {
+        let texts = [&b"a\xff"[..], b"a\xfe", b"\xe2\x82", b"\xe2", b"ok"].map(Payload::from);
+        let texts = texts.each_ref().map(Payload::as_str);
+        assert_eq!(texts, [r"a\xff", r"a\xfe", r"\xe2\x82", r"\xe2", "ok"]);
+    }
+
+    #[cfg(feature = "json")]
+    #[test]
+    fn a_value_is_its_json() {
+        let value = serde_json::json!({"path": "a.rs", "limit": 10});
+        assert_eq!(Payload::from(&value), Payload::json(&value).expect("a value"));
+        assert!(Payload::json(&std::collections::HashMap::from([((1, 2), 3)])).is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! Groups as data, and back, with every field checked.
+//!
+//! Written is a list of the groups that there are, the one joined latest first; each is the tool's
+//! hash, the digest that stands for the group, and the hashes of its words in rising order.
+
+use core::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeSeq as _, Serializer};
+
+use crate::groups::{GROUPS_MAX, Group, Groups};
+use crate::tokens::Tokens;
+
+impl Serialize for Groups {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.known().count()))?;
+        for group in self.known() {
+            list.serialize_element(&(group.tool, group.digest, &group.latest))?;
+        }
+        list.end()
+    }
+}
+
+impl Serialize for Tokens {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.hashes())
+    }
+}
+
+impl<'de> Deserialize<'de> for Groups {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListOfGroups)
+    }
+}
+
+impl<'de> Deserialize<'de> for Tokens {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListOfHashes)
+    }
+}
+
+struct ListOfGroups;
+
+impl<'de> Visitor<'de> for ListOfGroups {
+    type Value = Groups;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {GROUPS_MAX} groups of calls")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Groups, A::Error> {
+        let mut groups = Groups::new();
+        let mut places = groups.places();
+        while let Some((tool, digest, latest)) = list.next_element()? {
+            let place = places.next().ok_or_else(|| A::Error::invalid_length(GROUPS_MAX, &self))?;
+            if digest == 0 {
+                return Err(A::Error::custom("a group of calls that nothing stands for"));
+            }
+            *place = Group { tool, digest, latest };
+        }
+        Ok(groups)
+    }
+}
+
+struct ListOfHashes;
+
+impl<'de> Visitor<'de> for ListOfHashes {
+    type Value = Tokens;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("as many hashes of words as are kept, in rising order")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tokens, A::Error> {
+        let mut tokens = Tokens::NONE;
+        while let Some(hash) = list.next_element()? {
+            if !tokens.push(hash) {
+                return Err(A::Error::invalid_value(
+                    serde::de::Unexpected::Unsigned(hash.into()),
+                    &self,
+                ));
+            }
+        }
+        Ok(tokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::{String, ToString as _};
+    use std::vec::Vec;
+    use std::{format, vec};
+
+    use proptest::collection::vec as list;
+    use proptest::prelude::*;
+
+    use super::{GROUPS_MAX, Groups};
+    use crate::Recipe;
+
+    proptest! {
+        #[test]
+        fn what_is_read_goes_on_as_what_was_written(
+            calls in list(("[ab]", list("[a-f]{1,3}", 0..90)), 0..20),
+            more in list(("[ab]", list("[a-f]{1,3}", 0..6)), 0..20),
+        ) {
+            let mut groups = Groups::new();
+            let call = |groups: &mut Groups, (tool, words): &(String, Vec<String>)| {
+                Recipe::BALANCED.call_among(groups, tool, &words.join(" "))
+            };
+            for asked in &calls {
+                call(&mut groups, asked);
+            }
+            let written = serde_json::to_string(&groups).expect("groups");
+            let mut read: Groups = serde_json::from_str(&written).expect("groups");
+            for asked in &more {
+                prop_assert_eq!(call(&mut read, asked), call(&mut groups, asked));
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_refused() {
+        let group = "[1,2,[3,4]]";
+        let many = vec![group; GROUPS_MAX + 1].join(",");
+        let hashes: Vec<_> = (0..65).map(|hash| format!("{hash}")).collect();
+        for (text, why) in [
+            (format!("[{many}]"), "invalid length 8, expected at most 8 groups of calls"),
+            (format!("[[1,2,[{}]]]", hashes.join(",")), "integer `64`"),
+            ("[[1,2,[4,3]]]".into(), "integer `3`"),
+            ("[[1,2,[3,3]]]".into(), "integer `3`"),
+            ("[[1,0,[3,4]]]".into(), "nothing stands for"),
+            ("{}".into(), "expected at most 8 groups"),
+        ] {
+            let error = serde_json::from_str::<Groups>(&text).expect_err(&text).to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        assert!(serde_json::from_str::<Groups>(&format!("[{group}]")).is_ok());
+    }
+}
