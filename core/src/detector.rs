@@ -279,7 +279,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let finding = evidence::of_text(place, rule, number, &turn, [laps, asked]);
         let count = finding.laps.saturating_sub(raised(place));
         // The clock is still that of the records: a loop ends when they move on.
-        let climb = Climb { most: Action::Stop, now: self.next, count, blocker: None };
+        let climb =
+            Climb { most: Action::Stop, now: self.next, count, blocker: None, is_attempt: false };
         let verdict = self.climb(&rule.ladder, finding, &climb);
         self.statistics.count(&verdict);
         if verdict.action.clears() {

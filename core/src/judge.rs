@@ -138,6 +138,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             now: seq,
             count: hit.count_for(rule),
             blocker: rule.can_block_ahead().then_some(place),
+            is_attempt: record.status == Status::Vetoed,
         };
         self.climb(&rule.ladder, finding, &climb)
     }
@@ -146,7 +147,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     pub(crate) fn climb(
         &mut self,
         ladder: &Ladder<'_>,
-        finding: Finding,
+        mut finding: Finding,
         climb: &Climb,
     ) -> Verdict {
         if self.is_silenced(&finding) {
@@ -157,6 +158,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let Some(known) = self.loops.found(finding.loop_id, climb.now, window) else {
             return Verdict::PROCEED;
         };
+        // Nobody knows how a call that was blocked would have ended: as those before it, it is said.
+        if let (true, Some((_, failed))) = (climb.is_attempt, known.blocker.rule()) {
+            finding.failed = failed;
+        }
         let (count, highest) = match ladder.basis {
             Basis::Repetitions => (climb.count, &mut known.rung),
             Basis::LoopFindings => (known.findings, &mut known.rung),
@@ -283,6 +288,8 @@ pub(crate) struct Climb {
     pub(crate) count: u16,
     /// The rule that, from [`Action::Block`] on, blocks the calls of the loop before they run.
     pub(crate) blocker: Option<u8>,
+    /// Whether the record is of a call that was not run.
+    pub(crate) is_attempt: bool,
 }
 
 /// When a rule is judged.

@@ -58,6 +58,26 @@ fn a_host_that_runs_a_blocked_call_is_judged_by_what_came_back() {
 }
 
 #[test]
+fn a_call_that_is_blocked_is_said_to_end_as_those_before_it() {
+    for failed in [false, true] {
+        let mut detector = balanced();
+        let mut said = Vec::new();
+        for _ in 0..8 {
+            let announced = detector.announce(call(0));
+            let verdict = if announced.verdict.action >= Action::Block {
+                detector.vetoed(announced.id)
+            } else {
+                let result = Digest::of(b"no");
+                let outcome = if failed { Outcome::failed(result) } else { Outcome::ok(result) };
+                detector.outcome(announced.id, outcome)
+            };
+            said.extend(verdict.finding.map(|finding| finding.failed));
+        }
+        assert_eq!(said, [failed; 6]);
+    }
+}
+
+#[test]
 fn every_further_attempt_climbs_to_the_stop() {
     let mut detector = balanced();
     let mut actions = Vec::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Action, Call, Detector, LoopId, Statistics, Verdict};
+use unstuck_core::{Action, Call, Detector, Digest, LoopId, Statistics, Verdict};
 use unstuck_text::Groups;
 
 use crate::builder::{Builder, Mode, Outcomes, Setup};
@@ -61,6 +61,11 @@ impl<'a> Asked<'a> {
     pub fn step(mut self, step: u64) -> Self {
         self.step = Some(step);
         self
+    }
+
+    /// What stands for the call as it was written.
+    fn digest(&self) -> Digest {
+        Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()))
     }
 }
 
@@ -128,6 +133,8 @@ pub(crate) struct Steps {
 pub(crate) struct Refusals {
     of: Option<LoopId>,
     times: u8,
+    /// The call that was blocked last, where the host said which step it belonged to.
+    latest: Option<(u64, Digest)>,
 }
 
 impl Default for Guard {
@@ -196,10 +203,18 @@ impl Guard {
             let decision = Decision { ticket: Some(known.ticket()), ..Decision::PROCEED };
             return if known.state == Course::Blocked { decision.again() } else { decision };
         }
+        if asked.step.is_some_and(|step| self.seen.refusals.knows(step, asked)) {
+            return Decision::PROCEED.again();
+        }
         let begun = telemetry::now();
         let (ticket, own, settled) = self.record(asked);
         let decision = self.decide_ahead(ticket, own, settled);
         let is_refused = decision.is_blocked();
+        if is_refused {
+            // Whatever the model asks for next, it knows of this.
+            self.seen.steps.is_over = true;
+            self.seen.refusals.latest = asked.step.map(|step| (step, asked.digest()));
+        }
         if let Some(id) = asked.id {
             let state = if is_refused { Course::Blocked } else { Course::Open };
             self.seen.calls.add(id, ticket, state);
@@ -458,7 +473,13 @@ impl Refusals {
     /// Counts one more, of the loop `id`.
     fn add(&mut self, id: LoopId) -> u8 {
         let times = if self.of == Some(id) { self.times } else { 0 };
-        *self = Self { of: Some(id), times: times.saturating_add(1) };
+        (self.of, self.times) = (Some(id), times.saturating_add(1));
         self.times
+    }
+
+    /// Whether this call was blocked already in the same step: the model asked for it twice at once.
+    fn knows(&self, step: u64, asked: &Asked<'_>) -> bool {
+        let in_step = self.latest.is_some_and(|(latest, _)| latest == step);
+        in_step && self.latest == Some((step, asked.digest()))
     }
 }

@@ -89,9 +89,9 @@ impl<'de> Visitor<'de> for ListOfHashes {
 mod tests {
     extern crate std;
 
+    use std::format;
     use std::string::{String, ToString as _};
     use std::vec::Vec;
-    use std::{format, vec};
 
     use proptest::collection::vec as list;
     use proptest::prelude::*;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn what_nobody_wrote_is_refused() {
         let group = "[1,2,[3,4]]";
-        let many = vec![group; GROUPS_MAX + 1].join(",");
+        let many = [group; GROUPS_MAX + 1].join(",");
         let hashes: Vec<_> = (0..65).map(|hash| format!("{hash}")).collect();
         for (text, why) in [
             (format!("[{many}]"), "invalid length 8, expected at most 8 groups of calls"),

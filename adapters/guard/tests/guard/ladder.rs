@@ -1,0 +1,128 @@
+//! What is said and done as a loop goes on, and what a host may say to it.
+
+use std::sync::{Arc, Mutex};
+
+use unstuck::Action::{Block, Nudge, Proceed, Stop, Warn};
+use unstuck::{Action, BLOCKS_MAX, Found, Guard, Ruling};
+
+use super::{ARGS, actions, fail};
+
+#[test]
+fn a_loop_is_nudged_warned_of_blocked_and_stopped() {
+    let mut guard = Guard::new();
+    let ladder = [Proceed, Proceed, Nudge, Warn, Block, Block, Block, Stop];
+    assert_eq!(actions(&mut guard, 8), ladder);
+    assert_eq!(actions(&mut guard, 8), ladder, "and then from the beginning");
+    assert_eq!(guard.statistics().actions(Stop), 2);
+}
+
+#[test]
+fn every_message_of_a_loop_reads_well() {
+    let mut guard = Guard::new();
+    let mut said = Vec::new();
+    for _ in 0..8 {
+        let (before, after) = fail(&mut guard, ARGS);
+        said.extend(before.message().map(unstuck::Message::tool_result));
+        said.extend(after.iter().filter_map(|after| Some(after.message()?.note())));
+    }
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn an_agent_that_insists_is_stopped_by_presets_that_only_block() {
+    let mut guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
+    let mut blocked = 0;
+    let stopped = loop {
+        let (before, _) = fail(&mut guard, ARGS);
+        match before.action() {
+            Action::Block => blocked += 1,
+            Action::Stop => break before,
+            _ => assert_eq!(blocked, 0, "what was blocked once stays so"),
+        }
+    };
+    assert_eq!(blocked, BLOCKS_MAX - 1);
+    assert!(stopped.ends_the_run() && stopped.is_blocked());
+    let message = stopped.message().expect("who stops says why").text();
+    assert!(message.ends_with("The run ends here."), "{message}");
+    assert_eq!(fail(&mut guard, ARGS).0.action(), Action::Proceed, "it begins afresh");
+}
+
+#[test]
+fn blocks_are_counted_for_each_loop_and_forgotten_with_a_new_instruction() {
+    let guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
+    let mut told = guard.begin("", "main");
+    for message in ["Build it.", "Try once more."] {
+        told.user_message(message);
+        assert!(actions(&mut told, 5 + 3).iter().all(|action| *action < Action::Stop));
+    }
+}
+
+#[test]
+fn while_it_observes_it_only_says_what_it_would_do() {
+    let mut guard = Guard::builder().observe_only().build().expect("a guard");
+    let mut judged = Vec::new();
+    for _ in 0..8 {
+        let (before, after) = fail(&mut guard, ARGS);
+        let after = after.expect("nothing is blocked");
+        assert_eq!((before.action(), after.action()), (Action::Proceed, Action::Proceed));
+        assert!(before.message().is_none() && after.message().is_none());
+        judged.push(before.judged().max(after.judged()));
+    }
+    assert_eq!(judged, [Proceed, Proceed, Nudge, Warn, Block, Block, Block, Stop]);
+}
+
+#[test]
+fn a_host_may_do_something_else() {
+    let instead = |action| move |_: &Found| Ruling::Instead(action);
+    for (ruling, expected) in [
+        (Action::Proceed, Action::Proceed),
+        (Action::Block, Action::Block),
+        (Action::Stop, Action::Stop),
+    ] {
+        let guard = Guard::builder().on_finding(instead(ruling)).build();
+        let decided = actions(&mut guard.expect("a guard"), 3);
+        assert_eq!(decided, [Action::Proceed, Action::Proceed, expected]);
+    }
+}
+
+#[test]
+fn what_the_host_calls_wrong_is_not_found_again() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&seen);
+    let guard = Guard::builder().on_finding(move |found| {
+        told.lock().expect("nobody panicked").push(found.to_string());
+        Ruling::FalsePositive
+    });
+    let mut guard = guard.build().expect("a guard");
+    assert!(actions(&mut guard, 9).iter().all(|action| *action == Action::Proceed));
+    assert!(guard.statistics().false_positives() > 0);
+    let seen = seen.lock().expect("nobody panicked");
+    assert!(seen[0].starts_with("same-effect: streak of 3 at `bash`, loop "), "{}", seen[0]);
+    let mut once = seen.clone();
+    once.dedup();
+    assert_eq!(once.len(), seen.len(), "each rule asks once");
+}
+
+#[test]
+fn talk_without_action_is_found() {
+    let mut guard = Guard::new();
+    let said = [(); 3].map(|()| guard.text_turn("Let me look into this.").action());
+    assert_eq!(said, [Action::Proceed, Action::Proceed, Action::Nudge]);
+    let mut guard = Guard::new();
+    let said = [(); 9].map(|()| guard.text_turn("  ").action());
+    assert_eq!(said, [Action::Proceed; 9], "an empty turn is none");
+}
+
+#[test]
+fn a_new_instruction_begins_afresh_and_an_automatic_one_does_not() {
+    let mut guard = Guard::new();
+    guard.user_message("Please continue.");
+    for round in 0..3 {
+        assert_eq!(actions(&mut guard, 1) == [Action::Nudge], round == 2);
+        guard.user_message("Please continue.");
+    }
+    guard.user_message("Now build the other one.");
+    assert_eq!(actions(&mut guard, 2), [Action::Proceed; 2]);
+    guard.clear();
+    assert_eq!(actions(&mut guard, 2), [Action::Proceed; 2]);
+}

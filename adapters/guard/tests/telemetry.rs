@@ -1,0 +1,74 @@
+//! What traces and counts say: names and numbers, never arguments or results.
+//!
+//! One test in a program of its own: whoever listens to traces is known to all threads.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use tracing::subscriber::with_default;
+use unstuck::Guard;
+
+/// What was written to a log.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panicked").extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("text")
+    }
+}
+
+/// A loop until it is stopped.
+fn get_stuck(guard: &mut Guard) {
+    for _ in 0..8 {
+        let before = guard.before("bash", r#"{"command":"make secrets"}"#);
+        if let Some(ticket) = before.ticket().filter(|_| !before.is_blocked()) {
+            let _ = guard.after(ticket, "no secrets here", true);
+        }
+    }
+}
+
+/// A line for each thing that was counted.
+fn lines(counts: &Snapshotter) -> String {
+    let counted = counts.snapshot().into_vec().into_iter();
+    let lines = counted.map(|(key, _, _, value)| match value {
+        DebugValue::Counter(count) => format!("{} {count}", key.key()),
+        DebugValue::Histogram(times) => format!("{} of {}", key.key(), times.len()),
+        DebugValue::Gauge(_) => format!("{} is no counter", key.key()),
+    });
+    let mut lines: Vec<String> = lines.collect();
+    lines.sort();
+    lines.join("\n")
+}
+
+#[test]
+fn traces_and_counts_tell_of_calls_and_verdicts_without_a_word_of_them() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .without_time()
+        .finish();
+    let recorder = DebuggingRecorder::new();
+    let mut guard = Guard::builder().session("s-7").worker("scout").build().expect("a guard");
+    with_default(subscriber, || {
+        metrics::with_local_recorder(&recorder, || get_stuck(&mut guard));
+    });
+    let (log, counts) = (log.text(), lines(&recorder.snapshotter()));
+    assert!(!log.contains("secret") && !counts.contains("secret"), "{log}{counts}");
+    insta::assert_snapshot!(format!("{log}\n{counts}"));
+}
