@@ -130,10 +130,10 @@ fn read(result: &str) -> Reading {
 }
 
 /// Words of which each result has one that more than its first and last line tell of, but for some
-/// that open with it: those of lines, those of a status, and a line that begins with `ok`.
+/// that open with it: those of lines, those of a status, a line that begins with `ok`, and `KeyboardInterrupt`.
 const ANY: Grams = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
-    b"bail", b"trac", b"code", b"stat", b"*ok ",
+    b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint",
 ]);
 
 /// Whether more than the first and the last line of `result` may tell something.
@@ -304,6 +304,11 @@ mod tests {
                 prop_assert_eq!(report(&text), whole(&text), "{:?}", text);
             }
         }
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted_failed_wherever_it_says_so() {
+        assert_eq!(report("\n!!! KeyboardInterrupt !!!\n").failed, Some(true));
     }
 
     #[test]
