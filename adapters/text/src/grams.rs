@@ -6,10 +6,10 @@ pub(crate) struct Grams {
 }
 
 /// More slots than any set has words.
-const SLOTS: usize = 16;
+const SLOTS: usize = 32;
 
 /// Spreads the letters over the slots. Found by trial, so that no two of a set's words share one.
-const FACTOR: u32 = 0xB869_F091;
+const FACTOR: u32 = 0x8FB5_262D;
 
 /// The bit that makes a letter lower case, in each of four bytes.
 const LOWER: u32 = 0x2020_2020;

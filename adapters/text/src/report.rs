@@ -130,10 +130,11 @@ fn read(result: &str) -> Reading {
 }
 
 /// Words of which each result has one that more than its first and last line tell of, but for some
-/// that open with it: those of lines, those of a status, a line that begins with `ok`, and `KeyboardInterrupt`.
+/// that open with it: those of lines, those of a status, a line that begins with `ok`, or `not ok`, and an
+/// interrupt by the keyboard.
 const ANY: Grams = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
-    b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint",
+    b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint", b"t ok",
 ]);
 
 /// Whether more than the first and the last line of `result` may tell something.
@@ -307,8 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_interrupted_failed_wherever_it_says_so() {
+    fn a_run_that_failed_did_so_wherever_it_says_so() {
         assert_eq!(report("\n!!! KeyboardInterrupt !!!\n").failed, Some(true));
+        assert_eq!(report("a\nnot ok 2 - b\n1..2").failed, Some(true));
     }
 
     #[test]
