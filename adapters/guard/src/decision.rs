@@ -135,6 +135,11 @@ impl Message {
         Self { text }
     }
 
+    /// What `found` says to the model.
+    pub(crate) fn of(found: &Found) -> Self {
+        Self::new(found.finding.nudge(found.action, &found.tool).to_string())
+    }
+
     /// The words alone.
     pub fn text(&self) -> &str {
         &self.text

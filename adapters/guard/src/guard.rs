@@ -362,7 +362,12 @@ impl Guard {
     /// The call is blocked: it counts as an attempt. Of too many, the run ends.
     fn refuse(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
         let mut verdicts = Vec::new();
-        self.seen.engine.vetoed_each(ticket.call, |verdict| verdicts.push(verdict));
+        self.seen.engine.vetoed_each(ticket.call, |verdict| {
+            // That the call is blocked is known.
+            if verdict.fresh || verdict.action > Action::Block {
+                verdicts.push(verdict);
+            }
+        });
         let attempted = self.decide(Some(ticket), verdicts);
         if attempted.action >= Action::StartOver {
             return attempted;
@@ -432,8 +437,7 @@ impl Guard {
         let judged = found.action;
         let is_said = judged >= Action::Block || (found.fresh && judged > Action::Proceed);
         let acts = self.setup.mode == Mode::Act;
-        let text = || found.finding.nudge(judged, &found.tool).to_string();
-        let message = (acts && is_said).then(|| Message::new(text()));
+        let message = (acts && is_said).then(|| Message::of(&found));
         let action = if acts { judged } else { Action::Proceed };
         Decision { action, judged, ticket, found: Some(found), message }
     }

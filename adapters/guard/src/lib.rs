@@ -31,12 +31,14 @@
 //! | `Proceed` | nothing |
 //! | `Nudge`, `Warn` | sends [`Message::note`] to the model, once |
 //! | `Block` | does not run the call, and sends [`Message::tool_result`] in place of a result |
-//! | `StartOver` | takes back what was done, and begins the conversation anew |
+//! | `StartOver` | takes back what was done, by a [`Recovery`], and begins the conversation anew |
 //! | `Stop` | ends the run and tells a person |
+//!
+//! A host without a loop of its own has [`Chat`], which does all that.
 //!
 //! # What this crate does not do
 //!
-//! It calls no model and runs no tool. It keeps no arguments and no results, only digests of them,
+//! It calls no model and runs no tool but by the host's own functions. It keeps no arguments and no results, only digests of them,
 //! and shows the model none. Where both arguments and results vary, nothing structural tells a stuck
 //! agent from a working one, and it does not pretend to.
 //!
@@ -55,18 +57,24 @@
 mod aware;
 mod builder;
 mod calls;
+mod chat;
 mod decision;
 mod guard;
 mod payload;
+mod recovery;
 mod restore;
 mod ruling;
 mod telemetry;
 
 pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
+pub use chat::{
+    Chat, ChatError, Entry, LoopDetected, Reply, START_OVERS_MAX, TURNS_MAX, ToolCall, ToolOutput,
+};
 pub use decision::{Decision, Found, Message, SIGN, Ticket};
 pub use guard::{Asked, BLOCKS_MAX, Guard};
 pub use payload::Payload;
+pub use recovery::{Recovery, RecoveryError, Undone};
 pub use restore::{CHECKPOINT_VERSION, RestoreError};
 pub use ruling::Ruling;
 pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};

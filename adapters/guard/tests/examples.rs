@@ -1,0 +1,23 @@
+//! The examples print what a reader of them expects.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The program of an example, which stands beside the folder of this one.
+fn program(example: &str) -> PathBuf {
+    let tests = env::current_exe().expect("this program");
+    let profile = tests.ancestors().nth(2).expect("the folder of the profile");
+    profile.join("examples").join(example).with_extension(env::consts::EXE_EXTENSION)
+}
+
+#[test]
+fn each_example_tells_its_story() {
+    for example in ["agent", "freed", "stopped"] {
+        let mut run = Command::new(program(example));
+        let output = run.env_remove("UNSTUCK").output();
+        let output = output.expect("build it first: cargo build --package unstuck --examples");
+        assert!(output.status.success() && output.stderr.is_empty(), "{example}: {output:?}");
+        insta::assert_snapshot!(example, String::from_utf8_lossy(&output.stdout));
+    }
+}
