@@ -14,6 +14,7 @@ const BUILDS: &[&[&str]] = &[
     &["unstuck-json"],
     &["unstuck-json", "--features", "serde"],
     &["unstuck-text"],
+    &["unstuck-text", "--features", "serde"],
 ];
 
 /// A Cortex-M3: 32 bits, no operating system, no allocator.

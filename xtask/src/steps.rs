@@ -8,8 +8,13 @@ use crate::tidy as rules;
 
 /// The features that a test is about. Those of `defmt` link only where a logger is; they are
 /// built for the microcontroller.
-const FEATURES: [&str; 2] =
-    ["--features", "unstuck-core/postcard,unstuck-json/serde,unstuck-text/similarity"];
+const FEATURES: [&str; 2] = [
+    "--features",
+    concat!(
+        "unstuck/json,unstuck/metrics,unstuck/tracing,unstuck-core/postcard,unstuck-json/serde,",
+        "unstuck-text/serde,unstuck-text/similarity"
+    ),
+];
 
 /// The source is laid out as `rustfmt` would.
 pub(crate) fn format() -> Outcome {
