@@ -33,11 +33,11 @@ fn stuck<T>(outcome: Result<T, ChatError<Infallible>>) -> LoopDetected {
 
 /// The texts of the results in a conversation.
 fn results(transcript: &[Entry]) -> Vec<&str> {
-    let text = |entry| match entry {
-        &Entry::Tool { ref output, .. } => Some(output.text.as_str()),
+    let texts = transcript.iter().filter_map(|entry| match entry {
+        Entry::Tool { output, .. } => Some(output.text.as_str()),
         _ => None,
-    };
-    transcript.iter().filter_map(text).collect()
+    });
+    texts.collect()
 }
 
 #[test]
@@ -107,12 +107,11 @@ fn talk_is_answered_until_it_is_too_much() {
     };
     let chat = Chat::new(&mut guard).until(|reply| reply.text == "done");
     let transcript = chat.run("Build it.", model, broken).expect("it is done");
-    let told = |entry| match entry {
-        &Entry::User(ref text) => Some(text.as_str()),
+    let told = transcript.iter().filter_map(|entry| match entry {
+        Entry::User(text) => Some(text.as_str()),
         _ => None,
-    };
-    let told: Vec<_> = transcript.iter().filter_map(told).collect();
-    insta::assert_snapshot!(told.join("\n"));
+    });
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
 }
 
 /// A guard that starts over rather than stops.
