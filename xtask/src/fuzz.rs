@@ -43,6 +43,8 @@ enum Target {
     Canonicalize,
     /// What can be serialized, against its text
     Value,
+    /// The guard, by any host and any checkpoint
+    Guard,
     /// Transcripts, and what their events must have in common
     Trace,
     /// The recipes and the detectors of the presets
@@ -206,6 +208,7 @@ impl Target {
             Self::Fingerprint => "fingerprint",
             Self::Canonicalize => "canonicalize",
             Self::Value => "value",
+            Self::Guard => "guard",
             Self::Trace => "trace",
             Self::Text => "text",
         }
@@ -247,10 +250,10 @@ impl Target {
     }
 
     /// The inputs that a recorded run makes for the target; those of the engine are bytes that
-    /// mean nothing elsewhere, so the two about it begin from none.
+    /// mean nothing elsewhere, so those about it begin from none.
     fn inputs(self, run: &str) -> Vec<Vec<u8>> {
         match self {
-            Self::Canary | Self::Engine | Self::Checkpoint => Vec::new(),
+            Self::Canary | Self::Engine | Self::Checkpoint | Self::Guard => Vec::new(),
             Self::Trace => vec![run.into()],
             // Of a document that is printed over many lines, the parts that are no values teach
             // what a document is not.

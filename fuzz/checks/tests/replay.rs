@@ -5,16 +5,19 @@ use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
 
-use unstuck_checks::{canary, canonicalize, checkpoint, engine, fingerprint, text, trace, value};
+use unstuck_checks::{
+    canary, canonicalize, checkpoint, engine, fingerprint, guard, text, trace, value,
+};
 
 type Check = fn(&[u8]);
 
 /// The checks that hold, by the names of their targets.
-const CHECKS: [(&str, Check); 7] = [
+const CHECKS: [(&str, Check); 8] = [
     ("canonicalize", canonicalize::check),
     ("checkpoint", checkpoint::check),
     ("engine", engine::check),
     ("fingerprint", fingerprint::check),
+    ("guard", guard::check),
     ("text", text::check),
     ("trace", trace::check),
     ("value", value::check),
