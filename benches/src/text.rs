@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use clap::ValueEnum;
 use serde::Serialize;
+use unstuck::Guard;
 use unstuck_text::{Groups, Masks, Recipe, similarity};
 
 use crate::contender::unstuck;
@@ -30,6 +31,8 @@ pub enum Work {
     Similarity,
     /// A call and its outcome by `BALANCED`, through the detector.
     Verdict,
+    /// The same through a guard, as a host has it.
+    Guard,
 }
 
 impl Work {
@@ -44,6 +47,7 @@ impl Work {
             Self::CallAmong => "call among others",
             Self::Similarity => "similarity of two",
             Self::Verdict => "verdict",
+            Self::Guard => "verdict, by a guard",
         }
     }
 
@@ -54,7 +58,7 @@ impl Work {
                 &[Self::Plain, Self::Masked, Self::Sketch, Self::Outcome]
             }
             Kind::Args => &[Self::Call, Self::CallAmong, Self::Similarity],
-            Kind::Call => &[Self::Verdict],
+            Kind::Call => &[Self::Verdict, Self::Guard],
         }
     }
 
@@ -78,8 +82,21 @@ impl Work {
             Self::Verdict => {
                 unstuck(texts.iter().map(|text| black_box(text).split_at(ARGS_LENGTH)))
             }
+            Self::Guard => guarded(texts),
         }
     }
+}
+
+/// With how many calls a guard finds fault.
+fn guarded(texts: &[String]) -> u32 {
+    let mut guard = Guard::new();
+    let finds_fault = |text: &String| {
+        let (args, result) = black_box(text).split_at(ARGS_LENGTH);
+        let before = guard.before(TOOL, args);
+        let after = before.ticket().map(|ticket| guard.after(ticket, result, false));
+        u32::from(after.is_none_or(|after| after.found().is_some()))
+    };
+    texts.iter().map(finds_fault).sum()
 }
 
 /// How often the answer to a text is another than that to the text before.
@@ -106,7 +123,7 @@ mod tests {
                 for work in Work::on(kind) {
                     let (answer, all) = (work.run(&texts), u32::try_from(texts.len()).unwrap());
                     match work {
-                        Work::Verdict => assert_eq!(answer, 0),
+                        Work::Verdict | Work::Guard => assert_eq!(answer, 0),
                         Work::Sketch => assert!(answer > all / 4, "{kind:?}, {length}"),
                         // The first to the second, and the second to the first.
                         Work::Similarity if all == 2 => assert_eq!(answer, 1),
