@@ -46,7 +46,7 @@
 //!
 //! | feature | for |
 //! |---|---|
-//! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised |
+//! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised; messages in the providers' formats |
 //! | `metrics` | counts and times by the crate `metrics` |
 //! | `tracing` | events by the crate `tracing` |
 //!
@@ -65,6 +65,8 @@ mod recovery;
 mod restore;
 mod ruling;
 mod telemetry;
+#[cfg(feature = "json")]
+mod wire;
 
 pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
 pub use builder::{BuildError, Builder, SWITCH, is_off};

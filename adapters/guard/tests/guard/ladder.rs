@@ -29,6 +29,23 @@ fn every_message_of_a_loop_reads_well() {
 }
 
 #[test]
+fn a_message_has_the_form_of_each_provider() {
+    let mut guard = Guard::new();
+    let before = loop {
+        let (before, _) = fail(&mut guard, ARGS);
+        if before.is_blocked() {
+            break before;
+        }
+    };
+    let message = before.message().expect("who blocks says why");
+    let [openai, anthropic] = [message.openai_tool_result("7"), message.anthropic_tool_result("7")];
+    assert_eq!((&openai["role"], &openai["tool_call_id"]), (&"tool".into(), &"7".into()));
+    assert_eq!((&anthropic["tool_use_id"], &anthropic["is_error"]), (&"7".into(), &true.into()));
+    assert_eq!(openai["content"], anthropic["content"]);
+    assert_eq!(message.user()["content"], format!("[unstuck] {}", message.text()));
+}
+
+#[test]
 fn an_agent_that_insists_is_stopped_by_presets_that_only_block() {
     let mut guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
     let mut blocked = 0;
