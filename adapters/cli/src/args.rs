@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
     /// are not, the same
     Json(Json),
+    /// Stand between an MCP client and a server, and keep the model from calling its tools in loops
+    Mcp(Mcp),
     /// Print the script by which a shell completes this command line
     Completions(Completions),
     /// Print the manual page; unstuck man | man -l - shows it
@@ -277,6 +280,39 @@ pub(crate) struct Json {
     pub(crate) format: DocumentFormat,
 }
 
+const PROXIES: &str = "Where a client's configuration has the command of a server, put unstuck mcp -- before \
+                       it. A call that continues a loop is answered with an error that says so, and \
+                       never reaches the server; a warning is added to the result that earned it; \
+                       all else passes byte for byte. With UNSTUCK=off in the environment everything \
+                       does.\n\n\
+                       Exit codes: that of the server, 128 and its number for a signal; 127 if the \
+                       server is not found, 126 if it cannot be started; 4 a bad configuration, 64 a \
+                       usage error.";
+
+#[derive(Args)]
+#[command(after_help = PROXIES)]
+pub(crate) struct Mcp {
+    /// The server and its arguments
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+    pub(crate) command: Vec<OsString>,
+    /// The policy to judge by
+    #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
+    preset: String,
+    /// The policy to judge by, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
+    /// Say on standard error what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) observe: bool,
+}
+
+impl Mcp {
+    /// The policy that was named, or described in a file.
+    pub(crate) fn preset(&self) -> Result<&'static Preset, Exit> {
+        self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), config::load)
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct Completions {
     /// The shell that is to complete it
@@ -349,8 +385,8 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 7] {
-    ["scan", "eval", "tune", "presets", "json", "completions", "man"]
+const fn command_names() -> [&'static str; 8] {
+    ["scan", "eval", "tune", "presets", "json", "mcp", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {

@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
 //! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
-//! read that as "block".
+//! read that as "block". `unstuck mcp` ends as the server does.
 
 mod args;
 mod config;
@@ -20,6 +20,7 @@ mod json;
 mod labels;
 mod machine;
 mod manual;
+mod mcp;
 mod output;
 mod policies;
 mod progress;
@@ -32,7 +33,7 @@ mod setup;
 mod shown;
 mod tune;
 
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::Parser as _;
 
@@ -55,6 +56,11 @@ fn main() -> ExitCode {
         Command::Tune(tune) => tune::run(&tune),
         Command::Presets(presets) => policies::run(&presets),
         Command::Json(json) => json::run(&json),
+        Command::Mcp(mcp) => match mcp::run(&mcp) {
+            // Whatever the server's was, which need not fit into an `ExitCode`.
+            Ok(code) => process::exit(code),
+            Err(exit) => exit,
+        },
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::page(&man),
     };

@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// What the program might take from the caller's surroundings.
-const SURROUNDINGS: [&str; 7] = [
+const SURROUNDINGS: [&str; 8] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -57,6 +57,7 @@ const SURROUNDINGS: [&str; 7] = [
     "RUST_BACKTRACE",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
+    "UNSTUCK",
 ];
 
 /// A home folder with nothing in it, since it is not there.

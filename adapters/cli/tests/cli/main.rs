@@ -12,6 +12,8 @@ mod inputs;
 mod jobs;
 mod json;
 mod manual;
+#[cfg(unix)]
+mod mcp;
 mod outputs;
 mod published;
 mod readme;

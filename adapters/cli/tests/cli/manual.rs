@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::harness::unstuck;
 
-const COMMANDS: [&str; 6] = ["scan", "eval", "tune", "presets", "completions", "man"];
+const COMMANDS: [&str; 7] = ["scan", "eval", "tune", "presets", "mcp", "completions", "man"];
 
 /// The long options that the help of a command names.
 fn options(command: &str) -> BTreeSet<String> {

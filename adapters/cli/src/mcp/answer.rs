@@ -1,0 +1,325 @@
+//! Answers to calls: what came of the call, and how a note for the model gets into them.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::message::Message;
+
+/// What came of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer<'l> {
+    /// What the model gets to read; what is no text stands by its JSON.
+    pub(crate) text: Cow<'l, str>,
+    pub(crate) failed: bool,
+    slot: Slot<'l>,
+}
+
+/// Where in an answer there is room for a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot<'l> {
+    /// At the end of this array of content blocks.
+    Content(&'l str),
+    /// In a `content` of its own, at the beginning of this result, which has none.
+    Result(&'l str),
+    /// At the end of the message of an error, as it stands in JSON.
+    Error(&'l str),
+}
+
+/// The `result` of `tools/call`.
+#[derive(Deserialize)]
+struct Outcome<'l> {
+    #[serde(borrow)]
+    content: Option<&'l RawValue>,
+    #[serde(borrow, rename = "structuredContent")]
+    structured: Option<&'l RawValue>,
+    #[serde(rename = "isError")]
+    is_error: Option<bool>,
+    #[serde(borrow, rename = "resultType")]
+    kind: Option<Cow<'l, str>>,
+}
+
+/// The `error` of an answer.
+#[derive(Deserialize)]
+struct Failure<'l> {
+    #[serde(borrow)]
+    message: &'l RawValue,
+}
+
+/// One block of content.
+#[derive(Deserialize)]
+struct Block<'l> {
+    #[serde(borrow)]
+    r#type: Cow<'l, str>,
+    #[serde(borrow)]
+    text: Option<&'l RawValue>,
+}
+
+impl<'l> Answer<'l> {
+    /// What a message says of the call that it answers; none where it says nothing yet: a question
+    /// back to the user, a task that goes on elsewhere, or what is no result of a call.
+    pub(crate) fn of(message: &Message<'l>) -> Option<Self> {
+        match (message.result, message.error) {
+            (Some(result), None) => Self::of_result(result),
+            (None, Some(error)) => Self::of_error(error),
+            _ => None,
+        }
+    }
+
+    fn of_result(result: &'l RawValue) -> Option<Self> {
+        let outcome: Outcome<'l> = serde_json::from_str(result.get()).ok()?;
+        if outcome.kind.is_some_and(|kind| kind != "complete") {
+            return None;
+        }
+        let failed = outcome.is_error.unwrap_or_default();
+        let structured = outcome.structured.map(|value| Cow::Borrowed(value.get()));
+        let Some(content) = outcome.content else {
+            return Some(Self { text: structured?, failed, slot: Slot::Result(result.get()) });
+        };
+        let blocks: Vec<&'l RawValue> = serde_json::from_str(content.get()).ok()?;
+        let mut parts = blocks.into_iter().map(shown).chain(structured);
+        // Mostly there is one, and no need for a copy of it.
+        let mut text = parts.next().unwrap_or_default();
+        for part in parts {
+            text.to_mut().push('\n');
+            text.to_mut().push_str(&part);
+        }
+        Some(Self { text, failed, slot: Slot::Content(content.get()) })
+    }
+
+    fn of_error(error: &'l RawValue) -> Option<Self> {
+        let message = serde_json::from_str::<Failure<'l>>(error.get()).ok()?.message.get();
+        let is_string = message.starts_with('"');
+        let text = string(message).unwrap_or(Cow::Borrowed(message));
+        is_string.then_some(Self { text, failed: true, slot: Slot::Error(message) })
+    }
+
+    /// Where in `line`, of which this is an answer, to insert what, so that the model reads `note`.
+    pub(crate) fn room(&self, line: &[u8], note: &str) -> (usize, String) {
+        let at = |slot: &str| slot.as_ptr().addr() - line.as_ptr().addr();
+        let block = block(note);
+        match self.slot {
+            Slot::Content(array) => {
+                let is_empty = array[1..].trim_ascii_start() == "]";
+                let comma = if is_empty { "" } else { "," };
+                (at(array) + array.len() - 1, format!("{comma}{block}"))
+            }
+            // It has another member at least, from which it was told to be a result.
+            Slot::Result(object) => (at(object) + 1, format!("\"content\":[{block}],")),
+            Slot::Error(message) => {
+                let escaped = Value::from(format!("\n\n{note}")).to_string();
+                (at(message) + message.len() - 1, escaped[1..escaped.len() - 1].to_owned())
+            }
+        }
+    }
+}
+
+/// A block as it counts for whether two results are the same.
+fn shown(block: &RawValue) -> Cow<'_, str> {
+    let text = serde_json::from_str::<Block<'_>>(block.get()).ok();
+    let text =
+        text.filter(|block| block.r#type == "text").and_then(|block| string(block.text?.get()));
+    text.unwrap_or_else(|| Cow::Borrowed(block.get()))
+}
+
+/// What a string of JSON reads as, without a copy where nothing in it is escaped.
+fn string(json: &str) -> Option<Cow<'_, str>> {
+    /// `serde` borrows a field, but nothing that stands alone.
+    #[derive(Deserialize)]
+    struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
+    serde_json::from_str::<Text<'_>>(json).ok().map(|text| text.0)
+}
+
+/// A block of content that says `text`.
+fn block(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":{}}}", Value::from(text))
+}
+
+/// The line that answers a call in the server's place: it failed, and `text` says why.
+pub(crate) fn refusal(id: &RawValue, text: &str) -> Vec<u8> {
+    let block = block(text);
+    // The type of the result is for clients of the version 2026-07-28; others ignore it.
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{block}],\"isError\":true,\
+         \"resultType\":\"complete\"}}}}\n"
+    )
+    .into_bytes()
+}
+
+/// `line` with each text put in at its place; the places are those of `line`, in their order.
+pub(crate) fn spliced(line: &[u8], insertions: &[(usize, String)]) -> Vec<u8> {
+    let added: usize = insertions.iter().map(|(_, text)| text.len()).sum();
+    let mut spliced = Vec::with_capacity(line.len() + added);
+    let mut done = 0;
+    for (at, text) in insertions {
+        spliced.extend_from_slice(&line[done..*at]);
+        spliced.extend_from_slice(text.as_bytes());
+        done = *at;
+    }
+    spliced.extend_from_slice(&line[done..]);
+    spliced
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::{Map, json};
+
+    use super::super::message::Line;
+    use super::*;
+
+    const NOTE: &str = "It is \"stuck\".";
+
+    /// What an answer comes to, and the same line with a note in it.
+    fn read(line: &str) -> Option<(String, bool, String)> {
+        let Some(Line::One(message)) = Line::read(line.as_bytes()) else { return None };
+        let answer = Answer::of(&message)?;
+        let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), NOTE)]);
+        let noted = String::from_utf8(noted).expect("UTF-8");
+        Some((answer.text.into_owned(), answer.failed, noted))
+    }
+
+    #[test]
+    fn an_answer_is_read_and_noted_in_its_place() {
+        let block = r#"{"type":"text","text":"It is \"stuck\"."}"#;
+        for (body, text, failed, noted) in [
+            (
+                r#""result":{"content":[{"type":"text","text":"a\u000ab"}]}"#,
+                "a\nb",
+                false,
+                format!(r#""result":{{"content":[{{"type":"text","text":"a\u000ab"}},{block}]}}"#),
+            ),
+            (
+                r#""result": { "isError" : true, "content" : [ ] , "n": 1.0e+2 }"#,
+                "",
+                true,
+                format!(
+                    r#""result": {{ "isError" : true, "content" : [ {block}] , "n": 1.0e+2 }}"#
+                ),
+            ),
+            (
+                r#""result":{"content":[{"type":"image","data":"QQ=="},{"text":"t","type":"text"}]}"#,
+                "{\"type\":\"image\",\"data\":\"QQ==\"}\nt",
+                false,
+                format!(
+                    r#""result":{{"content":[{{"type":"image","data":"QQ=="}},{{"text":"t","type":"text"}},{block}]}}"#
+                ),
+            ),
+            (
+                r#""result":{"resultType":"complete","structuredContent":{"n":1}}"#,
+                r#"{"n":1}"#,
+                false,
+                format!(
+                    r#""result":{{"content":[{block}],"resultType":"complete","structuredContent":{{"n":1}}}}"#
+                ),
+            ),
+            (
+                r#""result":{"content":[{"type":"text","text":"1"}],"structuredContent":1}"#,
+                "1\n1",
+                false,
+                format!(
+                    r#""result":{{"content":[{{"type":"text","text":"1"}},{block}],"structuredContent":1}}"#
+                ),
+            ),
+            (
+                r#""error":{"code":-32602,"message":"no \"x\"","data":[]}"#,
+                "no \"x\"",
+                true,
+                r#""error":{"code":-32602,"message":"no \"x\"\n\nIt is \"stuck\".","data":[]}"#
+                    .to_owned(),
+            ),
+        ] {
+            let line = |body: &str| format!(" {{\"jsonrpc\":\"2.0\",{body} , \"id\":7}}\r\n");
+            let expected = (text.to_owned(), failed, line(&noted));
+            assert_eq!(read(&line(body)), Some(expected), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_of_a_call_is_no_answer() {
+        for body in [
+            r#""method":"sampling/createMessage""#,
+            r#""result":{}"#,
+            r#""result":[]"#,
+            r#""result":{"content":"text"}"#,
+            r#""result":{"content":[],"isError":"yes"}"#,
+            r#""result":{"task":{"taskId":"1"}}"#,
+            r#""result":{"resultType":"input_required","content":[]}"#,
+            r#""result":{"content":[]},"error":{"message":"both"}"#,
+            r#""error":{"code":1}"#,
+            r#""error":{"message":1}"#,
+        ] {
+            assert_eq!(read(&format!("{{\"id\":1,{body}}}")), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_one_line() {
+        let id = serde_json::from_str(r#""a\u0062""#).expect("JSON");
+        let line = String::from_utf8(refusal(id, "No.\nDo not retry.")).expect("UTF-8");
+        assert_eq!(
+            line,
+            "{\"jsonrpc\":\"2.0\",\"id\":\"a\\u0062\",\"result\":{\"content\":[{\"type\":\"text\",\
+             \"text\":\"No.\\nDo not retry.\"}],\"isError\":true,\"resultType\":\"complete\"}}\n"
+        );
+    }
+
+    #[test]
+    fn insertions_go_in_at_their_places() {
+        for (insertions, expected) in [
+            (vec![], "abc"),
+            (vec![(0, "x".to_owned()), (3, "y".to_owned())], "xabcy"),
+            (vec![(1, "x".to_owned()), (2, "y".to_owned())], "axbyc"),
+        ] {
+            assert_eq!(spliced(b"abc", &insertions), expected.as_bytes());
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "(?s).{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(2, 8, 3, |inner| {
+            prop_oneof![
+                vec(inner.clone(), 0..3).prop_map(Value::from),
+                vec(("[a-z]{1,3}", inner), 0..3)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn content() -> impl Strategy<Value = Value> {
+        let text = "(?s).{0,8}".prop_map(|text| json!({ "type": "text", "text": text }));
+        vec(prop_oneof![text, value()], 0..3).prop_map(Value::from)
+    }
+
+    proptest! {
+        #[test]
+        fn a_note_adds_one_block_and_changes_nothing_else(
+            others in vec(("[a-z]{1,3}", value()), 0..4),
+            content in content(),
+            note in "(?s).{0,20}",
+            pretty in any::<bool>(),
+        ) {
+            let mut result: Map<String, Value> = others.into_iter().collect();
+            result.insert("content".to_owned(), content);
+            let mut message = json!({ "id": 1, "jsonrpc": "2.0", "result": result });
+            let spell = if pretty { serde_json::to_string_pretty } else { serde_json::to_string };
+            let line = spell(&message).expect("a value has a text").replace('\n', " ") + "\n";
+            let Some(Line::One(read)) = Line::read(line.as_bytes()) else { panic!("{line}") };
+            let answer = Answer::of(&read).expect("a result");
+            let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), &note)]);
+            prop_assert_eq!(noted.split(|byte| *byte == b'\n').count(), 2, "one line");
+            let content = message["result"]["content"].as_array_mut().expect("blocks");
+            content.push(json!({ "type": "text", "text": note }));
+            let noted: Value = serde_json::from_slice(&noted).expect("JSON");
+            prop_assert_eq!(noted, message);
+        }
+    }
+}

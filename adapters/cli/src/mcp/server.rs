@@ -1,0 +1,87 @@
+//! The server as a process: how it is started, and how it ended.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+
+#[cfg(unix)]
+use super::signals::Requests;
+use crate::output::complain;
+
+/// What a shell says of a program that is there but cannot be started, and of one that is not.
+const UNSTARTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
+/// The server, which runs.
+pub(crate) struct Server(Child);
+
+impl Server {
+    /// Starts the server, and gives its input and its output; the exit code where it cannot be.
+    pub(crate) fn start(command: &[OsString]) -> Result<(Self, ChildStdin, ChildStdout), i32> {
+        let mut program = program(command);
+        #[cfg(unix)]
+        let requests = Requests::listen();
+        let mut child = program
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| unstartable(&program, &error))?;
+        #[cfg(unix)]
+        requests.pass_on(&child);
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(input), Some(output)) => Ok((Self(child), input, output)),
+            _ => Err(UNSTARTABLE),
+        }
+    }
+
+    /// Waits until the server has ended; its exit code, as a shell tells it.
+    pub(crate) fn wait(&mut self) -> i32 {
+        self.0.wait().map_or(UNSTARTABLE, code)
+    }
+}
+
+/// Runs the server with nothing between it and the client; its exit code.
+#[cfg(unix)]
+pub(crate) fn alone(command: &[OsString]) -> i32 {
+    use std::os::unix::process::CommandExt as _;
+
+    let mut program = program(command);
+    let error = program.exec();
+    unstartable(&program, &error)
+}
+
+/// Runs the server with nothing between it and the client; its exit code.
+#[cfg(not(unix))]
+pub(crate) fn alone(command: &[OsString]) -> i32 {
+    let mut program = program(command);
+    program.status().map_or_else(|error| unstartable(&program, &error), code)
+}
+
+/// The command line lets no empty command pass; an empty name is one that is not found.
+fn program(command: &[OsString]) -> Command {
+    let mut words = command.iter();
+    let mut program = Command::new(words.next().cloned().unwrap_or_default());
+    program.args(words);
+    program
+}
+
+/// Says why the server did not start; the exit code for that.
+fn unstartable(program: &Command, error: &io::Error) -> i32 {
+    let name = program.get_program().to_string_lossy();
+    complain(&name, &format!("cannot be started: {error}"));
+    if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { UNSTARTABLE }
+}
+
+/// The exit code of a process, as a shell tells it.
+#[cfg(unix)]
+fn code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(UNSTARTABLE)
+}
+
+/// The exit code of a process.
+#[cfg(not(unix))]
+fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or(UNSTARTABLE)
+}

@@ -1,0 +1,290 @@
+//! What becomes of the messages of the two ends: the calls among them are put to the guard.
+
+use serde_json::value::RawValue;
+use unstuck::{Action, Decision, Guard, SIGN, Ticket};
+
+use super::answer::{Answer, refusal, spliced};
+use super::message::{Call, Cancelled, Id, Line, Message};
+use crate::output::remark;
+
+/// How many calls may wait for their answers. A client that waits for more has lost some, and the
+/// oldest is given up.
+const WAITING_MAX: usize = 256;
+
+/// How this program signs what it says on standard error.
+pub(crate) const NAME: &str = "unstuck mcp";
+
+/// What to do with a line of the client.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It goes to the server as it is.
+    AsIs,
+    /// Calls in it are refused.
+    Refused {
+        /// What goes to the server: a batch without those calls, or nothing.
+        server: Vec<u8>,
+        /// What goes to the client: their answers, a line each.
+        client: Vec<u8>,
+    },
+}
+
+/// The guard, and the calls that wait for their answers.
+pub(crate) struct Watch {
+    guard: Guard,
+    waiting: Vec<Waiting>,
+}
+
+/// A call that went to the server.
+struct Waiting {
+    id: Id,
+    ticket: Ticket,
+    /// What the model is to be told with the answer.
+    note: Option<Note>,
+}
+
+/// Something to tell the model.
+struct Note {
+    action: Action,
+    text: String,
+}
+
+impl Watch {
+    pub(crate) const fn new(guard: Guard) -> Self {
+        Self { guard, waiting: Vec::new() }
+    }
+
+    /// Looks at a line of the client.
+    pub(crate) fn client_says(&mut self, line: &[u8]) -> Passage {
+        match Line::read(line) {
+            None => Passage::AsIs,
+            Some(Line::One(message)) => self
+                .asked(&message)
+                .map_or(Passage::AsIs, |client| Passage::Refused { server: Vec::new(), client }),
+            Some(Line::Batch(messages)) => self.batch(&messages),
+        }
+    }
+
+    /// Looks at a line of the server; what goes to the client in its place, if anything does.
+    pub(crate) fn server_says(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let messages = match Line::read(line)? {
+            Line::One(message) => vec![message],
+            Line::Batch(messages) => messages.into_iter().filter_map(read).collect(),
+        };
+        let answered = |message| self.answered(line, message);
+        let insertions: Vec<_> = messages.iter().filter_map(answered).collect();
+        (!insertions.is_empty()).then(|| spliced(line, &insertions))
+    }
+
+    /// The calls of a batch are outstanding together. Those that are refused are taken out of it.
+    fn batch(&mut self, messages: &[&RawValue]) -> Passage {
+        let (mut kept, mut client) = (Vec::new(), Vec::new());
+        for &member in messages {
+            match read(member).and_then(|message| self.asked(&message)) {
+                None => kept.push(member.get()),
+                Some(answer) => client.extend(answer),
+            }
+        }
+        if client.is_empty() {
+            return Passage::AsIs;
+        }
+        let server =
+            if kept.is_empty() { String::new() } else { format!("[{}]\n", kept.join(",")) };
+        Passage::Refused { server: server.into_bytes(), client }
+    }
+
+    /// Takes note of a message of the client; the answer to it where it is refused.
+    fn asked(&mut self, message: &Message<'_>) -> Option<Vec<u8>> {
+        match message.method.as_deref()? {
+            "tools/call" => return self.called(message),
+            "notifications/cancelled" => self.cancelled(message),
+            // The client begins anew on the same pipes.
+            "initialize" => {
+                self.guard.clear();
+                self.waiting.clear();
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn called(&mut self, message: &Message<'_>) -> Option<Vec<u8>> {
+        let raw = message.id?;
+        let id = Id::of(raw)?;
+        let call: Call<'_> = serde_json::from_str(message.params?.get()).ok()?;
+        self.give_up(&id);
+        let decision = self.guard.before(&call.name, call.arguments());
+        report(&decision);
+        if decision.is_blocked() {
+            return Some(refusal(raw, &refused(&decision)));
+        }
+        let ticket = decision.ticket()?;
+        self.waiting.push(Waiting { id, ticket, note: Note::of(&decision) });
+        None
+    }
+
+    /// Makes room for a call with this id: an older one of the same id gets no answer any more.
+    fn give_up(&mut self, id: &Id) {
+        let same = self.waiting.iter().position(|call| call.id == *id);
+        let oldest = (self.waiting.len() >= WAITING_MAX).then_some(0);
+        if let Some(index) = same.or(oldest) {
+            let call = self.waiting.remove(index);
+            self.broken_off(&call);
+        }
+    }
+
+    fn cancelled(&mut self, message: &Message<'_>) {
+        let params = message.params.map(RawValue::get).unwrap_or_default();
+        let request = serde_json::from_str::<Cancelled<'_>>(params).ok().and_then(|it| it.request);
+        if let Some(call) = request.and_then(|id| self.taken(id)) {
+            self.broken_off(&call);
+        }
+    }
+
+    /// No result of this call will come. What its end settles is of calls that the model has the
+    /// answers of already.
+    fn broken_off(&mut self, call: &Waiting) {
+        report(&self.guard.cancelled(call.ticket));
+    }
+
+    /// The call that waits for an answer with this id; it waits no longer.
+    fn taken(&mut self, id: &RawValue) -> Option<Waiting> {
+        let id = Id::of(id)?;
+        let index = self.waiting.iter().position(|call| call.id == id)?;
+        Some(self.waiting.remove(index))
+    }
+
+    /// Takes note of a message of the server; where in `line` the model is to be told what.
+    fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Option<(usize, String)> {
+        if message.method.is_some() {
+            // A request of the server, whose ids are its own.
+            return None;
+        }
+        let call = self.taken(message.id?)?;
+        let Some(answer) = Answer::of(message) else {
+            self.broken_off(&call);
+            return None;
+        };
+        let decision = self.guard.after(call.ticket, &*answer.text, answer.failed);
+        report(&decision);
+        let note = Note::stronger(call.note, Note::of(&decision))?;
+        Some(answer.room(line, &note.text))
+    }
+}
+
+impl Note {
+    fn of(decision: &Decision) -> Option<Self> {
+        let text = decision.message()?.note() + plea(decision);
+        Some(Self { action: decision.action(), text })
+    }
+
+    /// The one to tell of two, the later if both are as strong: they are mostly of one loop.
+    fn stronger(before: Option<Self>, after: Option<Self>) -> Option<Self> {
+        match (before, after) {
+            (Some(before), Some(after)) if before.action > after.action => Some(before),
+            (before, after) => after.or(before),
+        }
+    }
+}
+
+/// The text of a refusal.
+fn refused(decision: &Decision) -> String {
+    let said = decision.message().map(unstuck::Message::tool_result);
+    said.unwrap_or_else(|| format!("{SIGN} This call was not run.")) + plea(decision)
+}
+
+/// What the model is asked for at the end of a run, which a proxy cannot bring about.
+fn plea(decision: &Decision) -> &'static str {
+    if decision.ends_the_run() {
+        " Call no more tools: tell the user how far you came and what blocks you."
+    } else {
+        ""
+    }
+}
+
+/// Tells whoever reads the log of a finding that is new, or of a call that is blocked.
+fn report(decision: &Decision) {
+    let judged = decision.judged();
+    let Some(found) = decision.found() else { return };
+    if found.fresh || judged >= Action::Block {
+        let would = if decision.action() < judged { "would " } else { "" };
+        remark(NAME, &format!("{would}{judged}: {found}"));
+    }
+}
+
+fn read(member: &RawValue) -> Option<Message<'_>> {
+    serde_json::from_str(member.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> String {
+        format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"t"}}}}"#)
+    }
+
+    #[test]
+    fn calls_that_nobody_answers_are_given_up() {
+        let mut watch = Watch::new(Guard::new());
+        for id in 0..2 * WAITING_MAX {
+            let line = call(&id.to_string());
+            assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
+            assert!(watch.waiting.len() <= WAITING_MAX);
+        }
+        let ids = (WAITING_MAX..2 * WAITING_MAX).map(|id| Id::Number(id.to_string().into()));
+        assert!(watch.waiting.iter().map(|call| call.id.clone()).eq(ids));
+    }
+
+    #[test]
+    fn a_call_waits_until_its_end_and_no_longer() {
+        for (ends, line) in [
+            (true, r#"{"id":1,"result":{"content":[]}}"#),
+            (true, r#"[{"id":1,"result":{}}]"#),
+            (true, r#"{"id":1,"error":{"code":1,"message":""}}"#),
+            (true, r#"{"id":1}"#),
+            (false, r#"{"id":"1","result":{}}"#),
+            (false, r#"{"id":1,"method":"ping"}"#),
+            (false, r#"{"id":null,"result":{}}"#),
+            (false, r#"{"id":1,"result":{"content":[]}"#),
+        ] {
+            let mut watch = Watch::new(Guard::new());
+            assert_eq!(watch.client_says(call("1").as_bytes()), Passage::AsIs);
+            assert_eq!(watch.server_says(line.as_bytes()), None);
+            assert_eq!(watch.waiting.is_empty(), ends, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_client_may_give_a_call_up() {
+        let (cancel, anew) = (
+            r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#,
+            r#"{"id":0,"method":"initialize"}"#,
+        );
+        for (line, left) in [(cancel, &["2"][..]), (anew, &[]), (&call("1"), &["2", "1"])] {
+            let mut watch = Watch::new(Guard::new());
+            for line in [&call("1"), &call("2"), line] {
+                assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
+            }
+            let waiting = watch.waiting.iter().map(|call| call.id.clone());
+            assert!(waiting.eq(left.iter().map(|id| Id::Number((*id).into()))), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_whole_call_is_not_watched() {
+        let mut watch = Watch::new(Guard::new());
+        for line in [
+            r#"{"method":"tools/call","params":{"name":"t"}}"#,
+            r#"{"id":[1],"method":"tools/call","params":{"name":"t"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":1}}"#,
+            r#"{"id":1,"method":"tools/call"}"#,
+            r#"{"id":1,"method":"tools/list","params":{"name":"t"}}"#,
+        ] {
+            assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
+            assert!(watch.waiting.is_empty(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! `unstuck mcp`: what passes it, what it adds, what it keeps back, and how it ends.
+
+mod session;
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Output};
+use std::thread;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, program};
+use session::{Outcome, PING, Session, call, line, piped};
+
+/// The result of a call that fails, and says so in a way that a rewrite would change.
+const FAILS: &str = r#""result": { "isError":true,"content":[{"text":"no such \u0074able","type":"text"}],"n":1.50e+3,"_meta":{} }"#;
+
+/// Runs the proxy before a command, with `input` on standard input, to its end.
+fn proxied(words: &[&str], input: &[u8]) -> Output {
+    run(program().arg("mcp").arg("--").args(words), input)
+}
+
+fn run(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = piped(command);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    // A command that reads nothing is no reason to wait.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("a program that ends");
+    writer.join().expect("a writer that ends");
+    output
+}
+
+/// The text that was added to an answer that is otherwise the same.
+fn note(heard: &str, id: u32) -> String {
+    let start = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\": {{ \"isError\":true,\"content\":[{{\"text\":\"no such \\u0074able\",\"type\":\"text\"}},"
+    );
+    let end = "],\"n\":1.50e+3,\"_meta\":{} }}\n";
+    let block = heard.strip_prefix(&start).and_then(|rest| rest.strip_suffix(end));
+    let block: Value = serde_json::from_str(block.expect(heard)).expect("a block");
+    assert_eq!(block["type"], "text");
+    block["text"].as_str().expect("a text").to_owned()
+}
+
+#[test]
+fn a_loop_is_noted_and_then_blocked() {
+    let mut session = Session::new(&[]);
+    session.asked("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{}}\n");
+    session.answered("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
+    let mut told = String::new();
+    for id in 1..=9 {
+        told += &match session.call(id, FAILS) {
+            Outcome::AsIs => "passed".to_owned(),
+            Outcome::Noted(heard) => note(&heard, id),
+            Outcome::Refused(heard) => heard.trim_end().to_owned(),
+        };
+        told += "\n";
+    }
+    let rest = session.end();
+    assert_eq!((rest.exit, &*rest.client, &*rest.server), (Some(7), "", ""));
+    insta::assert_snapshot!(format!("{told}\n{}", rest.log));
+}
+
+#[test]
+fn whoever_only_observes_changes_nothing() {
+    let mut session = Session::new(&["--observe"]);
+    for id in 1..=12 {
+        assert_eq!(session.call(id, FAILS), Outcome::AsIs);
+    }
+    let log = session.end().log;
+    assert!(log.contains("unstuck mcp: would nudge: "), "{log}");
+    assert!(log.contains("unstuck mcp: would block: "), "{log}");
+    assert!(!log.contains("users") && !log.contains("no such"), "{log}");
+}
+
+#[test]
+fn whoever_should_stop_is_asked_to() {
+    let plea = "The run ends here. Call no more tools: tell the user";
+    for (preset, calls) in [("repeat", 3), ("start_over", 5)] {
+        let mut session = Session::new(&["--preset", preset]);
+        for id in 1..calls {
+            assert_eq!(session.call(id, FAILS), Outcome::AsIs, "{preset}");
+        }
+        let (Outcome::Refused(heard) | Outcome::Noted(heard)) = session.call(calls, FAILS) else {
+            panic!("{preset} lets everything pass");
+        };
+        assert!(heard.contains(plea), "{heard}");
+        session.end();
+    }
+}
+
+#[test]
+fn an_error_of_the_protocol_is_a_failure() {
+    let mut session = Session::new(&[]);
+    let error = r#""error":{"code":-32602,"message":"unknown","data":{}}"#;
+    let outcomes: Vec<_> = (1..=3).map(|id| session.call(id, error)).collect();
+    assert_eq!(outcomes[..2], [Outcome::AsIs, Outcome::AsIs]);
+    let Outcome::Noted(heard) = &outcomes[2] else { panic!("{outcomes:?}") };
+    let start =
+        r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown\n\n[unstuck] You "#;
+    assert!(heard.starts_with(start) && heard.ends_with("\",\"data\":{}}}\n"), "{heard}");
+    session.end();
+}
+
+#[test]
+fn results_that_differ_in_anything_are_no_loop() {
+    let mut session = Session::new(&[]);
+    for id in 1..=9 {
+        let image = format!(
+            r#""result":{{"content":[{{"type":"image","data":"{}"}}]}}"#,
+            "A".repeat(id as usize)
+        );
+        assert_eq!(session.call(id, &image), Outcome::AsIs);
+        // A question back to the user is no result.
+        let question = r#""result":{"resultType":"input_required","inputRequests":{}}"#;
+        assert_eq!(session.call(id, question), Outcome::AsIs);
+    }
+    session.end();
+}
+
+#[test]
+fn calls_at_the_same_time_are_told_apart_by_their_ids() {
+    let mut session = Session::new(&[]);
+    // The ids of the server's own requests are no business of the client's calls.
+    let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n";
+    let answer = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n");
+    let mut noted = 0;
+    for _ in 0..3 {
+        for id in 1..=3 {
+            let name = format!("lookup{id}");
+            let params = json!({ "name": name });
+            session.asked(&line(&json!({ "id": id, "method": "tools/call", "params": params })));
+        }
+        session.answered(request);
+        session.asked("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+        for id in [3, 1, 2] {
+            session.server_says(answer(id));
+            let heard = session.client_hears();
+            if heard != answer(id) {
+                noted += 1;
+                assert!(!note(&heard, id).is_empty());
+            }
+        }
+    }
+    assert!(noted > 0, "three calls in turns are a loop");
+    session.end();
+}
+
+#[test]
+fn a_call_that_was_cancelled_is_none() {
+    let mut session = Session::new(&[]);
+    for id in 1..=9 {
+        session.asked(&call(id));
+        let params = json!({ "requestId": id, "reason": "too slow" });
+        session.asked(&line(&json!({ "method": "notifications/cancelled", "params": params })));
+        // It may be under way when the server hears of it.
+        session.answered(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n"));
+    }
+    assert_eq!(session.call(10, FAILS), Outcome::AsIs);
+    session.end();
+}
+
+#[test]
+fn a_client_that_begins_anew_is_another_agent() {
+    let mut session = Session::new(&[]);
+    for id in 1..=9 {
+        if id % 2 == 1 {
+            session.asked("{\"id\":0,\"method\":\"initialize\",\"params\":{}}\n");
+        }
+        assert_eq!(session.call(id, FAILS), Outcome::AsIs);
+    }
+    session.end();
+}
+
+#[test]
+fn of_a_batch_only_calls_that_are_blocked_are_kept_back() {
+    let mut session = Session::new(&["--preset", "repeat"]);
+    for id in 1..=2 {
+        assert_eq!(session.call(id, FAILS), Outcome::AsIs);
+    }
+    let (ping, call) = (PING.trim_end(), call(3));
+    let call = call.trim_end();
+    // White space and all.
+    session.asked(&format!("[ {ping},\t{ping}]\r\n"));
+    session.client_says(format!("[{ping} , {call}, 1, {ping}]\n"));
+    assert_eq!(session.server_hears(), format!("[{ping},1,{ping}]\n"));
+    let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
+    assert_eq!((&heard["id"], &heard["result"]["isError"]), (&json!(3), &json!(true)));
+    // The run was to end there, and the next begins anew.
+    session.asked(&format!("[{call}]\n"));
+    session.answered(&format!("[{{\"id\":3,{FAILS}}},{{\"id\":\"p\",\"result\":{{}}}}]\n"));
+    session.end();
+}
+
+#[test]
+fn lines_of_two_writers_do_not_mix() {
+    let mut session = Session::new(&["--preset", "repeat"]);
+    let long = line(&json!({ "id": "s", "result": "x".repeat(100_000) }));
+    let (shout, shouted) = (session.voice(), long.clone());
+    let shouting = thread::spawn(move || (0..100).for_each(|_| shout(shouted.as_bytes())));
+    let (mut refused, mut heard) = (0, String::new());
+    for id in 1..=60 {
+        if session.reaches(id) {
+            session.server_says(format!("{{\"id\":{id},{FAILS}}}\n"));
+        } else {
+            refused += 1;
+        }
+        loop {
+            let line = session.client_hears();
+            heard += &line;
+            if line != long {
+                break;
+            }
+        }
+    }
+    shouting.join().expect("a server that says all");
+    heard += &session.end().client;
+    assert!(refused > 0);
+    let (shouts, answers): (Vec<_>, Vec<_>) =
+        heard.lines().partition(|line| *line == long.trim_end());
+    assert_eq!(shouts.len(), 100);
+    let ids = answers.iter().map(|line| {
+        let answer: Value = serde_json::from_str(line).expect("a line of its own");
+        answer["id"].as_u64().expect("the id of a call")
+    });
+    assert!(ids.eq(1..=60));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_is_no_loop_passes_byte_for_byte(
+        pieces in vec(prop_oneof![
+            vec(any::<u8>(), 0..20),
+            "[\\[\\]{}\",:0-9a-z \r\n]{0,30}".prop_map(String::into_bytes),
+            Just(b"\r\n".to_vec()),
+            Just(b"\n".to_vec()),
+            Just(PING.as_bytes().to_vec()),
+            any::<u32>().prop_map(|id| line(&json!({ "id": id, "method": "tools/call",
+                "params": { "name": format!("t{id}") } })).into_bytes()),
+            any::<u32>().prop_map(|id| line(&json!({ "id": id, "result": { "content": [] } })).into_bytes()),
+        ], 0..12),
+    ) {
+        let input = pieces.concat();
+        let output = proxied(&["cat"], &input);
+        prop_assert_eq!(&output.stdout, &input);
+        prop_assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    }
+}
+
+#[test]
+fn a_line_longer_than_is_looked_at_passes() {
+    let mut input = call(1).into_bytes();
+    let long = vec![b'['; (64 << 20) + 70_000];
+    input.extend(&long);
+    input.push(b'\n');
+    input.extend(PING.as_bytes());
+    let output = proxied(&["cat"], &input);
+    assert!(output.stdout == input, "{} of {} bytes", output.stdout.len(), input.len());
+}
+
+#[test]
+fn the_end_is_that_of_the_server() {
+    for (script, code) in [
+        ("exit 0", 0),
+        ("exit 1", 1),
+        // It is the server's to say so.
+        ("exit 2", 2),
+        ("exit 200", 200),
+        ("kill -9 $$", 128 + 9),
+        ("cat > /dev/null; exit 3", 3),
+        ("exec 0<&-; exit 4", 4),
+        ("exec 1>&-; cat > /dev/null; exit 5", 5),
+        ("head -c 1 > /dev/null; exit 6", 6),
+    ] {
+        let output = proxied(&["sh", "-c", script], PING.repeat(10_000).as_bytes());
+        assert_eq!(output.status.code(), Some(code), "{script}");
+        assert_eq!((&*output.stdout, &*output.stderr), (&b""[..], &b""[..]), "{script}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_start_says_why() {
+    let folder = Folder::new();
+    let text = folder.file("text", "not a program");
+    for (command, code) in [
+        ("/nonexistent/server", 127),
+        ("no-such-server", 127),
+        (text.to_str().expect("UTF-8"), 126),
+    ] {
+        for switch in ["", "off"] {
+            let mut proxy = program();
+            let output = run(proxy.env("UNSTUCK", switch).args(["mcp", command]), b"");
+            assert_eq!(output.status.code(), Some(code), "{command}");
+            let err = String::from_utf8(output.stderr).expect("UTF-8");
+            let start = format!("error: {command}: cannot be started: ");
+            assert!(err.starts_with(&start) && err.lines().count() == 1, "{err}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_configuration_starts_no_server() {
+    let folder = Folder::new();
+    let config = folder.file("unstuck.toml", "preset = \"nonsense\"");
+    let mut proxy = program();
+    let output = run(proxy.args(["mcp", "--config"]).arg(config).args(["echo", "started"]), b"");
+    assert_eq!((output.status.code(), &*output.stdout), (Some(4), &b""[..]));
+    assert!(String::from_utf8(output.stderr).expect("UTF-8").contains("unstuck.toml:1:"));
+}
+
+#[test]
+fn a_request_to_end_reaches_the_server() {
+    let script = "trap 'echo asked; exit 9' TERM; echo ready; while :; do read -r line; done";
+    let mut proxy = piped(program().args(["mcp", "--", "sh", "-c", script]));
+    let mut stdout = proxy.stdout.take().expect("a pipe");
+    let mut ready = [0; 6];
+    stdout.read_exact(&mut ready).expect("a line");
+    assert_eq!(&ready, b"ready\n");
+    ask_to_end(&proxy);
+    // The shell looks at what it was asked when it has read a line.
+    let _ = proxy.stdin.take().expect("a pipe").write_all(b"\n");
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).expect("UTF-8");
+    assert_eq!((said.as_str(), proxy.wait().expect("an end").code()), ("asked\n", Some(9)));
+}
+
+#[test]
+fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
+    let folder = Folder::new();
+    // What the server leaves behind holds its output, and says so when the server is gone.
+    let script = "mkfifo pipe; exec 4<&0; (exec < pipe; read -r line; echo ready; exec cat <&4) & \
+                  exec 3> pipe; exit 5";
+    let mut command = program();
+    command.current_dir(folder.path()).args(["mcp", "--", "sh", "-c", script]);
+    let mut proxy = piped(&mut command);
+    let mut ready = [0; 6];
+    proxy.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("a line");
+    assert_eq!(&ready, b"ready\n");
+    // The first may come while the server is still about to end.
+    let asked = (0..1_000).find_map(|_| {
+        ask_to_end(&proxy);
+        proxy.try_wait().expect("a process")
+    });
+    let code = asked.map(|status| (status.code(), status.signal()));
+    assert_eq!(code, Some((None, Some(15))));
+}
+
+/// Sends what a client sends to a server that takes too long to end.
+fn ask_to_end(proxy: &Child) {
+    let asked = Command::new("kill").arg(proxy.id().to_string()).status();
+    assert!(asked.expect("a program that starts").success());
+}
+
+#[test]
+fn a_client_that_is_gone_ends_it_quietly() {
+    let mut proxy = piped(program().args(["mcp", "--", "sh", "-c", "yes; exit 3"]));
+    drop((proxy.stdin.take(), proxy.stdout.take()));
+    let output = proxy.wait_with_output().expect("a program that ends");
+    assert_eq!(output.status.code(), Some(3));
+    let err = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!err.contains("unstuck") && !err.contains("panicked"), "{err}");
+}
+
+#[test]
+fn what_is_off_passes_everything() {
+    for (switch, passes) in [("off", true), ("on", false)] {
+        let mut session = Session::of(program().env("UNSTUCK", switch).arg("mcp"));
+        let passed = (1..=9).all(|id| session.call(id, FAILS) == Outcome::AsIs);
+        let rest = session.end();
+        assert_eq!((passed, rest.exit), (passes, Some(7)), "{switch}");
+    }
+}
