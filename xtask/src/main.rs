@@ -6,6 +6,7 @@ mod cortex_m;
 mod footprint;
 mod fuzz;
 mod machine;
+mod mcp;
 mod no_std;
 mod source;
 mod step;
@@ -40,11 +41,11 @@ enum Chore {
     ///
     /// The steps, in their order: format, clippy, tests, doc tests, docs, the
     /// fuzz targets, a few seconds of fuzzing, what the engine links, the recorded
-    /// runs, the rules of the repository, and the build for a microcontroller. A
-    /// step that fails stops none of the others. A step that this machine lacks
-    /// something for is left out and says so; with CI set in the environment what
-    /// is missing is installed, and a step that cannot run has failed. The exit
-    /// code is 0 if nothing failed, 1 if anything did.
+    /// runs, a real client of MCP, the rules of the repository, and the build for a
+    /// microcontroller. A step that fails stops none of the others. A step that this
+    /// machine lacks something for is left out and says so; with CI set in the
+    /// environment what is missing is installed, and a step that cannot run has
+    /// failed. The exit code is 0 if nothing failed, 1 if anything did.
     Test,
     /// Try inputs that nobody thought of on every claim that holds for any input
     ///
@@ -92,6 +93,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("fuzzing", || fuzz::briefly(machine)),
             Step::run("bare", bare::check),
             Step::run("runs", steps::runs),
+            Step::run("mcp", || mcp::check(machine)),
             Step::run("tidy", steps::tidy),
             Step::run("no_std", || no_std::build(machine)),
         ],
