@@ -5,6 +5,8 @@
 
 mod courses;
 mod found;
+#[cfg(test)]
+mod guarded;
 mod nearest;
 mod numbering;
 mod trail;

@@ -1,0 +1,105 @@
+//! A guard that watches a run while it happens says what `scan` says of the recording.
+
+use std::collections::HashMap;
+
+use unstuck::{Action, Asked, Decision, Guard, LoopId};
+use unstuck_text::{PRESETS, Preset, is_placeholder};
+use unstuck_trace::{Args, Event, Role, read};
+use walkdir::WalkDir;
+
+use super::Replay;
+use crate::inputs::Input;
+use crate::progress::Progress;
+
+/// Which loop was found, by which rule, and what was asked for.
+type Told = (LoopId, &'static str, Action);
+
+/// The guards of a run, one for each worker, and what they said.
+struct Guarded {
+    setup: Guard,
+    guards: HashMap<String, Guard>,
+    told: Vec<Told>,
+}
+
+impl Guarded {
+    fn new(preset: &Preset) -> Self {
+        let setup = Guard::builder().preset(preset).observe_only().build().expect("a preset");
+        Self { setup, guards: HashMap::new(), told: Vec::new() }
+    }
+
+    fn guard(&mut self, worker: &str) -> &mut Guard {
+        let setup = &self.setup;
+        self.guards.entry(worker.to_owned()).or_insert_with(|| setup.begin("", worker))
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
+        let decision = match event {
+            Event::Call(call) => {
+                let (Args::Json(args) | Args::Text(args)) = call.args;
+                let id = call.index.to_string();
+                let asked = Asked::new(call.tool, args).id(&id).step(call.step);
+                Some(self.guard(call.worker).announce(&asked))
+            }
+            Event::Outcome(outcome) if is_placeholder(outcome.text) || outcome.cut.is_some() => {
+                None
+            }
+            Event::Outcome(outcome) => {
+                let guard = self.guard(outcome.worker);
+                let ticket = guard.ticket(&outcome.call.to_string());
+                ticket.map(|ticket| guard.after(ticket, outcome.text, outcome.failed))
+            }
+            Event::Message(message) if message.role == Role::User => {
+                self.guard(message.worker).user_message(message.text);
+                None
+            }
+            Event::Message(message) => {
+                message.text_only.then(|| self.guard(message.worker).text_turn(message.text))
+            }
+            Event::Begin(_) => {
+                self.end_run();
+                None
+            }
+        };
+        self.tell(decision);
+    }
+
+    fn end_run(&mut self) {
+        let ends: Vec<_> = self.guards.drain().map(|(_, mut guard)| guard.finish()).collect();
+        ends.into_iter().for_each(|decision| self.tell(Some(decision)));
+    }
+
+    fn tell(&mut self, decision: Option<Decision>) {
+        let found = decision.as_ref().and_then(Decision::found).filter(|found| found.fresh);
+        let told = found.map(|found| (found.finding.loop_id, found.rule, found.action));
+        self.told.extend(told.filter(|(_, _, action)| *action > Action::Proceed));
+    }
+}
+
+#[test]
+fn a_guard_finds_in_recorded_runs_what_a_replay_finds() {
+    let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+    let mut found = 0;
+    for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+        let input = Input::File(entry.path().to_owned());
+        for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+            let progress = Progress::of([]);
+            let open = || input.open(&progress).expect("a file");
+            let (mut replay, mut guarded) = (Replay::new(preset), Guarded::new(preset));
+            read(open(), None, &mut |event| replay.take(&event)).expect("a trace");
+            read(open(), None, &mut |event| guarded.take(&event)).expect("a trace");
+            guarded.end_run();
+            let replayed = replay.finish().found;
+            let replayed: Vec<Told> = replayed
+                .iter()
+                .map(|found| (found.finding.loop_id, found.rule, found.action))
+                .collect();
+            // Of several verdicts of one event a host is told the strongest.
+            let told = &guarded.told;
+            assert!(told.iter().all(|one| replayed.contains(one)), "{}", input.name());
+            assert_eq!(told.is_empty(), replayed.is_empty(), "{}", input.name());
+            assert!(told.len() * 10 >= replayed.len() * 9, "{told:?} {replayed:?}");
+            found += told.len();
+        }
+    }
+    assert!(found > 40, "only {found} findings");
+}
