@@ -60,16 +60,20 @@ impl Guarded {
                 None
             }
         };
-        self.tell(decision);
+        if let Some(decision) = decision {
+            self.tell(&decision);
+        }
     }
 
     fn end_run(&mut self) {
         let ends: Vec<_> = self.guards.drain().map(|(_, mut guard)| guard.finish()).collect();
-        ends.into_iter().for_each(|decision| self.tell(Some(decision)));
+        for decision in &ends {
+            self.tell(decision);
+        }
     }
 
-    fn tell(&mut self, decision: Option<Decision>) {
-        let found = decision.as_ref().and_then(Decision::found).filter(|found| found.fresh);
+    fn tell(&mut self, decision: &Decision) {
+        let found = decision.found().filter(|found| found.fresh);
         let told = found.map(|found| (found.finding.loop_id, found.rule, found.action));
         self.told.extend(told.filter(|(_, _, action)| *action > Action::Proceed));
     }
