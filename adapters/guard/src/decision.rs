@@ -1,5 +1,6 @@
 //! What the guard answers: a decision, its evidence, and the message for the model.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use unstuck_core::{Action, CallId, Finding, Tool};
@@ -73,6 +74,22 @@ impl Decision {
     /// the run is to end.
     pub const fn message(&self) -> Option<&Message> {
         self.message.as_ref()
+    }
+
+    /// The text of a tool result in place of that of the call that was blocked.
+    pub fn refusal(&self) -> String {
+        self.message()
+            .map_or_else(|| format!("{SIGN} This call was not run."), Message::tool_result)
+    }
+
+    /// `result` as the model is to read it: with the message behind it, if there is one.
+    pub fn annotate<'r>(&self, result: impl Into<Cow<'r, str>>) -> Cow<'r, str> {
+        let result = result.into();
+        match self.message() {
+            Some(message) if result.is_empty() => message.note().into(),
+            Some(message) => format!("{result}\n\n{}", message.note()).into(),
+            None => result,
+        }
     }
 
     /// Whether the call that was announced must not run: it is blocked, or the run ends here.

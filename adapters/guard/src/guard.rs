@@ -83,12 +83,11 @@ impl<'a> Asked<'a> {
 ///     let before = guard.before("bash", args);
 ///     if before.is_blocked() {
 ///         // What the model reads in place of a result:
-///         let message = before.message().expect("who blocks says why");
-///         assert!(message.tool_result().contains("do not retry it"));
+///         assert!(before.refusal().contains("do not retry it"));
 ///         break;
 ///     }
 ///     let result = run("make all");
-///     let after = guard.after(before.ticket().expect("a call has one"), &result, true);
+///     let after = guard.after(before.ticket(), &result, true);
 ///     if let Some(message) = after.message() {
 ///         said.push((turn, after.action(), message.note()));
 ///     }
@@ -226,13 +225,15 @@ impl Guard {
     /// The call came back. `failed` says whether it did in the eyes of the host; that a command
     /// failed is also read from what it says.
     ///
-    /// An outcome that comes late or twice changes nothing.
+    /// An outcome that comes late or twice changes nothing; nor does one without a ticket, which a
+    /// guard that is off gives none of.
     pub fn after<'a>(
         &mut self,
-        ticket: Ticket,
+        ticket: impl Into<Option<Ticket>>,
         result: impl Into<Payload<'a>>,
         failed: bool,
     ) -> Decision {
+        let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
         let result = result.into();
         self.settle(ticket, begun, |recipe, seen, each| {
@@ -243,14 +244,16 @@ impl Guard {
 
     /// The call was refused by somebody else: a person, or a rule of the host. It counts as an
     /// attempt.
-    pub fn refused(&mut self, ticket: Ticket) -> Decision {
+    pub fn refused(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
+        let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
         self.settle(ticket, begun, |_, seen, each| seen.engine.vetoed_each(ticket.call, each))
     }
 
     /// The call was never run, or was broken off, and says nothing of the agent: as if it had not
     /// been announced.
-    pub fn cancelled(&mut self, ticket: Ticket) -> Decision {
+    pub fn cancelled(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
+        let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
         self.settle(ticket, begun, |_, seen, each| seen.engine.cancel_each(ticket.call, each))
     }

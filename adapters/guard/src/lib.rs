@@ -6,7 +6,7 @@
 //! nudge, warn, block, start over, stop.
 //!
 //! ```
-//! use unstuck::{Action, Guard};
+//! use unstuck::Guard;
 //!
 //! # fn run(_: &str) -> (String, bool) { (String::from("no such file"), true) }
 //! # let mut transcript: Vec<String> = Vec::new();
@@ -14,14 +14,15 @@
 //! # for _ in 0..3 {
 //! // For every call that the model asks for:
 //! let before = guard.before("read_file", r#"{"path":"src/mian.rs"}"#);
-//! if let Some(ticket) = before.ticket().filter(|_| !before.is_blocked()) {
+//! let answer = if before.is_blocked() {
+//!     before.refusal()
+//! } else {
 //!     let (result, failed) = run("src/mian.rs");
-//!     let after = guard.after(ticket, &result, failed);
-//!     transcript.push(result);
-//!     transcript.extend(after.message().map(|message| message.note()));
-//! }
+//!     guard.after(before.ticket(), &result, failed).annotate(result).into_owned()
+//! };
+//! # transcript.push(answer);
 //! # }
-//! # assert!(transcript.last().unwrap().starts_with("[unstuck] You have made the same `read_file`"));
+//! # assert!(transcript.last().unwrap().contains("\n\n[unstuck] You have made the same `read_file`"));
 //! ```
 //!
 //! # What comes of a verdict
@@ -29,8 +30,8 @@
 //! | [`Action`] | what a host does |
 //! |---|---|
 //! | `Proceed` | nothing |
-//! | `Nudge`, `Warn` | sends [`Message::note`] to the model, once |
-//! | `Block` | does not run the call, and sends [`Message::tool_result`] in place of a result |
+//! | `Nudge`, `Warn` | shows the model the result [annotated](Decision::annotate), or sends it [`Message::note`] |
+//! | `Block` | does not run the call, and sends [`Decision::refusal`] in place of a result |
 //! | `StartOver` | takes back what was done, by a [`Recovery`], and begins the conversation anew |
 //! | `Stop` | ends the run and tells a person |
 //!

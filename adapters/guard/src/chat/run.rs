@@ -8,7 +8,7 @@ use unstuck_core::Action;
 use super::{
     Chat, ChatError, Entry, GO_ON, LoopDetected, Reply, START_OVERS_MAX, ToolCall, ToolOutput,
 };
-use crate::decision::{Decision, Found, Message, Ticket};
+use crate::decision::{Decision, Found, Message};
 use crate::guard::Asked;
 
 /// What the host is to do.
@@ -27,8 +27,8 @@ pub(super) struct Run<'c> {
     transcript: Vec<Entry>,
     /// The calls of the last answer that were not run yet, in order.
     waiting: VecDeque<ToolCall>,
-    /// The call that the host runs now.
-    running: Option<(String, Option<Ticket>, Option<Message>)>,
+    /// The call that the host runs now, and what was decided before it.
+    running: Option<(String, Decision)>,
     /// How often the model was asked: the step of the calls that it asks for at once.
     turns: u32,
     start_overs: u32,
@@ -96,20 +96,14 @@ impl<'c> Run<'c> {
 
     /// The call that was run came back.
     pub(super) fn returned<E>(&mut self, output: &ToolOutput) -> Result<(), ChatError<E>> {
-        let Some((id, ticket, early)) = self.running.take() else { return Ok(()) };
+        let Some((id, early)) = self.running.take() else { return Ok(()) };
         let guard = &mut *self.chat.guard;
-        let decision = ticket.map(|ticket| guard.after(ticket, &output.text, output.failed));
-        let late = decision.as_ref().and_then(Decision::message);
-        let mut text = output.text.clone();
+        let late = guard.after(early.ticket(), &output.text, output.failed);
         // What is said after the call knows more than what was said before it.
-        if let Some(message) = late.or(early.as_ref()) {
-            text = format!("{text}\n\n{}", message.note());
-        }
+        let told = if late.message().is_some() { &late } else { &early };
+        let text = told.annotate(&output.text).into_owned();
         self.answer(id, ToolOutput { text, failed: output.failed });
-        match decision {
-            Some(decision) if decision.ends_the_run() => self.end(&decision),
-            _ => Ok(()),
-        }
+        if late.ends_the_run() { self.end(&late) } else { Ok(()) }
     }
 
     /// Whether `call` may run; if not, it is answered, or the run ends.
@@ -117,12 +111,10 @@ impl<'c> Run<'c> {
         let asked = Asked::new(&call.tool, &call.args).step(self.turns.into());
         let decision = self.chat.guard.announce(&asked);
         if !decision.is_blocked() {
-            let early = decision.message().cloned();
-            self.running = Some((call.id.clone(), decision.ticket(), early));
+            self.running = Some((call.id.clone(), decision));
             return Ok(true);
         }
-        let text = decision.message().map(Message::tool_result).unwrap_or_default();
-        self.answer(call.id.clone(), ToolOutput::failed(text));
+        self.answer(call.id.clone(), ToolOutput::failed(decision.refusal()));
         if decision.ends_the_run() {
             self.end(&decision)?;
         }

@@ -29,6 +29,23 @@ fn every_message_of_a_loop_reads_well() {
 }
 
 #[test]
+fn a_result_is_annotated_where_there_is_something_to_say() {
+    let mut guard = Guard::new();
+    let annotated = [(); 3].map(|()| {
+        let ticket = guard.before("bash", ARGS).ticket();
+        guard.after(ticket, "no", true).annotate("no").into_owned()
+    });
+    assert_eq!(annotated[..2], ["no", "no"]);
+    assert!(annotated[2].starts_with("no\n\n[unstuck] You have made"), "{}", annotated[2]);
+    let said = [(); 3].map(|()| guard.text_turn("Let me see.").annotate("").into_owned());
+    assert_eq!(said[..2], ["", ""]);
+    assert!(said[2].starts_with("[unstuck] Your last 3 turns"), "{}", said[2]);
+    let proceed = guard.before("read_file", "{}");
+    assert_eq!(proceed.refusal(), "[unstuck] This call was not run.");
+    assert_eq!(guard.after(None, "no", true).action(), Proceed);
+}
+
+#[test]
 fn a_message_has_the_form_of_each_provider() {
     let mut guard = Guard::new();
     let before = loop {
