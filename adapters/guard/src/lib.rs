@@ -77,7 +77,7 @@ pub use chat::{
 pub use decision::{Decision, Found, Message, SIGN, Ticket};
 pub use guard::{Asked, BLOCKS_MAX, Guard};
 pub use payload::Payload;
-pub use recovery::{Recovery, RecoveryError, Undone};
+pub use recovery::{GitError, GitWorkTree, Kept, Recovery, RecoveryError, Undone, WentBack};
 pub use restore::{CHECKPOINT_VERSION, RestoreError};
 pub use ruling::Ruling;
 pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};

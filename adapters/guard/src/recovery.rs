@@ -1,13 +1,17 @@
 //! Starting over: what a host can undo when a run is too stuck to be talked out of it.
 
+mod git;
+
 use std::error::Error;
 use std::fmt;
+
+pub use git::{GitError, GitWorkTree, Kept, WentBack};
 
 /// Puts the world that an agent acts on back to where the run began.
 ///
 /// A verdict of [`Action::StartOver`](unstuck_core::Action::StartOver) says that nothing short of
 /// that will help. What there is to undo only the host knows: for work trees of git there is
-/// `GitWorkTree`; for everything else (a database, a virtual machine, a document) a closure
+/// [`GitWorkTree`]; for everything else (a database, a virtual machine, a document) a closure
 /// will do.
 ///
 /// An implementation keeps what it undoes before it undoes it, and says so: a detector may be

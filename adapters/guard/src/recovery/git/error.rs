@@ -1,0 +1,197 @@
+//! What can keep a work tree from being kept or from going back.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a work tree could not be kept, or not go back.
+///
+/// Unless it is [`GitError::Midway`], nothing in the tree was changed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GitError {
+    /// The program `git` does not start.
+    NoGit(io::Error),
+    /// The folder is in no work tree of git.
+    Outside {
+        /// The folder that was named.
+        folder: PathBuf,
+        /// What git says of it.
+        said: String,
+    },
+    /// Something that git does in several steps is under way.
+    Busy {
+        /// The top of the work tree.
+        folder: PathBuf,
+        /// What it is, as in "a merge".
+        doing: &'static str,
+        /// The command that ends it.
+        way_out: &'static str,
+    },
+    /// A submodule without a branch: its commits belong to the repository around it.
+    DetachedSubmodule {
+        /// The top of the submodule.
+        folder: PathBuf,
+    },
+    /// Only a part of the files is checked out.
+    Sparse {
+        /// The top of the work tree.
+        folder: PathBuf,
+    },
+    /// A name that no run can have.
+    RunName {
+        /// The name.
+        name: String,
+    },
+    /// A run of this name was begun before.
+    AlreadyBegun {
+        /// Its name.
+        run: String,
+    },
+    /// There is no run to go back to the start of.
+    NoRun {
+        /// The one that was named, if one was.
+        run: Option<String>,
+        /// The top of the work tree.
+        folder: PathBuf,
+    },
+    /// The run was begun in another work tree of the same repository.
+    OtherWorkTree {
+        /// The run.
+        run: String,
+    },
+    /// Nothing is kept under this number.
+    NoNumber {
+        /// The run.
+        run: String,
+        /// The number.
+        number: u32,
+    },
+    /// A branch that would have to be moved is checked out in another work tree.
+    BranchElsewhere {
+        /// The branch.
+        branch: String,
+    },
+    /// Something that cannot be kept stands where a file has to go.
+    InTheWay {
+        /// Where it stands, from the top of the work tree.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A ref that was not made here, or is damaged.
+    Damaged {
+        /// The ref.
+        reference: String,
+        /// What is missing or wrong.
+        what: String,
+    },
+    /// Git says no.
+    Git {
+        /// The command of git.
+        command: String,
+        /// What it said.
+        said: String,
+    },
+    /// A file cannot be read or written.
+    Disk {
+        /// The file, from the top of the work tree.
+        path: PathBuf,
+        /// What the operating system says.
+        error: io::Error,
+    },
+    /// It broke off on the way: the tree is partly back.
+    Midway {
+        /// The ref under which everything is kept.
+        reference: String,
+        /// What happened.
+        why: Box<GitError>,
+    },
+}
+
+impl fmt::Display for GitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoGit(error) => {
+                write!(f, "the program git does not start ({error}): install it, or mend PATH")
+            }
+            Self::Outside { folder, said } => write!(
+                f,
+                "{}: in no work tree of git, where alone it is possible to start over ({said})",
+                folder.display()
+            ),
+            Self::Busy { folder, doing, way_out } => write!(
+                f,
+                "{}: {doing} is under way: finish it, or end it with {way_out}",
+                folder.display()
+            ),
+            Self::DetachedSubmodule { folder } => write!(
+                f,
+                "{}: a submodule that is on no branch: check one out in it, or start over in the \
+                 repository around it",
+                folder.display()
+            ),
+            Self::Sparse { folder } => write!(
+                f,
+                "{}: a sparse checkout, of which git says nothing that could be kept: check all \
+                 of it out with git sparse-checkout disable",
+                folder.display()
+            ),
+            Self::RunName { name } => write!(
+                f,
+                "{name:?}: no name for a run: expected letters, digits, \".\", \"-\" and \"_\", \
+                 the first and the last a letter, digit or \"_\", and no \"..\" and no \".lock\" \
+                 at the end; 100 characters at most"
+            ),
+            Self::AlreadyBegun { run } => write!(
+                f,
+                "the run {run} was begun before: begin it again, with a new start, or give \
+                 another name"
+            ),
+            Self::NoRun { run: Some(run), folder } => {
+                write!(f, "{}: no run {run} was begun here", folder.display())
+            }
+            Self::NoRun { run: None, folder } => {
+                write!(f, "{}: no run was begun here", folder.display())
+            }
+            Self::OtherWorkTree { run } => write!(
+                f,
+                "the run {run} was begun in another work tree of this repository: start over there"
+            ),
+            Self::NoNumber { run, number } => {
+                write!(f, "nothing is kept under the number {number} of the run {run}")
+            }
+            Self::BranchElsewhere { branch } => write!(
+                f,
+                "the branch {branch} would have to go back, but is checked out in another work \
+                 tree: check out another one there"
+            ),
+            Self::InTheWay { path, what } => write!(
+                f,
+                "{}: {what}, which cannot be kept, stands where a file has to go: move it away",
+                path.display()
+            ),
+            Self::Damaged { reference, what } => {
+                write!(f, "{reference}: not a state of a work tree that was kept: {what}")
+            }
+            Self::Git { command, said } => write!(f, "git {command}: {said}"),
+            Self::Disk { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Midway { reference, why } => write!(
+                f,
+                "{why}. The work tree may be partly back; what was there is kept under {reference}. \
+                 Mend that and start over once more, or restore it"
+            ),
+        }
+    }
+}
+
+impl Error for GitError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NoGit(error) | Self::Disk { error, .. } => Some(error),
+            Self::Midway { why, .. } => Some(&**why),
+            _ => None,
+        }
+    }
+}

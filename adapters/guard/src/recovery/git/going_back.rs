@@ -1,0 +1,277 @@
+//! The way from one state of the files to another, on which nothing goes that is not kept.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::command::Blobs;
+use super::disk;
+use super::error::GitError;
+use super::path::{file_name, parents, path};
+use super::place::Place;
+use super::snapshot::{Files, Kind, Mode, Seen, list, look};
+
+/// What became of the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) changed: usize,
+    pub(super) returned: usize,
+    pub(super) removed: usize,
+    pub(super) left: BTreeSet<PathBuf>,
+}
+
+/// The way of the files of a work tree from `now`, which is kept, to `target`.
+pub(super) struct Way<'w> {
+    place: &'w Place,
+    blobs: Blobs,
+    now: &'w Files,
+    target: &'w Files,
+    figures: Figures,
+}
+
+impl<'w> Way<'w> {
+    pub(super) fn new(
+        place: &'w Place,
+        now: &'w Files,
+        target: &'w Files,
+    ) -> Result<Self, GitError> {
+        let blobs = place.git.blobs()?;
+        Ok(Self { place, blobs, now, target, figures: Figures::default() })
+    }
+
+    /// Puts back what says which files are ignored: by that it is judged what may go.
+    pub(super) fn put_rules_back(&mut self) -> Result<(), GitError> {
+        let target = self.target;
+        target.keys().filter(|name| is_rule(name)).try_for_each(|name| self.put(name))
+    }
+
+    /// Does the rest, once the index is back, too: removes what was added since and puts back
+    /// what was changed or removed. What is ignored by the rules of `target` stays.
+    pub(super) fn finish(mut self) -> Result<Figures, GitError> {
+        let (now, target) = (self.now, self.target);
+        let added = |name: &&Vec<u8>| !target.contains_key(*name);
+        // Rules that were added go first, since they may bring forth what is ignored without them.
+        let (rules, others): (Vec<_>, Vec<_>) = now.keys().filter(added).partition(|n| is_rule(n));
+        for names in [rules, others] {
+            self.remove(&names)?;
+        }
+        target.keys().filter(|name| !is_rule(name)).try_for_each(|name| self.put(name))?;
+        Ok(self.figures)
+    }
+
+    /// Removes those of `names` that git lists.
+    fn remove(&mut self, names: &[&Vec<u8>]) -> Result<(), GitError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let listed = list(self.place)?.files;
+        for name in names.iter().filter(|name| listed.contains_key(**name)) {
+            if self.take_away(name)? {
+                self.remove_folders(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folders that `name` was in, as far as nothing is in them now or will be.
+    fn remove_folders(&self, name: &[u8]) -> Result<(), GitError> {
+        let mut folders: Vec<&[u8]> = parents(name).collect();
+        while let Some(folder) = folders.pop() {
+            let inside = [folder, b"/"].concat();
+            let next = self.target.range(inside.clone()..).next();
+            let is_needed = next.is_some_and(|(name, _)| name.starts_with(&inside));
+            if is_needed || !disk::remove_folder(&self.at(folder)).map_err(wrong(folder))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the file `name` what it is in the target.
+    fn put(&mut self, name: &[u8]) -> Result<(), GitError> {
+        let (now, Some(wanted)) = (self.now.get(name), self.target.get(name)) else {
+            return Ok(());
+        };
+        let file = self.at(name);
+        match now {
+            Some(now) if now == wanted => return Ok(()),
+            Some(now)
+                if now.blob == wanted.blob
+                    && now.mode != Mode::Link
+                    && wanted.mode != Mode::Link =>
+            {
+                let executable = wanted.mode == Mode::Executable;
+                disk::set_executable(&file, executable).map_err(wrong(name))?;
+                self.figures.changed += 1;
+                return Ok(());
+            }
+            _ => {}
+        }
+        if !self.clear(name)? || !self.make(name, wanted)? {
+            self.figures.left.insert(path(name));
+        } else if now.is_some() {
+            self.figures.changed += 1;
+        } else {
+            self.figures.returned += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes the file `name`, where there is none; whether there was none.
+    fn make(&mut self, name: &[u8], wanted: &Kind) -> Result<bool, GitError> {
+        let file = self.at(name);
+        let made = if wanted.mode == Mode::Link {
+            let mut target = Vec::new();
+            self.blobs
+                .copy(&wanted.blob, &mut target)
+                .and_then(|()| disk::make_link(&file, &target))
+        } else {
+            disk::make_file(&file, wanted.mode, |sink| self.blobs.copy(&wanted.blob, sink))
+        };
+        match made {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(wrong(name)(error)),
+        }
+    }
+
+    /// Makes room for a file `name`, in folders that are made where they are missing; whether
+    /// there is room now.
+    fn clear(&mut self, name: &[u8]) -> Result<bool, GitError> {
+        for parent in parents(name) {
+            match look(&self.place.top, parent)? {
+                Seen::Folder => continue,
+                Seen::File(_) if !self.take_away(parent)? => return Ok(false),
+                Seen::Other | Seen::Blocked(_) => return Ok(false),
+                Seen::File(_) | Seen::Nothing => {}
+            }
+            disk::make_folder(&self.at(parent)).map_err(wrong(parent))?;
+        }
+        match look(&self.place.top, name)? {
+            Seen::Nothing => Ok(true),
+            Seen::File(_) => self.take_away(name),
+            Seen::Folder => self.empty(name),
+            Seen::Other | Seen::Blocked(_) => Ok(false),
+        }
+    }
+
+    /// Removes the folder `name` with all that is in it, as far as that is kept; whether it is
+    /// gone.
+    fn empty(&mut self, name: &[u8]) -> Result<bool, GitError> {
+        let inside = [name, b"/"].concat();
+        let now = self.now;
+        let kept = now.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
+        for (file, _) in kept {
+            if let Seen::File(_) = look(&self.place.top, file)? {
+                self.take_away(file)?;
+            }
+        }
+        let mut folders = vec![path(name)];
+        let mut at = 0;
+        while let Some(folder) = folders.get(at).cloned() {
+            let entries = super::in_the_way::entries(self.place, &folder)?;
+            folders.extend(entries.into_iter().filter(|entry| self.is_folder(entry)));
+            at += 1;
+        }
+        // Those within others come later in the list, and go first.
+        for folder in folders.iter().rev() {
+            if !disk::remove_folder(&self.place.top.join(folder)).map_err(wrong(name))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_folder(&self, entry: &Path) -> bool {
+        self.place.top.join(entry).symlink_metadata().is_ok_and(|entry| entry.is_dir())
+    }
+
+    /// Removes the file `name` if it is what is kept of it; whether it is gone. What was changed
+    /// since it was kept stays as it is.
+    fn take_away(&mut self, name: &[u8]) -> Result<bool, GitError> {
+        let is_gone = match self.now.get(name) {
+            Some(kept) => self.take_away_if(name, kept).map_err(wrong(name))?,
+            None => false,
+        };
+        if !is_gone {
+            self.figures.left.insert(path(name));
+        } else if !self.target.contains_key(name) {
+            self.figures.removed += 1;
+        }
+        Ok(is_gone)
+    }
+
+    fn take_away_if(&mut self, name: &[u8], kept: &Kind) -> io::Result<bool> {
+        let file = self.at(name);
+        let held = match disk::hold(&file) {
+            // Whoever else did it has done what was wanted.
+            Err(error) if is_absence(&error) => return Ok(true),
+            held => held?,
+        };
+        let is_kept = self.is_kept(&held, kept);
+        if let Ok(true) = is_kept {
+            disk::remove(&held)?;
+        } else {
+            disk::release(&held, &file)?;
+        }
+        is_kept
+    }
+
+    /// Whether the file at `held` is, byte by byte, what is kept.
+    fn is_kept(&mut self, held: &Path, kept: &Kind) -> io::Result<bool> {
+        let kind = held.symlink_metadata()?.file_type();
+        if kind.is_symlink() {
+            let mut target = Vec::new();
+            self.blobs.copy(&kept.blob, &mut target)?;
+            let found = held.read_link()?;
+            return Ok(kept.mode == Mode::Link && found.as_os_str().as_encoded_bytes() == target);
+        }
+        if !kind.is_file() || kept.mode == Mode::Link {
+            return Ok(false);
+        }
+        let mut other = Comparison { file: BufReader::new(File::open(held)?), is_same: true };
+        self.blobs.copy(&kept.blob, &mut other)?;
+        Ok(other.is_same && other.file.read(&mut [0])? == 0)
+    }
+
+    fn at(&self, name: &[u8]) -> PathBuf {
+        self.place.top.join(path(name))
+    }
+}
+
+/// Takes bytes and notes whether a file begins with them.
+struct Comparison {
+    file: BufReader<File>,
+    is_same: bool,
+}
+
+impl Write for Comparison {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut found = vec![0; bytes.len()];
+        self.is_same &= match self.file.read_exact(&mut found) {
+            Ok(()) => found == bytes,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+            Err(error) => return Err(error),
+        };
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether git reads from the file what it is to ignore.
+fn is_rule(name: &[u8]) -> bool {
+    file_name(name) == b".gitignore"
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn wrong(name: &[u8]) -> impl FnOnce(io::Error) -> GitError {
+    let path = path(name);
+    |error| GitError::Disk { path, error }
+}

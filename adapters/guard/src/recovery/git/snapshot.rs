@@ -1,0 +1,254 @@
+//! A state of a work tree: its files byte by byte, its index, and what is checked out.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::command::{Git, pieces};
+use super::error::GitError;
+use super::index::Scratch;
+use super::path::{is_safe, parents, path, quoted};
+use super::place::Place;
+
+/// How often a listing is made anew because files went away while they were read.
+const TRIES: u32 = 8;
+
+/// What kind of file it is, as far as git knows kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Plain,
+    Executable,
+    Link,
+}
+
+impl Mode {
+    /// As trees of git spell it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+        }
+    }
+
+    /// The kind of a file; none of what git cannot keep, as a pipe or a folder.
+    fn of(file: &Metadata) -> Option<Self> {
+        match file.file_type() {
+            kind if kind.is_symlink() => Some(Self::Link),
+            kind if kind.is_file() && is_executable(file) => Some(Self::Executable),
+            kind if kind.is_file() => Some(Self::Plain),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_file: &Metadata) -> bool {
+    false
+}
+
+/// A file that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub(super) mode: Mode,
+    /// The object with its bytes, or with the target of a link.
+    pub(super) blob: String,
+}
+
+/// Files by their paths from the top of the work tree.
+pub(super) type Files = BTreeMap<Vec<u8>, Kind>;
+
+/// The files that git lists: those in the index and those that are neither there nor ignored, as
+/// far as they are there; and repositories within the tree, which are let alone.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub(super) files: BTreeMap<Vec<u8>, Mode>,
+    pub(super) nested: Vec<PathBuf>,
+}
+
+/// Looks which files there are.
+pub(super) fn list(place: &Place) -> Result<Listed, GitError> {
+    let mut listed = Listed::default();
+    let others = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    for name in pieces(&place.git.run(&others)?) {
+        if let Some(folder) = name.strip_suffix(b"/") {
+            listed.nested.push(path(folder));
+            continue;
+        }
+        match look(&place.top, name)? {
+            Seen::File(mode) => {
+                listed.files.insert(name.to_owned(), mode);
+            }
+            // A submodule, which the index has by its name alone.
+            Seen::Folder if place.top.join(path(name)).join(".git").exists() => {
+                listed.nested.push(path(name));
+            }
+            // It is gone, or is one of those that git cannot keep.
+            Seen::Folder | Seen::Nothing | Seen::Blocked(_) | Seen::Other => {}
+        }
+    }
+    listed.nested.sort();
+    listed.nested.dedup();
+    Ok(listed)
+}
+
+/// What there is at a path.
+pub(super) enum Seen<'p> {
+    Nothing,
+    File(Mode),
+    Folder,
+    /// Nothing, since this part of the path is a file or a link.
+    Blocked(&'p [u8]),
+    /// A pipe, a device.
+    Other,
+}
+
+/// Looks what there is at `name`, through no link.
+pub(super) fn look<'p>(top: &Path, name: &'p [u8]) -> Result<Seen<'p>, GitError> {
+    for parent in parents(name) {
+        match metadata(top, parent)? {
+            None => return Ok(Seen::Nothing),
+            Some(folder) if folder.is_dir() => {}
+            Some(_) => return Ok(Seen::Blocked(parent)),
+        }
+    }
+    Ok(match metadata(top, name)? {
+        None => Seen::Nothing,
+        Some(file) if file.is_dir() => Seen::Folder,
+        Some(file) => Mode::of(&file).map_or(Seen::Other, Seen::File),
+    })
+}
+
+fn metadata(top: &Path, name: &[u8]) -> Result<Option<Metadata>, GitError> {
+    let file = path(name);
+    match top.join(&file).symlink_metadata() {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+        Err(error) => Err(GitError::Disk { path: file, error }),
+    }
+}
+
+/// Files as they are now, with their bytes in the repository.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) files: Files,
+    pub(super) nested: Vec<PathBuf>,
+}
+
+/// Puts the bytes of every file that git lists into the repository, and of every other that stands
+/// in the way of `target`.
+pub(super) fn take(place: &Place, target: Option<&Files>) -> Result<Taken, GitError> {
+    let mut tries = 1;
+    loop {
+        let mut listed = list(place)?;
+        for name in target.into_iter().flat_map(BTreeMap::keys) {
+            super::in_the_way::add(place, name, &mut listed)?;
+        }
+        match hash(place, &listed) {
+            Ok(files) => return Ok(Taken { files, nested: listed.nested }),
+            // Somebody else is at work in the tree: what is gone need not be kept.
+            Err(_) if tries < TRIES && list(place)?.files != listed.files => tries += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Puts the bytes of `listed` into the repository, without the filters that git has for line ends
+/// and large files: what comes back is what was there.
+fn hash(place: &Place, listed: &Listed) -> Result<Files, GitError> {
+    let (mut names, mut paths) = (Vec::new(), String::new());
+    let mut files = Files::new();
+    for (name, &mode) in &listed.files {
+        if mode == Mode::Link {
+            let blob = hash_link(place, name)?;
+            files.insert(name.clone(), Kind { mode, blob });
+        } else {
+            names.push((name, mode));
+            paths.push_str(&quoted(name));
+            paths.push('\n');
+        }
+    }
+    let command = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+    let ids = place.git.fed(&command, paths.as_bytes())?;
+    let ids = String::from_utf8_lossy(&ids);
+    for ((name, mode), id) in names.into_iter().zip(ids.lines()) {
+        files.insert(name.clone(), Kind { mode, blob: id.to_owned() });
+    }
+    Ok(files)
+}
+
+fn hash_link(place: &Place, name: &[u8]) -> Result<String, GitError> {
+    let file = path(name);
+    let target = fs::read_link(place.top.join(&file));
+    let target = target.map_err(|error| GitError::Disk { path: file, error })?;
+    let target = target.as_os_str().as_encoded_bytes();
+    let id = place.git.fed(&["hash-object", "-w", "--no-filters", "--stdin"], target)?;
+    Ok(super::command::text(&id))
+}
+
+/// A tree of git with `files`.
+pub(super) fn tree(place: &Place, files: &Files) -> Result<String, GitError> {
+    let mut lines = Vec::new();
+    for (name, Kind { mode, blob }) in files {
+        lines.extend_from_slice(format!("{} {blob} 0\t", mode.name()).as_bytes());
+        lines.extend_from_slice(name);
+        lines.push(0);
+    }
+    let index = Scratch::new(place);
+    let git = place.git.with_index(index.path());
+    git.fed(&["update-index", "-z", "--index-info"], &lines)?;
+    git.line(&["write-tree"])
+}
+
+/// The files of a commit or tree that was kept.
+pub(super) fn read(git: &Git, id: &str) -> Result<Files, GitError> {
+    let listing = git.run(&["ls-tree", "-r", "-z", "--full-tree", id])?;
+    pieces(&listing)
+        .map(|line| {
+            kept(line).ok_or_else(|| GitError::Damaged {
+                reference: id.to_owned(),
+                what: format!("the entry {:?}", String::from_utf8_lossy(line)),
+            })
+        })
+        .collect()
+}
+
+/// A line of a tree's listing: `mode type id TAB path`.
+fn kept(line: &[u8]) -> Option<(Vec<u8>, Kind)> {
+    let tab = line.iter().position(|&byte| byte == b'\t')?;
+    let (entry, name) = (line.get(..tab)?, line.get(tab + 1..)?);
+    let mut words = std::str::from_utf8(entry).ok()?.split(' ');
+    let (mode, _, blob) = (words.next()?, words.next()?, words.next()?);
+    let modes = [Mode::Plain, Mode::Executable, Mode::Link];
+    let mode = modes.into_iter().find(|known| known.name() == mode)?;
+    is_safe(name).then(|| (name.to_owned(), Kind { mode, blob: blob.to_owned() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_is_no_file_or_leads_out_is_not_read() {
+        let id = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+        for (line, mode) in [
+            (format!("100644 blob {id}\ta/b"), Some(Mode::Plain)),
+            (format!("100755 blob {id}\ta\tb"), Some(Mode::Executable)),
+            (format!("120000 blob {id}\ta"), Some(Mode::Link)),
+            (format!("160000 commit {id}\ta"), None),
+            (format!("100644 blob {id}\t../a"), None),
+            (format!("100644 blob {id}\t.git/hooks/post-checkout"), None),
+            (format!("100644 blob {id}"), None),
+        ] {
+            assert_eq!(kept(line.as_bytes()).map(|(_, kind)| kind.mode), mode, "{line}");
+        }
+    }
+}
