@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::fit::Rate;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::Wanted;
+use crate::start_over::StartOver;
 
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
     /// are not, the same
     Json(Json),
+    /// Keep what an agent did to a work tree of git, and put the tree back to where its run began
+    StartOver(StartOver),
     /// Stand between an MCP client and a server, and keep the model from calling its tools in loops
     Mcp(Mcp),
     /// Print the script by which a shell completes this command line
@@ -385,8 +388,8 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 8] {
-    ["scan", "eval", "tune", "presets", "json", "mcp", "completions", "man"]
+const fn command_names() -> [&'static str; 9] {
+    ["scan", "eval", "tune", "presets", "json", "start-over", "mcp", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {

@@ -31,6 +31,7 @@ mod score;
 mod sessions;
 mod setup;
 mod shown;
+mod start_over;
 mod tune;
 
 use std::process::{self, ExitCode};
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Tune(tune) => tune::run(&tune),
         Command::Presets(presets) => policies::run(&presets),
         Command::Json(json) => json::run(&json),
+        Command::StartOver(start_over) => start_over::run(&start_over),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // Whatever the server's was, which need not fit into an `ExitCode`.
             Ok(code) => process::exit(code),

@@ -166,10 +166,7 @@ impl GitWorkTree {
     /// If it cannot be kept, and then nothing is changed; or if the way breaks off, and then
     /// nothing is lost: a second call goes on, and [`restore`](Self::restore) goes back.
     pub fn start_over(&mut self) -> Result<WentBack, GitError> {
-        self.go_to(&kept::start(&self.run), |run| GitError::NoRun {
-            run: Some(run.run.clone()),
-            folder: run.place.top.clone(),
-        })
+        self.go_to(&kept::start(&self.run), Self::no_run)
     }
 
     /// Keeps what there is and goes to what is kept under `number`.
@@ -184,6 +181,27 @@ impl GitWorkTree {
         })
     }
 
+    /// What is kept as the start of the run.
+    ///
+    /// # Errors
+    ///
+    /// If somebody has removed it.
+    pub fn start(&self) -> Result<Kept, GitError> {
+        let reference = kept::start(&self.run);
+        let all = kept::all(&self.place.git)?;
+        let entry = all.into_iter().find(|entry| entry.reference == reference);
+        Ok(entry.ok_or_else(|| self.no_run())?.kept(&self.place))
+    }
+
+    /// Refuses what cannot be the name of a run.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot, with what could.
+    pub fn check_name(run: &str) -> Result<(), GitError> {
+        kept::check_name(run)
+    }
+
     /// The name of the run.
     pub fn run(&self) -> &str {
         &self.run
@@ -192,6 +210,10 @@ impl GitWorkTree {
     /// The top of the work tree.
     pub fn top(&self) -> &Path {
         &self.place.top
+    }
+
+    fn no_run(&self) -> GitError {
+        GitError::NoRun { run: Some(self.run.clone()), folder: self.place.top.clone() }
     }
 
     fn named(folder: &Path, run: &str) -> Result<Self, GitError> {

@@ -67,11 +67,11 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     unless(fs::create_dir(path), io::ErrorKind::AlreadyExists)
 }
 
-/// Makes a file where there is none, for `fill` to write to.
+/// Makes a file where there is none, for `write` to fill.
 pub(super) fn make_file<E: From<io::Error>>(
     path: &Path,
     mode: Mode,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), E> {
     step()?;
     let mut options = OpenOptions::new();
@@ -81,7 +81,7 @@ pub(super) fn make_file<E: From<io::Error>>(
     if mode == Mode::Executable {
         set_executable(path, true)?;
     }
-    fill(&mut file)?;
+    write(&mut file)?;
     Ok(())
 }
 

@@ -135,7 +135,8 @@ impl Entry {
     }
 }
 
-/// Refuses what cannot be the name of a run: it is a part of a ref.
+/// Refuses what cannot be the name of a run: it is a part of a ref, which must not end like the
+/// files with which git locks refs.
 pub(super) fn check_name(run: &str) -> Result<(), GitError> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = run.len() <= NAME_MAX
@@ -143,7 +144,7 @@ pub(super) fn check_name(run: &str) -> Result<(), GitError> {
         && run.ends_with(is_word)
         && run.chars().all(|c| is_word(c) || c == '-' || c == '.')
         && !run.contains("..")
-        && !run.ends_with(".lock");
+        && run.rsplit('.').next() != Some("lock");
     if is_name { Ok(()) } else { Err(GitError::RunName { name: run.to_owned() }) }
 }
 
@@ -246,7 +247,8 @@ mod tests {
             assert!(check_name(name).is_ok(), "{name}");
         }
         let long = "a".repeat(NAME_MAX + 1);
-        for name in ["", "-a", ".a", "a.", "a-", "a b", "a/b", "a..b", "a.lock", "é", "a\n", &long]
+        for name in
+            ["", "-a", ".a", "a.", "a-", "a b", "a/b", "a..b", "a.lock", "lock", "é", "a\n", &long]
         {
             assert!(check_name(name).is_err(), "{name:?}");
         }

@@ -1,0 +1,202 @@
+//! What `unstuck start-over` says.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anstyle::Style;
+use serde::Serialize;
+use unstuck::{GitError, Kept, WentBack};
+
+use crate::machine::escaped;
+use crate::shown::{counted, plain};
+
+/// The version of the output's shape. A field that is added does not change it.
+const SCHEMA: u32 = 1;
+
+/// How many digits of a commit a person needs.
+const DIGITS: usize = 12;
+
+const STRONG: Style = Style::new().bold();
+
+/// What is wrong, with the option that helps where one does.
+pub(super) fn error(error: &GitError) -> String {
+    match error {
+        GitError::AlreadyBegun { run } => {
+            format!("the run {run} was begun before: give another name, or --again for a new start")
+        }
+        GitError::NoRun { run: None, .. } => {
+            format!("{error}: unstuck start-over begin does that")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// That a run begins.
+pub(super) fn begun(start: &Kept) -> String {
+    format!(
+        "The run {} begins here, with {}.\nKept under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
+        start.run,
+        checked_out(start.branch.as_deref(), start.head.as_deref()),
+        start.reference
+    )
+}
+
+/// What became of a work tree.
+pub(super) fn went_back(went: &WentBack) -> String {
+    let WentBack { to, reference, .. } = went;
+    let place = match to.number {
+        None => format!("at the start of {}, begun {}", to.run, ago(to.time)),
+        Some(number) => format!("at {number} of {}, kept {}", to.run, ago(to.time)),
+    };
+    if !went.is_change() && went.left.is_empty() {
+        return format!("Nothing has changed: the work tree is {place}.\n");
+    }
+    let files = match went.files() {
+        files if files.is_empty() => "no file is another".to_owned(),
+        files => files,
+    };
+    let mut text = format!("Back {place}: {files}.\n");
+    // Writing to a string cannot fail.
+    if went.has_moved() {
+        let is = checked_out(to.branch.as_deref(), to.head.as_deref());
+        let was = checked_out(went.branch.as_deref(), went.head.as_deref());
+        let _ = writeln!(text, "Checked out again: {is}; before: {was}.");
+    }
+    if went.was_staged {
+        text.push_str("What is staged is what was staged there.\n");
+    }
+    let _ = writeln!(
+        text,
+        "What was there is kept under {reference}; to get it back:\n  \
+         unstuck start-over restore {} --run {}",
+        went.number, went.run,
+    );
+    text.push_str(&named("Left as it is, since it was being changed", &went.left));
+    text.push_str(&named("Left alone, a repository of its own", &went.nested));
+    text
+}
+
+/// A line for each of `paths`.
+fn named(what: &str, paths: &[PathBuf]) -> String {
+    let line = |path: &PathBuf| format!("{what}: {}\n", plain(&path.display().to_string()));
+    paths.iter().map(line).collect()
+}
+
+/// All that is kept, as a person reads it.
+pub(super) fn list(kept: &[Kept]) -> String {
+    if kept.is_empty() {
+        return "No run was begun here: unstuck start-over begin does that.\n".to_owned();
+    }
+    let mut text = String::new();
+    for kept in kept {
+        let elsewhere = if kept.is_here { "" } else { ", in another work tree" };
+        let when = ago(kept.time);
+        let what = checked_out(kept.branch.as_deref(), kept.head.as_deref());
+        // Writing to a string cannot fail.
+        let _ = match kept.number {
+            None => writeln!(
+                text,
+                "{STRONG}{}{STRONG:#}  begun {when}{elsewhere}, with {what}",
+                kept.run
+            ),
+            Some(number) => writeln!(text, "  {number}  kept {when}, with {what}"),
+        };
+    }
+    let last = kept.iter().rfind(|kept| kept.number.is_some());
+    if let Some(Kept { run, reference, .. }) = last {
+        let _ = writeln!(text, "To see one: git diff refs/unstuck/{run}/start {reference}");
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct KeptLine<'a> {
+    schema: u32,
+    run: &'a str,
+    /// Null for the start.
+    number: Option<u32>,
+    r#ref: &'a str,
+    commit: &'a str,
+    /// Seconds since 1970.
+    time: u64,
+    branch: Option<&'a str>,
+    head: Option<&'a str>,
+    /// Whether it is of the work tree that was asked.
+    here: bool,
+}
+
+/// All that is kept, as a program reads it.
+pub(super) fn lines(kept: &[Kept]) -> String {
+    let line = |kept: &Kept| {
+        let line = serde_json::to_string(&KeptLine {
+            schema: SCHEMA,
+            run: &kept.run,
+            number: kept.number,
+            r#ref: &kept.reference,
+            commit: &kept.commit,
+            time: kept.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            branch: kept.branch.as_deref(),
+            head: kept.head.as_deref(),
+            here: kept.is_here,
+        });
+        // Lines of numbers and strings have no way to fail.
+        escaped(line.unwrap_or_default()) + "\n"
+    };
+    kept.iter().map(line).collect()
+}
+
+/// What is checked out, as in "main at 0123456789ab".
+fn checked_out(branch: Option<&str>, head: Option<&str>) -> String {
+    let commit = head.map(|id| id.get(..DIGITS).unwrap_or(id));
+    match (branch.map(plain), commit) {
+        (Some(branch), Some(commit)) => format!("{branch} at {commit}"),
+        (Some(branch), None) => format!("{branch} without a commit"),
+        (None, Some(commit)) => format!("no branch, at {commit}"),
+        (None, None) => "nothing".to_owned(),
+    }
+}
+
+/// How long ago that was. A clock that was set back makes it now.
+fn ago(time: SystemTime) -> String {
+    age(time.elapsed().unwrap_or_default().as_secs())
+}
+
+/// So many seconds ago, in the largest unit that is whole.
+fn age(seconds: u64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let fits = units.into_iter().find(|&(unit, _)| seconds >= unit);
+    fits.map_or_else(
+        || "just now".to_owned(),
+        |(unit, name)| {
+            let n = usize::try_from(seconds / unit).unwrap_or(usize::MAX);
+            format!("{} ago", counted(n, name))
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_the_largest_unit_that_is_whole() {
+        for (seconds, expected) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (7_150, "1 hour ago"),
+            (172_830, "2 days ago"),
+        ] {
+            assert_eq!(age(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_checked_out_is_a_branch_or_a_commit_or_both() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(checked_out(Some("main"), Some(id)), "main at 0123456789ab");
+        assert_eq!(checked_out(Some("a\u{202e}b"), None), "a\u{fffd}b without a commit");
+        assert_eq!(checked_out(None, Some("01")), "no branch, at 01");
+    }
+}
