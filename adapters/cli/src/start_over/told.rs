@@ -72,6 +72,10 @@ pub(super) fn went_back(went: &WentBack) -> String {
          unstuck start-over restore {} --run {}",
         went.number, went.run,
     );
+    if went.uncovered > 0 {
+        let files = counted(went.uncovered, "file");
+        let _ = writeln!(text, "Left alone since it was ignored, and is so no longer: {files}");
+    }
     text.push_str(&named("Left as it is, since it was being changed", &went.left));
     text.push_str(&named("Left alone, a repository of its own", &went.nested));
     text

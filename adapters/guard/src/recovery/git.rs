@@ -45,6 +45,8 @@ use super::{Recovery, RecoveryError, Undone};
 /// it is.
 ///
 /// What is ignored is left alone, unless it stands where a file has to go; then it is kept first.
+/// Where the start has no such rule, it is ignored no longer: [`WentBack::uncovered`] counts that,
+/// and a second call keeps and removes it.
 /// Repositories within the tree (submodules are some) are left alone, and [`WentBack::nested`]
 /// names them. Folders with nothing in them, permissions other than to execute, and marks of `git
 /// add --intent-to-add` are not kept.
@@ -285,6 +287,7 @@ impl GitWorkTree {
             branch: now.state.head.branch_name(),
             head: now.state.head.commit.clone(),
             left: figures.left.into_iter().collect(),
+            uncovered: figures.uncovered,
             nested: now.nested.clone(),
         })
     }

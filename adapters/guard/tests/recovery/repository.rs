@@ -79,7 +79,8 @@ impl Repository {
     /// What is checked out and what is staged.
     pub(crate) fn staged(&self) -> String {
         let head = fs::read_to_string(self.top().join(".git/HEAD")).expect("a head");
-        let commit = self.git(["rev-parse", "--revs-only", "HEAD", "--"]);
+        let branch = head.trim().trim_start_matches("ref: ");
+        let commit = self.git(["for-each-ref", "--format=%(objectname)", branch]);
         format!("{head}{commit}{}", self.git(["ls-files", "-z", "--stage"]))
     }
 }

@@ -19,6 +19,7 @@ pub(super) struct Figures {
     pub(super) returned: usize,
     pub(super) removed: usize,
     pub(super) left: BTreeSet<PathBuf>,
+    pub(super) uncovered: usize,
 }
 
 /// The way of the files of a work tree from `now`, which is kept, to `target`.
@@ -57,6 +58,10 @@ impl<'w> Way<'w> {
             self.remove(&names)?;
         }
         target.keys().filter(|name| !is_rule(name)).try_for_each(|name| self.put(name))?;
+        let listed = list(self.place)?.files;
+        let others = listed.keys().filter(|name| !target.contains_key(*name));
+        self.figures.uncovered =
+            others.filter(|name| !self.figures.left.contains(&path(name))).count();
         Ok(self.figures)
     }
 

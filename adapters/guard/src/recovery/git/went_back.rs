@@ -32,6 +32,8 @@ pub struct WentBack {
     /// Files that were left as they are, since they changed meanwhile or something new stood in the
     /// way.
     pub left: Vec<PathBuf>,
+    /// How many files were ignored, and so left alone, and are not ignored any more.
+    pub uncovered: usize,
     /// Repositories within the tree, which were left alone.
     pub nested: Vec<PathBuf>,
 }
@@ -77,7 +79,7 @@ impl From<WentBack> for Undone {
         match (went.branch == went.to.branch, went.head == went.to.head) {
             (true, true) => {}
             (true, false) => parts.push("your commits taken off the branch".to_owned()),
-            (false, _) => parts.push("the first branch checked out".to_owned()),
+            (false, _) => parts.push("its branch checked out again".to_owned()),
         }
         if went.was_staged {
             parts.push("what you staged taken back".to_owned());

@@ -1,0 +1,171 @@
+//! What git would change, hide or refuse comes back byte by byte, and what is not kept stays.
+
+use std::path::Path;
+
+use unstuck::{GitError, GitWorkTree};
+
+use crate::repository::{Content, Repository, git};
+
+/// A repository in which git converts what it can.
+fn converting() -> Repository {
+    let repository = Repository::new();
+    repository.git(["config", "core.autocrlf", "true"]);
+    repository.git(["config", "filter.shout.clean", "tr a-z A-Z"]);
+    repository.git(["config", "filter.shout.smudge", "tr A-Z a-z"]);
+    repository.git(["config", "filter.shout.required", "true"]);
+    let attributes =
+        "*.sh text eol=lf\n*.big filter=shout\n*.id ident\n*.16 working-tree-encoding=UTF-16\n";
+    repository.write(".gitattributes", attributes);
+    repository
+}
+
+#[test]
+fn neither_line_ends_nor_filters_change_a_byte() {
+    let repository = converting();
+    let names = ["a.txt", "a.sh", "a.big", "a.id"];
+    for name in names {
+        repository.write(name, "one\n$Id$\n");
+    }
+    repository.commit();
+    for name in names {
+        repository.write(name, "one\r\ntwo\n$Id: x $ MiXed \r");
+    }
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    for name in names {
+        repository.write(name, "three\r\n");
+    }
+    repository.write("a.16", [0xFE, 0xFF, 0x00]);
+    repository.remove("a.big");
+    // From here on git itself would refuse most of them.
+    repository.git(["config", "core.safecrlf", "true"]);
+    let end = repository.files();
+    tree.start_over().expect("the start");
+    assert_eq!(repository.files(), start);
+    tree.restore(1).expect("the end");
+    assert_eq!(repository.files(), end);
+}
+
+#[test]
+fn no_hook_of_the_user_runs() {
+    let repository = Repository::new();
+    repository.write("a", "a");
+    repository.commit();
+    for hook in ["post-checkout", "reference-transaction", "post-index-change", "pre-commit"] {
+        let path = Path::new(".git/hooks").join(hook);
+        repository.write(&path, "#!/bin/sh\necho ran >> hook-ran\n");
+        crate::repository::set_executable(&repository.top().join(path), true);
+    }
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("b", "b");
+    tree.start_over().expect("the start");
+    assert_eq!(repository.files().into_keys().collect::<Vec<_>>(), [Path::new("a")]);
+}
+
+#[test]
+fn what_is_ignored_is_left_alone() {
+    let repository = Repository::new();
+    repository.write(".gitignore", "*.o\nbuild/\n");
+    repository.write("a.o", "at the start");
+    repository.commit();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("a.o", "since");
+    repository.write("build/b", "since");
+    let end = repository.files();
+    assert!(!tree.start_over().expect("the start").is_change());
+    assert_eq!(repository.files(), end);
+}
+
+#[test]
+fn what_was_kept_and_is_ignored_by_now_comes_back_and_is_not_lost() {
+    let repository = Repository::new();
+    repository.write("log", "at the start");
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write(".gitignore", "log\n");
+    repository.write("log", "since");
+    let end = repository.files();
+    tree.start_over().expect("the start");
+    assert_eq!(repository.files(), start);
+    tree.restore(1).expect("the end");
+    assert_eq!(repository.files(), end);
+}
+
+#[test]
+fn what_was_ignored_and_is_not_by_now_stays() {
+    let repository = Repository::new();
+    repository.write(".gitignore", "secret\n*.o\n");
+    repository.write("secret", "at the start");
+    repository.write("sub/a.o", "at the start");
+    repository.commit();
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write(".gitignore", "\n");
+    repository.write("sub/.gitignore", "!*.o\n");
+    repository.git(["add", "-A"]);
+    tree.start_over().expect("the start");
+    assert_eq!(repository.files(), start);
+}
+
+/// A repository in which there is another one, with a file in it.
+fn nesting(name: &str) -> Repository {
+    let repository = Repository::new();
+    repository.write("a", "a");
+    repository.commit();
+    repository.write(Path::new(name).join("inside"), "inside");
+    git(&repository.top().join(name), ["init", "-q"]);
+    repository
+}
+
+#[test]
+fn a_repository_within_the_tree_is_left_alone_and_named() {
+    let repository = nesting("vendor/it");
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("vendor/it/inside", "changed");
+    repository.write("vendor/other", "new");
+    let went = tree.start_over().expect("the start");
+    assert_eq!(went.nested, [Path::new("vendor/it")]);
+    let inside = &repository.files()[Path::new("vendor/it/inside")];
+    assert_eq!(*inside, Content::File { executable: false, bytes: b"changed".to_vec() });
+    assert!(!repository.top().join("vendor/other").exists());
+}
+
+#[test]
+fn a_repository_that_stands_where_a_file_has_to_go_is_refused() {
+    let repository = Repository::new();
+    repository.write("it", "a file");
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.remove("it");
+    repository.write("it/inside", "inside");
+    repository.write("b", "b");
+    git(&repository.top().join("it"), ["init", "-q"]);
+    let end = repository.files();
+    let error = tree.start_over().expect_err("something in the way");
+    assert!(
+        matches!(&error, GitError::InTheWay { path, .. } if path == Path::new("it")),
+        "{error}"
+    );
+    assert_eq!(repository.files(), end);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    let elsewhere = Repository::new();
+    elsewhere.write("file", "elsewhere");
+    let before = elsewhere.files();
+    let repository = Repository::new();
+    repository.write("folder/file", "at the start");
+    repository.write("folder/other", "at the start");
+    repository.commit();
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.remove("folder");
+    symlink(elsewhere.top(), repository.top().join("folder")).expect("a link");
+    let end = repository.files();
+    tree.start_over().expect("the start");
+    assert_eq!((repository.files(), elsewhere.files()), (start, before.clone()));
+    tree.restore(1).expect("the end");
+    assert_eq!((repository.files(), elsewhere.files()), (end, before));
+}
