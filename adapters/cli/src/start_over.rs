@@ -16,8 +16,7 @@ const NAME: &str = "start-over";
 const KEPT: &str = "Files in git's index and those that are neither there nor ignored are kept byte \
                     by byte, with what is staged, the branch and its commit, under refs/unstuck in \
                     the repository. Ignored files and repositories within the tree are left alone. \
-                    To forget a run: git for-each-ref --format='delete %(refname)' \
-                    refs/unstuck/RUN | git update-ref --stdin";
+                    A run is forgotten when its refs are removed.";
 
 const EXIT_CODES: &str = "Exit codes: 0 all is done, 1 all but for files that were being changed \
                           meanwhile, 3 no work tree of git, run or number like that, 4 the work \

@@ -50,7 +50,10 @@ pub(super) fn went_back(went: &WentBack) -> String {
         Some(number) => format!("at {number} of {}, kept {}", to.run, ago(to.time)),
     };
     if !went.is_change() && went.left.is_empty() {
-        return format!("Nothing has changed: the work tree is {place}.\n");
+        return format!(
+            "Nothing has changed: the work tree is {place}. It is kept all the same, under \
+             {reference}.\n"
+        );
     }
     let files = match went.files() {
         files if files.is_empty() => "no file is another".to_owned(),
@@ -64,7 +67,7 @@ pub(super) fn went_back(went: &WentBack) -> String {
         let _ = writeln!(text, "Checked out again: {is}; before: {was}.");
     }
     if went.was_staged {
-        text.push_str("What is staged is what was staged there.\n");
+        text.push_str("What is staged went back, too.\n");
     }
     let _ = writeln!(
         text,
@@ -109,7 +112,10 @@ pub(super) fn list(kept: &[Kept]) -> String {
     }
     let last = kept.iter().rfind(|kept| kept.number.is_some());
     if let Some(Kept { run, reference, .. }) = last {
-        let _ = writeln!(text, "To see one: git diff refs/unstuck/{run}/start {reference}");
+        let _ = writeln!(
+            text,
+            "To see what was changed: git diff refs/unstuck/{run}/start {reference}"
+        );
     }
     text
 }

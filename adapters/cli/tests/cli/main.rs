@@ -23,6 +23,7 @@ mod refitted;
 mod schema;
 mod sessions;
 mod shown;
+mod start_over;
 mod tune;
 mod warnings;
 mod wording;

@@ -1,0 +1,272 @@
+//! `unstuck start-over` on real repositories. These tests need the program git.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::harness::{Folder, Ran, program, unstuck};
+
+/// Git in `folder`, with nobody's settings.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b.c", "-C"]).arg(folder);
+    let output = command.args(arguments).output().expect("these tests need the program git");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+/// A repository with one commit, of the file `a`.
+fn repository() -> Folder {
+    let folder = Folder::new();
+    git(folder.path(), &["init", "-q"]);
+    git(folder.path(), &["symbolic-ref", "HEAD", "refs/heads/main"]);
+    folder.file("a", "at the start\n");
+    git(folder.path(), &["add", "a"]);
+    git(folder.path(), &["commit", "-q", "-m", "a commit"]);
+    folder
+}
+
+/// What an agent does to it.
+fn edit(folder: &Folder) {
+    folder.file("a", "since\n");
+    git(folder.path(), &["commit", "-q", "-a", "-m", "by the agent"]);
+    folder.file("b", "new\n");
+    git(folder.path(), &["add", "b"]);
+    folder.file("c/d", "new, and not staged\n");
+}
+
+/// Runs `unstuck start-over` with these words in `folder`.
+fn start_over(folder: &Path, words: &[&str]) -> Ran {
+    let mut command = program();
+    command.current_dir(folder).arg("start-over").args(words);
+    Ran::of(command.output().expect("a program that starts"))
+}
+
+/// What it says, with names for the commits `known`.
+fn told(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
+    let Ran { exit, mut out, err } = start_over(folder, words);
+    for (commit, name) in known {
+        out = out.replace(&commit[..12], name);
+    }
+    format!("$ unstuck start-over {}\n{out}{err}exit {exit}\n\n", words.join(" "))
+}
+
+/// Every file below `folder` but git's own.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_file() {
+            files.insert(path.clone(), fs::read(path).expect("a file"));
+        } else if !path.ends_with(".git") {
+            files.extend(self::files(&path));
+        }
+    }
+    files
+}
+
+#[test]
+fn a_person_begins_a_run_undoes_it_and_brings_it_back() {
+    let folder = repository();
+    let top = folder.path();
+    let first = git(top, &["rev-parse", "HEAD"]);
+    let start = files(top);
+    let mut text = told(top, &["begin"], &[(&first, "<first>")]);
+    edit(&folder);
+    let second = git(top, &["rev-parse", "HEAD"]);
+    let known = [(&*first, "<first>"), (&*second, "<second>")];
+    let end = files(top);
+    text += &told(top, &["now"], &known);
+    assert_eq!(files(top), start);
+    text += &told(top, &["now"], &known);
+    text += &told(top, &["list"], &known);
+    text += &told(top, &["restore", "1"], &known);
+    assert_eq!(files(top), end);
+    assert_eq!(git(top, &["status", "--porcelain"]), "A  b\n?? c/");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn help() {
+    let pages = ["--help", "begin --help", "now --help", "list --help", "restore --help"];
+    let page = |words: &str| unstuck(["start-over"].into_iter().chain(words.split(' '))).out;
+    insta::assert_snapshot!(pages.map(page).join("\n"));
+}
+
+#[test]
+fn a_program_gets_a_line_for_each_state() {
+    let folder = repository();
+    let top = folder.path();
+    assert_eq!(start_over(top, &["list", "--format", "jsonl"]).out, "");
+    start_over(top, &["begin", "--run", "r"]);
+    edit(&folder);
+    let end = git(top, &["rev-parse", "HEAD"]);
+    start_over(top, &["now"]);
+    let lines = start_over(top, &["list", "--format", "jsonl"]).lines();
+    assert_eq!(lines.len(), 2);
+    let [start, kept] = [&lines[0], &lines[1]];
+    assert_eq!((&start["number"], &start["ref"]), (&().into(), &"refs/unstuck/r/start".into()));
+    assert_eq!((&kept["number"], &kept["ref"]), (&1.into(), &"refs/unstuck/r/1".into()));
+    for line in &lines {
+        assert_eq!((&line["schema"], &line["run"]), (&1.into(), &"r".into()));
+        assert_eq!((&line["branch"], &line["here"]), (&"main".into(), &true.into()));
+        assert!(line["time"].as_u64() >= start["time"].as_u64());
+        let reference = line["ref"].as_str().expect("a ref");
+        assert_eq!(line["commit"], git(top, &["rev-parse", reference]));
+    }
+    assert_eq!(
+        (&start["head"], &kept["head"]),
+        (&git(top, &["rev-parse", "HEAD"]).into(), &end.into())
+    );
+}
+
+#[test]
+fn a_run_is_named_or_the_last_and_begun_once() {
+    let folder = repository();
+    let top = folder.path();
+    assert_eq!(start_over(top, &["begin", "--run", "r"]).exit, 0);
+    let twice = start_over(top, &["begin", "--run", "r"]);
+    assert_eq!((twice.exit, twice.err.contains("--again")), (4, true), "{}", twice.err);
+    assert_eq!(start_over(top, &["begin", "--run", "r", "--again"]).exit, 0);
+    assert!(start_over(top, &["begin"]).out.contains("run-1"));
+    assert!(start_over(top, &["begin"]).out.contains("run-2"));
+    assert!(start_over(top, &["now"]).out.contains("run-2"));
+    let below = folder.file("below/file", "").with_file_name("");
+    let named = start_over(Path::new("/"), &["now", "--run", "r", below.to_str().expect("UTF-8")]);
+    assert_eq!(named.exit, 0, "{}", named.err);
+    assert!(named.out.contains("start of r,"), "{}", named.out);
+    let only = start_over(top, &["list", "--run", "r", "--format", "jsonl"]).lines();
+    assert_eq!(only.len(), 3);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_would_be_right() {
+    let outside = Folder::new();
+    let folder = repository();
+    let top = folder.path();
+    for (place, words, exit, said) in [
+        (outside.path(), &["begin"][..], 3, "no work tree of git"),
+        (outside.path(), &["now"], 3, "no work tree of git"),
+        (outside.path(), &["list"], 3, "no work tree of git"),
+        (top, &["begin", "missing"], 3, "missing"),
+        (top, &["now"], 3, "start-over begin"),
+        (top, &["restore", "1"], 3, "start-over begin"),
+        (top, &["now", "--run", "other"], 3, "no run other"),
+        (top, &["list", "--run", "other"], 3, "no run other"),
+        (top, &[], 64, "Usage"),
+        (top, &["begin", "--run", "a/b"], 64, "letters, digits"),
+        (top, &["begin", "--again"], 64, "--run"),
+        (top, &["begin", ".", "."], 64, "Usage"),
+        (top, &["restore"], 64, "<N>"),
+        (top, &["restore", "0"], 64, "0"),
+        (top, &["restore", "start"], 64, "start"),
+        (top, &["list", "--format", "xml"], 64, "jsonl"),
+    ] {
+        let ran = start_over(place, words);
+        assert_eq!((ran.exit, &*ran.out), (exit, ""), "{words:?}: {}", ran.err);
+        assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
+    }
+    start_over(top, &["begin"]);
+    let ran = start_over(top, &["restore", "7"]);
+    assert_eq!((ran.exit, ran.err.contains("number 7")), (3, true), "{}", ran.err);
+    folder.file(".git/MERGE_HEAD", "");
+    let before = files(top);
+    for words in [&["begin"][..], &["now"]] {
+        let ran = start_over(top, words);
+        assert_eq!((ran.exit, ran.err.contains("git merge --abort")), (4, true), "{}", ran.err);
+    }
+    assert_eq!(files(top), before);
+}
+
+#[test]
+fn without_git_it_is_said_that_git_is_missing() {
+    let (folder, nothing) = (repository(), Folder::new());
+    let mut command = program();
+    command.current_dir(folder.path()).env("PATH", nothing.path()).args(["start-over", "begin"]);
+    let ran = Ran::of(command.output().expect("a program that starts"));
+    assert_eq!((ran.exit, ran.err.contains("install it")), (4, true), "{}", ran.err);
+}
+
+#[test]
+fn the_surroundings_of_a_hook_lead_nowhere_else() {
+    let (folder, other) = (repository(), repository());
+    let before = files(other.path());
+    for words in [&["begin"][..], &["now"]] {
+        edit(&folder);
+        let mut command = program();
+        command.current_dir(folder.path()).arg("start-over").args(words);
+        command.env("GIT_DIR", other.path().join(".git")).env("GIT_WORK_TREE", other.path());
+        command.env("GIT_INDEX_FILE", other.path().join(".git/index"));
+        let ran = Ran::of(command.output().expect("a program that starts"));
+        assert_eq!(ran.exit, 0, "{}", ran.err);
+    }
+    assert_eq!(files(other.path()), before);
+    assert_eq!(git(other.path(), &["for-each-ref", "refs/unstuck"]), "");
+}
+
+/// A program `git` that kills whoever runs it, once it has done its work for the `at`th time.
+#[cfg(unix)]
+fn deadly(folder: &Folder, at: usize) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = std::env::var_os("PATH").expect("a path");
+    let mut folders = std::env::split_paths(&path).map(|folder| folder.join("git"));
+    let real = folders.find(|git| git.is_file()).expect("these tests need the program git");
+    let count = folder.file("bin/count", "");
+    let script = format!(
+        "#!/bin/sh\n{real:?} \"$@\"\nended=$?\necho >> {count:?}\n\
+         if [ $(wc -l < {count:?}) -eq {at} ]; then kill -9 $PPID; fi\nexit $ended\n"
+    );
+    let script = folder.file("bin/git", script);
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("one's own file");
+    let mut path = std::ffi::OsString::from(script.parent().expect("a folder"));
+    path.push(":/usr/bin:/bin");
+    path.into()
+}
+
+/// What is kept under numbers: paths and bytes.
+#[cfg(unix)]
+fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
+    let mut kept = BTreeMap::<_, Vec<_>>::new();
+    for reference in git(top, &["for-each-ref", "--format=%(refname)", "refs/unstuck"]).lines() {
+        if reference.ends_with("start") {
+            continue;
+        }
+        for name in git(top, &["ls-tree", "-r", "--name-only", reference]).lines() {
+            let bytes = git(top, &["cat-file", "blob", &format!("{reference}:{name}")]);
+            kept.entry(top.join(name)).or_default().push((bytes + "\n").into_bytes());
+        }
+    }
+    kept
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_lost_if_it_is_killed_after_any_step_of_git() {
+    let (mut at, mut is_killed) = (0, true);
+    while is_killed {
+        at += 1;
+        let (folder, bin) = (repository(), Folder::new());
+        let top = folder.path();
+        assert_eq!(start_over(top, &["begin"]).exit, 0);
+        let start = files(top);
+        edit(&folder);
+        let end = files(top);
+        let mut command = program();
+        command.current_dir(top).env("PATH", deadly(&bin, at)).args(["start-over", "now"]);
+        is_killed = command.output().expect("a program that starts").status.code().is_none();
+        let (there, kept) = (files(top), kept(top));
+        for (name, bytes) in &end {
+            let is_kept = kept.get(name).is_some_and(|versions| versions.contains(bytes));
+            assert!(is_kept || there.get(name) == Some(bytes), "{at}: lost {}", name.display());
+        }
+        let ran = start_over(top, &["now"]);
+        assert_eq!((ran.exit, files(top)), (0, start), "{at}: {}", ran.err);
+        assert_eq!(git(top, &["status", "--porcelain"]), "", "{at}");
+        let ran = start_over(top, &["restore", "1"]);
+        assert_eq!((ran.exit, files(top)), (0, end), "{at}: {}", ran.err);
+    }
+    // Fewer would mean that another git ran than the one that kills.
+    assert!(at > 15, "{at}");
+}
