@@ -249,20 +249,26 @@ impl GitWorkTree {
         reference: &str,
         missing: impl FnOnce(&Self) -> GitError,
     ) -> Result<WentBack, GitError> {
-        let entries = kept::all(&self.place.git)?;
-        let found = entries.into_iter().find(|entry| entry.reference == reference);
-        let entry = found.ok_or_else(|| missing(self))?;
-        if entry.state.work_tree != self.place.name {
-            return Err(GitError::OtherWorkTree { run: self.run.clone() });
-        }
-        let files = snapshot::read(&self.place.git, &entry.commit)?;
-        let target = Target { entry, files };
+        let target = self.target(reference)?.ok_or_else(|| missing(self))?;
         let present = self.keep(Some(&target), &format!("{}, before it went back", self.run))?;
         let number = kept::number(&self.place.git, &self.run, &present.commit)?;
         self.go(&present, &target, number).map_err(|why| GitError::Midway {
             reference: kept::numbered(&self.run, number),
             why: Box::new(why),
         })
+    }
+
+    /// What is kept under `reference`, if anything is.
+    fn target(&self, reference: &str) -> Result<Option<Target>, GitError> {
+        let entries = kept::all(&self.place.git)?;
+        let Some(entry) = entries.into_iter().find(|entry| entry.reference == reference) else {
+            return Ok(None);
+        };
+        if entry.state.work_tree != self.place.name {
+            return Err(GitError::OtherWorkTree { run: self.run.clone() });
+        }
+        let files = snapshot::read(&self.place.git, &entry.commit)?;
+        Ok(Some(Target { entry, files }))
     }
 
     /// Goes from what there is, which is kept under `number`, to `target`.

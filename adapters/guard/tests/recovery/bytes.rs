@@ -1,6 +1,6 @@
 //! What git would change, hide or refuse comes back byte by byte, and what is not kept stays.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use unstuck::{GitError, GitWorkTree};
 
@@ -168,4 +168,46 @@ fn a_link_is_not_followed() {
     assert_eq!((repository.files(), elsewhere.files()), (start, before.clone()));
     tree.restore(1).expect("the end");
     assert_eq!((repository.files(), elsewhere.files()), (end, before));
+}
+
+/// Names that a careless program stumbles over, as far as the system has them.
+fn odd_names() -> Vec<PathBuf> {
+    #[cfg(not(unix))]
+    let names: [&[u8]; 2] = [b"-rf", b"a b.txt"];
+    #[cfg(unix)]
+    let names: [&[u8]; 7] =
+        [b"-rf", b"a\nb", b"\"q\\", b"\xff\xfe", b":(top)x", b"tab\tin/ \x01", "\u{e4}".as_bytes()];
+    names.into_iter().map(odd_name).collect()
+}
+
+#[cfg(unix)]
+fn odd_name(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    Path::new(std::ffi::OsStr::from_bytes(bytes)).to_owned()
+}
+
+#[cfg(not(unix))]
+fn odd_name(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+#[test]
+fn a_name_may_be_anything() {
+    let repository = Repository::new();
+    for name in odd_names() {
+        repository.write(name, "at the start");
+    }
+    repository.git(["add", "-A"]);
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    for name in odd_names() {
+        repository.write(&name, "since");
+        repository.write(Path::new("new").join(name), "since");
+    }
+    let end = repository.files();
+    let went = tree.start_over().expect("the start");
+    assert_eq!(repository.files(), start);
+    assert_eq!((went.changed, went.removed), (odd_names().len(), odd_names().len()));
+    tree.restore(1).expect("the end");
+    assert_eq!(repository.files(), end);
 }

@@ -118,10 +118,14 @@ proptest! {
         since in prop::collection::vec(edit(), 0..12),
     ) {
         let repository = Repository::new();
-        before.iter().for_each(|edit| apply(&repository, edit));
+        for edit in &before {
+            apply(&repository, edit);
+        }
         let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
         let start = (kept(&repository), repository.staged());
-        since.iter().for_each(|edit| apply(&repository, edit));
+        for edit in &since {
+            apply(&repository, edit);
+        }
         let (end, end_staged) = (kept(&repository), repository.staged());
         let all = repository.files();
 

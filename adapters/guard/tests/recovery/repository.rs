@@ -164,27 +164,6 @@ pub(crate) fn set_executable(path: &Path, executable: bool) {
 #[cfg(not(unix))]
 pub(crate) fn set_executable(_path: &Path, _executable: bool) {}
 
-/// Names that a careless program stumbles over, as far as the system has them.
-pub(crate) fn odd_names() -> Vec<PathBuf> {
-    #[cfg(not(unix))]
-    let names: [&[u8]; 2] = [b"-rf", b"a b.txt"];
-    #[cfg(unix)]
-    let names: [&[u8]; 7] =
-        [b"-rf", b"a\nb", b"\"q\\", b"\xff\xfe", b":(top)x", b"tab\tin/ \x01", "\u{e4}".as_bytes()];
-    names.into_iter().map(odd_name).collect()
-}
-
-#[cfg(unix)]
-fn odd_name(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    Path::new(OsStr::from_bytes(bytes)).to_owned()
-}
-
-#[cfg(not(unix))]
-fn odd_name(bytes: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(bytes).into_owned().into()
-}
-
 /// A repository with something of every kind, where a run can begin.
 pub(crate) fn beginning() -> Repository {
     let repository = Repository::new();
@@ -202,9 +181,6 @@ pub(crate) fn beginning() -> Repository {
     repository.git(["add", "staged"]);
     repository.write("untracked", "untracked at the start\n");
     repository.write("ignored.o", "ignored\n");
-    for name in odd_names() {
-        repository.write(name, "odd\n");
-    }
     repository
 }
 
@@ -232,8 +208,4 @@ pub(crate) fn edits(repository: &Repository) {
     repository.write("new/deep/file", "new\n");
     repository.remove("link");
     link(Path::new("nowhere"), &top.join("link"));
-    for name in odd_names() {
-        repository.write(&name, "odd, and changed\n");
-        repository.write(Path::new("odd").join(name), "new\n");
-    }
 }

@@ -5,7 +5,7 @@ use std::thread;
 
 use unstuck::{GitError, GitWorkTree};
 
-use crate::repository::Repository;
+use crate::repository::{Repository, beginning, edits};
 
 #[test]
 fn a_run_is_begun_once_unless_it_is_begun_again() {
@@ -76,6 +76,27 @@ fn nobody_shares_a_run_or_a_number() {
         threads.map(|thread| thread.join().expect("a number")).into()
     });
     assert_eq!(numbers, BTreeSet::from([1, 2, 3, 4]));
+}
+
+#[test]
+fn two_at_once_lose_nothing() {
+    let repository = beginning();
+    GitWorkTree::begin(repository.top(), "run").expect("a start");
+    let start = (repository.files(), repository.staged());
+    edits(&repository);
+    let end = (repository.files(), repository.staged());
+    let open = || GitWorkTree::open(repository.top(), None).expect("a run");
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            // One may meet the other on the way and give up.
+            scope.spawn(|| open().start_over().ok());
+        }
+    });
+    open().start_over().expect("the start");
+    assert_eq!((repository.files(), repository.staged()), start);
+    // Whoever had the first number had seen all of it, since the other began after that.
+    open().restore(1).expect("the end");
+    assert_eq!((repository.files(), repository.staged()), end);
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(super) type Files = BTreeMap<Vec<u8>, Kind>;
 
 /// The files that git lists: those in the index and those that are neither there nor ignored, as
 /// far as they are there; and repositories within the tree, which are let alone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Listed {
     pub(super) files: BTreeMap<Vec<u8>, Mode>,
     pub(super) nested: Vec<PathBuf>,
@@ -148,14 +148,15 @@ pub(super) struct Taken {
 pub(super) fn take(place: &Place, target: Option<&Files>) -> Result<Taken, GitError> {
     let mut tries = 1;
     loop {
-        let mut listed = list(place)?;
+        let all = list(place)?;
+        let mut listed = all.clone();
         for name in target.into_iter().flat_map(BTreeMap::keys) {
             super::in_the_way::add(place, name, &mut listed)?;
         }
         match hash(place, &listed) {
             Ok(files) => return Ok(Taken { files, nested: listed.nested }),
             // Somebody else is at work in the tree: what is gone need not be kept.
-            Err(_) if tries < TRIES && list(place)?.files != listed.files => tries += 1,
+            Err(_) if tries < TRIES && list(place)?.files != all.files => tries += 1,
             Err(error) => return Err(error),
         }
     }

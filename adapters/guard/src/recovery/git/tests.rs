@@ -60,75 +60,112 @@ fn contents(tree: &GitWorkTree, commit: &str) -> BTreeMap<PathBuf, Content> {
     files.into_iter().map(content).collect()
 }
 
-/// Checks that each file of `before` is in the tree or kept.
+/// The files, and what is checked out and staged.
+type Whole = (BTreeMap<PathBuf, Content>, String);
+
+fn whole(repository: &Repository) -> Whole {
+    (repository.files(), repository.staged())
+}
+
+/// Checks that each file of `before` is in the tree or kept; whether one is kept alone.
 fn assert_nothing_lost(
     repository: &Repository,
     tree: &GitWorkTree,
     before: &BTreeMap<PathBuf, Content>,
     at: &str,
-) {
-    let (there, kept) = (repository.files(), kept_files(tree));
-    for (name, content) in before {
-        let is_kept = kept.iter().any(|files| files.get(name) == Some(content));
-        assert!(is_kept || there.get(name) == Some(content), "{at}: lost {}", name.display());
+) -> bool {
+    let there = repository.files();
+    let is_there = |(name, content): &(&PathBuf, &Content)| there.get(*name) == Some(*content);
+    let gone: Vec<_> = before.iter().filter(|file| !is_there(file)).collect();
+    let kept = if gone.is_empty() { Vec::new() } else { kept_files(tree) };
+    for (name, content) in &gone {
+        let is_kept = kept.iter().any(|files| files.get(*name) == Some(*content));
+        assert!(is_kept, "{at}: lost {}", name.display());
     }
+    !gone.is_empty()
 }
 
-/// Breaks `go` off at each of its steps, until there are no more; how many there are.
+/// Breaks `go` off at each of its steps, until there are no more; after how many of them some file
+/// was kept alone.
 fn broken_off_everywhere(
     original: &Repository,
-    start: (&BTreeMap<PathBuf, Content>, &str),
+    start: &Whole,
     go: impl Fn(&mut GitWorkTree) -> Result<(), GitError>,
 ) -> usize {
-    let (before, staged) = (original.files(), original.staged());
+    let before = whole(original);
     // The start is kept beside the numbers, which begin with 1.
     let kept = GitWorkTree::list(original.top()).expect("a list").len();
     let first = u32::try_from(kept).expect("a small number");
-    let mut steps = 0;
-    loop {
+    let mut kept_alone = 0;
+    for steps in 0.. {
         let at = format!("after {steps} steps");
         let repository = original.copied();
         let mut tree = GitWorkTree::open(repository.top(), None).expect("a run");
         let is_done = broken_off(steps, || go(&mut tree)).is_ok();
-        assert_nothing_lost(&repository, &tree, &before, &at);
-        let went = tree.start_over().unwrap_or_else(|error| panic!("{at}: {error}"));
-        assert_eq!(went.left, Vec::<PathBuf>::new(), "{at}");
-        assert_eq!((&repository.files(), &*repository.staged()), start, "{at}");
-        tree.restore(first).unwrap_or_else(|error| panic!("{at}: {error}"));
-        assert_eq!(
-            (repository.files(), repository.staged()),
-            (before.clone(), staged.clone()),
-            "{at}"
-        );
-        if is_done {
-            return steps;
+        kept_alone += usize::from(assert_nothing_lost(&repository, &tree, &before.0, &at));
+        // One goes on, the other turns round, if it got far enough to have kept anything.
+        let is_kept = GitWorkTree::list(repository.top()).expect("a list").len() > kept;
+        if steps % 2 == 0 || !is_kept {
+            let went = tree.start_over().unwrap_or_else(|error| panic!("{at}: {error}"));
+            assert_eq!(went.left, Vec::<PathBuf>::new(), "{at}");
+            assert_eq!(&whole(&repository), start, "{at}");
         }
-        steps += 1;
+        if steps % 2 == 1 || is_done {
+            tree.restore(first).unwrap_or_else(|error| panic!("{at}: {error}"));
+            assert_eq!(whole(&repository), before, "{at}");
+        }
+        if is_done {
+            break;
+        }
     }
+    kept_alone
 }
 
 #[test]
 fn nothing_is_lost_wherever_it_breaks_off() {
     let original = beginning();
     GitWorkTree::begin(original.top(), "run").expect("a start");
-    let (start, staged) = (original.files(), original.staged());
+    let start = whole(&original);
     edits(&original);
-    let steps =
-        broken_off_everywhere(&original, (&start, &staged), |tree| tree.start_over().map(drop));
-    // Fewer would mean that the steps are not those of the work.
-    assert!(steps > 80, "{steps}");
+    let go = |tree: &mut GitWorkTree| tree.start_over().map(drop);
+    let kept_alone = broken_off_everywhere(&original, &start, go);
+    // Less would mean that it was never broken off where it matters.
+    assert!(kept_alone > 30, "{kept_alone}");
 }
 
 #[test]
 fn nothing_is_lost_wherever_a_way_back_breaks_off() {
     let original = beginning();
     let mut tree = GitWorkTree::begin(original.top(), "run").expect("a start");
-    let (start, staged) = (original.files(), original.staged());
+    let start = whole(&original);
     edits(&original);
     tree.start_over().expect("the start");
-    original.write(Path::new("changed"), "changed in the second try\n");
+    original.write("changed", "changed in the second try\n");
     original.write("new", "a file where a folder was\n");
-    let steps =
-        broken_off_everywhere(&original, (&start, &staged), |tree| tree.restore(1).map(drop));
-    assert!(steps > 80, "{steps}");
+    let go = |tree: &mut GitWorkTree| tree.restore(1).map(drop);
+    let kept_alone = broken_off_everywhere(&original, &start, go);
+    assert!(kept_alone > 30, "{kept_alone}");
+}
+
+#[test]
+fn what_another_process_does_on_the_way_is_left() {
+    let repository = beginning();
+    let tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    edits(&repository);
+    let target = tree.target(&kept::start("run")).expect("refs").expect("a start");
+    let present = tree.keep(Some(&target), "a title").expect("what there is");
+    // A file of the start, one that was added, one that is missing, one in a folder that goes.
+    let names = ["untracked", "new/deep/file", "deleted", "to-folder/new", "from-folder"];
+    for name in names {
+        repository.write(name, "meanwhile");
+    }
+    let went = tree.go(&present, &target, 1).expect("the way");
+    let files = repository.files();
+    let meanwhile = Content::File { executable: false, bytes: b"meanwhile".to_vec() };
+    for name in names {
+        assert_eq!(files.get(Path::new(name)), Some(&meanwhile), "{name}");
+        let is_named = went.left.iter().any(|left| left == Path::new(name));
+        assert!(is_named, "{name}: {:?}", went.left);
+    }
+    assert!(files.keys().all(|name| !name.to_string_lossy().contains("unstuck-held")));
 }
