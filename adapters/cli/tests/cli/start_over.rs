@@ -214,9 +214,10 @@ fn deadly(folder: &Folder, at: usize) -> PathBuf {
     let mut folders = std::env::split_paths(&path).map(|folder| folder.join("git"));
     let real = folders.find(|git| git.is_file()).expect("these tests need the program git");
     let count = folder.file("bin/count", "");
+    let (real, count) = (real.display(), count.display());
     let script = format!(
-        "#!/bin/sh\n{real:?} \"$@\"\nended=$?\necho >> {count:?}\n\
-         if [ $(wc -l < {count:?}) -eq {at} ]; then kill -9 $PPID; fi\nexit $ended\n"
+        "#!/bin/sh\n'{real}' \"$@\"\nended=$?\necho >> '{count}'\n\
+         if [ $(wc -l < '{count}') -eq {at} ]; then kill -9 $PPID; fi\nexit $ended\n"
     );
     let script = folder.file("bin/git", script);
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("one's own file");

@@ -47,6 +47,36 @@ fn neither_line_ends_nor_filters_change_a_byte() {
 }
 
 #[test]
+fn a_repository_with_longer_names_of_objects_is_one_as_well() {
+    let repository = Repository::new();
+    repository.remove(".git");
+    repository.git(["init", "-q", "--object-format=sha256"]);
+    repository.write("a", "a");
+    repository.commit();
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("a", "b");
+    repository.commit();
+    assert!(tree.start_over().expect("the start").has_moved());
+    assert_eq!(repository.files(), start);
+}
+
+#[test]
+fn a_file_that_is_only_meant_to_be_added_is_kept() {
+    let repository = Repository::new();
+    repository.write("meant", "at the start");
+    repository.git(["add", "--intent-to-add", "meant"]);
+    let start = repository.files();
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("meant", "since");
+    repository.commit();
+    tree.start_over().expect("the start");
+    assert_eq!(repository.files(), start);
+    // The mark itself is not kept.
+    assert_eq!(repository.git(["status", "--porcelain"]), "?? meant\n");
+}
+
+#[test]
 fn no_hook_of_the_user_runs() {
     let repository = Repository::new();
     repository.write("a", "a");
