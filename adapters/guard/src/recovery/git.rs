@@ -238,7 +238,8 @@ impl GitWorkTree {
         let taken = snapshot::take(&self.place, target.map(|target| &target.files))?;
         let tree = snapshot::tree(&self.place, &taken.files)?;
         let (run, work_tree, time) = (self.run.clone(), name.clone(), kept::now());
-        let state = State { run, work_tree, time, head, index, tips };
+        let toward = target.map(|target| target.entry.commit.clone());
+        let state = State { run, work_tree, time, head, index, tips, toward };
         let commit = kept::commit(git, &tree, &state, title)?;
         Ok(Present { commit, state, files: taken.files, nested: taken.nested })
     }
@@ -268,14 +269,16 @@ impl GitWorkTree {
             return Err(GitError::OtherWorkTree { run: self.run.clone() });
         }
         let files = snapshot::read(&self.place.git, &entry.commit)?;
-        Ok(Some(Target { entry, files }))
+        let toward = entry.state.toward.as_ref();
+        let seen = toward.map(|commit| snapshot::read(&self.place.git, commit)).transpose()?;
+        Ok(Some(Target { entry, files, seen: seen.unwrap_or_default() }))
     }
 
     /// Goes from what there is, which is kept under `number`, to `target`.
     fn go(&self, now: &Present, target: &Target, number: u32) -> Result<WentBack, GitError> {
         let (place, to) = (&self.place, &target.entry.state);
         head::go_back(&place.git, (&to.head, &target.tips()), (&now.state.head, &now.tips()))?;
-        let mut way = Way::new(place, &now.files, &target.files)?;
+        let mut way = Way::new(place, &now.files, (&target.files, &target.seen))?;
         way.put_rules_back()?;
         if to.index != now.state.index {
             index::go_back(place, &to.index)?;
@@ -309,6 +312,8 @@ impl Recovery for GitWorkTree {
 struct Target {
     entry: Entry,
     files: Files,
+    /// Files that were looked for when it was kept: what is not among its own was not there.
+    seen: Files,
 }
 
 impl Target {

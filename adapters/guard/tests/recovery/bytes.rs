@@ -137,6 +137,19 @@ fn what_was_ignored_and_is_not_by_now_stays() {
     assert_eq!(repository.files(), start);
 }
 
+#[test]
+fn what_was_not_there_is_not_there_again_though_it_would_be_ignored() {
+    let repository = Repository::new();
+    repository.write("log", "at the start");
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.remove("log");
+    repository.write(".gitignore", "log\n");
+    let end = repository.files();
+    tree.start_over().expect("the start");
+    tree.restore(1).expect("the end");
+    assert_eq!(repository.files(), end);
+}
+
 /// A repository in which there is another one, with a file in it.
 fn nesting(name: &str) -> Repository {
     let repository = Repository::new();

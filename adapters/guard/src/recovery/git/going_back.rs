@@ -28,6 +28,8 @@ pub(super) struct Way<'w> {
     blobs: Blobs,
     now: &'w Files,
     target: &'w Files,
+    /// Files that the target has, or that were not there then.
+    seen: &'w Files,
     figures: Figures,
 }
 
@@ -35,10 +37,10 @@ impl<'w> Way<'w> {
     pub(super) fn new(
         place: &'w Place,
         now: &'w Files,
-        target: &'w Files,
+        (target, seen): (&'w Files, &'w Files),
     ) -> Result<Self, GitError> {
         let blobs = place.git.blobs()?;
-        Ok(Self { place, blobs, now, target, figures: Figures::default() })
+        Ok(Self { place, blobs, now, target, seen, figures: Figures::default() })
     }
 
     /// Puts back what says which files are ignored: by that it is judged what may go.
@@ -65,13 +67,15 @@ impl<'w> Way<'w> {
         Ok(self.figures)
     }
 
-    /// Removes those of `names` that git lists.
+    /// Removes those of `names` that git lists, and those that were not there in the target. Any
+    /// other was ignored then, or is so now by the same rules, and may have been there.
     fn remove(&mut self, names: &[&Vec<u8>]) -> Result<(), GitError> {
         if names.is_empty() {
             return Ok(());
         }
-        let listed = list(self.place)?.files;
-        for name in names.iter().filter(|name| listed.contains_key(**name)) {
+        let (listed, seen) = (list(self.place)?.files, self.seen);
+        let is_added = |name: &[u8]| listed.contains_key(name) || seen.contains_key(name);
+        for name in names.iter().filter(|name| is_added(name)) {
             if self.take_away(name)? {
                 self.remove_folders(name)?;
             }

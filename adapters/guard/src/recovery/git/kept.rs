@@ -54,6 +54,9 @@ pub(super) struct State {
     pub(super) index: String,
     /// Where the branches were that a way back moves, other than the one that was checked out.
     pub(super) tips: Vec<Tip>,
+    /// The commit of the state that the work tree went to from this one. What that has and this
+    /// one has not was not there at all: had it been, ignored or not, it would be kept.
+    pub(super) toward: Option<String>,
 }
 
 impl State {
@@ -64,8 +67,10 @@ impl State {
             self.run, self.work_tree, self.time, self.index
         )
         .into_bytes();
-        if let Some(commit) = &self.head.commit {
-            text.extend_from_slice(format!("Commit: {commit}\n").as_bytes());
+        for (key, commit) in [("Commit", &self.head.commit), ("Toward", &self.toward)] {
+            if let Some(commit) = commit {
+                text.extend_from_slice(format!("{key}: {commit}\n").as_bytes());
+            }
         }
         let mut line = |start: String, name: &OsString| {
             text.extend_from_slice(start.as_bytes());
@@ -97,6 +102,7 @@ impl State {
             time: word("Time: ")?.parse().ok()?,
             head: Head { branch: bytes("Branch: ").map(os), commit: word("Commit: ") },
             index: word("Index: ")?,
+            toward: word("Toward: "),
             tips: lines()
                 .filter_map(|line| line.strip_prefix(b"Tip: "))
                 .map(tip)
@@ -189,7 +195,8 @@ fn entry(fields: &[&[u8]]) -> Option<Entry> {
 }
 
 /// Makes a commit of the state, with the tree `tree`. Its parents keep what belongs to it from
-/// being swept away: what was checked out, what was staged, the branches' commits.
+/// being swept away: what was checked out, what was staged, the branches' commits, the state that it
+/// went to.
 pub(super) fn commit(
     git: &Git,
     tree: &str,
@@ -200,7 +207,7 @@ pub(super) fn commit(
     let index = text(&git.fed(&["commit-tree", &state.index], &staged)?);
     let tips = state.tips.iter().filter_map(|(_, commit)| commit.clone());
     let mut parents: Vec<String> = state.head.commit.clone().into_iter().collect();
-    for parent in [index].into_iter().chain(tips) {
+    for parent in [index].into_iter().chain(tips).chain(state.toward.clone()) {
         if !parents.contains(&parent) {
             parents.push(parent);
         }
@@ -274,9 +281,11 @@ mod tests {
             head: Head { branch: Some("refs/heads/a b".into()), commit: Some("12ab".to_owned()) },
             index: "34cd".to_owned(),
             tips: vec![tip("refs/heads/x", None), tip("refs/heads/y", Some("56ef"))],
+            toward: Some("78ab".to_owned()),
         };
         assert_eq!(State::read(&state.message("a title")), Some(state.clone()));
-        let unborn = State { head: Head { branch: None, commit: None }, tips: vec![], ..state };
+        let head = Head { branch: None, commit: None };
+        let unborn = State { head, tips: vec![], toward: None, ..state };
         assert_eq!(State::read(&unborn.message("a title")), Some(unborn));
         assert_eq!(State::read(b"another commit\n"), None);
     }
