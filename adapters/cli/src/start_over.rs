@@ -5,7 +5,7 @@ mod told;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use unstuck::{GitError, GitWorkTree, WentBack};
+use unstuck::{GitError, GitWorkTree, Undone, WentBack};
 
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
@@ -77,6 +77,17 @@ impl Begun {
 struct Now {
     #[command(flatten)]
     begun: Begun,
+    /// How to print what was undone
+    #[arg(long, value_enum, default_value_t = NowFormat::Human)]
+    format: NowFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NowFormat {
+    /// For people
+    Human,
+    /// What to tell the model, which names no file and asks for another approach
+    Model,
 }
 
 #[derive(Args)]
@@ -118,11 +129,10 @@ fn run_name(name: &str) -> Result<String, GitError> {
 pub(crate) fn run(start_over: &StartOver) -> Exit {
     let done = match &start_over.what {
         What::Begin(wanted) => begin(wanted),
-        What::Now(Now { begun }) => {
-            begun.open().and_then(|mut tree| tree.start_over()).map(|went| back(&went))
-        }
+        What::Now(wanted) => now(wanted),
         What::Restore(Restore { number, begun }) => {
-            begun.open().and_then(|mut tree| tree.restore(*number)).map(|went| back(&went))
+            let went = begun.open().and_then(|mut tree| tree.restore(*number));
+            went.map(|went| back(&went, &told::went_back(&went)))
         }
         What::List(wanted) => list(wanted),
     };
@@ -156,10 +166,19 @@ fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
     })
 }
 
+fn now(Now { begun, format }: &Now) -> Result<Exit, GitError> {
+    let went = begun.open()?.start_over()?;
+    let text = match format {
+        NowFormat::Human => told::went_back(&went),
+        NowFormat::Model => Undone::from(went.clone()).message() + "\n",
+    };
+    Ok(back(&went, &text))
+}
+
 /// Says what became of the work tree. Files that were left are a finding.
-fn back(went: &WentBack) -> Exit {
+fn back(went: &WentBack, text: &str) -> Exit {
     let exit = if went.left.is_empty() { Exit::Clean } else { Exit::Found };
-    print(Reader::Person, &told::went_back(went), exit)
+    print(Reader::Person, text, exit)
 }
 
 fn print(reader: Reader, text: &str, exit: Exit) -> Exit {

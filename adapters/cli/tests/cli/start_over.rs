@@ -96,6 +96,19 @@ fn help() {
 }
 
 #[test]
+fn the_model_is_told_what_was_undone_and_no_name() {
+    let folder = repository();
+    start_over(folder.path(), &["begin", "--run", "r"]);
+    edit(&folder);
+    let ran = start_over(folder.path(), &["now", "--format", "model"]);
+    let said = "The working folder is again as it was when this run began: 1 file changed back, 2 \
+                removed, your commits taken off the branch, what you staged taken back. What you \
+                did is kept under refs/unstuck/r/1; do not bring it back. You were going in circles: \
+                take another approach than the one that led there, or say what blocks you.\n";
+    assert_eq!((ran.exit, &*ran.out), (0, said));
+}
+
+#[test]
 fn a_program_gets_a_line_for_each_state() {
     let folder = repository();
     let top = folder.path();
@@ -159,6 +172,7 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
         (top, &["begin", "--run", "a/b"], 64, "letters, digits"),
         (top, &["begin", "--again"], 64, "--run"),
         (top, &["begin", ".", "."], 64, "Usage"),
+        (top, &["now", "--format", "json"], 64, "model"),
         (top, &["restore"], 64, "<N>"),
         (top, &["restore", "0"], 64, "0"),
         (top, &["restore", "start"], 64, "start"),

@@ -25,7 +25,7 @@ impl Repository {
     /// One without a commit, on the branch `main`.
     pub(crate) fn new() -> Self {
         let repository = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        repository.git(["init", "-q"]);
+        repository.git(["init", "-q", "--template="]);
         repository.git(["symbolic-ref", "HEAD", "refs/heads/main"]);
         repository
     }
