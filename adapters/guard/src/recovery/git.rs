@@ -48,8 +48,8 @@ use super::{Recovery, RecoveryError, Undone};
 /// Where the start has no such rule, it is ignored no longer: [`WentBack::uncovered`] counts that,
 /// and a second call keeps and removes it.
 /// Repositories within the tree (submodules are some) are left alone, and [`WentBack::nested`]
-/// names them. Folders with nothing in them, permissions other than to execute, and marks of `git
-/// add --intent-to-add` are not kept.
+/// names them. Folders with nothing in them, permissions other than to execute (a file that is
+/// changed back has those that it had last), and marks of `git add --intent-to-add` are not kept.
 ///
 /// Whatever happens on the way, each file is in the tree or under the ref: the ref is there before
 /// the first change, no file is written over, and one is removed only after it was moved aside and

@@ -193,6 +193,22 @@ fn a_repository_that_stands_where_a_file_has_to_go_is_refused() {
 
 #[cfg(unix)]
 #[test]
+fn a_secret_that_is_changed_back_stays_one() {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    let repository = Repository::new();
+    repository.write("secret", "at the start");
+    let secret = repository.top().join("secret");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).expect("one's own file");
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("secret", "since");
+    tree.start_over().expect("the start");
+    assert_eq!(fs::read(&secret).expect("a file"), b"at the start");
+    assert_eq!(secret.metadata().expect("a file").permissions().mode() & 0o777, 0o600);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_link_is_not_followed() {
     use std::os::unix::fs::symlink;
     let elsewhere = Repository::new();

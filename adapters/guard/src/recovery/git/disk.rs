@@ -1,6 +1,6 @@
 //! Each change of the work tree as one step, none of which overwrites anything.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -67,22 +67,24 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     unless(fs::create_dir(path), io::ErrorKind::AlreadyExists)
 }
 
-/// Makes a file where there is none, for `write` to fill.
-pub(super) fn make_file<E: From<io::Error>>(
+/// Makes a file where there is none, for `write` to fill. It may be read and written by whom
+/// `like` says, so that a secret that goes back stays one.
+pub(super) fn make_file(
     path: &Path,
     mode: Mode,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
-) -> Result<(), E> {
+    like: Option<Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     step()?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     let mut file = Stepwise(options.open(path)?);
     step()?;
-    if mode == Mode::Executable {
-        set_executable(path, true)?;
+    if let Some(like) = like {
+        fs::set_permissions(path, like)?;
     }
-    write(&mut file)?;
-    Ok(())
+    set_executable(path, mode == Mode::Executable)?;
+    write(&mut file)
 }
 
 /// A file of which each piece that is written is a step.
@@ -109,7 +111,7 @@ pub(super) fn make_link(path: &Path, target: &[u8]) -> io::Result<()> {
 /// Makes what stands for a link where there may be none: a file with its target, as git does.
 #[cfg(not(unix))]
 pub(super) fn make_link(path: &Path, target: &[u8]) -> io::Result<()> {
-    make_file(path, Mode::Plain, |file| file.write_all(target))
+    make_file(path, Mode::Plain, None, |file| file.write_all(target))
 }
 
 /// Makes a file executable for whoever may read it, or for nobody.
@@ -119,7 +121,7 @@ pub(super) fn set_executable(path: &Path, executable: bool) -> io::Result<()> {
     step()?;
     let mode = path.symlink_metadata()?.permissions().mode();
     let mode = if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
 /// Nothing: no file says there whether it can be executed.

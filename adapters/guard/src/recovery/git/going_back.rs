@@ -1,7 +1,7 @@
 //! The way from one state of the files to another, on which nothing goes that is not kept.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -117,7 +117,9 @@ impl<'w> Way<'w> {
             }
             _ => {}
         }
-        if !self.clear(name)? || !self.make(name, wanted)? {
+        let before = file.symlink_metadata().ok().filter(Metadata::is_file);
+        let like = before.map(|file| file.permissions());
+        if !self.clear(name)? || !self.make(name, wanted, like)? {
             self.figures.left.insert(path(name));
         } else if now.is_some() {
             self.figures.changed += 1;
@@ -128,7 +130,12 @@ impl<'w> Way<'w> {
     }
 
     /// Makes the file `name`, where there is none; whether there was none.
-    fn make(&mut self, name: &[u8], wanted: &Kind) -> Result<bool, GitError> {
+    fn make(
+        &mut self,
+        name: &[u8],
+        wanted: &Kind,
+        like: Option<Permissions>,
+    ) -> Result<bool, GitError> {
         let file = self.at(name);
         let made = if wanted.mode == Mode::Link {
             let mut target = Vec::new();
@@ -136,7 +143,7 @@ impl<'w> Way<'w> {
                 .copy(&wanted.blob, &mut target)
                 .and_then(|()| disk::make_link(&file, &target))
         } else {
-            disk::make_file(&file, wanted.mode, |sink| self.blobs.copy(&wanted.blob, sink))
+            disk::make_file(&file, wanted.mode, like, |sink| self.blobs.copy(&wanted.blob, sink))
         };
         match made {
             Ok(()) => Ok(true),
