@@ -74,6 +74,23 @@ fn what_is_under_way_is_to_be_ended_first() {
 }
 
 #[test]
+fn nothing_is_begun_while_git_is_at_work() {
+    let repository = Repository::new();
+    repository.write("a", "a");
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    repository.write("b", "b");
+    repository.git(["add", "b"]);
+    repository.write(".git/index.lock", "");
+    let files = repository.files();
+    let error = tree.start_over().expect_err("a lock");
+    assert!(matches!(error, GitError::Busy { .. }), "{error:?}");
+    assert!(error.to_string().contains("index.lock"), "{error}");
+    assert_eq!(repository.files(), files);
+    repository.remove(".git/index.lock");
+    assert_eq!(tree.start_over().expect("the start").number, 1);
+}
+
+#[test]
 fn outside_of_a_work_tree_nothing_can_be_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let bare = folder.path().join("bare.git");

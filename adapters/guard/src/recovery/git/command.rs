@@ -143,13 +143,13 @@ fn said<A: AsRef<OsStr>>(arguments: &[A], output: Output) -> Result<Vec<u8>, Git
     Err(GitError::Git { command: command.unwrap_or_default(), said })
 }
 
-/// What git said on standard error, without its own "fatal: ".
+/// What git said on standard error, without its own "fatal: " and the last full stop.
 pub(super) fn complaint(output: &Output) -> String {
     let said = text(&output.stderr);
     if said.is_empty() {
         return output.status.to_string();
     }
-    said.strip_prefix("fatal: ").unwrap_or(&said).to_owned()
+    said.strip_prefix("fatal: ").unwrap_or(&said).trim_end_matches('.').to_owned()
 }
 
 /// `bytes` as text, without the line's end.

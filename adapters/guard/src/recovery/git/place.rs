@@ -8,7 +8,8 @@ use super::path::path;
 
 /// What git does in several steps: the file or folder that is there meanwhile, and how to end it.
 /// The last two are looked for in this order, since `am` leaves both.
-const OPERATIONS: [(&str, &str, &str); 8] = [
+const OPERATIONS: [(&str, &str, &str); 9] = [
+    ("index.lock", "another command of git", "rm .git/index.lock, if no git runs"),
     ("MERGE_HEAD", "a merge", "git merge --abort"),
     ("rebase-merge", "a rebase", "git rebase --abort"),
     ("CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --abort"),
