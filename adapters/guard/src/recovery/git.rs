@@ -60,13 +60,14 @@ use super::{Recovery, RecoveryError, Undone};
 /// This needs the program `git`, and runs none of the user's hooks.
 ///
 /// ```no_run
-/// use unstuck::{GitWorkTree, Recovery as _};
+/// use unstuck::{GitWorkTree, Undone};
 ///
 /// let mut tree = GitWorkTree::begin(".".as_ref(), "run-7")?;
 /// // … the agent works, and gets stuck …
-/// let undone = tree.start_over()?;
-/// println!("tell the model: {}", undone.message());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let went = tree.start_over()?;
+/// println!("{} under {}", went.files(), went.reference);
+/// println!("tell the model: {}", Undone::from(went).message());
+/// # Ok::<(), unstuck::GitError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct GitWorkTree {
