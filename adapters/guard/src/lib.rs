@@ -82,3 +82,8 @@ pub use restore::{CHECKPOINT_VERSION, RestoreError};
 pub use ruling::Ruling;
 pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};
 pub use unstuck_text::{Mask, Masks, OwnTool, Preset, Recipe};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -65,8 +65,3 @@ pub use report::{Report, report};
 pub use silence::{is_placeholder, is_silent};
 pub use sketch::Sketch;
 pub use tags::tag;
-
-/// The examples of the README, which need this crate and the engine.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
