@@ -4,6 +4,7 @@
 //! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
 //! read that as "block". `unstuck mcp` ends as the server does.
 
+mod agent;
 mod args;
 mod config;
 mod digested;
@@ -32,6 +33,7 @@ mod sessions;
 mod setup;
 mod shown;
 mod start_over;
+mod state;
 mod tune;
 
 use std::process::{self, ExitCode};
