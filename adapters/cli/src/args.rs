@@ -9,6 +9,7 @@ use unstuck_core::Action;
 use unstuck_text::{PRESETS, Preset};
 use unstuck_trace::Format;
 
+use crate::agent::Agent;
 use crate::config;
 use crate::exit::Exit;
 use crate::fit::Rate;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
     /// are not, the same
     Json(Json),
+    /// Answer an event of a coding agent, which calls this as its hook
+    Hook(Hook),
     /// Keep what an agent did to a work tree of git, and put the tree back to where its run began
     StartOver(StartOver),
     /// Stand between an MCP client and a server, and keep the model from calling its tools in loops
@@ -283,6 +286,36 @@ pub(crate) struct Json {
     pub(crate) format: DocumentFormat,
 }
 
+const HOOK: &str = "Reads the event as JSON on standard input. Prints what the agent is to know, or \
+                    nothing. Whatever goes wrong, the agent goes on: the exit code is 0, and \
+                    hook.log in the state folder has a line. That folder is $UNSTUCK_STATE_DIR, else \
+                    unstuck in $XDG_STATE_HOME or in ~/.local/state. UNSTUCK=off in the environment \
+                    turns it off.";
+
+#[derive(Args)]
+#[command(after_help = HOOK)]
+pub(crate) struct Hook {
+    /// The agent that calls
+    #[arg(value_name = "AGENT", value_enum)]
+    pub(crate) agent: Agent,
+    /// Only keep what is found, and say nothing to the agent
+    #[arg(long)]
+    pub(crate) observe: bool,
+    /// The policy to judge by
+    #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
+    preset: String,
+    /// The policy to judge by, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
+}
+
+impl Hook {
+    /// The policy that was named, or described in a file.
+    pub(crate) fn preset(&self) -> Result<&'static Preset, Exit> {
+        self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), config::load)
+    }
+}
+
 const PROXIES: &str = "Where a client's configuration has the command of a server, put unstuck mcp -- before \
                        it. A call that continues a loop is answered with an error that says so, and \
                        never reaches the server; a warning is added to the result that earned it; \
@@ -388,8 +421,8 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 9] {
-    ["scan", "eval", "tune", "presets", "json", "start-over", "mcp", "completions", "man"]
+const fn command_names() -> [&'static str; 10] {
+    ["scan", "eval", "tune", "presets", "json", "hook", "start-over", "mcp", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {

@@ -2,7 +2,8 @@
 //!
 //! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
 //! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
-//! read that as "block". `unstuck mcp` ends as the server does.
+//! read that as "block". What they call, `unstuck hook`, always ends with 0; `unstuck mcp` ends as the
+//! server does.
 
 mod agent;
 mod args;
@@ -14,6 +15,7 @@ mod explain;
 mod feedback;
 mod figures;
 mod fit;
+mod hook;
 mod human;
 mod inputs;
 mod jobs;
@@ -36,6 +38,7 @@ mod start_over;
 mod state;
 mod tune;
 
+use std::env;
 use std::process::{self, ExitCode};
 
 use clap::Parser as _;
@@ -49,7 +52,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // Printing can only fail if nobody reads; the exit code still tells.
             let _ = error.print();
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Clean };
+            let exit = match error.use_stderr() {
+                false => Exit::Clean,
+                true if is_hook() => hook::misused(),
+                true => Exit::Usage,
+            };
             return exit.into();
         }
     };
@@ -59,6 +66,7 @@ fn main() -> ExitCode {
         Command::Tune(tune) => tune::run(&tune),
         Command::Presets(presets) => policies::run(&presets),
         Command::Json(json) => json::run(&json),
+        Command::Hook(hook) => hook::run(&hook),
         Command::StartOver(start_over) => start_over::run(&start_over),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // Whatever the server's was, which need not fit into an `ExitCode`.
@@ -69,4 +77,9 @@ fn main() -> ExitCode {
         Command::Man(man) => manual::page(&man),
     };
     exit.into()
+}
+
+/// Whether an agent may have called: then no mistake in the command line is to be a verdict.
+fn is_hook() -> bool {
+    env::args_os().nth(1).is_some_and(|word| word == "hook")
 }

@@ -11,6 +11,6 @@ mod old;
 mod session;
 
 pub(crate) use envelope::Damage;
-pub(crate) use file::{StateFile, Trouble};
+pub(crate) use file::Trouble;
 pub(crate) use folder::{Folder, Key};
-pub(crate) use session::{FINDINGS_MAX, Noted, Session};
+pub(crate) use session::{Noted, Session};

@@ -18,7 +18,7 @@
 //!   whole conversation: of the former only failures are taken, of the latter nothing.
 //! - Texts that Codex wrote in the user's name, told by how they begin, are no messages.
 
-mod output;
+pub(crate) mod output;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

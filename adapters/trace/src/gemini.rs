@@ -362,7 +362,7 @@ fn words(content: Raw<'_>) -> Cow<'_, str> {
 }
 
 /// The text of a result: a list of parts, or a text.
-fn result_text(result: Raw<'_>) -> Cow<'_, str> {
+pub(crate) fn result_text(result: Raw<'_>) -> Cow<'_, str> {
     if let Some(text) = string(result) {
         return text;
     }
@@ -388,7 +388,7 @@ fn response_text(response: Raw<'_>) -> Cow<'_, str> {
 
 /// A result without its last line, if that is the number of the process group. The tag in which
 /// newer versions wrap a result may stand behind it.
-fn without_process_group(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_process_group(text: &str) -> Cow<'_, str> {
     let Some((before, behind)) = text.rsplit_once(PROCESS_GROUP) else {
         return Cow::Borrowed(text);
     };

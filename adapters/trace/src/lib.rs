@@ -65,6 +65,7 @@
 //! A record has at most [`LINE_BYTES_MAX`] bytes, [`PROBLEMS_MAX`] problems are kept (all are
 //! counted), the format must show in the first 64 KiB, and 1024 workers are followed at a time.
 
+mod answer;
 mod anthropic;
 mod claude_code;
 mod clue;
@@ -89,6 +90,7 @@ mod swe_agent;
 
 use std::io::BufRead;
 
+pub use answer::{Answer, text_of};
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
 pub use format::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};

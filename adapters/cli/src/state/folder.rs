@@ -121,9 +121,10 @@ pub(super) fn make(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Folder, Key, StateFile};
+    use super::{Folder, Key};
     use crate::agent::Agent;
     use crate::state::Session;
+    use crate::state::file::StateFile;
 
     fn folder() -> (tempfile::TempDir, Folder) {
         let around = tempfile::tempdir().expect("a folder");
@@ -133,7 +134,7 @@ mod tests {
 
     fn keep(folder: &Folder, key: &Key<'_>) {
         let mut file: StateFile = folder.open(key).expect("a state file");
-        file.write(&Session::new(key, None, 0)).expect("a disk to write to");
+        file.write(&Session::new(key, 0)).expect("a disk to write to");
     }
 
     #[test]

@@ -44,12 +44,12 @@ pub(crate) struct Noted {
 
 impl Session {
     /// Of a worker of whom nothing is known at the time `now`.
-    pub(crate) fn new(key: &Key<'_>, cwd: Option<&str>, now: u64) -> Self {
+    pub(crate) fn new(key: &Key<'_>, now: u64) -> Self {
         Self {
             agent: key.agent,
             session: key.session.to_owned(),
             worker: key.worker.to_owned(),
-            cwd: cwd.map(str::to_owned),
+            cwd: None,
             events: 0,
             calls: 0,
             begun: now,

@@ -46,10 +46,10 @@ const SCRIPT_FAILED: &str = "Script failed";
 const HEADER_END: &str = "Output:";
 
 /// The result of a call.
-pub(super) struct Output<'a> {
-    pub(super) text: Cow<'a, str>,
+pub(crate) struct Output<'a> {
+    pub(crate) text: Cow<'a, str>,
     /// Whether the call failed, if the result tells.
-    pub(super) failed: Option<bool>,
+    pub(crate) failed: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -73,7 +73,7 @@ struct Metadata<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(raw: Raw<'a>) -> Self {
+    pub(crate) fn new(raw: Raw<'a>) -> Self {
         if is_object(raw) {
             return Self::from_object(raw);
         }

@@ -1,0 +1,192 @@
+//! The wire of Codex's hooks.
+//!
+//! There is no event for a failure and no flag: what failed is read from the result. An answer with
+//! a member that Codex does not know, or a refusal without a reason, is no answer to it; and a call
+//! that is asked for can be refused, but not end the run.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+use unstuck_trace::Answer;
+
+use super::event::{BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without};
+use super::reply::{Reply, Written};
+
+/// What the model words anew for each command, or measures out: no part of what is done.
+const REWORDED: [&str; 6] =
+    ["justification", "description", "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens"];
+
+/// The programs that only run the command they are given.
+const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    session_id: Option<Cow<'a, str>>,
+    hook_event_name: Option<Cow<'a, str>>,
+    agent_id: Option<Cow<'a, str>>,
+    turn_id: Option<Cow<'a, str>>,
+    cwd: Option<Cow<'a, str>>,
+    tool_name: Option<Cow<'a, str>>,
+    tool_use_id: Option<Cow<'a, str>>,
+    source: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_input: Raw<'a>,
+    #[serde(borrow)]
+    tool_response: Raw<'a>,
+    #[serde(borrow)]
+    prompt: Raw<'a>,
+    #[serde(borrow)]
+    last_assistant_message: Raw<'a>,
+}
+
+/// The event that `payload` tells of.
+pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+    let what = match name.as_ref() {
+        "PreToolUse" => What::Before(payload.call()?),
+        "PostToolUse" => What::After(payload.call()?, result(payload.tool_response)),
+        "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
+        "Stop" | "SubagentStop" => {
+            What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
+        }
+        "Interrupt" => What::Interrupted,
+        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Nothing,
+        "SessionStart" => What::Began,
+        "SessionEnd" => What::Ended,
+        _ => What::Nothing,
+    };
+    Ok(Event {
+        name,
+        session: needed(payload.session_id, "session_id")?,
+        subagent: payload.agent_id.filter(|id| !id.is_empty()),
+        cwd: payload.cwd,
+        turn: payload.turn_id,
+        what,
+    })
+}
+
+impl<'a> Payload<'a> {
+    fn call(&self) -> Result<Call<'a>, BadPayload> {
+        let tool = needed(self.tool_name.clone(), "tool_name")?;
+        let args = command(self.tool_input);
+        Ok(Call { id: self.tool_use_id.clone().filter(|id| !id.is_empty()), tool, args })
+    }
+}
+
+/// The arguments; of a command as little as says what is run: `["bash","-lc","make"]` is `make`.
+fn command(raw: Raw<'_>) -> Cow<'_, str> {
+    #[derive(Deserialize)]
+    struct Input<'a> {
+        #[serde(borrow)]
+        command: Raw<'a>,
+        #[serde(borrow)]
+        cmd: Raw<'a>,
+    }
+    let Some(command) = members::<Input<'_>>(raw).and_then(|input| input.command.or(input.cmd))
+    else {
+        return without(raw, &[]);
+    };
+    let words: Option<[Cow<'_, str>; 3]> = serde_json::from_str(command.get()).ok();
+    match words {
+        Some([shell, flag, line]) if is_shell(&shell) && ["-c", "-lc"].contains(&flag.as_ref()) => {
+            Cow::Owned(json!({ "command": line }).to_string())
+        }
+        _ => without(raw, &REWORDED),
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
+}
+
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    let Some(raw) = raw else {
+        return Ending::Answered { text: Cow::Borrowed(""), failed: false };
+    };
+    let Answer { text, failed } = Answer::codex(raw);
+    Ending::Answered { text, failed: failed == Some(true) }
+}
+
+/// What Codex reads: nothing but members that it knows.
+pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+    let name = &event.name;
+    let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
+    let stop = |reason: &str| json!({ "continue": false, "stopReason": reason });
+    Written::Whole(match (reply, &event.what) {
+        (Reply::Nothing, _) => String::new(),
+        (Reply::Tell(text), What::Before(_) | What::After(..)) => context(text).to_string(),
+        (Reply::Refuse(reason), What::Before(_)) => denial(reason),
+        // The run ends with the next event at which it can.
+        (Reply::Stop(reason), What::Before(_)) => return Written::InPart(denial(reason)),
+        (Reply::Stop(reason), What::After(..) | What::HandedBack(_)) => stop(reason).to_string(),
+        _ => return Written::InPart(String::new()),
+    })
+}
+
+fn denial(reason: &str) -> String {
+    json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason
+        }
+    })
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(input: &str) -> String {
+        command(Some(serde_json::from_str(input).expect("JSON"))).into_owned()
+    }
+
+    #[test]
+    fn a_shell_around_a_command_is_no_part_of_it() {
+        for (input, expected) in [
+            (r#"{"command":["bash","-lc","make"]}"#, r#"{"command":"make"}"#),
+            (r#"{"command":["/bin/zsh","-c","a \"b\""]}"#, r#"{"command":"a \"b\""}"#),
+            (r#"{"command":"make"}"#, r#"{"command":"make"}"#),
+            (r#"{"cmd":"make","justification":"x"}"#, r#"{"cmd":"make"}"#),
+            (r#"{"command":["ls","-lc","x"]}"#, r#"{"command":["ls","-lc","x"]}"#),
+            (r#"{"command":["bash","-lc"]}"#, r#"{"command":["bash","-lc"]}"#),
+            (r#"{"justification":"of no command"}"#, r#"{"justification":"of no command"}"#),
+            (r#""free text""#, r#""free text""#),
+        ] {
+            assert_eq!(args(input), expected);
+        }
+    }
+
+    #[test]
+    fn pitfall_04_what_failed_is_read_from_the_result() {
+        for (response, text, failed) in [
+            (
+                r#""Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno""#,
+                "Exit code: 1\nOutput:\nno",
+                true,
+            ),
+            (
+                r#""Exit code: 0\nWall time: 0.1 seconds\nOutput:\nyes""#,
+                "Exit code: 0\nOutput:\nyes",
+                false,
+            ),
+            (r#""yes""#, "yes", false),
+            (r#"{"content":[{"type":"text","text":"x"}],"success":false}"#, "x", true),
+        ] {
+            let ending = result(Some(serde_json::from_str(response).expect("JSON")));
+            assert_eq!(ending, Ending::Answered { text: text.into(), failed }, "{response}");
+        }
+    }
+
+    #[test]
+    fn the_turn_tells_one_prompt_from_the_next() {
+        let payload = br#"{"session_id":"s","turn_id":"t7","agent_id":"","hook_event_name":"Stop",
+            "last_assistant_message":null,"stop_hook_active":false}"#;
+        let event = decode(payload).expect("an event");
+        assert_eq!((event.turn.as_deref(), event.worker()), (Some("t7"), "main"));
+        assert_eq!(event.what, What::HandedBack("".into()));
+    }
+}
