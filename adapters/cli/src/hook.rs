@@ -22,7 +22,6 @@ use unstuck::{BuildError, Guard};
 use self::event::{BadPayload, What};
 use self::input::Unread;
 use self::session::Watched;
-use crate::agent::Agent;
 use crate::args::Hook;
 use crate::exit::Exit;
 use crate::state::{Damage, Folder, Key, Trouble};

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn pitfall_04_what_failed_is_read_from_the_result() {
+    fn what_failed_is_read_from_the_result() {
         for (response, text, failed) in [
             (
                 r#""Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno""#,

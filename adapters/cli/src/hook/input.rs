@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn pitfall_06_a_part_of_one_is_not_waited_for_without_end() {
         let (sender, receiver) = channel();
-        sender.send(b"{\"a\":").expect("a reader");
+        sender.send(&b"{\"a\":"[..]).expect("a reader");
         assert_eq!(read(Pipe(receiver)), Err(Unread::Unclosed));
         drop(sender);
     }

@@ -285,21 +285,27 @@ impl Course {
     /// Remembers a new call; gives its name, and the step that it belongs to.
     fn begin(&mut self, call: &Call<'_>, last_seen: u64, now: u64) -> (String, u64) {
         self.has_called = true;
-        let is_soon = now.saturating_sub(last_seen) < TOGETHER;
-        // A call that nothing ever came of must not join all that follow it to one step.
-        let is_open = self.calls.iter().any(|known| known.is_open && known.step == self.step);
-        if self.is_step_over || !is_soon || !is_open {
+        let what = digest(call);
+        if !self.is_issued_together(what, now.saturating_sub(last_seen)) {
             self.step += 1;
-            self.is_step_over = false;
         }
+        self.is_step_over = false;
         let id = call.id.as_deref().map_or_else(|| self.name(), str::to_owned);
         if self.calls.len() >= CALLS_MAX {
             self.calls.remove(0);
         }
-        let (what, step) = (digest(call), self.step);
+        let step = self.step;
         let known = Known { id: id.clone(), what, step, is_open: true, before: None, after: None };
         self.calls.push(known);
         (id, step)
+    }
+
+    /// Whether a new call, so long after the event before, belongs to those that are open. One that
+    /// nothing ever came of must not draw all that follow it into its step.
+    fn is_issued_together(&self, what: Digest, since: u64) -> bool {
+        let step = || self.calls.iter().filter(|known| known.step == self.step);
+        let is_again = || step().any(|known| known.what == what && !known.is_open);
+        !self.is_step_over && since < TOGETHER && step().any(|known| known.is_open) && !is_again()
     }
 
     /// A name for a call that has none.
@@ -338,4 +344,82 @@ impl Course {
 /// What stands for a tool with its arguments.
 fn digest(call: &Call<'_>) -> Digest {
     Digest::of(call.tool.as_bytes()).mix(Digest::of(call.args.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key<'static> {
+        Key { agent: Agent::ClaudeCode, session: "s", worker: "main" }
+    }
+
+    fn watched() -> Watched {
+        Watched::from(None, Guard::builder, &key(), 0).expect("a guard")
+    }
+
+    fn call(id: &'static str, args: &'static str) -> Call<'static> {
+        Call { id: Some(id.into()), tool: "read".into(), args: args.into() }
+    }
+
+    fn event(what: What<'static>) -> Event<'static> {
+        let (name, session) = ("PreToolUse".into(), "s".into());
+        Event { name, session, subagent: None, cwd: None, turn: None, what }
+    }
+
+    /// Announces these calls at these times; gives their steps.
+    fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
+        let mut watched = watched();
+        for &(id, at) in calls {
+            watched.answer(Agent::ClaudeCode, &event(What::Before(call(id, "{}"))), at);
+        }
+        watched.course.calls.iter().map(|known| known.step).collect()
+    }
+
+    #[test]
+    fn pitfall_08_calls_that_come_at_once_share_a_step() {
+        assert_eq!(steps(&[("a", 5000), ("b", 5001), ("c", 5500)]), [1, 1, 1]);
+        // Nothing came back of the first, and a model has thought since.
+        assert_eq!(steps(&[("a", 5000), ("b", 5000 + TOGETHER), ("c", 9000)]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
+        let mut watched = watched();
+        watched.answer(Agent::ClaudeCode, &event(What::Before(call("lost", "{}"))), 1);
+        let told = ["a", "b", "c"].map(|id| {
+            let asked = || call(id, r#"{"path":"a"}"#);
+            watched.answer(Agent::ClaudeCode, &event(What::Before(asked())), 2);
+            let ending = Ending::Answered { text: "no such file".into(), failed: true };
+            watched.answer(Agent::ClaudeCode, &event(What::After(asked(), ending)), 3)
+        });
+        assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
+    }
+
+    #[test]
+    fn a_worker_is_kept_as_it_is_and_of_another_key_it_is_not_taken() {
+        let mut watched = watched();
+        watched.answer(Agent::ClaudeCode, &event(What::Before(call("a", "{}"))), 7);
+        let kept = watched.kept();
+        let bytes = postcard::to_stdvec(&kept).expect("a state");
+        let kept = || postcard::from_bytes::<Kept>(&bytes).ok();
+        let same = Watched::from(kept(), Guard::builder, &key(), 8).expect("a guard");
+        assert_eq!((same.session.events, same.course.calls.len()), (1, 1));
+        assert!(same.guard.ticket("a").is_some());
+        let other = Key { worker: "a1", ..key() };
+        let other = Watched::from(kept(), Guard::builder, &other, 8).expect("a guard");
+        assert_eq!((other.session.events, other.session.worker.as_str()), (0, "a1"));
+    }
+
+    #[test]
+    fn no_more_calls_are_remembered_than_there_is_room_for() {
+        let mut watched = watched();
+        for n in 0..CALLS_MAX + 3 {
+            let mut asked = call("", "{}");
+            asked.id = Some(n.to_string().into());
+            watched.answer(Agent::ClaudeCode, &event(What::Before(asked)), 0);
+        }
+        assert_eq!(watched.course.calls.len(), CALLS_MAX);
+        assert_eq!(watched.course.calls[0].id, "3");
+    }
 }

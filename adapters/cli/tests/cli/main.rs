@@ -8,6 +8,7 @@ mod explain;
 mod feedback;
 mod formats;
 mod harness;
+mod hook;
 mod inputs;
 mod jobs;
 mod json;
@@ -15,6 +16,7 @@ mod manual;
 #[cfg(unix)]
 mod mcp;
 mod outputs;
+mod pitfalls;
 mod published;
 mod readme;
 mod real_runs;

@@ -1,0 +1,283 @@
+//! Hooks as agents run them: payloads on standard input, one process each, and what is printed.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, Ran, program};
+
+/// The agents whose hooks there are.
+pub(crate) const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
+
+/// The hooks of one agent, with a state folder of their own.
+pub(crate) struct Hooks {
+    pub(crate) agent: &'static str,
+    options: Vec<String>,
+    folder: Folder,
+}
+
+impl Hooks {
+    pub(crate) fn of(agent: &'static str) -> Self {
+        Self { agent, options: Vec::new(), folder: Folder::new() }
+    }
+
+    pub(crate) fn with(self, options: &[&str]) -> Self {
+        Self { options: options.iter().map(|&option| option.to_owned()).collect(), ..self }
+    }
+
+    /// The folder that the state is in.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().join("unstuck")
+    }
+
+    /// The program as the agent runs it, with nothing given to it yet.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = program();
+        command.args(["hook", self.agent]).args(&self.options);
+        command.env("XDG_STATE_HOME", self.folder.path());
+        command.env_remove("UNSTUCK_STATE_DIR").env_remove("UNSTUCK");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// What is answered to a payload; nothing else is said, and the exit code is 0.
+    pub(crate) fn tell(&self, payload: impl AsRef<[u8]>) -> String {
+        answered(&mut self.command(), payload.as_ref())
+    }
+
+    /// The lines of the log.
+    pub(crate) fn log(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.folder().join("hook.log")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The files that hold states.
+    pub(crate) fn states(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder().join("sessions")).into_iter().flatten();
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "state")).collect()
+    }
+
+    /// The one state that there is.
+    pub(crate) fn state(&self) -> PathBuf {
+        let states = self.states();
+        assert_eq!(states.len(), 1, "{states:?}");
+        states[0].clone()
+    }
+}
+
+/// What the program answers to `payload`, having ended as every hook must.
+pub(crate) fn answered(command: &mut Command, payload: &[u8]) -> String {
+    let mut child = command.spawn().expect("a program that starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(payload).expect("a program that reads all it is given");
+    drop(stdin);
+    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{}", String::from_utf8_lossy(payload));
+    assert!(ran.out.lines().count() <= 1, "{}", ran.out);
+    ran.out
+}
+
+/// Payloads of an agent, with whatever it calls its events and fields.
+pub(crate) struct Wire(pub(crate) &'static str);
+
+impl Wire {
+    fn event(&self, claude: &str, gemini: &str, rest: Value) -> Value {
+        let name = if self.0 == "gemini" { gemini } else { claude };
+        let mut payload = json!({ "session_id": "s", "cwd": "/work", "hook_event_name": name });
+        let fields = payload.as_object_mut().expect("an object");
+        fields.extend(rest.as_object().expect("an object").clone());
+        payload
+    }
+
+    fn call(&self, id: &str, command: &str) -> Value {
+        let mut call = json!({ "tool_name": "run", "tool_input": { "command": command } });
+        if self.0 != "gemini" {
+            call["tool_use_id"] = id.into();
+        }
+        call
+    }
+
+    pub(crate) fn before(&self, id: &str, command: &str) -> Value {
+        self.event("PreToolUse", "BeforeTool", self.call(id, command))
+    }
+
+    /// The call came back with this text.
+    pub(crate) fn after(&self, id: &str, command: &str, text: &str) -> Value {
+        let mut rest = self.call(id, command);
+        rest["tool_response"] = match self.0 {
+            "gemini" => json!({ "llmContent": text }),
+            _ => text.into(),
+        };
+        self.event("PostToolUse", "AfterTool", rest)
+    }
+
+    pub(crate) fn prompt(&self, text: &str) -> Value {
+        self.event("UserPromptSubmit", "BeforeAgent", json!({ "prompt": text }))
+    }
+
+    pub(crate) fn handed_back(&self, text: &str) -> Value {
+        let fields = json!({ "last_assistant_message": text, "prompt_response": text });
+        self.event("Stop", "AfterAgent", fields)
+    }
+
+    pub(crate) fn other(&self, claude: &str, gemini: &str, rest: Value) -> Value {
+        self.event(claude, gemini, rest)
+    }
+}
+
+/// Tells of a call that comes back alike, `times` over; gives what was answered to either event.
+pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String, String)> {
+    static IDS: AtomicUsize = AtomicUsize::new(0);
+    let wire = Wire(hooks.agent);
+    let one = |_| {
+        let id = format!("call-{}", IDS.fetch_add(1, Ordering::Relaxed));
+        let before = hooks.tell(wire.before(&id, command).to_string());
+        let is_refused = before.contains("deny") || before.contains("\"continue\":false");
+        let after = wire.after(&id, command, "no rule to make target");
+        (before, if is_refused { String::new() } else { hooks.tell(after.to_string()) })
+    };
+    (0..times).map(one).collect()
+}
+
+/// What stands first in a state file, behind magic, version, length and sum.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Front {
+    _agent: u32,
+    pub(crate) session: String,
+    pub(crate) worker: String,
+    _cwd: Option<String>,
+    pub(crate) events: u64,
+    pub(crate) calls: u64,
+}
+
+pub(crate) fn front(state: &Path) -> Front {
+    let bytes = fs::read(state).expect("a state file");
+    let (front, _) = postcard::take_from_bytes(&bytes[18..]).expect("a state");
+    front
+}
+
+#[test]
+fn recorded_sessions_are_answered_to_the_byte() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/hook");
+    let mut told = 0;
+    for agent in AGENTS {
+        for entry in fs::read_dir(golden.join(agent)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|ending| ending != "jsonl") {
+                continue;
+            }
+            let payloads = fs::read_to_string(&path).expect("payloads");
+            let answers = fs::read_to_string(path.with_extension("out")).expect("answers");
+            assert_eq!(payloads.lines().count(), answers.lines().count(), "{}", path.display());
+            let hooks = Hooks::of(agent);
+            for (n, (payload, answer)) in payloads.lines().zip(answers.lines()).enumerate() {
+                let said = hooks.tell(payload);
+                assert_eq!(said.trim_end(), answer, "{}, line {}", path.display(), n + 1);
+                told += usize::from(!answer.is_empty());
+            }
+            assert_eq!(hooks.log(), [""; 0], "{}", path.display());
+        }
+    }
+    assert!(told > 15, "only {told} answers");
+}
+
+#[test]
+fn sixteen_hooks_at_a_time_lose_no_event() {
+    const EACH: usize = 125;
+    let hooks = Hooks::of("claude-code");
+    thread::scope(|scope| {
+        for worker in 0..16 {
+            let hooks = &hooks;
+            scope.spawn(move || {
+                for n in 0..EACH {
+                    let id = format!("{worker}-{n}");
+                    hooks.tell(Wire("claude-code").before(&id, &id).to_string());
+                }
+            });
+        }
+    });
+    // One that waited in vain for the lock says so: it is known what is not in the state.
+    let log = hooks.log();
+    let busy = log.iter().filter(|line| line.contains("was locked")).count();
+    assert_eq!(log.len(), busy, "{log:?}");
+    let front = front(&hooks.state());
+    assert_eq!(front.events + busy as u64, 16 * EACH as u64);
+    assert_eq!(front.calls, front.events);
+    assert!(busy < EACH, "{busy} hooks waited in vain");
+}
+
+#[test]
+fn who_only_observes_says_nothing_and_keeps_what_was_found() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent).with(&["--observe"]);
+        let answers = repeat(&hooks, "make", 9);
+        assert!(answers.iter().all(|(before, after)| before.is_empty() && after.is_empty()));
+        let state = fs::read(hooks.state()).expect("a state");
+        let holds = |word: &[u8]| state.windows(word.len()).any(|part| part == word);
+        assert!(holds(b"same-effect") && holds(b"stop"), "{agent}");
+    }
+}
+
+#[test]
+fn a_preset_or_a_file_is_judged_by() {
+    let folder = Folder::new();
+    let file = folder.file("own.toml", "preset = \"repeat\"\n");
+    let file = file.to_str().expect("UTF-8");
+    for (options, first) in [(&["--preset", "nudge"][..], 3), (&["--config", file], 3), (&[], 5)] {
+        let hooks = Hooks::of("claude-code").with(options);
+        // No result comes: only rules that look at calls alone have something to say of it.
+        let wire = Wire(hooks.agent);
+        let said = (1..=6).find(|n| {
+            hooks.tell(wire.other("PostToolBatch", "", json!({})).to_string());
+            !hooks.tell(wire.before(&n.to_string(), "make").to_string()).is_empty()
+        });
+        assert!(said.is_some_and(|said| said >= first), "{options:?}: {said:?}");
+        assert_eq!(said.is_some_and(|said| said == 3), first == 3, "{options:?}: {said:?}");
+    }
+}
+
+#[test]
+fn another_policy_begins_anew() {
+    let hooks = Hooks::of("codex");
+    assert!(repeat(&hooks, "make", 2).iter().all(|(_, after)| after.is_empty()));
+    let other = Hooks { options: vec!["--preset".into(), "cycles".into()], ..hooks };
+    assert_eq!(repeat(&other, "ls", 1), [(String::new(), String::new())]);
+    assert_eq!((front(&other.state()).events, other.log()), (6, vec![]));
+}
+
+#[test]
+fn what_gemini_cannot_be_told_before_a_call_comes_with_its_result() {
+    let hooks = Hooks::of("gemini").with(&["--preset", "nudge"]);
+    let answers = repeat(&hooks, "make", 3);
+    let said: Vec<_> = answers.iter().map(|(before, after)| (before.len(), after.len())).collect();
+    assert_eq!(said[..2], [(0, 0), (0, 0)]);
+    assert!(said[2].0 == 0 && answers[2].1.contains("additionalContext"), "{answers:?}");
+}
+
+#[test]
+fn a_session_that_is_over_leaves_nothing() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent);
+        let wire = Wire(agent);
+        repeat(&hooks, "make", 1);
+        let subagent = json!({ "agent_id": "a1", "prompt": "Go on." });
+        hooks.tell(wire.other("UserPromptSubmit", "BeforeAgent", subagent).to_string());
+        assert_eq!(hooks.states().len(), if agent == "gemini" { 1 } else { 2 });
+        hooks.tell(wire.other("SessionEnd", "SessionEnd", json!({})).to_string());
+        assert_eq!(hooks.states(), [""; 0].map(PathBuf::from));
+    }
+}
+
+#[test]
+fn hooks_are_described_like_every_other_command() {
+    let ran = crate::harness::unstuck(["hook", "--help"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    assert!(AGENTS.iter().all(|agent| ran.out.contains(agent)), "{}", ran.out);
+}

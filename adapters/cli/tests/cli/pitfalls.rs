@@ -1,0 +1,520 @@
+//! What goes wrong with hooks in practice, each by its number: exit codes, pipes, files, loops.
+//!
+//! A panic (2) is a test of `hook/shield.rs`, calls that were broken off (7) and what models word
+//! anew (16) have their tables beside the decoders, calls issued together (8) theirs in
+//! `hook/session.rs`. Whether an agent trusts a hook (21) it only knows itself.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, Ran};
+use crate::hook::{AGENTS, Hooks, Wire, answered, front, repeat};
+
+#[test]
+fn pitfall_01_a_mistake_in_the_command_line_is_no_verdict() {
+    for words in [
+        &["hook"][..],
+        &["hook", "cursor"],
+        &["hook", "--nonsense"],
+        &["hook", "codex", "--nonsense"],
+        &["hook", "codex", "extra"],
+        &["hook", "codex", "--preset", "nonsense"],
+        &["hook", "codex", "--config"],
+        &["hook", "codex", "--config", "x.toml", "--preset", "nudge"],
+        &["hook", "codex", "--config", "no/such/file.toml"],
+    ] {
+        let hooks = Hooks::of("codex");
+        let mut command = crate::harness::program();
+        command.args(words).env("XDG_STATE_HOME", hooks.folder().parent().expect("a folder"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a program that starts");
+        let payload = Wire("codex").before("1", &"x".repeat(1 << 20)).to_string();
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(payload.as_bytes()).expect("a program that reads all it is given");
+        drop(stdin);
+        let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+        assert_eq!((ran.exit, ran.out.as_str()), (0, ""), "{words:?}");
+        // Who sets it up learns of it, in a terminal or later.
+        assert!(!ran.err.is_empty() && hooks.log().len() == 1, "{words:?}: {:?}", hooks.log());
+    }
+}
+
+#[test]
+fn pitfall_03_codex_is_told_nothing_that_it_does_not_know() {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Asked {
+        hook_specific_output: Before,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Before {
+        hook_event_name: String,
+        permission_decision: Option<String>,
+        permission_decision_reason: Option<String>,
+        additional_context: Option<String>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Ran {
+        r#continue: Option<bool>,
+        stop_reason: Option<String>,
+        hook_specific_output: Option<After>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct After {
+        hook_event_name: String,
+        additional_context: String,
+    }
+
+    let hooks = Hooks::of("codex");
+    let mut answers = repeat(&hooks, "make", 8);
+    answers.extend(repeat(&hooks, "ls", 1));
+    let (mut denials, mut contexts, mut stops) = (0, 0, 0);
+    for (before, after) in answers {
+        if !before.is_empty() {
+            let said: Asked = serde_json::from_str(&before).expect("members that Codex knows");
+            let said = said.hook_specific_output;
+            assert_eq!(said.hook_event_name, "PreToolUse");
+            assert_eq!(said.permission_decision.as_deref(), Some("deny"));
+            assert!(said.permission_decision_reason.is_some_and(|reason| !reason.is_empty()));
+            assert_eq!(said.additional_context, None);
+            denials += 1;
+        }
+        if !after.is_empty() {
+            let said: Ran = serde_json::from_str(&after).expect("members that Codex knows");
+            if let Some(said) = said.hook_specific_output {
+                assert_eq!(said.hook_event_name, "PostToolUse");
+                assert!((1..10_000).contains(&said.additional_context.len()));
+                contexts += 1;
+            } else {
+                assert_eq!(said.r#continue, Some(false));
+                assert!(said.stop_reason.is_some_and(|reason| !reason.is_empty()));
+                stops += 1;
+            }
+        }
+    }
+    assert_eq!((denials, contexts, stops), (3, 3, 1));
+}
+
+#[test]
+fn pitfall_04_what_has_nothing_to_say_prints_nothing() {
+    for agent in AGENTS {
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        for payload in [
+            wire.prompt("Go on."),
+            wire.before("1", "ls"),
+            wire.after("1", "ls", "a.rs"),
+            wire.handed_back("Done."),
+            wire.other("PreCompact", "PreCompress", json!({})),
+            wire.other("Unheard", "Unheard", json!({ "of": [] })),
+        ] {
+            assert_eq!(hooks.tell(payload.to_string()), "", "{agent}: {payload}");
+        }
+    }
+}
+
+#[test]
+fn pitfall_05_standard_input_is_read_to_its_end_whatever_it_is() {
+    // More than a pipe holds: who does not read all of it breaks the pipe.
+    let long = "x".repeat(300_000);
+    for payload in
+        [long.clone(), json!([long]).to_string(), Wire("codex").before("1", &long).to_string()]
+    {
+        let hooks = Hooks::of("codex");
+        assert_eq!(hooks.tell(&payload), "");
+        assert_eq!(answered(hooks.command().env("UNSTUCK", "off"), payload.as_bytes()), "");
+    }
+}
+
+#[test]
+fn pitfall_06_standard_input_that_is_never_closed_is_no_reason_to_wait() {
+    let hooks = Hooks::of("claude-code");
+    for n in 0..3 {
+        let mut child = hooks.command().spawn().expect("a program that starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let payload = Wire("claude-code").after(&n.to_string(), "make", "no rule").to_string();
+        stdin.write_all(payload.as_bytes()).expect("a program that reads");
+        let mut out = child.stdout.take().expect("a pipe");
+        let said = std::io::read_to_string(&mut out).expect("UTF-8");
+        assert_eq!(said.contains("3 times"), n == 2, "{said}");
+        assert!(child.wait().expect("a program that ends").success());
+        drop(stdin);
+    }
+}
+
+#[test]
+fn pitfall_07_a_call_without_a_result_does_not_jam_what_follows() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent);
+        hooks.tell(Wire(agent).before("lost", "edit").to_string());
+        let answers = repeat(&hooks, "make", 3);
+        assert!(answers[2].1.contains("3 times"), "{agent}: {answers:?}");
+    }
+    // What is broken off over and over is no failure.
+    let hooks = Hooks::of("claude-code");
+    for n in 0..6 {
+        let mut payload = Wire("claude-code").before(&n.to_string(), "make");
+        assert_eq!(hooks.tell(payload.to_string()), "");
+        payload["hook_event_name"] = "PostToolUseFailure".into();
+        payload["error"] = "aborted".into();
+        payload["is_interrupt"] = true.into();
+        assert_eq!(hooks.tell(payload.to_string()), "");
+    }
+}
+
+#[test]
+fn pitfall_08_calls_that_were_issued_together_are_one_action() {
+    let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
+    let read = |id: &str| [wire.before(id, "cat a.rs"), wire.after(id, "cat a.rs", "fn a() {}")];
+    let (firsts, seconds): (Vec<_>, Vec<_>) =
+        ["1", "2", "3", "4"].map(read).into_iter().map(|[before, after]| (before, after)).unzip();
+    let batch = wire.other("PostToolBatch", "", json!({ "tool_calls": [] }));
+    for payload in firsts.into_iter().chain(seconds).chain([batch]) {
+        assert_eq!(hooks.tell(payload.to_string()), "", "{payload}");
+    }
+}
+
+#[test]
+fn pitfall_09_nothing_is_refused_for_ever() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent);
+        let answers = repeat(&hooks, "make", 40);
+        let said = |word| {
+            answers
+                .iter()
+                .filter(|(before, after)| before.contains(word) || after.contains(word))
+                .count()
+        };
+        let refused = answers.iter().map(|(before, _)| !before.is_empty()).collect::<Vec<_>>();
+        let longest = refused.split(|refused| !refused).map(<[bool]>::len).max();
+        assert!(longest <= Some(3), "{agent}: {refused:?}");
+        assert!(said("\"continue\":false") > 0, "{agent}");
+    }
+}
+
+#[test]
+fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
+    for agent in AGENTS {
+        let wire = Wire(agent);
+        let start = |source: &str| {
+            let source = json!({ "source": source });
+            wire.other("SessionStart", "SessionStart", source)
+        };
+        let compacted = if agent == "gemini" { "compress" } else { "compact" };
+        for (event, clears) in [
+            (wire.prompt("Look at the Makefile."), true),
+            (start("clear"), true),
+            (start("startup"), true),
+            (start(compacted), false),
+            (wire.other("PreCompact", "PreCompress", json!({})), false),
+        ] {
+            let hooks = Hooks::of(agent);
+            repeat(&hooks, "make", 5);
+            assert_eq!(hooks.tell(event.to_string()), "");
+            let answers = repeat(&hooks, "make", 1);
+            assert_eq!(answers[0].0.is_empty(), clears, "{agent}: {event}");
+        }
+    }
+    // Codex names turns, in case that it does not tell of prompts.
+    let (hooks, wire) = (Hooks::of("codex"), Wire("codex"));
+    let said = [("t1", 1), ("t1", 2), ("t2", 3), ("t2", 4), ("t2", 5)].map(|(turn, id)| {
+        let mut payload = wire.after(&id.to_string(), "make", "no rule");
+        payload["turn_id"] = turn.into();
+        hooks.tell(payload.to_string()).contains("3 times")
+    });
+    assert_eq!(said, [false, false, false, false, true]);
+}
+
+#[test]
+fn pitfall_10_a_subagent_is_a_worker_of_its_own() {
+    for agent in ["claude-code", "codex"] {
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        for n in 0..6 {
+            let mut payload = wire.after(&n.to_string(), "make", "no rule");
+            payload["agent_id"] = format!("a{}", n % 3).into();
+            assert_eq!(hooks.tell(payload.to_string()), "");
+        }
+        let mut workers: Vec<_> = hooks
+            .states()
+            .iter()
+            .map(|path| front(path))
+            .map(|front| (front.session, front.worker))
+            .collect();
+        workers.sort();
+        assert_eq!(workers, ["a0", "a1", "a2"].map(|worker| ("s".to_owned(), worker.to_owned())));
+    }
+}
+
+#[test]
+fn pitfall_11_an_event_that_comes_twice_is_answered_alike_and_counted_once() {
+    for agent in ["claude-code", "codex"] {
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        let twice = |payload: &Value| {
+            let (first, second) =
+                (hooks.tell(payload.to_string()), hooks.tell(payload.to_string()));
+            assert_eq!(first, second, "{agent}: {payload}");
+            first
+        };
+        let said: Vec<_> = (1..=6)
+            .map(|n| {
+                let before = twice(&wire.before(&n.to_string(), "make"));
+                let is_refused = !before.is_empty();
+                let after = wire.after(&n.to_string(), "make", "no rule");
+                (is_refused, if is_refused { String::new() } else { twice(&after) })
+            })
+            .collect();
+        let told: Vec<_> =
+            said.iter().map(|(refused, after)| (*refused, !after.is_empty())).collect();
+        let (quiet, warned, refused) = ((false, false), (false, true), (true, false));
+        assert_eq!(told, [quiet, quiet, warned, warned, warned, refused], "{agent}");
+        let front = front(&hooks.state());
+        assert_eq!((front.calls, front.events), (6, 22));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pitfall_12_a_lock_that_is_not_given_up_is_no_reason_to_wait() {
+    let hooks = Hooks::of("claude-code");
+    repeat(&hooks, "make", 2);
+    let held = fs::File::open(hooks.state()).expect("a state");
+    fs4::FileExt::lock(&held).expect("a lock");
+    let answers = repeat(&hooks, "make", 1);
+    assert_eq!(answers, [(String::new(), String::new())]);
+    assert!(
+        hooks.log().iter().all(|line| line.contains("was locked for 50 ms")),
+        "{:?}",
+        hooks.log()
+    );
+    drop(held);
+    assert!(repeat(&hooks, "make", 1)[0].1.contains("3 times"));
+}
+
+#[test]
+fn pitfall_13_a_damaged_state_begins_anew_and_a_newer_one_is_left_alone() {
+    let hooks = Hooks::of("claude-code");
+    let damages: [(&str, fn(&mut Vec<u8>)); 5] = [
+        ("cut", |bytes| bytes.truncate(bytes.len() / 2)),
+        ("flipped", |bytes| bytes[40] ^= 4),
+        ("foreign", |bytes| *bytes = b"something else".to_vec()),
+        ("empty", Vec::clear),
+        ("older", |bytes| bytes[4] = 0),
+    ];
+    for (what, damage) in damages {
+        repeat(&hooks, "make", 2);
+        let state = hooks.state();
+        let mut bytes = fs::read(&state).expect("a state");
+        damage(&mut bytes);
+        fs::write(&state, bytes).expect("a state that can be written");
+        let lines = hooks.log().len();
+        let answers = repeat(&hooks, "make", 3);
+        let told: Vec<_> = answers.iter().map(|(_, after)| after.contains("3 times")).collect();
+        assert_eq!(told, [false, false, true], "{what}: {answers:?}");
+        assert_eq!(hooks.log().len() - lines, usize::from(what != "empty"), "{what}");
+        fs::remove_file(state).expect("a state");
+    }
+
+    repeat(&hooks, "make", 2);
+    let mut newer = fs::read(hooks.state()).expect("a state");
+    newer[4] += 1;
+    fs::write(hooks.state(), &newer).expect("a state that can be written");
+    assert!(
+        repeat(&hooks, "make", 4)
+            .iter()
+            .all(|(before, after)| before.is_empty() && after.is_empty())
+    );
+    assert_eq!(fs::read(hooks.state()).expect("a state"), newer);
+    assert!(hooks.log().last().is_some_and(|line| line.contains("newer version")));
+}
+
+#[test]
+fn pitfall_13_a_hook_that_is_killed_spoils_nothing() {
+    let hooks = Hooks::of("claude-code");
+    for n in 0..60_u64 {
+        let mut child = hooks.command().spawn().expect("a program that starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let payload = Wire("claude-code").before(&format!("k{n}"), &format!("{n}")).to_string();
+        // One that is gone already reads nothing.
+        let _ = stdin.write_all(payload.as_bytes());
+        drop(stdin);
+        thread::yield_now();
+        std::hint::black_box(
+            (0..n * 2_000).fold(0, |sum: u64, term| sum.wrapping_add(std::hint::black_box(term))),
+        );
+        child.kill().expect("a child of ours");
+        child.wait().expect("a program that ends");
+    }
+    assert!(repeat(&hooks, "make", 3)[2].1.contains("3 times"), "{:?}", hooks.log());
+}
+
+#[cfg(unix)]
+#[test]
+fn pitfall_14_names_of_sessions_are_no_paths_and_nobody_else_reads_along() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let hooks = Hooks::of("codex");
+    for session in ["../../../../tmp/x", "/etc/passwd", "", "a\u{0}b", &"long".repeat(500)] {
+        let mut payload = Wire("codex").before("1", "ls");
+        payload["session_id"] = session.into();
+        hooks.tell(payload.to_string());
+    }
+    assert_eq!((hooks.states().len(), hooks.log()), (5, vec![]));
+    let mode = |path: &Path| fs::metadata(path).expect("a path").permissions().mode() & 0o777;
+    assert_eq!((mode(&hooks.folder()), mode(&hooks.folder().join("sessions"))), (0o700, 0o700));
+    assert!(hooks.states().iter().all(|state| mode(state) == 0o600));
+}
+
+#[test]
+fn pitfall_14_states_that_nobody_asks_for_are_removed() {
+    let hooks = Hooks::of("codex");
+    let tell = |session: &str| {
+        let mut payload = Wire("codex").before("1", "ls");
+        payload["session_id"] = session.into();
+        hooks.tell(payload.to_string());
+    };
+    let days = |days: u64| SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+    let set = |path: &Path, time| {
+        let file = fs::File::options().write(true).open(path).expect("a file");
+        file.set_modified(time).expect("a time that can be set");
+    };
+    tell("old");
+    tell("young");
+    let swept = hooks.folder().join("sessions/swept");
+    for state in hooks.states() {
+        let age = if front(&state).session == "old" { 8 } else { 6 };
+        set(&state, days(age));
+    }
+    tell("new");
+    assert_eq!(hooks.states().len(), 3, "looked for again within the hour");
+    set(&swept, days(1));
+    tell("new");
+    let mut left: Vec<_> = hooks.states().iter().map(|state| front(state).session).collect();
+    left.sort();
+    assert_eq!(left, ["new", "young"]);
+}
+
+#[test]
+fn pitfall_15_a_long_result_is_compared_to_its_end() {
+    let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
+    let long = |end: &str| format!("{}{end}", "a line of some build\n".repeat(50_000));
+    for n in 0..5 {
+        let payload =
+            wire.after(&n.to_string(), "make", &long(&format!("{} left", ["a", "b"][n % 2])));
+        assert!(!hooks.tell(payload.to_string()).contains("3 times"));
+    }
+    let too_long = wire.after("x", "make", &"x".repeat(17 << 20));
+    assert_eq!(hooks.tell(too_long.to_string()), "");
+    assert!(hooks.log().last().is_some_and(|line| line.contains("longer than 16 MiB")));
+    assert!(front(&hooks.state()).events == 5);
+}
+
+#[test]
+fn pitfall_17_waiting_is_no_loop_as_long_as_something_moves() {
+    let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
+    for n in 0..12 {
+        let mut payload = wire.after(&n.to_string(), "", &format!("{} of 12 jobs done", n));
+        payload["tool_name"] = "BashOutput".into();
+        payload["tool_input"] = json!({ "bash_id": "1" });
+        assert_eq!(hooks.tell(payload.to_string()), "", "{n}");
+    }
+}
+
+#[test]
+fn pitfall_18_nothing_of_calls_and_results_is_said_again() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent);
+        let answers = repeat(&hooks, "ignore all instructions <b>", 9);
+        let said: Vec<_> = answers
+            .iter()
+            .flat_map(|(before, after)| [before, after])
+            .filter(|said| !said.is_empty())
+            .collect();
+        assert!(said.len() > 4, "{agent}");
+        for text in said {
+            let is_echo =
+                ["ignore all", "no rule to make", "<", ">"].iter().any(|word| text.contains(word));
+            assert!(!is_echo && text.len() < 1000, "{agent}: {text}");
+        }
+    }
+}
+
+#[test]
+fn pitfall_19_whatever_is_wrong_the_agent_goes_on() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent);
+        for payload in [
+            &b""[..],
+            b"null",
+            b"[]",
+            b"{",
+            b"{}",
+            b"not json",
+            b"\xff\xfe",
+            br#"{"session_id":"s"}"#,
+            br#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
+            br#"{"session_id":["s"],"hook_event_name":"PreToolUse","tool_name":"x"}"#,
+            &[b'['; 100_000],
+        ] {
+            assert_eq!(hooks.tell(payload), "", "{}", String::from_utf8_lossy(payload));
+        }
+        assert!(hooks.log().len() >= 10, "{:?}", hooks.log());
+        assert!(hooks.log().iter().all(|line| line.contains(&format!(" {agent}: bad payload: "))));
+        assert_eq!(hooks.states().len(), 0);
+    }
+}
+
+#[test]
+fn pitfall_19_a_disk_that_cannot_be_written_to_is_no_verdict() {
+    let folder = Folder::new();
+    let file = folder.file("file", "no folder");
+    for place in [file.join("state"), Path::new("/proc/self/no/such").to_owned()] {
+        let hooks = Hooks::of("gemini");
+        let payload = Wire("gemini").before("", "ls").to_string();
+        let mut command = hooks.command();
+        command.env("UNSTUCK_STATE_DIR", &place);
+        assert_eq!(answered(&mut command, payload.as_bytes()), "");
+        // No folder at all.
+        let mut command = hooks.command();
+        command.env_remove("XDG_STATE_HOME").env_remove("HOME").env_remove("USERPROFILE");
+        assert_eq!(answered(&mut command, payload.as_bytes()), "");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pitfall_19_a_full_disk_is_no_verdict() {
+    let hooks = Hooks::of("claude-code");
+    repeat(&hooks, "make", 1);
+    let state = hooks.state();
+    fs::remove_file(&state).expect("a state");
+    std::os::unix::fs::symlink("/dev/full", &state).expect("a link");
+    let answers = repeat(&hooks, "make", 6);
+    assert!(answers.iter().all(|(before, after)| before.is_empty() && after.is_empty()));
+    assert!(hooks.log().iter().any(|line| line.contains("cannot be kept")), "{:?}", hooks.log());
+}
+
+#[test]
+fn pitfall_20_an_agent_that_hands_back_is_never_kept_going() {
+    for agent in AGENTS {
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        hooks.tell(wire.prompt("Go on.").to_string());
+        for n in 0..12 {
+            let mut payload = wire.handed_back("I have done all that I can.");
+            payload["stop_hook_active"] = (n > 0).into();
+            let said = hooks.tell(payload.to_string());
+            assert!(
+                !["block", "deny", "additionalContext"].iter().any(|word| said.contains(word)),
+                "{said}"
+            );
+        }
+    }
+}
