@@ -33,7 +33,38 @@ pub(crate) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     if !json.starts_with('"') {
         return None;
     }
-    serde_json::from_str::<Lossy<'_>>(json).ok().map(|text| text.0)
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    unescaped(inner).or_else(|| serde_json::from_str::<Lossy<'_>>(json).ok().map(|text| text.0))
+}
+
+/// What stands between the quotes of a JSON string, if the escapes in it are short ones: in long
+/// results they are ends of lines and quotes. A single pass, where `serde_json` takes three.
+fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
+    let Some(mut at) = inner.find('\\') else { return Some(Cow::Borrowed(inner)) };
+    let mut text = String::with_capacity(inner.len());
+    let mut rest = inner;
+    loop {
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        text.push(match escape.as_bytes().get(1)? {
+            b'n' => '\n',
+            b'"' => '"',
+            b'\\' => '\\',
+            b't' => '\t',
+            b'r' => '\r',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            _ => return None,
+        });
+        rest = &escape[2..];
+        match rest.find('\\') {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    text.push_str(rest);
+    Some(Cow::Owned(text))
 }
 
 /// The text of a field that must be a string where it is present.
@@ -197,6 +228,19 @@ mod tests {
         let cut = string(raw(r#""smile \ud83d""#));
         assert!(cut.is_some_and(|text| text.starts_with("smile \u{fffd}")));
         assert_eq!(string(raw("5")), None);
+    }
+
+    #[test]
+    fn every_escape_stands_for_its_character() {
+        for text in ["", "\\", "a\\\"\n\r\t\u{8}\u{c}/", "\u{1}", "ü\n\u{1f600}", "\n\n\\n"] {
+            let json = serde_json::to_string(text).expect("a string");
+            assert_eq!(string(raw(&json)).as_deref(), Some(text));
+        }
+        for (json, text) in
+            [(r#""\/""#, "/"), (r#""\n\u00fc""#, "\nü"), (r#""\ud83d\ude00""#, "😀")]
+        {
+            assert_eq!(string(raw(json)).as_deref(), Some(text));
+        }
     }
 
     #[test]

@@ -266,7 +266,11 @@ mod tests {
             ("SubagentStart", r#""agent_id":"a1""#, What::Nothing),
             ("PostToolBatch", r#""tool_calls":[]"#, What::StepEnded),
             ("Notification", r#""message":"x""#, What::Nothing),
-            ("UserPromptSubmit", r#""prompt":"go \ud800""#, What::Prompt("go \u{fffd}".into())),
+            (
+                "UserPromptSubmit",
+                r#""prompt":"go \ud800""#,
+                What::Prompt("go \u{fffd}\u{fffd}\u{fffd}".into()),
+            ),
             ("Stop", r#""stop_hook_active":true"#, What::HandedBack("".into())),
         ] {
             let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}",{rest}}}"#);
