@@ -1,8 +1,8 @@
 //! How fast the engine is, beside a plain detector and the published ones, and how fast the
 //! fingerprint of JSON, beside canonical text and a hash of it; and how fast texts are read.
 //!
-//! `cargo xtask bench engine`, `cargo xtask bench json` and `cargo xtask bench text` build in
-//! release, run everything and print one table.
+//! `cargo xtask bench engine`, and `json`, `text` or `hook` in its place, build in release, run
+//! everything and print one table.
 //!
 //! # How it measures
 //!
@@ -31,6 +31,7 @@
 pub mod contender;
 pub mod documents;
 pub mod endurance;
+pub mod hook;
 pub mod instructions;
 pub mod json;
 pub mod json_report;

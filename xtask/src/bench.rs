@@ -22,6 +22,12 @@ pub(crate) enum Bench {
     /// fast that is as `serde_jcs` and a hash in the same run, and the
     /// instructions where valgrind is installed. Takes two minutes.
     Json(Plain),
+    /// The hook of a coding agent beside interpreters that do nothing
+    ///
+    /// Prints the time from the start of the process to its end for an event of a
+    /// kilobyte and one of a megabyte, and that of programs that are only started,
+    /// in the same run. Takes half a minute.
+    Hook(Plain),
     /// What is made of arguments and results as text
     ///
     /// Prints the time from 60 bytes to 100 KB for masked digests, sketches,
@@ -53,16 +59,19 @@ impl Bench {
     /// Builds and runs what measures; standard output has its report and no more.
     pub(crate) fn run(self) -> ExitCode {
         let well = match self {
-            // Apart, so that nothing that is only measured against changes what users build.
-            Self::Engine(engine) => {
-                succeeds(["build", "--package", "unstuck-cli"], Vec::new())
-                    && measures("engine", engine.arguments())
-            }
+            Self::Engine(engine) => builds() && measures("engine", engine.arguments()),
+            Self::Hook(plain) => builds() && measures("hook", plain.arguments()),
             Self::Json(plain) => measures("json", plain.arguments()),
             Self::Text(plain) => measures("text", plain.arguments()),
         };
         if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
+}
+
+/// Whether the program that users have is built: apart, so that nothing that is only measured against
+/// changes it.
+fn builds() -> bool {
+    succeeds(["build", "--package", "unstuck-cli"], Vec::new())
 }
 
 /// Whether the program `name` of `benches` measures all that it should.
