@@ -28,11 +28,6 @@ impl Agent {
             Self::Gemini => "gemini",
         }
     }
-
-    /// The agent that is called so on a command line.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|agent| agent.name() == name)
-    }
 }
 
 impl fmt::Display for Agent {
@@ -50,10 +45,8 @@ mod tests {
     #[test]
     fn an_agent_has_one_name() {
         for agent in Agent::ALL {
-            assert_eq!(Agent::named(agent.name()), Some(agent));
             let value = agent.to_possible_value().expect("a value");
             assert_eq!(value.get_name(), agent.name());
         }
-        assert_eq!(Agent::named("cursor"), None);
     }
 }

@@ -148,7 +148,9 @@ mod tests {
             key(Agent::Codex, "s", "main"),
             key(Agent::Gemini, "../../../etc/passwd", "main"),
         ];
-        keys.iter().for_each(|key| keep(&folder, key));
+        for key in &keys {
+            keep(&folder, key);
+        }
         keep(&folder, &keys[0]);
         let mut found: Vec<_> =
             folder.sessions().map(|one| (one.agent.name(), one.session, one.worker)).collect();

@@ -10,6 +10,7 @@ pub(crate) const FINDINGS_MAX: usize = 16;
 
 /// What a person may ask of one worker of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "agents call it so, too")]
 pub(crate) struct Session {
     pub(crate) agent: Agent,
     /// The session as its agent calls it.

@@ -114,8 +114,8 @@ fn pitfall_04_what_has_nothing_to_say_prints_nothing() {
             wire.before("1", "ls"),
             wire.after("1", "ls", "a.rs"),
             wire.handed_back("Done."),
-            wire.other("PreCompact", "PreCompress", json!({})),
-            wire.other("Unheard", "Unheard", json!({ "of": [] })),
+            wire.event("PreCompact", "PreCompress", &json!({})),
+            wire.event("Unheard", "Unheard", &json!({ "of": [] })),
         ] {
             assert_eq!(hooks.tell(payload.to_string()), "", "{agent}: {payload}");
         }
@@ -177,7 +177,7 @@ fn pitfall_08_calls_that_were_issued_together_are_one_action() {
     let read = |id: &str| [wire.before(id, "cat a.rs"), wire.after(id, "cat a.rs", "fn a() {}")];
     let (firsts, seconds): (Vec<_>, Vec<_>) =
         ["1", "2", "3", "4"].map(read).into_iter().map(|[before, after]| (before, after)).unzip();
-    let batch = wire.other("PostToolBatch", "", json!({ "tool_calls": [] }));
+    let batch = wire.event("PostToolBatch", "", &json!({ "tool_calls": [] }));
     for payload in firsts.into_iter().chain(seconds).chain([batch]) {
         assert_eq!(hooks.tell(payload.to_string()), "", "{payload}");
     }
@@ -207,7 +207,7 @@ fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
         let wire = Wire(agent);
         let start = |source: &str| {
             let source = json!({ "source": source });
-            wire.other("SessionStart", "SessionStart", source)
+            wire.event("SessionStart", "SessionStart", &source)
         };
         let compacted = if agent == "gemini" { "compress" } else { "compact" };
         for (event, clears) in [
@@ -215,7 +215,7 @@ fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
             (start("clear"), true),
             (start("startup"), true),
             (start(compacted), false),
-            (wire.other("PreCompact", "PreCompress", json!({})), false),
+            (wire.event("PreCompact", "PreCompress", &json!({})), false),
         ] {
             let hooks = Hooks::of(agent);
             repeat(&hooks, "make", 5);
@@ -301,8 +301,9 @@ fn pitfall_12_a_lock_that_is_not_given_up_is_no_reason_to_wait() {
 
 #[test]
 fn pitfall_13_a_damaged_state_begins_anew_and_a_newer_one_is_left_alone() {
+    type Damage = fn(&mut Vec<u8>);
     let hooks = Hooks::of("claude-code");
-    let damages: [(&str, fn(&mut Vec<u8>)); 5] = [
+    let damages: [(&str, Damage); 5] = [
         ("cut", |bytes| bytes.truncate(bytes.len() / 2)),
         ("flipped", |bytes| bytes[40] ^= 4),
         ("foreign", |bytes| *bytes = b"something else".to_vec()),
@@ -421,7 +422,7 @@ fn pitfall_15_a_long_result_is_compared_to_its_end() {
 fn pitfall_17_waiting_is_no_loop_as_long_as_something_moves() {
     let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
     for n in 0..12 {
-        let mut payload = wire.after(&n.to_string(), "", &format!("{} of 12 jobs done", n));
+        let mut payload = wire.after(&n.to_string(), "", &format!("{n} of 12 jobs done"));
         payload["tool_name"] = "BashOutput".into();
         payload["tool_input"] = json!({ "bash_id": "1" });
         assert_eq!(hooks.tell(payload.to_string()), "", "{n}");
@@ -462,7 +463,7 @@ fn pitfall_19_whatever_is_wrong_the_agent_goes_on() {
             br#"{"session_id":"s"}"#,
             br#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
             br#"{"session_id":["s"],"hook_event_name":"PreToolUse","tool_name":"x"}"#,
-            &[b'['; 100_000],
+            "[".repeat(100_000).as_bytes(),
         ] {
             assert_eq!(hooks.tell(payload), "", "{}", String::from_utf8_lossy(payload));
         }
