@@ -60,15 +60,14 @@ pub(crate) fn misused() -> Exit {
 
 /// Reads standard input and leaves it: to an agent, a pipe that breaks is a hook that failed.
 fn drain() {
-    let stdin = io::stdin();
-    if !stdin.is_terminal() {
-        let _ = input::read(stdin);
+    if !io::stdin().is_terminal() {
+        let _ = input::payload();
     }
 }
 
 /// What is printed in answer to the event on standard input.
 fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
-    let payload = input::read(io::stdin())?;
+    let payload = input::payload()?;
     let event = wire::decode(hook.agent, &payload)?;
     let folder = log.folder.as_ref().ok_or(Failure::NoFolder)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };

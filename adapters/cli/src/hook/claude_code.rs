@@ -33,6 +33,11 @@ const REFUSAL: &str = "The user doesn't want to ";
 /// What some errors are wrapped in.
 const WRAPPER: &str = "<tool_use_error>";
 
+/// The events in whose answers the model can be told something. When it hands back it could be, too,
+/// but that would keep it going.
+const CONTEXT: [&str; 5] =
+    ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
+
 #[derive(Deserialize)]
 struct Payload<'a> {
     session_id: Option<Cow<'a, str>>,
@@ -68,6 +73,8 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "PermissionDenied" => What::After(payload.call()?, Ending::Refused),
         "PostToolBatch" => What::StepEnded,
         "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
+        // Of a subagent that is not named nobody knows the calls.
+        "SubagentStop" if payload.agent_id.is_none() => What::Nothing,
         "Stop" | "SubagentStop" => {
             What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
@@ -152,12 +159,10 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
     }
 }
 
-/// What Claude Code reads. Nothing is said to the model when it hands back: that would keep it
-/// going.
+/// What Claude Code reads.
 pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
     let name = &event.name;
-    let takes_context =
-        !matches!(event.what, What::HandedBack(_) | What::Began | What::Interrupted);
+    let takes_context = CONTEXT.contains(&name.as_ref());
     Written::Whole(match reply {
         Reply::Nothing => String::new(),
         Reply::Tell(_) if !takes_context => return Written::InPart(String::new()),

@@ -48,6 +48,8 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "PreToolUse" => What::Before(payload.call()?),
         "PostToolUse" => What::After(payload.call()?, result(payload.tool_response)),
         "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
+        // Of a subagent that is not named nobody knows the calls.
+        "SubagentStop" if payload.agent_id.is_none() => What::Nothing,
         "Stop" | "SubagentStop" => {
             What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }

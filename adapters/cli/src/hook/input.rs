@@ -1,10 +1,8 @@
 //! Standard input: read to its end, or as far as it is a whole payload where it is never closed.
 
 use std::fmt;
-use std::io::{ErrorKind, Read};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::io::{self, ErrorKind, Read, StdinLock};
+use std::time::Duration;
 
 use serde::de::IgnoredAny;
 
@@ -15,8 +13,9 @@ pub(super) const BYTES_MAX: usize = 16 << 20;
 /// How long nothing must come before a payload that is whole is taken for all there is.
 const QUIET: Duration = Duration::from_millis(10);
 
-/// How long is waited in all: less than the shortest time that an agent gives a hook.
-const WAIT_MAX: Duration = Duration::from_secs(2);
+/// How often that may happen before it is given up: two seconds, less than the shortest time that an
+/// agent gives a hook.
+const QUIETS_MAX: u32 = 200;
 
 /// As much as a pipe holds.
 const CHUNK: usize = 64 * 1024;
@@ -37,147 +36,157 @@ impl fmt::Display for Unread {
         match self {
             Self::TooLong => write!(f, "the payload is longer than {} MiB", BYTES_MAX >> 20),
             Self::Unclosed => {
-                write!(f, "standard input was not closed for {} s", WAIT_MAX.as_secs())
+                write!(f, "standard input was not closed for {} s", (QUIET * QUIETS_MAX).as_secs())
             }
             Self::Broken => f.write_str("standard input could not be read"),
         }
     }
 }
 
-/// What was read so far.
-#[derive(Debug, Default)]
-struct Gathered {
-    bytes: Vec<u8>,
-    /// Whether there was more than is kept.
-    is_cut: bool,
-    end: Option<Result<(), ErrorKind>>,
+/// What can be waited for before it is read.
+pub(super) trait Source: Read {
+    /// Whether there is something to read, or the end, within this time.
+    fn is_ready(&self, within: Duration) -> bool;
 }
 
-/// What is shared with the thread that reads.
-#[derive(Debug, Default)]
-struct Shared {
-    gathered: Mutex<Gathered>,
-    ended: Condvar,
-}
+impl Source for StdinLock<'_> {
+    #[cfg(unix)]
+    fn is_ready(&self, within: Duration) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-impl Shared {
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut stdin = [PollFd::new(self, PollFlags::IN)];
+        let within = Timespec::try_from(within).ok();
+        // What cannot be waited for may still be read.
+        poll(&mut stdin, within.as_ref())
+            .map_or_else(|error| error != rustix::io::Errno::INTR, |ready| ready > 0)
     }
 
-    /// Reads to the end. What is too long is read, too: the agent writes all of it.
-    fn gather(&self, mut source: impl Read) {
-        let mut chunk = vec![0; CHUNK];
-        let end = loop {
-            match source.read(&mut chunk) {
-                Ok(0) => break Ok(()),
-                Ok(read) => self.gathered().add(chunk.get(..read).unwrap_or_default()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => break Err(error.kind()),
-            }
-        };
-        self.gathered().end = Some(end);
-        self.ended.notify_one();
+    /// There is no waiting for a pipe here: whoever does not close it is waited for.
+    #[cfg(not(unix))]
+    fn is_ready(&self, _: Duration) -> bool {
+        true
     }
 }
 
-impl Gathered {
-    fn add(&mut self, bytes: &[u8]) {
-        self.is_cut |= self.bytes.len() + bytes.len() > BYTES_MAX;
-        if !self.is_cut {
-            self.bytes.extend_from_slice(bytes);
-        }
-    }
-
-    fn is_whole(&self) -> bool {
-        !self.is_cut && serde_json::from_slice::<IgnoredAny>(&self.bytes).is_ok()
-    }
-
-    fn taken(&mut self) -> Result<Vec<u8>, Unread> {
-        if self.is_cut { Err(Unread::TooLong) } else { Ok(std::mem::take(&mut self.bytes)) }
-    }
-}
-
-/// All that `source` gives, which is read by a thread of its own: reading cannot be given up.
-pub(super) fn read(source: impl Read + Send + 'static) -> Result<Vec<u8>, Unread> {
-    let shared = Arc::new(Shared::default());
-    let reader = Arc::clone(&shared);
-    let spawned = thread::Builder::new().spawn(move || reader.gather(source));
-    if spawned.is_err() {
-        return Err(Unread::Broken);
-    }
-    let deadline = Instant::now() + WAIT_MAX;
-    let mut gathered = shared.gathered();
-    let mut length = None;
+/// All that `source` gives. What is too long is read, too: the agent writes all of it.
+pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    let mut chunk = vec![0; CHUNK];
+    let (mut is_cut, mut quiets, mut seen) = (false, 0, None);
     loop {
-        let waited = shared.ended.wait_timeout_while(gathered, QUIET, |now| now.end.is_none());
-        (gathered, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        match gathered.end {
-            Some(Ok(())) => return gathered.taken(),
-            Some(Err(_)) => return Err(Unread::Broken),
-            None => {}
+        if !source.is_ready(QUIET) {
+            quiets += 1;
+            if seen != Some(bytes.len()) && !is_cut && is_whole(&bytes) {
+                return Ok(bytes);
+            }
+            seen = Some(bytes.len());
+            match (quiets < QUIETS_MAX, is_cut) {
+                (true, _) => continue,
+                (false, true) => return Err(Unread::TooLong),
+                (false, false) => return Err(Unread::Unclosed),
+            }
         }
-        let is_quiet = length == Some(gathered.bytes.len());
-        if is_quiet && gathered.is_whole() {
-            return gathered.taken();
-        }
-        length = Some(gathered.bytes.len());
-        if Instant::now() > deadline {
-            return Err(if gathered.is_cut { Unread::TooLong } else { Unread::Unclosed });
+        let read = match source.read(&mut chunk) {
+            Ok(0) if is_cut => return Err(Unread::TooLong),
+            Ok(0) => return Ok(bytes),
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return Err(Unread::Broken),
+        };
+        is_cut |= bytes.len() + read > BYTES_MAX;
+        if !is_cut {
+            bytes.extend_from_slice(chunk.get(..read).unwrap_or_default());
         }
     }
+}
+
+/// What an agent gives on standard input.
+pub(super) fn payload() -> Result<Vec<u8>, Unread> {
+    read(io::stdin().lock())
+}
+
+fn is_whole(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(bytes).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::io::{self, Read};
-    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
 
-    use super::{BYTES_MAX, Unread, read};
+    use super::{BYTES_MAX, QUIETS_MAX, Source, Unread, read};
 
-    /// Gives what is sent, and does not end before its sender does.
-    struct Pipe(Receiver<&'static [u8]>);
+    /// Gives its parts, with nothing to read for a while before each.
+    struct Pipe<'a> {
+        parts: Vec<&'a [u8]>,
+        quiets: Cell<u32>,
+        is_closed: bool,
+    }
 
-    impl Read for Pipe {
+    impl<'a> Pipe<'a> {
+        fn of(parts: &[&'a [u8]], is_closed: bool) -> Self {
+            let parts = parts.iter().rev().copied().collect();
+            Self { parts, quiets: Cell::new(0), is_closed }
+        }
+    }
+
+    impl Source for Pipe<'_> {
+        fn is_ready(&self, _: Duration) -> bool {
+            let quiets = self.quiets.get() + 1;
+            self.quiets.set(quiets);
+            quiets % 3 == 0 && (self.is_closed || !self.parts.is_empty())
+        }
+    }
+
+    impl Read for Pipe<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let Ok(bytes) = self.0.recv() else { return Ok(0) };
-            buffer[..bytes.len()].copy_from_slice(bytes);
-            Ok(bytes.len())
+            let Some(part) = self.parts.pop() else { return Ok(0) };
+            let length = part.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&part[..length]);
+            if length < part.len() {
+                self.parts.push(&part[length..]);
+            }
+            Ok(length)
         }
     }
 
     #[test]
     fn all_is_read_to_the_end_be_it_json_or_not() {
         let long = "x".repeat(200_000);
-        for text in ["", "{}", "{\"a\":", "no JSON", &long] {
-            let source = std::io::Cursor::new(text.to_owned());
-            assert_eq!(read(source), Ok(text.as_bytes().to_vec()));
+        for text in ["", "{\"a\":", "no JSON", &long] {
+            let read = read(Pipe::of(&[text.as_bytes()], true));
+            assert_eq!(read, Ok(text.as_bytes().to_vec()));
         }
     }
 
     #[test]
     fn what_is_too_long_is_read_and_not_kept() {
-        let at_most = vec![b' '; BYTES_MAX];
-        assert_eq!(read(io::Cursor::new(at_most)).map(|read| read.len()), Ok(BYTES_MAX));
-        let longer = io::repeat(b' ').take(BYTES_MAX as u64 + 1);
-        assert_eq!(read(longer), Err(Unread::TooLong));
+        let long = vec![b' '; BYTES_MAX + 1];
+        let at_most = read(Pipe::of(&[&long[1..]], true));
+        assert_eq!(at_most.map(|read| read.len()), Ok(BYTES_MAX));
+        let mut longer = Pipe::of(&[&long], true);
+        assert_eq!(read(&mut longer), Err(Unread::TooLong));
+        assert!(longer.parts.is_empty());
     }
 
     #[test]
     fn pitfall_06_a_whole_payload_is_enough_where_the_end_never_comes() {
-        let (sender, receiver) = channel();
-        for part in [&b"{\"a\":"[..], b"[1]", b"}\n"] {
-            sender.send(part).expect("a reader");
-        }
-        assert_eq!(read(Pipe(receiver)), Ok(b"{\"a\":[1]}\n".to_vec()));
-        drop(sender);
+        let mut pipe = Pipe::of(&[b"{\"a\":", b"[1]", b"}\n"], false);
+        assert_eq!(read(&mut pipe), Ok(b"{\"a\":[1]}\n".to_vec()));
+        assert!(pipe.quiets.get() < QUIETS_MAX);
     }
 
     #[test]
     fn pitfall_06_a_part_of_one_is_not_waited_for_without_end() {
-        let (sender, receiver) = channel();
-        sender.send(&b"{\"a\":"[..]).expect("a reader");
-        assert_eq!(read(Pipe(receiver)), Err(Unread::Unclosed));
-        drop(sender);
+        for parts in [&[][..], &[&b"{\"a\":"[..]], &[b"{} {}"]] {
+            assert_eq!(read(Pipe::of(parts, false)), Err(Unread::Unclosed));
+        }
+    }
+
+    impl<S: Source> Source for &mut S {
+        fn is_ready(&self, within: Duration) -> bool {
+            (**self).is_ready(within)
+        }
     }
 }

@@ -60,6 +60,11 @@ impl Folder {
         Some(Self(folder.join("unstuck")))
     }
 
+    #[cfg(test)]
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }

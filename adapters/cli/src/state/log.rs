@@ -38,3 +38,28 @@ impl Folder {
 fn printable(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{BYTES_MAX, LINE_MAX};
+    use crate::state::Folder;
+
+    #[test]
+    fn a_failure_is_one_short_line_and_a_full_log_begins_anew() {
+        let around = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(around.path().join("unstuck"));
+        let path = folder.path().join("hook.log");
+        folder.log(7, "codex", "bad\nworse\u{1b}[0m");
+        folder.log(8, "gemini", "x".repeat(2 * LINE_MAX));
+        let long = format!("8 gemini: {}\n", "x".repeat(LINE_MAX));
+        let log = fs::read_to_string(&path).expect("a log");
+        assert_eq!(log, format!("7 codex: bad worse [0m\n{long}"));
+
+        let full = usize::try_from(BYTES_MAX).expect("some KiB") + 1;
+        fs::write(&path, "x".repeat(full)).expect("a log that can be written");
+        folder.log(9, "codex", "new");
+        assert_eq!(fs::read_to_string(&path).expect("a log"), "9 codex: new\n");
+    }
+}
