@@ -90,7 +90,7 @@ impl Program {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Hook(hook) => hook.payload(0).len(),
+            Self::Hook(hook) => Hook::begin(0).len() + hook.end.len(),
             Self::Other { .. } => 0,
         }
     }
@@ -111,8 +111,8 @@ impl Program {
 struct Hook {
     unstuck: PathBuf,
     state: tempfile::TempDir,
-    /// The result of every call, a line for each item of some build.
-    result: String,
+    /// The end of every payload: the result, a line for each item of some build.
+    end: String,
     /// How many events came before.
     events: Cell<u64>,
 }
@@ -124,34 +124,39 @@ impl Hook {
         while result.len() < length {
             result.extend(lines.next());
         }
+        let response = json!({ "stdout": result, "stderr": "", "interrupted": false });
+        let end = format!(r#","tool_response":{response}}}"#);
         let state = tempfile::tempdir()?;
-        Ok(Self { unstuck: unstuck.to_owned(), state, result, events: Cell::new(0) })
+        Ok(Self { unstuck: unstuck.to_owned(), state, end, events: Cell::new(0) })
     }
 
-    /// The payload of the event `n`: each is of another call, so that there is nothing to say.
-    fn payload(&self, n: u64) -> String {
-        json!({
+    /// What stands before that in the event `n`: each is of another call, so that there is nothing to
+    /// say.
+    fn begin(n: u64) -> String {
+        let fields = json!({
             "session_id": "5b6f9a52-0e0c-4f0b-9a63-0d6c1e2f7a10",
             "cwd": "/work/app",
             "hook_event_name": "PostToolUse",
             "tool_name": "Bash",
             "tool_use_id": format!("toolu_{n:08}"),
             "tool_input": { "command": format!("make part-{n}"), "description": "Build a part" },
-            "tool_response": { "stdout": self.result, "stderr": "", "interrupted": false },
-        })
-        .to_string()
+        });
+        let mut begin = fields.to_string();
+        begin.pop();
+        begin
     }
 
     /// Whether it ended well and said nothing.
     fn run(&self) -> io::Result<bool> {
-        let payload = self.payload(self.events.get());
+        let begin = Self::begin(self.events.get());
         self.events.set(self.events.get() + 1);
         let mut command = silent(&self.unstuck);
         command.args(["hook", "claude-code"]).env("UNSTUCK_STATE_DIR", self.state.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(payload.as_bytes())?;
+            stdin.write_all(begin.as_bytes())?;
+            stdin.write_all(self.end.as_bytes())?;
         }
         let output = child.wait_with_output()?;
         Ok(output.status.success() && output.stdout.is_empty())
@@ -226,9 +231,13 @@ mod tests {
     fn a_payload_is_as_long_as_its_result_and_each_is_of_another_call() {
         for length in RESULTS {
             let hook = Hook::new(Path::new("unstuck"), length).expect("a folder");
-            let payload = hook.payload(1);
+            let payload = Hook::begin(1) + &hook.end;
             assert!((length..length + length / 10 + 400).contains(&payload.len()), "{length}");
-            assert_ne!(payload, hook.payload(2));
+            let payload: serde_json::Value = serde_json::from_str(&payload).expect("JSON");
+            assert!(
+                payload["tool_response"]["stdout"].as_str().is_some_and(|out| out.len() >= length)
+            );
+            assert_ne!(Hook::begin(1), Hook::begin(2));
         }
     }
 }

@@ -310,6 +310,23 @@ pub(crate) struct Hook {
 }
 
 impl Hook {
+    /// What agents call, read without the parser: that takes as long as all that is done then. Any
+    /// other command line is the parser's.
+    pub(crate) fn plain(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let mut words = words.into_iter().skip(1);
+        let agent = match (words.next()?.to_str()?, words.next()?.to_str()?) {
+            ("hook", name) => Agent::ALL.into_iter().find(|agent| agent.name() == name)?,
+            _ => return None,
+        };
+        let observe = match (words.next(), words.next()) {
+            (None, _) => false,
+            (Some(word), None) if word == "--observe" => true,
+            _ => return None,
+        };
+        let preset = PRESETS[0].policy.name().to_owned();
+        Some(Self { agent, observe, preset, config: None })
+    }
+
     /// The policy that was named, or described in a file.
     pub(crate) fn preset(&self) -> Result<&'static Preset, Exit> {
         self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), config::load)
@@ -436,15 +453,44 @@ fn fail_on_names() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use clap::{CommandFactory as _, Parser as _};
 
-    use super::{Arguments, command_names};
+    use super::{Arguments, Command, Hook, command_names};
+    use crate::agent::Agent;
 
     #[test]
     fn every_command_has_a_page() {
         let arguments = Arguments::command();
         let commands = arguments.get_subcommands().map(clap::Command::get_name);
         assert!(commands.eq(command_names()));
+    }
+
+    #[test]
+    fn what_agents_call_is_read_as_the_parser_reads_it() {
+        let read = |hook: &Hook| {
+            let Hook { agent, observe, preset, config } = hook;
+            (*agent, *observe, preset.clone(), config.clone())
+        };
+        for agent in Agent::ALL {
+            for rest in [&[][..], &["--observe"]] {
+                let words = [&["unstuck", "hook", agent.name()], rest].concat();
+                let plain = Hook::plain(words.iter().map(Into::into)).expect("a plain hook");
+                let parsed = Arguments::try_parse_from(&words).map(|parsed| parsed.command);
+                let Ok(Command::Hook(parsed)) = parsed else { panic!("{words:?}") };
+                assert_eq!(read(&plain), read(&parsed));
+            }
+        }
+        for line in [
+            "unstuck",
+            "unstuck hook",
+            "unstuck hook cursor",
+            "unstuck scan codex",
+            "unstuck hook codex --help",
+            "unstuck hook codex --preset nudge",
+            "unstuck hook codex --observe --observe",
+        ] {
+            assert!(Hook::plain(line.split(' ').map(Into::into)).is_none(), "{line}");
+        }
     }
 
     #[test]

@@ -43,10 +43,13 @@ use std::process::{self, ExitCode};
 
 use clap::Parser as _;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Hook};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
+    if let Some(hook) = Hook::plain(env::args_os()) {
+        return hook::run(&hook).into();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
