@@ -71,7 +71,6 @@ impl Source for StdinLock<'_> {
 /// All that `source` gives. What is too long is read, too: the agent writes all of it.
 pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
-    let mut chunk = vec![0; CHUNK];
     let (mut is_cut, mut quiets, mut seen) = (false, 0, None);
     loop {
         if !source.is_ready(QUIET) {
@@ -86,16 +85,17 @@ pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
                 (false, false) => return Err(Unread::Unclosed),
             }
         }
-        let read = match source.read(&mut chunk) {
+        // What is too long is read over and over into the same place.
+        let length = if is_cut { 0 } else { bytes.len() };
+        bytes.resize(length + CHUNK, 0);
+        let read = source.read(bytes.get_mut(length..).unwrap_or_default());
+        bytes.truncate(length + *read.as_ref().unwrap_or(&0));
+        match read {
             Ok(0) if is_cut => return Err(Unread::TooLong),
             Ok(0) => return Ok(bytes),
-            Ok(read) => read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Ok(_) => is_cut |= bytes.len() > BYTES_MAX,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return Err(Unread::Broken),
-        };
-        is_cut |= bytes.len() + read > BYTES_MAX;
-        if !is_cut {
-            bytes.extend_from_slice(chunk.get(..read).unwrap_or_default());
         }
     }
 }
@@ -122,20 +122,25 @@ mod tests {
         parts: Vec<&'a [u8]>,
         quiets: Cell<u32>,
         is_closed: bool,
+        /// Whether a part of a part was read.
+        is_within: bool,
     }
 
     impl<'a> Pipe<'a> {
         fn of(parts: &[&'a [u8]], is_closed: bool) -> Self {
             let parts = parts.iter().rev().copied().collect();
-            Self { parts, quiets: Cell::new(0), is_closed }
+            Self { parts, quiets: Cell::new(0), is_closed, is_within: false }
         }
     }
 
     impl Source for Pipe<'_> {
         fn is_ready(&self, _: Duration) -> bool {
+            if self.is_within {
+                return true;
+            }
             let quiets = self.quiets.get() + 1;
             self.quiets.set(quiets);
-            quiets % 3 == 0 && (self.is_closed || !self.parts.is_empty())
+            quiets.is_multiple_of(3) && (self.is_closed || !self.parts.is_empty())
         }
     }
 
@@ -144,7 +149,8 @@ mod tests {
             let Some(part) = self.parts.pop() else { return Ok(0) };
             let length = part.len().min(buffer.len());
             buffer[..length].copy_from_slice(&part[..length]);
-            if length < part.len() {
+            self.is_within = length < part.len();
+            if self.is_within {
                 self.parts.push(&part[length..]);
             }
             Ok(length)

@@ -54,8 +54,8 @@ mod tests {
         folder.log(7, "codex", "bad\nworse\u{1b}[0m");
         folder.log(8, "gemini", "x".repeat(2 * LINE_MAX));
         let long = format!("8 gemini: {}\n", "x".repeat(LINE_MAX));
-        let log = fs::read_to_string(&path).expect("a log");
-        assert_eq!(log, format!("7 codex: bad worse [0m\n{long}"));
+        let written = fs::read_to_string(&path).expect("a log");
+        assert_eq!(written, format!("7 codex: bad worse [0m\n{long}"));
 
         let full = usize::try_from(BYTES_MAX).expect("some KiB") + 1;
         fs::write(&path, "x".repeat(full)).expect("a log that can be written");
