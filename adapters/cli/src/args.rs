@@ -14,6 +14,7 @@ use crate::config;
 use crate::exit::Exit;
 use crate::fit::Rate;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
+use crate::output::complain;
 use crate::replay::Wanted;
 use crate::start_over::StartOver;
 
@@ -39,6 +40,11 @@ pub(crate) enum Command {
     Tune(Tune),
     /// Print the policies that can be chosen by name
     Presets(Presets),
+    /// Have a coding agent run this program at each of its tool calls, which finds loops while they
+    /// go on
+    Install(Install),
+    /// Undo install, and leave all else in the agent's settings as it is
+    Uninstall(Uninstall),
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
     /// are not, the same
     Json(Json),
@@ -277,6 +283,73 @@ impl Presets {
 }
 
 #[derive(Args)]
+pub(crate) struct Install {
+    /// The agent to be watched
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agent: Agent,
+    /// Whose settings to change
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// Only note what is found, and never speak to the agent
+    #[arg(long)]
+    observe: bool,
+    /// The policy to judge by
+    #[arg(long, value_name = "NAME", value_parser = preset_names())]
+    preset: Option<String>,
+    /// The policy to judge by, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) change: Change,
+}
+
+impl Install {
+    /// The options that the agent is to give to `unstuck hook`.
+    pub(crate) fn options(&self) -> Result<Vec<String>, Exit> {
+        let mut options = Vec::new();
+        if self.observe {
+            options.push("--observe".to_owned());
+        }
+        if let Some(preset) = &self.preset {
+            options.extend(["--preset".to_owned(), preset.clone()]);
+        }
+        if let Some(path) = &self.config {
+            config::load(path)?;
+            options.extend(["--config".to_owned(), absolute(path)?]);
+        }
+        Ok(options)
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Uninstall {
+    /// The agent to be left alone
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agent: Agent,
+    /// Whose settings to change
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    #[command(flatten)]
+    pub(crate) change: Change,
+}
+
+#[derive(Args)]
+pub(crate) struct Change {
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Whose settings an agent reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// The user's, for all projects
+    User,
+    /// Those of the project that the current folder is in
+    Project,
+}
+
+#[derive(Args)]
 pub(crate) struct Json {
     /// A file, or - for standard input, that holds one document, or one a line
     #[arg(value_name = "FILE", default_value = "-")]
@@ -438,8 +511,19 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 10] {
-    ["scan", "eval", "tune", "presets", "json", "hook", "start-over", "mcp", "completions", "man"]
+const fn command_names() -> [&'static str; 12] {
+    ["scan", "eval", "tune", "presets", "install", "uninstall", "json", "hook", "start-over", "mcp", "completions", "man"]
+}
+
+/// The path from the root, by which a program in another folder finds the same file.
+fn absolute(path: &Path) -> Result<String, Exit> {
+    let absolute = std::path::absolute(path).map_err(|error| error.to_string());
+    let text = absolute
+        .and_then(|path| path.into_os_string().into_string().map_err(|_| "not UTF-8".to_owned()));
+    text.map_err(|why| {
+        complain(&path.display().to_string(), &why);
+        Exit::Setup
+    })
 }
 
 fn from_names() -> Vec<&'static str> {

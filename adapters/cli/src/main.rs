@@ -18,6 +18,7 @@ mod fit;
 mod hook;
 mod human;
 mod inputs;
+mod install;
 mod jobs;
 mod json;
 mod labels;
@@ -68,6 +69,8 @@ fn main() -> ExitCode {
         Command::Eval(eval) => eval::run(&eval),
         Command::Tune(tune) => tune::run(&tune),
         Command::Presets(presets) => policies::run(&presets),
+        Command::Install(options) => install::install(&options),
+        Command::Uninstall(options) => install::uninstall(&options),
         Command::Json(json) => json::run(&json),
         Command::Hook(hook) => hook::run(&hook),
         Command::StartOver(start_over) => start_over::run(&start_over),

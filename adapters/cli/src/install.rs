@@ -1,0 +1,155 @@
+//! `unstuck install` and `unstuck uninstall`: puts this program into an agent's settings, or takes
+//! it out, and changes nothing else in them.
+
+mod claude_code;
+mod codex;
+mod difference;
+mod document;
+mod file;
+mod gemini;
+mod host;
+#[cfg(test)]
+mod laws;
+mod line;
+mod place;
+mod program;
+mod splice;
+mod written;
+
+use std::path::Path;
+
+use crate::args::{Install, Scope, Uninstall};
+use crate::exit::Exit;
+use crate::output::{Output, Reader, complain, show};
+use crate::setup::Mistake;
+use crate::shown::{counted, plain};
+use difference::shown;
+pub(crate) use document::{Entry, is_set, listed};
+use file::Settings;
+pub(crate) use host::{Form, Host};
+pub(crate) use line::Line;
+
+pub(crate) fn install(install: &Install) -> Exit {
+    finish(put_in(install))
+}
+
+pub(crate) fn uninstall(uninstall: &Uninstall) -> Exit {
+    finish(take_out(uninstall))
+}
+
+/// Prints what was done.
+fn finish(done: Result<String, Exit>) -> Exit {
+    match done.map(|told| Output::stdout(Reader::Person).write(&told)) {
+        Ok(Ok(())) => Exit::Clean,
+        Ok(Err(closed)) => closed.exit(Exit::Clean),
+        Err(exit) => exit,
+    }
+}
+
+fn put_in(install: &Install) -> Result<String, Exit> {
+    let host = Host::of(install.agent);
+    let program = program::path().map_err(|why| fails("the path of this program", &why))?;
+    let line = Line::new(&program, host, install.options()?);
+    let path = host.settings(install.scope);
+    let settings = settings(&path)?;
+    let old = settings.text.as_deref().unwrap_or_default();
+    let before = document::listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let new = document::installed(old, host, &line);
+    let new = new.map_err(|mistake| mistaken(&path, old, &mistake))?;
+
+    let place = plain(&path.display().to_string());
+    if new == old {
+        return Ok(format!("{} runs unstuck already, by {place}: nothing to do.\n", host.name));
+    }
+    if install.change.dry_run {
+        return Ok(would_change(&place, old, &new));
+    }
+    let backup = settings.replace(&new).map_err(|why| fails(&path.display().to_string(), &why))?;
+    let done = if before.is_empty() { "installed" } else { "brought up to date" };
+    let events = counted(host.events.len(), "event");
+    let runs = plain(&line.shell().unwrap_or_default());
+    let mut told = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.name);
+    told += &kept(backup.as_deref());
+    told += &filled(host.advice);
+    if install.scope == Scope::Project {
+        told += &filled(PROJECT);
+    }
+    Ok(told)
+}
+
+/// What is to be known of a project's settings.
+const PROJECT: &str = "This file belongs to the project, and the path in it to this machine: whoever \
+                       else works with it needs unstuck there, too.";
+
+fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
+    let host = Host::of(uninstall.agent);
+    let path = host.settings(uninstall.scope);
+    let settings = settings(&path)?;
+    let old = settings.text.as_deref().unwrap_or_default();
+    let entries = document::listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let place = plain(&path.display().to_string());
+    let Some(entry) = entries.first() else {
+        return Ok(format!("{} does not run unstuck by {place}: nothing to do.\n", host.name));
+    };
+
+    let original = original(&settings, old, host, &entry.line);
+    let new = match original {
+        Some(original) => original,
+        None => Some(document::uninstalled(old).map_err(|mistake| mistaken(&path, old, &mistake))?),
+    };
+    if uninstall.change.dry_run {
+        return Ok(would_change(&place, old, new.as_deref().unwrap_or_default()));
+    }
+    let done = match &new {
+        Some(new) => settings.replace(new),
+        None => settings.remove().map(|()| None),
+    };
+    let backup = done.map_err(|why| fails(&path.display().to_string(), &why))?;
+    let gone = if new.is_none() { ", which held nothing else and is gone" } else { "" };
+    let events = counted(entries.len(), "event");
+    let told = format!("{}: uninstalled, {events} in {place}{gone}\n", host.name);
+    Ok(told + &kept(backup.as_deref()))
+}
+
+/// What the settings were before `line` was installed in them, if nothing was done to them since:
+/// no file at all, or one of the copies, that become what is there by installing it.
+fn original(settings: &Settings, text: &str, host: &Host, line: &Line) -> Option<Option<String>> {
+    let becomes = |old: &str| document::installed(old, host, line).is_ok_and(|new| new == text);
+    let is_free = |old: &String| document::listed(old).is_ok_and(|entries| entries.is_empty());
+    if let Some(old) = settings.backups().find(|old| is_free(old) && becomes(old)) {
+        return Some(Some(old));
+    }
+    becomes("").then_some(None)
+}
+
+fn settings(path: &Path) -> Result<Settings, Exit> {
+    Settings::read(path).map_err(|why| fails(&path.display().to_string(), &why))
+}
+
+fn fails(what: &str, why: &str) -> Exit {
+    complain(what, why);
+    Exit::Setup
+}
+
+/// Says what keeps the settings `text` in the file `path` from being changed.
+fn mistaken(path: &Path, text: &str, mistake: &Mistake) -> Exit {
+    let (line, column) = mistake.place(text);
+    complain(&format!("{}:{line}:{column}", path.display()), mistake.what());
+    show(&mistake.quote(text));
+    Exit::Setup
+}
+
+fn would_change(place: &str, old: &str, new: &str) -> String {
+    format!("{place} would change, and does not by --dry-run:\n{}", shown(old, new))
+}
+
+/// Where a copy is of what was there before.
+fn kept(backup: Option<&Path>) -> String {
+    backup.map_or_else(String::new, |backup| {
+        format!("  before: {}\n", plain(&backup.display().to_string()))
+    })
+}
+
+fn filled(text: &str) -> String {
+    textwrap::fill(text, crate::shown::COLUMNS) + "\n"
+}

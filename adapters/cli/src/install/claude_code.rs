@@ -1,0 +1,28 @@
+//! Claude Code: `settings.json`, and programs that are started without a shell.
+
+use super::host::{Event, Form, Home, Host, Timeout};
+use crate::agent::Agent;
+
+pub(super) const HOST: Host = Host {
+    agent: Agent::ClaudeCode,
+    name: "Claude Code",
+    home: Home::Folder("CLAUDE_CONFIG_DIR"),
+    folder: ".claude",
+    file: "settings.json",
+    // A call that fails ends in an event of its own, and a batch of calls in one for all of them.
+    events: &[
+        Event::matched("PreToolUse"),
+        Event::matched("PostToolUse"),
+        Event::matched("PostToolUseFailure"),
+        Event::plain("PostToolBatch"),
+        Event::plain("UserPromptSubmit"),
+        Event::matched("SessionStart"),
+        Event::plain("Stop"),
+        Event::matched("SubagentStop"),
+        Event::matched("SessionEnd"),
+    ],
+    form: Form::Exec,
+    timeout: Timeout::Seconds(5),
+    label: None,
+    advice: "Sessions that begin from now on are watched.",
+};

@@ -1,0 +1,26 @@
+//! Codex: `hooks.json` beside its `config.toml`, and lines for the user's login shell.
+
+use super::host::{Event, Form, Home, Host, Timeout};
+use crate::agent::Agent;
+
+pub(super) const HOST: Host = Host {
+    agent: Agent::Codex,
+    name: "Codex",
+    home: Home::Folder("CODEX_HOME"),
+    folder: ".codex",
+    file: "hooks.json",
+    events: &[
+        Event::matched("PreToolUse"),
+        Event::matched("PostToolUse"),
+        Event::plain("UserPromptSubmit"),
+        Event::matched("SessionStart"),
+        Event::plain("Stop"),
+        Event::matched("SubagentStop"),
+        Event::plain("SessionEnd"),
+    ],
+    form: Form::LoginShell,
+    timeout: Timeout::Seconds(5),
+    label: None,
+    advice: "Codex passes over hooks that nobody has trusted: type /hooks in Codex and trust these. \
+             It asks again whenever their command line changes.",
+};

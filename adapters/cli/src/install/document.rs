@@ -1,0 +1,313 @@
+//! The settings of an agent as text: what is installed in them, and how that is put in or out.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::host::{Form, Host, Matcher};
+use super::line::Line;
+use super::splice::{Container, appended, removed, spliced};
+use super::written::{Layout, Written};
+use crate::setup::Mistake;
+
+/// The member of the settings that lists hooks.
+const HOOKS: &str = "hooks";
+
+/// What settings begin as that do not exist.
+const NOTHING: &str = "{}\n";
+
+/// What the settings call a mark of byte order, which is no part of the JSON.
+const BOM: char = '\u{feff}';
+
+/// An entry of this program that is in the settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) event: String,
+    pub(crate) line: Line,
+    /// What the agent is told to run, as it stands there.
+    pub(crate) command: String,
+    /// Whether the arguments stand apart from it.
+    pub(crate) has_args: bool,
+    /// Where it is: which member of the settings, of the hooks, of the event's groups, and of the
+    /// group's entries.
+    place: [usize; 4],
+}
+
+/// `settings` with `line` at each event of `host`, once, and at no other.
+pub(super) fn installed(settings: &str, host: &Host, line: &Line) -> Result<String, Mistake> {
+    let (bom, mut text) = without_bom(settings);
+    if read(&text)?.is_none() {
+        // A comment stays, on a line of its own.
+        text = format!("{}\n{NOTHING}", text.trim_end()).trim_start().to_owned();
+    }
+    while let Some(entry) = superfluous(&text, host)? {
+        text = without(&text, &entry, Emptied::Events)?;
+    }
+    for event in host.events {
+        let hook = Written::Map(line.members(host));
+        let every = (event.matcher == Matcher::Every).then(|| ("matcher", Written::text("*")));
+        let group = every.into_iter().chain([(HOOKS, Written::List(vec![hook]))]).collect();
+        let entries = entries(&text)?;
+        text = match entries.into_iter().find(|entry| entry.event == event.name) {
+            Some(entry) => updated(&text, &entry, host, line)?,
+            None => with_group(&text, event.name, Written::Map(group))?,
+        };
+    }
+    Ok(format!("{bom}{text}"))
+}
+
+/// `settings` without any entry of this program, and without what would be left empty of what
+/// held one.
+pub(super) fn uninstalled(settings: &str) -> Result<String, Mistake> {
+    let (bom, mut text) = without_bom(settings);
+    while let Some(entry) = entries(&text)?.pop() {
+        text = without(&text, &entry, Emptied::All)?;
+    }
+    Ok(format!("{bom}{text}"))
+}
+
+/// The entries of this program in `settings`, in their order.
+pub(crate) fn listed(settings: &str) -> Result<Vec<Entry>, Mistake> {
+    entries(&without_bom(settings).1)
+}
+
+/// Whether `settings` have the member at this path, and it is that truth value.
+pub(crate) fn is_set(settings: &str, path: &[&str], wanted: bool) -> bool {
+    let (_, text) = without_bom(settings);
+    let Ok(Some(mut value)) = read(&text) else { return false };
+    for name in path {
+        let Value::Object(mut object) = value else { return false };
+        // Of a member that is there twice, the last one counts.
+        let Some(at) = object.properties.iter().rposition(|one| one.name.as_str() == *name) else {
+            return false;
+        };
+        value = object.properties.swap_remove(at).value;
+    }
+    value.as_boolean_lit().is_some_and(|found| found.value == wanted)
+}
+
+/// The mark of byte order that the settings may begin with, and the rest.
+fn without_bom(settings: &str) -> (&str, String) {
+    let text = settings.trim_start_matches(BOM);
+    (&settings[..settings.len() - text.len()], text.to_owned())
+}
+
+/// The settings' one value, which is an object; none if they are empty.
+fn read(text: &str) -> Result<Option<Value<'_>>, Mistake> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+        let range = error.range();
+        Mistake::new(range.start..range.end, format!("no JSON: {}", error.kind()))
+    })?;
+    match parsed.value {
+        Some(value) if value.as_object().is_none() => {
+            Err(wrong(&value, "settings are an object, {…}"))
+        }
+        value => Ok(value),
+    }
+}
+
+fn wrong(place: &impl Ranged, what: impl Into<String>) -> Mistake {
+    Mistake::new(span(place), what)
+}
+
+fn span(place: &impl Ranged) -> Range<usize> {
+    place.start()..place.end()
+}
+
+fn members(object: &Object<'_>) -> Container {
+    Container { range: span(object), members: object.properties.iter().map(span).collect() }
+}
+
+fn items(array: &Array<'_>) -> Container {
+    Container { range: span(array), members: array.elements.iter().map(span).collect() }
+}
+
+/// The member of this name, of which there should be but one.
+fn only<'o, 't>(object: &'o Object<'t>, name: &str) -> Result<Option<&'o ObjectProp<'t>>, Mistake> {
+    let mut found = object.properties.iter().filter(|member| member.name.as_str() == name);
+    let first = found.next();
+    match found.next() {
+        Some(second) => Err(wrong(
+            &second.name,
+            format!("a second {name:?}, which hides the first: make them one"),
+        )),
+        None => Ok(first),
+    }
+}
+
+/// `text` with a group of one hook at an event that has none of this program.
+fn with_group(text: &str, event: &'static str, group: Written) -> Result<String, Mistake> {
+    let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
+    let Some(hooks) = only(&root, HOOKS)? else {
+        let hooks = Written::Map(vec![(event, Written::List(vec![group]))]);
+        return Ok(appended(text, &members(&root), Some(HOOKS), &hooks));
+    };
+    let Some(hooks) = hooks.value.as_object() else {
+        return Err(wrong(&hooks.value, "hooks are an object, with a list for each event"));
+    };
+    let Some(groups) = only(hooks, event)? else {
+        return Ok(appended(text, &members(hooks), Some(event), &Written::List(vec![group])));
+    };
+    match groups.value.as_array() {
+        Some(groups) => Ok(appended(text, &items(groups), None, &group)),
+        None => Err(wrong(&groups.value, format!("the hooks of {event} are a list, […]"))),
+    }
+}
+
+/// `text` with what `entry` has to say of `line`, and all else that it says.
+fn updated(text: &str, entry: &Entry, host: &Host, line: &Line) -> Result<String, Mistake> {
+    let is_spelled_otherwise = host.form != Form::Exec && !entry.has_args && entry.line == *line;
+    let mut text = text.to_owned();
+    for (name, wanted) in line.members(host) {
+        let changed = match read(&text)? {
+            Some(Value::Object(root)) => match Path::of(&root, entry.place) {
+                // What a shell reads alike may stay as it is.
+                Some(_) if name == "command" && is_spelled_otherwise => None,
+                Some(path) => with_member(&text, path.entry, name, &wanted),
+                None => None,
+            },
+            _ => None,
+        };
+        text = changed.unwrap_or(text);
+    }
+    Ok(text)
+}
+
+/// `text` with `wanted` as this member of `object`; none where it is so already.
+fn with_member(
+    text: &str,
+    object: &Object<'_>,
+    name: &'static str,
+    wanted: &Written,
+) -> Option<String> {
+    let Some(member) = object.properties.iter().rfind(|member| member.name.as_str() == name) else {
+        return Some(appended(text, &members(object), Some(name), wanted));
+    };
+    let is_so = match (&member.value, wanted) {
+        (Value::StringLit(text), Written::Text(wanted)) => text.value == *wanted,
+        (Value::NumberLit(number), Written::Number(wanted)) => number.value == wanted.to_string(),
+        (Value::Array(list), Written::Texts(wanted)) => texts(list).as_ref() == Some(wanted),
+        _ => false,
+    };
+    (!is_so).then(|| spliced(text, span(&member.value), &wanted.json(&Layout::Line)))
+}
+
+/// The strings of a list that holds nothing else.
+fn texts(list: &Array<'_>) -> Option<Vec<String>> {
+    let texts = list.elements.iter();
+    texts.map(|text| text.as_string_lit().map(|text| text.value.to_string())).collect()
+}
+
+/// What goes with the last entry of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Emptied {
+    /// The event.
+    Events,
+    /// The event, and the hooks if it was the last.
+    All,
+}
+
+/// `text` without `entry`, and without what held nothing else.
+fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistake> {
+    let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
+    let Some(path) = Path::of(&root, entry.place) else { return Ok(text.to_owned()) };
+    let [hooks, event, group, hook] = entry.place;
+    Ok(if path.list.elements.len() > 1 {
+        removed(text, &items(path.list), hook)
+    } else if path.groups.elements.len() > 1 {
+        removed(text, &items(path.groups), group)
+    } else if path.events.properties.len() > 1 || emptied == Emptied::Events {
+        removed(text, &members(path.events), event)
+    } else {
+        removed(text, &members(&root), hooks)
+    })
+}
+
+/// An entry that is not needed: it is at an event that `host` is not asked for, or follows another
+/// at the same.
+fn superfluous(text: &str, host: &Host) -> Result<Option<Entry>, Mistake> {
+    let mut kept = Vec::new();
+    Ok(entries(text)?.into_iter().find(|entry| {
+        let is_wanted = host.events.iter().any(|event| event.name == entry.event);
+        let is_first = !kept.contains(&entry.event);
+        kept.push(entry.event.clone());
+        !(is_wanted && is_first)
+    }))
+}
+
+/// What leads to an entry.
+struct Path<'o, 't> {
+    events: &'o Object<'t>,
+    event: &'o str,
+    groups: &'o Array<'t>,
+    list: &'o Array<'t>,
+    entry: &'o Object<'t>,
+}
+
+impl<'o, 't> Path<'o, 't> {
+    /// What leads to the entry at `place`; none where there is none.
+    fn of(root: &'o Object<'t>, place: [usize; 4]) -> Option<Self> {
+        let [hooks, event, group, hook] = place;
+        let hooks = root.properties.get(hooks).filter(|hooks| hooks.name.as_str() == HOOKS)?;
+        let events = hooks.value.as_object()?;
+        let event = events.properties.get(event)?;
+        let groups = event.value.as_array()?;
+        let list = list(groups.elements.get(group)?)?;
+        let entry = list.elements.get(hook)?.as_object()?;
+        Some(Self { events, event: event.name.as_str(), groups, list, entry })
+    }
+}
+
+/// The entries of a group.
+fn list<'o, 't>(group: &'o Value<'t>) -> Option<&'o Array<'t>> {
+    group.as_object()?.get_array(HOOKS)
+}
+
+/// The entries of this program, in their order.
+fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
+    let Some(Value::Object(root)) = read(text)? else { return Ok(Vec::new()) };
+    let places = places(&root).into_iter();
+    Ok(places.filter_map(|place| own(&Path::of(&root, place)?, place)).collect())
+}
+
+/// Where there are entries, of this program and of others.
+fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
+    let mut places = Vec::new();
+    for (hooks, member) in root.properties.iter().enumerate() {
+        let events = member.value.as_object().map_or(&[][..], |events| &events.properties);
+        for (event, member) in events.iter().enumerate() {
+            let groups = member.value.as_array().map_or(&[][..], |groups| &groups.elements);
+            for (group, value) in groups.iter().enumerate() {
+                let entries = list(value).map_or(0, |list| list.elements.len());
+                places.extend((0..entries).map(|hook| [hooks, event, group, hook]));
+            }
+        }
+    }
+    places
+}
+
+/// The entry that `path` leads to, if it is one of this program.
+fn own(path: &Path<'_, '_>, place: [usize; 4]) -> Option<Entry> {
+    let command = path.entry.get_string("command")?.value.to_string();
+    let args = match path.entry.get("args") {
+        Some(args) => Some(texts(args.value.as_array()?)?),
+        None => None,
+    };
+    let has_args = args.is_some();
+    let line = Line::read(&command, args)?;
+    Some(Entry { event: path.event.to_owned(), line, command, has_args, place })
+}

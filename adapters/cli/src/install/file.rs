@@ -1,0 +1,152 @@
+//! The file of an agent's settings: read, kept as it was, and replaced whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What the name of a file gets that holds what it was before.
+const BACKUP: &str = ".unstuck-backup";
+
+/// How many links may lead to a file, as to the operating system.
+const LINKS_MAX: usize = 40;
+
+/// The settings as they are in their file.
+#[derive(Debug)]
+pub(super) struct Settings {
+    /// Where the agent looks for them.
+    pub(super) path: PathBuf,
+    /// Where they are: another place if the first is a link.
+    target: PathBuf,
+    /// None if there is no such file.
+    pub(super) text: Option<String>,
+}
+
+impl Settings {
+    /// The settings in the file `path`; the error says what is wrong with it.
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let target = target(path);
+        let text = match fs::read(&target) {
+            Ok(bytes) => Some(String::from_utf8(bytes).map_err(|error| {
+                let byte = error.utf8_error().valid_up_to() + 1;
+                format!("not UTF-8 at byte {byte}: expected JSON")
+            })?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(format!("cannot be read: {error}")),
+        };
+        Ok(Self { path: path.to_owned(), target, text })
+    }
+
+    /// Writes `text`, and returns where a copy is of what was there before; none if nothing was, or
+    /// if there was a copy already.
+    pub(super) fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
+        let cannot = |error: io::Error| format!("cannot be written: {error}");
+        let folder = self.target.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(cannot)?;
+        let permissions = match fs::metadata(&self.target) {
+            Ok(file) if file.permissions().readonly() => {
+                return Err("is read-only: make it writable, and try again".to_owned());
+            }
+            Ok(file) => Some(file.permissions()),
+            Err(_) => None,
+        };
+        let new = Temporary::new(&self.target, text, permissions.as_ref()).map_err(cannot)?;
+        if Self::read(&self.path)?.text != self.text {
+            return Err("was changed by someone else meanwhile: try again".to_owned());
+        }
+        let backup = self.back_up(permissions.as_ref()).map_err(cannot)?;
+        new.rename(&self.target).map_err(cannot)?;
+        Ok(backup)
+    }
+
+    /// Removes the file, of which every byte is this program's.
+    pub(super) fn remove(&self) -> Result<(), String> {
+        fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))
+    }
+
+    /// The copies of what was there before, the first one first.
+    pub(super) fn backups(&self) -> impl Iterator<Item = String> {
+        let texts = (1..).map(|n| fs::read(self.backup(n)));
+        texts.map_while(Result::ok).filter_map(|bytes| String::from_utf8(bytes).ok())
+    }
+
+    /// The name of the `n`th copy.
+    fn backup(&self, n: usize) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(BACKUP);
+        if n > 1 {
+            name.push(format!(".{n}"));
+        }
+        name.into()
+    }
+
+    /// Copies what is there, unless a copy of it is there, too. No copy is ever overwritten.
+    fn back_up(&self, permissions: Option<&fs::Permissions>) -> io::Result<Option<PathBuf>> {
+        let Some(text) = &self.text else { return Ok(None) };
+        for n in 1.. {
+            let path = self.backup(n);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    fill(file, text, permissions)?;
+                    return Ok(Some(path));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    if fs::read(&path).is_ok_and(|copy| copy == text.as_bytes()) {
+                        return Ok(None);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Where the links lead that begin at `path`, whether or not a file is there.
+fn target(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = target.parent().map_or(next.clone(), |folder| folder.join(&next));
+    }
+    target
+}
+
+/// Writes `text` to `file` for good.
+fn fill(mut file: File, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions.clone())?;
+    }
+    file.sync_all()
+}
+
+/// A file that becomes another one, or goes away.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    /// A file beside `target`, from which it can be moved in one step.
+    fn new(target: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<Self> {
+        let mut name = target.as_os_str().to_owned();
+        name.push(format!(".unstuck-{}", std::process::id()));
+        let file = OpenOptions::new().write(true).create_new(true).open(&name)?;
+        let temporary = Self(name.into());
+        fill(file, text, permissions)?;
+        Ok(temporary)
+    }
+
+    fn rename(self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.0, target)?;
+        // That the name is kept matters less than that the file is whole, which it is.
+        if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Nothing is there any more once it has become the other one.
+        let _ = fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,24 @@
+//! Gemini CLI: `settings.json`, lines for `bash`, and times in milliseconds.
+
+use super::host::{Event, Form, Home, Host, Timeout};
+use crate::agent::Agent;
+
+pub(super) const HOST: Host = Host {
+    agent: Agent::Gemini,
+    name: "Gemini CLI",
+    home: Home::Parent("GEMINI_CLI_HOME"),
+    folder: ".gemini",
+    file: "settings.json",
+    events: &[
+        Event::matched("BeforeTool"),
+        Event::matched("AfterTool"),
+        Event::plain("BeforeAgent"),
+        Event::plain("AfterAgent"),
+        Event::matched("SessionStart"),
+        Event::matched("SessionEnd"),
+    ],
+    form: Form::Bash,
+    timeout: Timeout::Milliseconds(5000),
+    label: Some("unstuck"),
+    advice: "Sessions that begin from now on are watched, in folders that Gemini CLI trusts.",
+};
