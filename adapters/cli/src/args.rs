@@ -1,5 +1,7 @@
 //! The command line.
 
+mod agents;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +16,9 @@ use crate::config;
 use crate::exit::Exit;
 use crate::fit::Rate;
 use crate::jobs::{JOBS_MAX, one_for_each_core};
-use crate::output::complain;
 use crate::replay::Wanted;
 use crate::start_over::StartOver;
+pub(crate) use agents::{Doctor, Install, ReportFormat, Scope, SessionFormat, Status, Uninstall};
 
 /// Finds the loops in recorded runs of agents that call tools.
 #[derive(Parser)]
@@ -45,6 +47,10 @@ pub(crate) enum Command {
     Install(Install),
     /// Undo install, and leave all else in the agent's settings as it is
     Uninstall(Uninstall),
+    /// Tell whether what is installed works, by running it, and where its state is
+    Doctor(Doctor),
+    /// Print the sessions that are watched, and what was found in them
+    Status(Status),
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
     /// are not, the same
     Json(Json),
@@ -283,73 +289,6 @@ impl Presets {
 }
 
 #[derive(Args)]
-pub(crate) struct Install {
-    /// The agent to be watched
-    #[arg(value_enum, value_name = "AGENT")]
-    pub(crate) agent: Agent,
-    /// Whose settings to change
-    #[arg(long, value_enum, default_value_t = Scope::User)]
-    pub(crate) scope: Scope,
-    /// Only note what is found, and never speak to the agent
-    #[arg(long)]
-    observe: bool,
-    /// The policy to judge by
-    #[arg(long, value_name = "NAME", value_parser = preset_names())]
-    preset: Option<String>,
-    /// The policy to judge by, from a file like what presets --format toml prints
-    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
-    config: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) change: Change,
-}
-
-impl Install {
-    /// The options that the agent is to give to `unstuck hook`.
-    pub(crate) fn options(&self) -> Result<Vec<String>, Exit> {
-        let mut options = Vec::new();
-        if self.observe {
-            options.push("--observe".to_owned());
-        }
-        if let Some(preset) = &self.preset {
-            options.extend(["--preset".to_owned(), preset.clone()]);
-        }
-        if let Some(path) = &self.config {
-            config::load(path)?;
-            options.extend(["--config".to_owned(), absolute(path)?]);
-        }
-        Ok(options)
-    }
-}
-
-#[derive(Args)]
-pub(crate) struct Uninstall {
-    /// The agent to be left alone
-    #[arg(value_enum, value_name = "AGENT")]
-    pub(crate) agent: Agent,
-    /// Whose settings to change
-    #[arg(long, value_enum, default_value_t = Scope::User)]
-    pub(crate) scope: Scope,
-    #[command(flatten)]
-    pub(crate) change: Change,
-}
-
-#[derive(Args)]
-pub(crate) struct Change {
-    /// Print what would change, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-/// Whose settings an agent reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
-    /// The user's, for all projects
-    User,
-    /// Those of the project that the current folder is in
-    Project,
-}
-
-#[derive(Args)]
 pub(crate) struct Json {
     /// A file, or - for standard input, that holds one document, or one a line
     #[arg(value_name = "FILE", default_value = "-")]
@@ -511,19 +450,8 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 12] {
-    ["scan", "eval", "tune", "presets", "install", "uninstall", "json", "hook", "start-over", "mcp", "completions", "man"]
-}
-
-/// The path from the root, by which a program in another folder finds the same file.
-fn absolute(path: &Path) -> Result<String, Exit> {
-    let absolute = std::path::absolute(path).map_err(|error| error.to_string());
-    let text = absolute
-        .and_then(|path| path.into_os_string().into_string().map_err(|_| "not UTF-8".to_owned()));
-    text.map_err(|why| {
-        complain(&path.display().to_string(), &why);
-        Exit::Setup
-    })
+const fn command_names() -> [&'static str; 14] {
+    ["scan", "eval", "tune", "presets", "install", "uninstall", "doctor", "status", "json", "hook", "start-over", "mcp", "completions", "man"]
 }
 
 fn from_names() -> Vec<&'static str> {

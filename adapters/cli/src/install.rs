@@ -24,8 +24,8 @@ use crate::output::{Output, Reader, complain, show};
 use crate::setup::Mistake;
 use crate::shown::{counted, plain};
 use difference::shown;
-pub(crate) use document::{Entry, is_set, listed};
-use file::Settings;
+pub(crate) use document::{Entry, listed, meaning};
+use file::{Copy, Settings};
 pub(crate) use host::{Form, Host};
 pub(crate) use line::Line;
 
@@ -92,34 +92,66 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
         return Ok(format!("{} does not run unstuck by {place}: nothing to do.\n", host.name));
     };
 
-    let original = original(&settings, old, host, &entry.line);
-    let new = match original {
-        Some(original) => original,
-        None => Some(document::uninstalled(old).map_err(|mistake| mistaken(&path, old, &mistake))?),
-    };
+    let undone = undone(&settings, old, host, &entry.line);
+    let undone = undone.map_err(|mistake| mistaken(&path, old, &mistake))?;
     if uninstall.change.dry_run {
-        return Ok(would_change(&place, old, new.as_deref().unwrap_or_default()));
+        return Ok(would_change(&place, old, undone.text()));
     }
-    let done = match &new {
-        Some(new) => settings.replace(new),
-        None => settings.remove().map(|()| None),
+    let backup = match &undone {
+        Undone::Absent => settings.remove().map(|()| None),
+        Undone::Restored(copy) => settings.restore(copy).map(|()| None),
+        Undone::Taken(new) => settings.replace(new),
     };
-    let backup = done.map_err(|why| fails(&path.display().to_string(), &why))?;
-    let gone = if new.is_none() { ", which held nothing else and is gone" } else { "" };
+    let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = counted(entries.len(), "event");
-    let told = format!("{}: uninstalled, {events} in {place}{gone}\n", host.name);
+    let rest = undone.rest();
+    let told = format!("{}: uninstalled, {events} in {place}{rest}\n", host.name);
     Ok(told + &kept(backup.as_deref()))
 }
 
-/// What the settings were before `line` was installed in them, if nothing was done to them since:
-/// no file at all, or one of the copies, that become what is there by installing it.
-fn original(settings: &Settings, text: &str, host: &Host, line: &Line) -> Option<Option<String>> {
-    let becomes = |old: &str| document::installed(old, host, line).is_ok_and(|new| new == text);
-    let is_free = |old: &String| document::listed(old).is_ok_and(|entries| entries.is_empty());
-    if let Some(old) = settings.backups().find(|old| is_free(old) && becomes(old)) {
-        return Some(Some(old));
+/// What settings become by uninstalling.
+enum Undone {
+    /// There were none before, and there is nothing else in them.
+    Absent,
+    /// Nothing else was done to them since they were what the copy holds.
+    Restored(Copy),
+    /// Something else was: they are what is left of them.
+    Taken(String),
+}
+
+impl Undone {
+    fn text(&self) -> &str {
+        match self {
+            Self::Absent => "",
+            Self::Restored(copy) => &copy.text,
+            Self::Taken(text) => text,
+        }
     }
-    becomes("").then_some(None)
+
+    /// What is said of them.
+    fn rest(&self) -> &'static str {
+        match self {
+            Self::Absent => ", which held nothing else and is gone",
+            Self::Restored(_) => ", which is what it was",
+            Self::Taken(_) => "",
+        }
+    }
+}
+
+/// What `text` is without `line`. Where it is what becomes of a copy, or of nothing, by installing
+/// that line, nothing but that was done to it.
+fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<Undone, Mistake> {
+    let becomes = |old: &str| {
+        document::listed(old).is_ok_and(|entries| entries.is_empty())
+            && document::installed(old, host, line).is_ok_and(|new| new == text)
+    };
+    if let Some(copy) = settings.copies().find(|copy| becomes(&copy.text)) {
+        return Ok(Undone::Restored(copy));
+    }
+    if becomes("") {
+        return Ok(Undone::Absent);
+    }
+    document::uninstalled(text).map(Undone::Taken)
 }
 
 fn settings(path: &Path) -> Result<Settings, Exit> {

@@ -9,6 +9,7 @@ mod agent;
 mod args;
 mod config;
 mod digested;
+mod doctor;
 mod eval;
 mod exit;
 mod explain;
@@ -37,6 +38,7 @@ mod setup;
 mod shown;
 mod start_over;
 mod state;
+mod status;
 mod tune;
 
 use std::env;
@@ -71,6 +73,8 @@ fn main() -> ExitCode {
         Command::Presets(presets) => policies::run(&presets),
         Command::Install(options) => install::install(&options),
         Command::Uninstall(options) => install::uninstall(&options),
+        Command::Doctor(options) => doctor::run(&options),
+        Command::Status(options) => status::run(&options),
         Command::Json(json) => json::run(&json),
         Command::Hook(hook) => hook::run(&hook),
         Command::StartOver(start_over) => start_over::run(&start_over),

@@ -13,4 +13,5 @@ mod session;
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;
 pub(crate) use folder::{Folder, Key};
+pub(crate) use log::LOG;
 pub(crate) use session::{Noted, Session};

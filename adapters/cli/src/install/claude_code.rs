@@ -25,4 +25,8 @@ pub(super) const HOST: Host = Host {
     timeout: Timeout::Seconds(5),
     label: None,
     advice: "Sessions that begin from now on are watched.",
+    sample: concat!(
+        r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","#,
+        r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
+    ),
 };

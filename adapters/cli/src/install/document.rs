@@ -35,6 +35,14 @@ pub(crate) struct Entry {
     place: [usize; 4],
 }
 
+impl Entry {
+    /// Which group of its event it is in, and which entry of that it is.
+    pub(crate) fn position(&self) -> [usize; 2] {
+        let [_, _, group, hook] = self.place;
+        [group, hook]
+    }
+}
+
 /// `settings` with `line` at each event of `host`, once, and at no other.
 pub(super) fn installed(settings: &str, host: &Host, line: &Line) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
@@ -73,19 +81,26 @@ pub(crate) fn listed(settings: &str) -> Result<Vec<Entry>, Mistake> {
     entries(&without_bom(settings).1)
 }
 
-/// Whether `settings` have the member at this path, and it is that truth value.
-pub(crate) fn is_set(settings: &str, path: &[&str], wanted: bool) -> bool {
+/// What the settings mean, where each member that is there twice is the last; none if they cannot
+/// be read.
+pub(crate) fn meaning(settings: &str) -> Option<serde_json::Value> {
     let (_, text) = without_bom(settings);
-    let Ok(Some(mut value)) = read(&text) else { return false };
-    for name in path {
-        let Value::Object(mut object) = value else { return false };
-        // Of a member that is there twice, the last one counts.
-        let Some(at) = object.properties.iter().rposition(|one| one.name.as_str() == *name) else {
-            return false;
-        };
-        value = object.properties.swap_remove(at).value;
+    Some(meant(&read(&text).ok()??))
+}
+
+fn meant(value: &Value<'_>) -> serde_json::Value {
+    match value {
+        Value::StringLit(text) => text.value.as_ref().into(),
+        // A number that is too large for the machine means nothing to it.
+        Value::NumberLit(number) => serde_json::from_str(number.value).unwrap_or_default(),
+        Value::BooleanLit(truth) => truth.value.into(),
+        Value::NullKeyword(_) => serde_json::Value::Null,
+        Value::Array(list) => list.elements.iter().map(meant).collect(),
+        Value::Object(object) => {
+            let members = object.properties.iter();
+            members.map(|one| (one.name.as_str().to_owned(), meant(&one.value))).collect()
+        }
     }
-    value.as_boolean_lit().is_some_and(|found| found.value == wanted)
 }
 
 /// The mark of byte order that the settings may begin with, and the rest.

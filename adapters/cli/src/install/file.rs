@@ -1,11 +1,14 @@
 //! The file of an agent's settings: read, kept as it was, and replaced whole.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What the name of a file gets that holds what it was before.
 const BACKUP: &str = ".unstuck-backup";
+
+/// How many copies may be kept of one file: each is of another content.
+const COPIES_MAX: usize = 99;
 
 /// How many links may lead to a file, as to the operating system.
 const LINKS_MAX: usize = 40;
@@ -39,6 +42,37 @@ impl Settings {
     /// Writes `text`, and returns where a copy is of what was there before; none if nothing was, or
     /// if there was a copy already.
     pub(super) fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
+        self.write(text, |permissions| self.back_up(permissions))
+    }
+
+    /// Writes what the copy holds, which is of no more use then. What was there until now is not
+    /// kept: it was the copy, and what this program put in.
+    pub(super) fn restore(&self, copy: &Copy) -> Result<(), String> {
+        self.write(&copy.text, |_| Ok(()))?;
+        fs::remove_file(&copy.path)
+            .map_err(|error| format!("is as it was, but its copy cannot be removed: {error}"))
+    }
+
+    /// Removes the file, of which every byte is this program's.
+    pub(super) fn remove(&self) -> Result<(), String> {
+        fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))
+    }
+
+    /// The copies of what was there before, the first one first.
+    pub(super) fn copies(&self) -> impl Iterator<Item = Copy> {
+        (1..=COPIES_MAX).filter_map(|n| {
+            let path = self.copy(n);
+            let text = fs::read_to_string(&path).ok()?;
+            Some(Copy { path, text })
+        })
+    }
+
+    /// Writes `text` in the place of what is there, for which `keep` is done first.
+    fn write<T>(
+        &self,
+        text: &str,
+        keep: impl FnOnce(Option<&Permissions>) -> io::Result<T>,
+    ) -> Result<T, String> {
         let cannot = |error: io::Error| format!("cannot be written: {error}");
         let folder = self.target.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(cannot)?;
@@ -50,27 +84,16 @@ impl Settings {
             Err(_) => None,
         };
         let new = Temporary::new(&self.target, text, permissions.as_ref()).map_err(cannot)?;
+        let kept = keep(permissions.as_ref()).map_err(cannot)?;
         if Self::read(&self.path)?.text != self.text {
             return Err("was changed by someone else meanwhile: try again".to_owned());
         }
-        let backup = self.back_up(permissions.as_ref()).map_err(cannot)?;
         new.rename(&self.target).map_err(cannot)?;
-        Ok(backup)
-    }
-
-    /// Removes the file, of which every byte is this program's.
-    pub(super) fn remove(&self) -> Result<(), String> {
-        fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))
-    }
-
-    /// The copies of what was there before, the first one first.
-    pub(super) fn backups(&self) -> impl Iterator<Item = String> {
-        let texts = (1..).map(|n| fs::read(self.backup(n)));
-        texts.map_while(Result::ok).filter_map(|bytes| String::from_utf8(bytes).ok())
+        Ok(kept)
     }
 
     /// The name of the `n`th copy.
-    fn backup(&self, n: usize) -> PathBuf {
+    fn copy(&self, n: usize) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(BACKUP);
         if n > 1 {
@@ -80,25 +103,28 @@ impl Settings {
     }
 
     /// Copies what is there, unless a copy of it is there, too. No copy is ever overwritten.
-    fn back_up(&self, permissions: Option<&fs::Permissions>) -> io::Result<Option<PathBuf>> {
+    fn back_up(&self, permissions: Option<&Permissions>) -> io::Result<Option<PathBuf>> {
         let Some(text) = &self.text else { return Ok(None) };
-        for n in 1.. {
-            let path = self.backup(n);
+        if self.copies().any(|copy| copy.text == *text) {
+            return Ok(None);
+        }
+        for path in (1..=COPIES_MAX).map(|n| self.copy(n)) {
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    fill(file, text, permissions)?;
-                    return Ok(Some(path));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    if fs::read(&path).is_ok_and(|copy| copy == text.as_bytes()) {
-                        return Ok(None);
-                    }
-                }
+                Ok(file) => return fill(file, text, permissions).map(|()| Some(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(None)
+        let what = format!("{COPIES_MAX} copies of it are kept already, *{BACKUP}*: remove some");
+        Err(io::Error::other(what))
     }
+}
+
+/// A copy of what was there before.
+#[derive(Debug)]
+pub(super) struct Copy {
+    path: PathBuf,
+    pub(super) text: String,
 }
 
 /// Where the links lead that begin at `path`, whether or not a file is there.
@@ -112,7 +138,7 @@ fn target(path: &Path) -> PathBuf {
 }
 
 /// Writes `text` to `file` for good.
-fn fill(mut file: File, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<()> {
+fn fill(mut file: File, text: &str, permissions: Option<&Permissions>) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions.clone())?;
@@ -125,7 +151,7 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     /// A file beside `target`, from which it can be moved in one step.
-    fn new(target: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<Self> {
+    fn new(target: &Path, text: &str, permissions: Option<&Permissions>) -> io::Result<Self> {
         let mut name = target.as_os_str().to_owned();
         name.push(format!(".unstuck-{}", std::process::id()));
         let file = OpenOptions::new().write(true).create_new(true).open(&name)?;

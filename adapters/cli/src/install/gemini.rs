@@ -21,4 +21,8 @@ pub(super) const HOST: Host = Host {
     timeout: Timeout::Milliseconds(5000),
     label: Some("unstuck"),
     advice: "Sessions that begin from now on are watched, in folders that Gemini CLI trusts.",
+    sample: concat!(
+        r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00Z","#,
+        r#""tool_name":"run_shell_command","tool_input":{"command":"true"}}"#,
+    ),
 };

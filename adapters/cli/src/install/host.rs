@@ -23,6 +23,8 @@ pub(crate) struct Host {
     pub(super) label: Option<&'static str>,
     /// What is left for the user to do, or to know, once the hook is installed.
     pub(super) advice: &'static str,
+    /// What it says of a call that is about to be made, in a session that there is not.
+    pub(crate) sample: &'static str,
 }
 
 /// The variable by which a user moves an agent's settings.
@@ -85,6 +87,11 @@ impl Host {
             Agent::Codex => &codex::HOST,
             Agent::Gemini => &gemini::HOST,
         }
+    }
+
+    /// The names of its events.
+    pub(crate) fn events(&self) -> impl Iterator<Item = &'static str> {
+        self.events.iter().map(|event| event.name)
     }
 }
 

@@ -62,34 +62,13 @@ fn line(host: &Host) -> Line {
     Line::new("/opt/my tools/unstuck", host, vec!["--observe".to_owned()])
 }
 
-/// What the settings mean, without what is empty along the way to a hook.
+/// What the settings mean, without hooks that hold nothing.
 fn meaning(settings: &str) -> Value {
-    let options = jsonc_parser::ParseOptions::default();
-    let settings = settings.trim_start_matches('\u{feff}');
-    let parsed = jsonc_parser::parse_to_ast(settings, &Default::default(), &options);
-    let value = parsed.expect("JSON").value.map_or(json!({}), |value| value_of(&value));
-    match value {
-        Value::Object(mut members) => {
-            members.retain(|name, value| name != "hooks" || *value != json!({}));
-            Value::Object(members)
-        }
-        value => value,
+    let mut value = super::document::meaning(settings).unwrap_or(json!({}));
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|name, value| name != "hooks" || *value != json!({}));
     }
-}
-
-fn value_of(value: &jsonc_parser::ast::Value<'_>) -> Value {
-    use jsonc_parser::ast::Value as Ast;
-    match value {
-        Ast::StringLit(text) => Value::from(text.value.as_ref()),
-        Ast::NumberLit(number) => json!({ "number": number.value }),
-        Ast::BooleanLit(truth) => Value::from(truth.value),
-        Ast::Array(list) => list.elements.iter().map(value_of).collect(),
-        Ast::NullKeyword(_) => Value::Null,
-        Ast::Object(object) => {
-            let members = object.properties.iter();
-            members.map(|one| (one.name.as_str().to_owned(), value_of(&one.value))).collect()
-        }
-    }
+    value
 }
 
 /// Installs, checks what must hold, and returns what it is after uninstalling.
@@ -167,7 +146,8 @@ fn what_a_user_added_to_an_entry_stays() {
     let new = installed(old, host, &line).expect("settings");
     let group = &meaning(&new)["hooks"]["PreToolUse"];
     let command = "'/opt/my tools/unstuck' hook codex --observe";
-    let entry = json!({ "statusMessage": "looking", "type": "command", "command": command, "timeout": { "number": "5" } });
+    let entry =
+        json!({ "statusMessage": "looking", "type": "command", "command": command, "timeout": 5 });
     let other = json!({ "type": "command", "command": "lint" });
     assert_eq!(*group, json!([{ "matcher": "Bash", "hooks": [entry, other] }]));
 }

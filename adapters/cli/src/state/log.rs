@@ -6,6 +6,9 @@ use std::io::Write as _;
 
 use super::folder::{Folder, make};
 
+/// The name of its file.
+pub(crate) const LOG: &str = "hook.log";
+
 /// The size in bytes from which on the log begins anew: some thousand lines.
 const BYTES_MAX: u64 = 256 * 1024;
 
@@ -16,7 +19,7 @@ impl Folder {
     /// Writes down what went wrong at the time `now`, in milliseconds since 1970. If that goes wrong,
     /// too, nobody is told.
     pub(crate) fn log(&self, now: u64, who: &str, what: impl Display) {
-        let path = self.path().join("hook.log");
+        let path = self.path().join(LOG);
         let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > BYTES_MAX);
         let mut options = OpenOptions::new();
         options.create(true).append(!is_full).write(true).truncate(is_full);

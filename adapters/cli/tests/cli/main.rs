@@ -10,6 +10,7 @@ mod formats;
 mod harness;
 mod hook;
 mod inputs;
+mod install;
 mod jobs;
 mod json;
 mod manual;

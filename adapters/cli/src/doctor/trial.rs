@@ -1,0 +1,145 @@
+//! A hook tried out: started as its agent starts it, on a call that nobody makes.
+
+use std::ffi::OsString;
+use std::io::{Read, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use std::{env, fs, io, thread};
+
+use crate::install::{Entry, Form, Host};
+use crate::shown::{plain, shortened};
+use crate::state::LOG;
+
+/// How often each is run; the median of it is told.
+const RUNS: usize = 5;
+
+/// How long a run may take: as long as the agents are told to wait.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How much of what a program says is shown, in columns.
+const SAID_MAX: usize = 160;
+
+/// How a shell does nothing but take its input.
+const NOTHING: &str = "cat >/dev/null";
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Trial {
+    /// How long a run takes, in milliseconds.
+    pub(super) median: f64,
+    /// How much of that the shell takes alone, where the agent starts one.
+    pub(super) shell: Option<f64>,
+}
+
+impl Trial {
+    /// Tries `entry` of `host` out, with its state in the folder `state`; the error says what is
+    /// wrong with it.
+    pub(super) fn of(host: &Host, entry: &Entry, state: &Path) -> Result<Self, String> {
+        let median = median(host.sample, || {
+            let mut command = match Shell::of(host.form, entry) {
+                Some(shell) => shell.command(&entry.command),
+                None => Command::new(&entry.line.program),
+            };
+            if entry.has_args {
+                command.args(&entry.line.words);
+            }
+            command.env("UNSTUCK_STATE_DIR", state);
+            command
+        })?;
+        // A hook that cannot do its work says so there alone: its agent must go on.
+        let log = fs::read_to_string(state.join(LOG)).unwrap_or_default();
+        if let Some(line) = log.lines().last() {
+            return Err(format!("lets all pass, and notes why: {}", said(line)));
+        }
+        let shell = Shell::of(host.form, entry);
+        let alone = shell.map(|shell| self::median(host.sample, || shell.command(NOTHING)));
+        Ok(Self { median, shell: alone.and_then(Result::ok) })
+    }
+}
+
+/// The shell that an agent hands a line to.
+struct Shell {
+    program: OsString,
+    option: &'static str,
+}
+
+impl Shell {
+    /// That of an agent of this form; none if it starts the program of `entry` by itself.
+    fn of(form: Form, entry: &Entry) -> Option<Self> {
+        let (program, option) = match form {
+            Form::Exec if entry.has_args => return None,
+            Form::Exec => ("sh".into(), "-c"),
+            Form::LoginShell => (env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()), "-lc"),
+            Form::Bash => ("bash".into(), "-c"),
+        };
+        Some(Self { program, option })
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args([self.option, line]);
+        command
+    }
+}
+
+/// The median of how long such commands take on `input`, in milliseconds.
+fn median(input: &str, command: impl Fn() -> Command) -> Result<f64, String> {
+    let times: Result<Vec<_>, _> = (0..RUNS).map(|_| run(command(), input)).collect();
+    let mut times = times?;
+    times.sort();
+    Ok(times[RUNS / 2].as_secs_f64() * 1000.0)
+}
+
+/// Runs `command` on `input`: it should end well, and say nothing.
+fn run(mut command: Command, input: &str) -> Result<Duration, String> {
+    let began = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = plain(&command.get_program().to_string_lossy());
+    let mut child =
+        command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
+    // A program that ends before it has read all is judged by how it ends.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
+    let (status, out, err) = ended(&mut child)?;
+    let time = began.elapsed();
+    match (status.code(), &out[..], &err[..]) {
+        (Some(0), "", _) => Ok(time),
+        (Some(0), out, _) => Err(format!("says {} where silence means go on", said(out))),
+        (Some(code), _, "") => Err(format!("exits with {code} where 0 is right")),
+        (Some(code), _, err) => Err(format!("exits with {code} where 0 is right: {}", said(err))),
+        (None, ..) => Err("was ended by a signal".to_owned()),
+    }
+}
+
+/// How `child` ended, and what it said.
+fn ended(child: &mut Child) -> Result<(ExitStatus, String, String), String> {
+    let (done, wait) = mpsc::channel();
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let errors = thread::spawn(move || read(err));
+    thread::spawn(move || {
+        let said = (read(out), errors.join().unwrap_or_default());
+        // Nobody listens to a program that came too late.
+        let _ = done.send(said);
+    });
+    let said = wait.recv_timeout(PATIENCE);
+    if said.is_err() {
+        // If it has ended in between, all the better.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|error: io::Error| error.to_string())?;
+    let late = |_| format!("takes longer than {} s", PATIENCE.as_secs());
+    said.map(|(out, err)| (status, out, err)).map_err(late)
+}
+
+/// All that comes out of a pipe.
+fn read(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    // What is there when it breaks is what there is.
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn said(text: &str) -> String {
+    shortened(&plain(text.trim()), SAID_MAX)
+}
