@@ -65,7 +65,7 @@ fn human(sessions: &[Session], old: usize, now: u64) -> String {
         let _ = writeln!(text, "{}", textwrap::fill(none, COLUMNS));
     }
     if old > 0 {
-        let _ = writeln!(text, "{FAINT}and {} from before: --all{FAINT:#}", counted(old, "more"));
+        let _ = writeln!(text, "{FAINT}and {old} from before: --all{FAINT:#}");
     }
     text
 }
@@ -95,7 +95,7 @@ fn found(noted: &Noted, now: u64) -> String {
     let Noted { rule, kind, action, tool, laps, at } = noted;
     let when = ago(now, *at);
     let tool = if tool.is_empty() { String::new() } else { format!(", `{}`", tool_name(tool, 24)) };
-    let rest = format!("rule {rule}, {kind} of {laps}{tool}, {when}");
+    let rest = format!("{rule}: {kind} of {laps}{tool}, {when}");
     let rest = shortened(&plain(&rest), COLUMNS - 11);
     format!("  {FOUND}{action:<7}{FOUND:#}  {rest}\n")
 }
@@ -162,4 +162,73 @@ fn line(session: &Session) -> String {
     };
     // Every part of it has a JSON form.
     serde_json::to_string(&line).map_or_else(|_| String::new(), |line| line + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Agent;
+
+    const NOW: u64 = 1_000_000_000_000;
+
+    fn session(worker: &str, before: u64) -> Session {
+        Session {
+            agent: Agent::Codex,
+            session: "01998f2c-aaaa\u{1b}[31m".to_owned(),
+            worker: worker.to_owned(),
+            cwd: Some("/src/\u{1b}[2J".to_owned()),
+            events: 2,
+            calls: 1,
+            begun: NOW - before,
+            last_seen: NOW - before,
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn how_long_ago_is_told_in_the_unit_that_fits() {
+        for (seconds, told) in [
+            (0, "just now"),
+            (9, "just now"),
+            (10, "10 s ago"),
+            (59, "59 s ago"),
+            (60, "1 min ago"),
+            (3599, "59 min ago"),
+            (3600, "1 h ago"),
+            (86_399, "23 h ago"),
+            (86_400, "1 day ago"),
+            (200_000, "2 days ago"),
+        ] {
+            assert_eq!(ago(NOW, NOW - seconds * 1000), told);
+        }
+        // A clock that was set back.
+        assert_eq!(ago(NOW, NOW + 1), "just now");
+    }
+
+    #[test]
+    fn what_an_agent_calls_things_cannot_reach_the_terminal() {
+        let mut one = session("a\nb", 61_000);
+        let noted = |tool: &str| Noted {
+            rule: "repeat".to_owned(),
+            kind: "streak".to_owned(),
+            action: "deny".to_owned(),
+            tool: tool.to_owned(),
+            laps: 5,
+            at: NOW - 3_700_000,
+        };
+        one.findings = vec![noted("mcp__\u{1b}]0;x"), noted(&"long".repeat(99)), noted("")];
+        let text = anstream::adapter::strip_str(&human(&[one], 2, NOW)).to_string();
+        let expected = "codex  01998f2c, worker a b  1 call, seen 1 min ago  /src/\u{fffd}[2J\n  \
+                        deny     repeat: streak of 5, `mcp__\u{fffd}]0;x`, 1 h ago\n";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.ends_with("and 2 from before: --all\n"), "{text}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
+        assert_eq!(text.lines().count(), 5, "{text}");
+    }
+
+    #[test]
+    fn all_sessions_that_are_left_out_are_said_to_be() {
+        let text = human(&[], 1, NOW);
+        assert!(text.starts_with("No session is live.\n"), "{text}");
+    }
 }

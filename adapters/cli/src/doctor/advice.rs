@@ -77,8 +77,8 @@ fn trust(host: &Host, entries: &[Entry], path: &Path) -> String {
             "Codex was told to trust these hooks. If it asks again, type /hooks.".to_owned()
         }
         all => format!(
-            "Codex runs only hooks that were trusted, which {trusted} of these {all} seem to be: \
-             type /hooks in Codex."
+            "Codex runs only hooks that were trusted. {trusted} of these {all} seem to be: type \
+             /hooks in Codex."
         ),
     }
 }

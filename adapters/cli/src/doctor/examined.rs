@@ -37,7 +37,9 @@ pub(super) struct Examined {
 #[derive(Serialize)]
 pub(super) struct Tried {
     pub(super) command: String,
-    pub(super) works: bool,
+    /// Not known of a line that was not tried.
+    pub(super) works: Option<bool>,
+    /// What is wrong with it, or why it was not tried.
     pub(super) fault: Option<String>,
     pub(super) median_ms: Option<f64>,
     /// How much of that is the shell's that the agent starts.
@@ -51,7 +53,7 @@ impl Examined {
 
     /// Whether what is installed, if anything is, works.
     pub(super) fn is_well(&self) -> bool {
-        self.commands.iter().all(|tried| tried.works)
+        self.commands.iter().all(|tried| tried.works != Some(false))
             && self.unreadable.is_none()
             && self.obstacles.is_empty()
             && (self.missing.is_empty() || !self.is_installed())
@@ -116,36 +118,55 @@ impl Place {
         let events = self.host.events();
         examined.missing =
             events.filter(|event| !examined.events.iter().any(|one| one == event)).collect();
-        examined.commands = tried(self.host, entries);
+        examined.commands = self.tried(entries);
         examined.obstacles = advice::obstacles(self.host, text, &self.path);
         examined.advice = advice::advice(self.host, self.scope, entries, &self.path);
     }
+
+    /// Each command line of `entries`, tried out once.
+    fn tried(&self, entries: &[Entry]) -> Vec<Tried> {
+        let mut tried: Vec<Tried> = Vec::new();
+        for entry in entries {
+            let words = entry.has_args.then(|| entry.line.shell()).flatten();
+            let command = words.unwrap_or_else(|| entry.command.clone());
+            if !tried.iter().any(|one| one.command == command) {
+                tried.push(self.trial(entry, command));
+            }
+        }
+        tried
+    }
+
+    fn trial(&self, entry: &Entry, command: String) -> Tried {
+        let untried = Tried { command, works: None, fault: None, median_ms: None, shell_ms: None };
+        if self.scope == Scope::Project && !is_harmless(entry) {
+            return Tried { fault: Some(FOREIGN.to_owned()), ..untried };
+        }
+        let scratch = Scratch::new().map_err(|error| format!("cannot be tried: {error}"));
+        match scratch.and_then(|state| Trial::of(self.host, entry, &state.0)) {
+            Ok(Trial { median, shell }) => {
+                let (works, median_ms) = (Some(true), Some(median));
+                Tried { works, median_ms, shell_ms: shell, ..untried }
+            }
+            Err(fault) => Tried { works: Some(false), fault: Some(fault), ..untried },
+        }
+    }
 }
 
-/// Each command line of `entries`, tried out once.
-fn tried(host: &Host, entries: &[Entry]) -> Vec<Tried> {
-    let mut tried: Vec<Tried> = Vec::new();
-    for entry in entries {
-        let command = match entry.has_args {
-            true => entry.line.shell().unwrap_or_else(|| entry.command.clone()),
-            false => entry.command.clone(),
-        };
-        if tried.iter().any(|one| one.command == command) {
-            continue;
-        }
-        let trial = Scratch::new()
-            .map_err(|error| format!("cannot be tried: {error}"))
-            .and_then(|state| Trial::of(host, entry, &state.0));
-        tried.push(Tried {
-            command,
-            works: trial.is_ok(),
-            median_ms: trial.as_ref().ok().map(|trial| trial.median),
-            shell_ms: trial.as_ref().ok().and_then(|trial| trial.shell),
-            fault: trial.err(),
-        });
-    }
-    tried
+/// Why a line is not tried.
+const FOREIGN: &str = "not tried: whoever wrote this project's settings would run a program of their \
+                       own by it, or more than one";
+
+/// Whether an entry that somebody else may have written runs this program, and nothing else.
+fn is_harmless(entry: &Entry) -> bool {
+    let this = env::current_exe().and_then(fs::canonicalize);
+    let is_this = fs::canonicalize(&entry.line.program)
+        .is_ok_and(|program| this.is_ok_and(|this| this == program));
+    is_this && (entry.has_args || !entry.command.contains(SHELL))
 }
+
+/// What means something to a shell other than a word and its quotes.
+const SHELL: [char; 16] =
+    [';', '&', '|', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?', '#', '\n', '\r'];
 
 /// A folder for the state of hooks that are tried, which goes away with it.
 struct Scratch(PathBuf);

@@ -45,6 +45,7 @@ pub(super) fn human(report: &Report) -> String {
 fn place(examined: &Examined) -> String {
     let (style, word) = match examined {
         one if !one.is_well() => (BAD, "does not work"),
+        one if one.commands.iter().any(|tried| tried.works.is_none()) => (FAINT, "not tried"),
         one if one.is_installed() => (GOOD, "works"),
         one if one.exists => (FAINT, "not installed"),
         _ => (FAINT, "no settings"),
@@ -74,11 +75,11 @@ fn place(examined: &Examined) -> String {
 fn command(tried: &Tried) -> String {
     let mut text = format!("{INDENT}{}\n", plain(&tried.command));
     if let Some(median) = tried.median_ms {
-        let shell = tried.shell_ms.map_or_else(String::new, |shell| {
-            format!(", of which its shell takes {}", milliseconds(shell))
-        });
+        let shell = tried
+            .shell_ms
+            .map_or_else(String::new, |shell| format!(", its shell alone {}", milliseconds(shell)));
         let took = milliseconds(median);
-        text += &filled(&format!("exit 0, nothing said, in {took} (median of 5){shell}"));
+        text += &filled(&format!("exit 0, silent, {took} (median of 5){shell}"));
     }
     if let Some(fault) = &tried.fault {
         text += &filled(fault);

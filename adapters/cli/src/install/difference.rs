@@ -1,5 +1,7 @@
 //! What a change would change, as `diff -u` shows it.
 
+use std::fmt::Write as _;
+
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
 
@@ -17,7 +19,8 @@ pub(super) fn shown(old: &str, new: &str) -> String {
     let difference = TextDiff::from_lines(old, new);
     let mut text = String::new();
     for hunk in difference.unified_diff().context_radius(AROUND).iter_hunks() {
-        text += &format!("{PLACE}{}{PLACE:#}\n", hunk.header().to_string().trim_end());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{PLACE}{}{PLACE:#}", hunk.header().to_string().trim_end());
         for change in hunk.iter_changes() {
             let (sign, style) = match change.tag() {
                 ChangeTag::Delete => ('-', GONE),
@@ -25,7 +28,7 @@ pub(super) fn shown(old: &str, new: &str) -> String {
                 ChangeTag::Equal => (' ', Style::new()),
             };
             let line = plain(change.value().trim_end_matches(['\n', '\r']));
-            text += &format!("{style}{sign}{line}{style:#}\n");
+            let _ = writeln!(text, "{style}{sign}{line}{style:#}");
         }
     }
     text

@@ -48,7 +48,9 @@ pub(super) fn installed(settings: &str, host: &Host, line: &Line) -> Result<Stri
     let (bom, mut text) = without_bom(settings);
     if read(&text)?.is_none() {
         // A comment stays, on a line of its own.
-        text = format!("{}\n{NOTHING}", text.trim_end()).trim_start().to_owned();
+        let remarks = text.trim_end().len();
+        text.replace_range(remarks.., if remarks > 0 { "\n" } else { "" });
+        text.push_str(NOTHING);
     }
     while let Some(entry) = superfluous(&text, host)? {
         text = without(&text, &entry, Emptied::Events)?;

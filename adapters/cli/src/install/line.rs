@@ -28,12 +28,11 @@ impl Line {
     /// The line that an entry has, if it is one of this program: `command` alone, read as a shell
     /// would, or `command` and `args`.
     pub(super) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
-        let (program, words) = match args {
-            Some(args) => (command.to_owned(), args),
-            None => {
-                let mut words = shlex::split(command)?.into_iter();
-                (words.next()?, words.collect())
-            }
+        let (program, words) = if let Some(args) = args {
+            (command.to_owned(), args)
+        } else {
+            let mut words = shlex::split(command)?.into_iter();
+            (words.next()?, words.collect())
         };
         let is_ours = Path::new(&program).file_stem().is_some_and(|stem| stem == PROGRAM)
             && words.first().is_some_and(|word| word == HOOK);

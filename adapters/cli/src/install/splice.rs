@@ -48,18 +48,14 @@ fn after(
     // What is said of the last member, behind it or below it, stays with it.
     let place = end_of_remarks(text, comma.map_or(last.end, |at| at + 1)..container.close());
     let begins_line = blank_before(text, last.start).contains('\n');
-    let start = match begins_line || ends_in_line_comment(&text[last.end..place]) {
-        true => inner.start(),
-        false => " ".to_owned(),
-    };
+    let needs_line = begins_line || ends_in_line_comment(&text[last.end..place]);
+    let start = if needs_line { inner.start() } else { " ".to_owned() };
     let new = spell(&inner);
-    match comma {
-        Some(_) => spliced(text, place..place, &format!("{start}{new},")),
-        None => {
-            let text = spliced(text, place..place, &format!("{start}{new}"));
-            spliced(&text, last.end..last.end, ",")
-        }
+    if comma.is_some() {
+        return spliced(text, place..place, &format!("{start}{new},"));
     }
+    let text = spliced(text, place..place, &format!("{start}{new}"));
+    spliced(&text, last.end..last.end, ",")
 }
 
 /// `text` with a first member.
@@ -115,9 +111,10 @@ fn blank_to_drop(before: &str, behind: &str) -> usize {
 fn emptied(text: String, open: usize) -> String {
     let inside = &text[open + 1..];
     let blank = inside.len() - inside.trim_start().len();
-    match inside[blank..].starts_with(['}', ']']) {
-        true => spliced(&text, open + 1..open + 1 + blank, ""),
-        false => text,
+    if inside[blank..].starts_with(['}', ']']) {
+        spliced(&text, open + 1..open + 1 + blank, "")
+    } else {
+        text
     }
 }
 

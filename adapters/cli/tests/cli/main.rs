@@ -2,6 +2,7 @@
 
 mod bytes;
 mod config;
+mod doctor;
 mod eval;
 mod exits;
 mod explain;
@@ -27,6 +28,7 @@ mod schema;
 mod sessions;
 mod shown;
 mod start_over;
+mod status;
 mod tune;
 mod warnings;
 mod wording;

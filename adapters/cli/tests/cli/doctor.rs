@@ -1,0 +1,246 @@
+//! `unstuck doctor`: what works is told from what does not, by running it.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, Ran, at_home, program};
+
+/// A user's folder, with programs that come first in `PATH` and a project to work in.
+struct Home(Folder);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(Folder::new());
+        home.0.file("project/.git/HEAD", "");
+        fs::create_dir(home.path("bin")).expect("a folder");
+        symlink(env!("CARGO_BIN_EXE_unstuck"), home.path("bin/unstuck")).expect("a link");
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = program();
+        at_home(&mut command, self.0.path());
+        for variable in ["GEMINI_CLI_HOME", "UNSTUCK", "UNSTUCK_STATE_DIR", "XDG_STATE_HOME"] {
+            command.env_remove(variable);
+        }
+        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        command.env("PATH", path).env("SHELL", "/bin/sh");
+        command.current_dir(self.path("project")).args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().expect("a program that starts"))
+    }
+
+    /// Puts a script in the place of the program.
+    fn replace_program(&self, script: &str) {
+        let path = self.path("bin/unstuck");
+        // It may be a link to the program itself, which must not be written to.
+        fs::remove_file(&path).expect("a file");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+    }
+
+    /// What is said, without what differs from one machine or one moment to the next.
+    fn masked(&self, text: &str) -> String {
+        let home = self.0.path().to_str().expect("UTF-8");
+        let text = text.replace(home, "/home/me");
+        let words = text.split_inclusive([' ', '\n']);
+        let mut masked: Vec<String> = words.map(str::to_owned).collect();
+        for at in 1..masked.len() {
+            if masked[at].starts_with("ms") {
+                masked[at - 1] = "# ".to_owned();
+            }
+        }
+        masked.concat()
+    }
+
+    /// What is said as JSON of an agent's settings of the user.
+    fn of(&self, agent: &str) -> (i32, Value) {
+        let ran = self.run(&["doctor", "--format", "json"]);
+        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let places = report["places"].as_array().expect("a list");
+        let place = places.iter().find(|one| one["agent"] == agent && one["scope"] == "user");
+        (ran.exit, place.expect("the agent").clone())
+    }
+}
+
+const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
+
+#[test]
+fn where_nothing_is_installed_nothing_is_wrong() {
+    let home = Home::new();
+    let ran = home.run(&["doctor"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    insta::assert_snapshot!(home.masked(&ran.out));
+}
+
+#[test]
+fn what_is_installed_works() {
+    let home = Home::new();
+    for agent in AGENTS {
+        assert_eq!(home.run(&["install", agent]).exit, 0);
+    }
+    assert_eq!(home.run(&["install", "gemini", "--scope", "project", "--observe"]).exit, 0);
+    let ran = home.run(&["doctor"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{}", ran.out);
+    insta::assert_snapshot!(home.masked(&ran.out));
+    assert!(!home.path(".local").exists(), "the trial leaves nothing");
+}
+
+#[test]
+fn a_program_that_does_not_do_as_it_should_is_told() {
+    let home = Home::new();
+    for agent in AGENTS {
+        home.run(&["install", agent]);
+    }
+    for (script, fault) in [
+        ("cat >/dev/null; exit 2", "exits with 2 where 0 is right"),
+        ("cat >/dev/null; echo no >&2; exit 7", "exits with 7 where 0 is right: no"),
+        ("cat >/dev/null; echo hello", "says hello where silence means go on"),
+        ("kill -9 $$", "was ended by a signal"),
+    ] {
+        home.replace_program(script);
+        for agent in AGENTS {
+            let (exit, place) = home.of(agent);
+            let tried = &place["commands"][0];
+            assert_eq!((exit, &tried["works"]), (1, &false.into()), "{script}");
+            let told = tried["fault"].as_str().expect("a fault");
+            // A shell may tell of a signal by a code of its own.
+            let by_shell = fault.contains("signal") && told.contains("137");
+            assert!(told.starts_with(fault) || by_shell, "{agent}: {script}: {told}");
+        }
+    }
+    home.replace_program("cat >/dev/null; exit 2");
+    let ran = home.run(&["doctor"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    insta::assert_snapshot!(home.masked(&ran.out));
+}
+
+#[test]
+fn a_program_that_is_gone_is_told() {
+    let home = Home::new();
+    home.run(&["install", "claude-code"]);
+    fs::remove_file(home.path("bin/unstuck")).expect("a link");
+    let (exit, place) = home.of("claude-code");
+    let fault = place["commands"][0]["fault"].as_str().expect("a fault");
+    assert_eq!(exit, 1);
+    assert!(fault.contains("/bin/unstuck cannot be started: No such file"), "{fault}");
+}
+
+#[test]
+fn a_line_in_the_settings_of_a_project_is_tried_only_if_it_runs_this_program() {
+    let home = Home::new();
+    let unstuck = home.path("bin/unstuck").display().to_string();
+    home.0.file("project/evil/unstuck", "#!/bin/sh\ntouch ran\n");
+    let evil = home.path("project/evil/unstuck");
+    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).expect("a file");
+    for (command, works) in [
+        (format!("{unstuck} hook codex"), Value::from(true)),
+        (format!("'{unstuck}' hook \"codex\""), true.into()),
+        (format!("{unstuck} hook codex; touch ran"), Value::Null),
+        (format!("{unstuck} hook codex $(touch ran)"), Value::Null),
+        (evil.display().to_string() + " hook codex", Value::Null),
+        ("evil/unstuck hook codex".to_owned(), Value::Null),
+    ] {
+        let hook = json!({ "type": "command", "command": command });
+        let hooks = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } });
+        home.0.file("project/.codex/hooks.json", hooks.to_string());
+        let ran = home.run(&["doctor", "--format", "json"]);
+        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let places = report["places"].as_array().expect("a list");
+        let place = places.iter().find(|one| one["agent"] == "codex" && one["scope"] == "project");
+        assert_eq!(place.expect("Codex")["commands"][0]["works"], works, "{command}");
+        assert!(!home.path("project/ran").exists(), "{command}");
+    }
+}
+
+#[test]
+fn a_hook_that_lets_all_pass_since_it_cannot_work_is_told() {
+    let home = Home::new();
+    let config = home.0.file("project/unstuck.toml", "preset = \"nudge\"");
+    home.run(&["install", "codex", "--config", "unstuck.toml"]);
+    assert_eq!(home.of("codex").0, 0);
+    fs::write(config, "preset = \"nugde\"").expect("a file");
+    let (exit, place) = home.of("codex");
+    let fault = place["commands"][0]["fault"].as_str().expect("a fault");
+    assert_eq!(exit, 1);
+    assert!(fault.starts_with("lets all pass, and notes why: "), "{fault}");
+}
+
+#[test]
+fn what_turns_hooks_off_is_told() {
+    for (agent, file, content, obstacle) in [
+        ("claude-code", ".claude/settings.json", "{\"disableAllHooks\": true}", "disableAllHooks"),
+        ("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}", ".enabled"),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "{\"hooksConfig\": {\"disabled\": [\"unstuck\"]}}",
+            ".disabled",
+        ),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false", "features.hooks"),
+        ("codex", ".codex/config.toml", "[features]\ncodex_hooks = false", "features.hooks"),
+    ] {
+        let home = Home::new();
+        home.0.file(file, content);
+        home.run(&["install", agent]);
+        let (exit, place) = home.of(agent);
+        let told = place["obstacles"][0].as_str().expect("an obstacle");
+        assert_eq!((exit, place["obstacles"].as_array().map(Vec::len)), (1, Some(1)));
+        assert!(told.contains(obstacle), "{told}");
+    }
+}
+
+#[test]
+fn settings_that_are_no_json_and_events_that_are_missing_are_told() {
+    let home = Home::new();
+    home.0.file(".claude/settings.json", "{\n  \"a\" 1\n}");
+    let command = home.path("bin/unstuck");
+    let hook = format!(r#"{{"type": "command", "command": "{} hook codex"}}"#, command.display());
+    home.0
+        .file(".codex/hooks.json", format!(r#"{{"hooks": {{"Stop": [{{"hooks": [{hook}]}}]}}}}"#));
+    let ran = home.run(&["doctor"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    insta::assert_snapshot!(home.masked(&ran.out));
+}
+
+#[test]
+fn what_codex_was_told_to_trust_is_counted() {
+    let home = Home::new();
+    home.run(&["install", "codex"]);
+    let key = format!("{}:pre_tool_use:0:0", home.path(".codex/hooks.json").display());
+    home.0.file(".codex/config.toml", format!("[hooks.state.'{key}']\ntrusted_hash = 'x'\n"));
+    let (exit, place) = home.of("codex");
+    let advice = place["advice"][0].as_str().expect("advice");
+    assert_eq!(exit, 0);
+    assert!(advice.contains("1 of these 7"), "{advice}");
+}
+
+#[test]
+fn the_state_and_its_log_are_told() {
+    let home = Home::new();
+    let mut command = home.command(&["hook", "codex", "--preset", "none"]);
+    assert_eq!(Ran::of(command.output().expect("a program that starts")).exit, 0);
+    let mut doctor = home.command(&["doctor", "--format", "json"]);
+    doctor.env("UNSTUCK", "off");
+    let ran = Ran::of(doctor.output().expect("a program that starts"));
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let state = &report["state"];
+    let folder = home.path(".local/state/unstuck");
+    assert_eq!(state["folder"], folder.to_str().expect("UTF-8"));
+    assert_eq!((&state["mode"], &state["exists"]), (&"0700".into(), &true.into()));
+    assert_eq!(state["log"].as_array().map(Vec::len), Some(1), "{state}");
+    assert_eq!(report["off"], true);
+}

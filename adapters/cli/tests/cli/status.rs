@@ -1,0 +1,92 @@
+//! `unstuck status`: the sessions that are watched, and what was found in them.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, Ran, at_home, program};
+
+/// The program, with its state in `folder`.
+fn command(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = program();
+    at_home(&mut command, folder.path());
+    command.env("UNSTUCK_STATE_DIR", folder.path().join("state")).env_remove("UNSTUCK");
+    command.args(arguments);
+    command
+}
+
+fn status(folder: &Folder, options: &[&str]) -> Ran {
+    let words: Vec<_> = ["status"].iter().chain(options).copied().collect();
+    Ran::of(command(folder, &words).output().expect("a program that starts"))
+}
+
+/// Lets the hook see one event of Claude Code.
+fn happens(folder: &Folder, event: &Value) {
+    let mut command = command(folder, &["hook", "claude-code"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a program that starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(event.to_string().as_bytes()).expect("a reader");
+    drop(stdin);
+    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+}
+
+/// Lets the hook see a call that fails as it does each time.
+fn fails(folder: &Folder, session: &str, n: usize) {
+    let call = |event: &str| {
+        json!({
+            "session_id": session,
+            "cwd": "/src/project",
+            "hook_event_name": event,
+            "tool_name": "Bash",
+            "tool_input": { "command": "make SECRET" },
+            "tool_use_id": format!("toolu_{n}"),
+        })
+    };
+    happens(folder, &call("PreToolUse"));
+    let mut failure = call("PostToolUseFailure");
+    failure["error"] = "no rule to make target SECRET".into();
+    happens(folder, &failure);
+}
+
+#[test]
+fn what_was_found_in_a_session_is_told_without_what_the_agent_did() {
+    let folder = Folder::new();
+    for n in 0..7 {
+        fails(&folder, "5f1c7a90-0000-4000-8000-000000000000", n);
+    }
+    fails(&folder, "another", 0);
+    let human = status(&folder, &[]);
+    let jsonl = status(&folder, &["--format", "jsonl"]);
+    for ran in [&human, &jsonl] {
+        assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+        assert!(!ran.out.contains("SECRET") && !ran.out.contains("make"), "{}", ran.out);
+    }
+    let mut lines = jsonl.lines();
+    lines.sort_by_key(|line| line["calls"].as_u64());
+    let told = |line: &Value| {
+        let findings = line["findings"].as_array().map(Vec::len);
+        (line["session"].clone(), line["worker"].clone(), line["calls"].clone(), findings > Some(0))
+    };
+    let session = "5f1c7a90-0000-4000-8000-000000000000";
+    let told: Vec<_> = lines.iter().map(told).collect();
+    let expected = [("another", 1, false), (session, 7, true)];
+    assert_eq!(
+        told,
+        expected.map(|(id, calls, is_found)| (id.into(), "main".into(), calls.into(), is_found))
+    );
+    // The two were seen at nearly the same time, in whichever order.
+    let found = human.out.split_inclusive('\n').filter(|line| !line.contains("another"));
+    insta::assert_snapshot!(found.collect::<String>());
+}
+
+#[test]
+fn where_nothing_is_watched_the_way_there_is_told() {
+    let folder = Folder::new();
+    let ran = status(&folder, &[]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    insta::assert_snapshot!(ran.out);
+    assert_eq!(status(&folder, &["--format", "jsonl", "--all"]).out, "");
+}
