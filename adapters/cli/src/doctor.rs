@@ -6,8 +6,6 @@ mod report;
 mod state;
 mod trial;
 
-use std::env;
-
 use serde::Serialize;
 
 use crate::agent::Agent;
@@ -57,8 +55,7 @@ fn report() -> Report {
             }
         }
     }
-    let off = env::var_os("UNSTUCK").is_some_and(|value| value == "off");
-    Report { schema: SCHEMA, off, places, state: State::find() }
+    Report { schema: SCHEMA, off: unstuck::is_off(), places, state: State::find() }
 }
 
 fn json(report: &Report) -> String {

@@ -45,13 +45,17 @@ impl Trial {
             if entry.has_args {
                 command.args(&entry.line.words);
             }
-            command.env("UNSTUCK_STATE_DIR", state);
+            // Where it is off, it is tried as if it were on.
+            command.env("UNSTUCK_STATE_DIR", state).env_remove("UNSTUCK");
             command
         })?;
         // A hook that cannot do its work says so there alone: its agent must go on.
         let log = fs::read_to_string(state.join(LOG)).unwrap_or_default();
         if let Some(line) = log.lines().last() {
             return Err(format!("lets all pass, and notes why: {}", said(line)));
+        }
+        if fs::read_dir(state).is_ok_and(|mut kept| kept.next().is_none()) {
+            return Err("is silent, but keeps nothing of the call: is it unstuck?".to_owned());
         }
         let shell = Shell::of(host.form, entry);
         let alone = shell.map(|shell| self::median(host.sample, || shell.command(NOTHING)));

@@ -231,11 +231,7 @@ fn settings() -> impl Strategy<Value = String> {
             members.remove("hooks");
             members.extend(hooks.map(|hooks| ("hooks".to_owned(), hooks)));
             let members: Value = members.into_iter().collect();
-            let text = match is_pretty {
-                true => serde_json::to_string_pretty(&members),
-                false => serde_json::to_string(&members),
-            };
-            let text = text.expect("JSON");
+            let text = if is_pretty { format!("{members:#}") } else { members.to_string() };
             if is_windows { text.replace('\n', "\r\n") } else { text }
         },
     )
