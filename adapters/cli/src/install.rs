@@ -14,6 +14,7 @@ mod line;
 mod place;
 mod program;
 mod splice;
+mod version;
 mod written;
 
 use std::path::Path;
@@ -48,6 +49,9 @@ fn finish(done: Result<String, Exit>) -> Exit {
 
 fn put_in(install: &Install) -> Result<String, Exit> {
     let host = Host::of(install.agent);
+    if let Some(why) = host.too_old() {
+        return Err(fails(host.name, &why));
+    }
     let program = program::path().map_err(|why| fails("the path of this program", &why))?;
     let line = Line::new(&program, host, install.options()?);
     let path = host.settings(install.scope);

@@ -28,6 +28,7 @@ mod manual;
 mod mcp;
 mod output;
 mod policies;
+mod process;
 mod progress;
 mod reading;
 mod replay;

@@ -10,7 +10,14 @@ use crate::config;
 use crate::exit::Exit;
 use crate::output::complain;
 
+const PLACES: &str = "The settings of Claude Code are settings.json in ~/.claude or \
+                      $CLAUDE_CONFIG_DIR, those of Codex hooks.json in ~/.codex or $CODEX_HOME, those \
+                      of Gemini CLI settings.json in ~/.gemini; a project's are in the folder of the \
+                      same name where its repository begins. Before they are changed, they are copied \
+                      to a file beside them whose name ends with .unstuck-backup.";
+
 #[derive(Args)]
+#[command(after_help = PLACES)]
 pub(crate) struct Install {
     /// The agent to be watched
     #[arg(value_enum, value_name = "AGENT")]
@@ -50,6 +57,7 @@ impl Install {
 }
 
 #[derive(Args)]
+#[command(after_help = PLACES)]
 pub(crate) struct Uninstall {
     /// The agent to be left alone
     #[arg(value_enum, value_name = "AGENT")]
@@ -89,7 +97,11 @@ impl Scope {
     }
 }
 
+const HEALTH: &str = "Exit codes: 0 all that is installed works, 1 something does not, 4 the output \
+                      could not be written, 64 a usage error.";
+
 #[derive(Args)]
+#[command(after_help = HEALTH)]
 pub(crate) struct Doctor {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]

@@ -12,7 +12,7 @@ use crate::install::{Entry, Host, meaning};
 
 /// What in the settings `text` of the file `path`, or beside it, turns hooks off.
 pub(super) fn obstacles(host: &Host, text: &str, path: &Path) -> Vec<String> {
-    let mut obstacles = Vec::new();
+    let mut obstacles = Vec::from_iter(host.too_old());
     match host.agent {
         Agent::ClaudeCode => {
             let users = fs::read_to_string(host.settings(Scope::User)).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! A hook tried out: started as its agent starts it, on a call that nobody makes.
 
 use std::ffi::OsString;
-use std::io::{Read, Write as _};
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs, io, thread};
+use std::{env, fs};
 
 use crate::install::{Entry, Form, Host};
+use crate::process::{self, Ended};
 use crate::shown::{plain, shortened};
 use crate::state::LOG;
 
@@ -105,7 +105,7 @@ fn run(mut command: Command, input: &str) -> Result<Duration, String> {
         command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
     // A program that ends before it has read all is judged by how it ends.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
-    let (status, out, err) = ended(&mut child)?;
+    let Ended { status, out, err } = process::ended(child, PATIENCE)?;
     let time = began.elapsed();
     match (status.code(), &out[..], &err[..]) {
         (Some(0), "", _) => Ok(time),
@@ -114,34 +114,6 @@ fn run(mut command: Command, input: &str) -> Result<Duration, String> {
         (Some(code), _, err) => Err(format!("exits with {code} where 0 is right: {}", said(err))),
         (None, ..) => Err("was ended by a signal".to_owned()),
     }
-}
-
-/// How `child` ended, and what it said.
-fn ended(child: &mut Child) -> Result<(ExitStatus, String, String), String> {
-    let (done, wait) = mpsc::channel();
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let errors = thread::spawn(move || read(err));
-    thread::spawn(move || {
-        let said = (read(out), errors.join().unwrap_or_default());
-        // Nobody listens to a program that came too late.
-        let _ = done.send(said);
-    });
-    let said = wait.recv_timeout(PATIENCE);
-    if said.is_err() {
-        // If it has ended in between, all the better.
-        let _ = child.kill();
-    }
-    let status = child.wait().map_err(|error: io::Error| error.to_string())?;
-    let late = |_| format!("takes longer than {} s", PATIENCE.as_secs());
-    said.map(|(out, err)| (status, out, err)).map_err(late)
-}
-
-/// All that comes out of a pipe.
-fn read(pipe: Option<impl Read>) -> String {
-    let mut bytes = Vec::new();
-    // What is there when it breaks is what there is.
-    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn said(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Claude Code: `settings.json`, and programs that are started without a shell.
 
 use super::host::{Event, Form, Home, Host, Timeout};
+use super::version::{Needs, Version};
 use crate::agent::Agent;
 
 pub(super) const HOST: Host = Host {
@@ -9,11 +10,19 @@ pub(super) const HOST: Host = Host {
     home: Home::Folder("CLAUDE_CONFIG_DIR"),
     folder: ".claude",
     file: "settings.json",
-    // A call that fails ends in an event of its own, and a batch of calls in one for all of them.
+    // It has `args` since this version, and since one before it leaves out an event that it does not
+    // know: until then, it left out the whole file.
+    needs: Some(Needs {
+        program: "claude",
+        version: Version([2, 1, 139]),
+        otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
+    }),
+    // A call that fails or is denied ends in an event of its own, and a batch of calls in one more.
     events: &[
         Event::matched("PreToolUse"),
         Event::matched("PostToolUse"),
         Event::matched("PostToolUseFailure"),
+        Event::matched("PermissionDenied"),
         Event::plain("PostToolBatch"),
         Event::plain("UserPromptSubmit"),
         Event::matched("SessionStart"),

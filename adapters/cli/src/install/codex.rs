@@ -9,12 +9,15 @@ pub(super) const HOST: Host = Host {
     home: Home::Folder("CODEX_HOME"),
     folder: ".codex",
     file: "hooks.json",
+    // It passes over events that it does not know.
+    needs: None,
     events: &[
         Event::matched("PreToolUse"),
         Event::matched("PostToolUse"),
         Event::plain("UserPromptSubmit"),
         Event::matched("SessionStart"),
         Event::plain("Stop"),
+        Event::plain("Interrupt"),
         Event::matched("SubagentStop"),
         Event::plain("SessionEnd"),
     ],

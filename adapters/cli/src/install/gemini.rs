@@ -9,6 +9,8 @@ pub(super) const HOST: Host = Host {
     home: Home::Parent("GEMINI_CLI_HOME"),
     folder: ".gemini",
     file: "settings.json",
+    // It passes over events that it does not know.
+    needs: None,
     events: &[
         Event::matched("BeforeTool"),
         Event::matched("AfterTool"),

@@ -1,5 +1,6 @@
 //! What is particular to an agent that runs hooks: where it is set up, at which events, and how.
 
+use super::version::Needs;
 use super::{claude_code, codex, gemini};
 use crate::agent::Agent;
 
@@ -15,6 +16,8 @@ pub(crate) struct Host {
     pub(super) folder: &'static str,
     /// The file there that lists hooks.
     pub(super) file: &'static str,
+    /// The version that understands all this; none if any that has hooks does.
+    pub(super) needs: Option<Needs>,
     pub(super) events: &'static [Event],
     pub(crate) form: Form,
     /// How long the program may take, in the agent's unit.

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -21,6 +21,7 @@ impl Home {
         home.0.file("project/.git/HEAD", "");
         fs::create_dir(home.path("bin")).expect("a folder");
         symlink(env!("CARGO_BIN_EXE_unstuck"), home.path("bin/unstuck")).expect("a link");
+        home.0.program("bin/claude", "echo '2.1.240 (Claude Code)'");
         home
     }
 
@@ -46,11 +47,9 @@ impl Home {
 
     /// Puts a script in the place of the program.
     fn replace_program(&self, script: &str) {
-        let path = self.path("bin/unstuck");
         // It may be a link to the program itself, which must not be written to.
-        fs::remove_file(&path).expect("a file");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+        fs::remove_file(self.path("bin/unstuck")).expect("a file");
+        self.0.program("bin/unstuck", script);
     }
 
     /// What is said, without what differs from one machine or one moment to the next.
@@ -139,9 +138,7 @@ fn a_program_that_is_gone_is_told() {
 fn a_line_in_the_settings_of_a_project_is_tried_only_if_it_runs_this_program() {
     let home = Home::new();
     let unstuck = home.path("bin/unstuck").display().to_string();
-    home.0.file("project/evil/unstuck", "#!/bin/sh\ntouch ran\n");
-    let evil = home.path("project/evil/unstuck");
-    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).expect("a file");
+    let evil = home.0.program("project/evil/unstuck", "touch ran");
     for (command, works) in [
         (format!("{unstuck} hook codex"), Value::from(true)),
         (format!("'{unstuck}' hook \"codex\""), true.into()),
@@ -200,6 +197,16 @@ fn what_turns_hooks_off_is_told() {
 }
 
 #[test]
+fn a_claude_code_that_skips_its_settings_is_told() {
+    let home = Home::new();
+    home.run(&["install", "claude-code"]);
+    home.0.program("bin/claude", "echo '2.1.90 (Claude Code)'");
+    let (exit, place) = home.of("claude-code");
+    let told = place["obstacles"][0].as_str().expect("an obstacle");
+    assert!(exit == 1 && told.starts_with("Claude Code 2.1.90 cannot start"), "{told}");
+}
+
+#[test]
 fn settings_that_are_no_json_and_events_that_are_missing_are_told() {
     let home = Home::new();
     home.0.file(".claude/settings.json", "{\n  \"a\" 1\n}");
@@ -221,7 +228,7 @@ fn what_codex_was_told_to_trust_is_counted() {
     let (exit, place) = home.of("codex");
     let advice = place["advice"][0].as_str().expect("advice");
     assert_eq!(exit, 0);
-    assert!(advice.contains("1 of these 7"), "{advice}");
+    assert!(advice.contains("1 of these 8"), "{advice}");
 }
 
 #[test]

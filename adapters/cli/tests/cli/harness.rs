@@ -160,6 +160,25 @@ impl Folder {
         fs::write(&path, content).expect("a file that can be written");
         path
     }
+
+    /// A program in it, which a shell runs.
+    ///
+    /// Another process writes it: while this one did, a thread that starts a program might hand it
+    /// the open file, and a file that is open for writing cannot be run.
+    #[cfg(unix)]
+    pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to write to");
+        let mut shell = Command::new("sh");
+        shell.args([
+            "-c",
+            r#"printf '#!/bin/sh\n%s\n' "$1" >"$2" && chmod 755 "$2""#,
+            "sh",
+            script,
+        ]);
+        assert!(shell.arg(&path).status().expect("a shell").success());
+        path
+    }
 }
 
 /// A native trace in which nothing goes round.

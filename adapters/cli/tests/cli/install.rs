@@ -37,6 +37,8 @@ impl Home {
         let mut command = program();
         at_home(&mut command, self.0.path());
         command.env_remove("GEMINI_CLI_HOME").current_dir(self.0.path()).args(arguments);
+        // No agent of this machine is found, and asked for its version.
+        command.env("PATH", self.0.path().join("bin"));
         command.envs(variables.iter().copied());
         Ran::of(command.output().expect("a program that starts"))
     }
@@ -291,6 +293,26 @@ mod unix {
                 let out = String::from_utf8(out.expect("a shell").stdout).expect("UTF-8");
                 assert_eq!(out, format!("{program}\nhook\n{agent}\n"));
             }
+        }
+    }
+
+    #[test]
+    fn a_claude_code_that_would_skip_its_settings_is_left_alone() {
+        for (version, exit) in [
+            ("2.1.138 (Claude Code)", 4),
+            ("1.0.128 (Claude Code)", 4),
+            ("2.1.139 (Claude Code)", 0),
+            ("3.0.0 (Claude Code)", 0),
+            ("unknown", 0),
+        ] {
+            let home = Home::new();
+            home.0.program("bin/claude", &format!("echo '{version}'"));
+            let ran = home.run(&["install", "claude-code"]);
+            assert_eq!(ran.exit, exit, "{version}: {}", ran.err);
+            assert_eq!(home.0.path().join(settings("claude-code")).exists(), exit == 0);
+            let says = "update it to 2.1.139 or later";
+            assert_eq!(ran.err.contains(says), exit != 0, "{}", ran.err);
+            assert_eq!(home.run(&["install", "codex"]).exit, 0);
         }
     }
 
