@@ -17,7 +17,8 @@ mod splice;
 mod version;
 mod written;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::args::{Install, Scope, Uninstall};
 use crate::exit::Exit;
@@ -78,7 +79,24 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     if install.scope == Scope::Project {
         told += &filled(PROJECT);
     }
+    if let Some(other) = elsewhere(host, &path) {
+        told += &filled(&format!(
+            "It is installed in {other}, too: events of that project may reach it twice."
+        ));
+    }
     Ok(told)
+}
+
+/// The settings in another scope than those in `path` that have this program, too.
+fn elsewhere(host: &Host, path: &Path) -> Option<String> {
+    let others = Scope::ALL.into_iter().map(|scope| host.settings(scope));
+    let others = others.filter(|other| other != path);
+    let is_installed = |other: &PathBuf| {
+        let text = fs::read_to_string(other).unwrap_or_default();
+        document::listed(&text).is_ok_and(|entries| !entries.is_empty())
+    };
+    let other = others.into_iter().find(is_installed)?;
+    Some(plain(&other.display().to_string()))
 }
 
 /// What is to be known of a project's settings.

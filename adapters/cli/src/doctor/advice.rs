@@ -21,6 +21,7 @@ pub(super) fn obstacles(host: &Host, text: &str, path: &Path) -> Vec<String> {
             }
         }
         Agent::Codex => {
+            obstacles.extend(not_read_by_codex(text));
             let features = config(path).and_then(|config| config.get("features").cloned());
             let is_off = |name| {
                 let feature = features.as_ref().and_then(|features| features.get(name));
@@ -44,10 +45,28 @@ pub(super) fn obstacles(host: &Host, text: &str, path: &Path) -> Vec<String> {
     obstacles
 }
 
+/// What in the settings `text` makes Codex skip them, which reads plain JSON and knows two members.
+fn not_read_by_codex(text: &str) -> Option<String> {
+    match serde_json::from_str::<Value>(text) {
+        Err(error) => Some(format!("Codex skips this file, which is no plain JSON: {error}")),
+        Ok(settings) => {
+            let names = settings.as_object().into_iter().flat_map(|members| members.keys());
+            let unknown =
+                names.into_iter().find(|name| !["description", "hooks"].contains(&&name[..]));
+            unknown
+                .map(|name| format!("Codex skips this file, since it does not know {name:?} in it"))
+        }
+    }
+}
+
 /// What is to be done or known of `entries`, which are in the file `path`.
 pub(super) fn advice(host: &Host, scope: Scope, entries: &[Entry], path: &Path) -> Vec<String> {
     match (host.agent, scope) {
-        (Agent::Codex, _) => vec![trust(host, entries, path)],
+        (Agent::Codex, _) => {
+            let mut advice = vec![trust(host, entries, path)];
+            advice.extend(lists_hooks(path).then(|| BOTH.to_owned()));
+            advice
+        }
         (Agent::ClaudeCode, Scope::Project) => {
             vec!["Claude Code runs the hooks of a project once its folder is trusted.".to_owned()]
         }
@@ -58,6 +77,16 @@ pub(super) fn advice(host: &Host, scope: Scope, entries: &[Entry], path: &Path) 
         ],
         (Agent::ClaudeCode | Agent::Gemini, _) => Vec::new(),
     }
+}
+
+/// What Codex does where hooks are listed in two ways.
+const BOTH: &str = "Its config.toml lists hooks, too: Codex runs those of both, and warns.";
+
+/// Whether the `config.toml` beside the file `path` lists hooks.
+fn lists_hooks(path: &Path) -> bool {
+    let hooks = config(path).and_then(|config| config.get("hooks")?.as_table().cloned());
+    // What was said of hooks there, such as which to trust, is no hook.
+    hooks.is_some_and(|hooks| hooks.keys().any(|name| name != "state"))
 }
 
 /// Whether Codex was told to trust the hooks, as far as its configuration shows.

@@ -175,6 +175,8 @@ fn a_hook_that_lets_all_pass_since_it_cannot_work_is_told() {
 #[test]
 fn what_turns_hooks_off_is_told() {
     for (agent, file, content, obstacle) in [
+        ("codex", ".codex/hooks.json", "{} // none yet", "no plain JSON: trailing characters"),
+        ("codex", ".codex/hooks.json", "{\"version\": 1}", "does not know \"version\""),
         ("claude-code", ".claude/settings.json", "{\"disableAllHooks\": true}", "disableAllHooks"),
         ("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}", ".enabled"),
         (

@@ -246,6 +246,21 @@ fn a_project_is_the_nearest_folder_with_a_repository() {
 }
 
 #[test]
+fn a_second_scope_is_told_of_the_first() {
+    let home = Home::new();
+    home.0.file("project/.git/HEAD", "");
+    let user = home.told(&["install", "claude-code"]);
+    assert!(!user.contains("too:"), "{user}");
+    let mut command = program();
+    at_home(&mut command, home.0.path());
+    command.current_dir(home.0.path().join("project")).env("PATH", "");
+    command.args(["install", "claude-code", "--scope", "project"]);
+    let ran = Ran::of(command.output().expect("a program that starts"));
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    insta::assert_snapshot!(home.masked(&ran.out));
+}
+
+#[test]
 fn a_configuration_is_named_by_its_whole_path() {
     let home = Home::new();
     home.0.file("my rules/unstuck.toml", "preset = \"nudge\"");
