@@ -176,3 +176,49 @@ impl Drop for Temporary {
         let _ = fs::remove_file(&self.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with a file in it, and its settings.
+    fn settings(text: &str) -> (tempfile::TempDir, PathBuf, Settings) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        fs::write(&path, text).expect("a file");
+        let settings = Settings::read(&path).expect("settings");
+        (folder, path, settings)
+    }
+
+    fn files(folder: &tempfile::TempDir) -> usize {
+        fs::read_dir(folder).expect("a folder").count()
+    }
+
+    #[test]
+    fn what_someone_else_wrote_meanwhile_is_not_overwritten() {
+        let (folder, path, settings) = settings("{}");
+        fs::write(&path, "{\"theirs\": 1}").expect("a file");
+        let refused = settings.replace("{\"ours\": 1}").expect_err("a change");
+        assert!(refused.contains("try again"), "{refused}");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "{\"theirs\": 1}");
+        // The file and a copy of what was there first.
+        assert_eq!(files(&folder), 2);
+    }
+
+    #[test]
+    fn no_copy_is_overwritten_and_none_is_kept_twice() {
+        let (folder, path, _) = settings("0");
+        for n in 1..=COPIES_MAX {
+            let settings = Settings::read(&path).expect("settings");
+            assert_eq!(settings.replace(&n.to_string()), Ok(Some(settings.copy(n))));
+        }
+        let settings = Settings::read(&path).expect("settings");
+        assert!(settings.replace("new").expect_err("too many").contains("remove some"));
+        assert_eq!(files(&folder), COPIES_MAX + 1);
+        let texts: Vec<_> = settings.copies().map(|copy| copy.text).collect();
+        assert!(texts.into_iter().eq((0..COPIES_MAX).map(|n| n.to_string())));
+
+        fs::write(&path, "7").expect("a file");
+        assert_eq!(Settings::read(&path).expect("settings").replace("8"), Ok(None));
+    }
+}

@@ -236,6 +236,7 @@ fn what_codex_was_told_to_trust_is_counted() {
 #[test]
 fn the_state_and_its_log_are_told() {
     let home = Home::new();
+    home.run(&["install", "codex"]);
     let mut command = home.command(&["hook", "codex", "--preset", "none"]);
     assert_eq!(Ran::of(command.output().expect("a program that starts")).exit, 0);
     let mut doctor = home.command(&["doctor", "--format", "json"]);
@@ -248,4 +249,6 @@ fn the_state_and_its_log_are_told() {
     assert_eq!((&state["mode"], &state["exists"]), (&"0700".into(), &true.into()));
     assert_eq!(state["log"].as_array().map(Vec::len), Some(1), "{state}");
     assert_eq!(report["off"], true);
+    // What is installed is tried as if it were on, and it works.
+    assert_eq!(ran.exit, 0, "{}", ran.out);
 }
