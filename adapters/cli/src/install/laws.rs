@@ -177,6 +177,26 @@ fn an_entry_of_another_is_no_entry_of_this_program() {
 }
 
 #[test]
+fn an_entry_anywhere_in_a_list_can_be_taken_out() {
+    let hooks = |list: &str| format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{list}]}}]}}}}");
+    let (own, other) = (r#"{"command": "unstuck hook"}"#, r#"{"command": "say // it"}"#);
+    for (list, left) in [
+        (format!("{own}, {other}"), format!(" {other}")),
+        (format!("{other}, {own}"), other.to_owned()),
+        (format!("{other}, {own}, {other}"), format!("{other}, {other}")),
+        (format!("{own}, {own}, {other}, {own},"), format!(" {other},")),
+        (format!("{other}, // mine\n {own}"), format!("{other} // mine\n ")),
+        (format!("{other}, // mine\n {own}\n"), format!("{other} // mine\n")),
+        (format!("{other} /* mine */, {own} /* its */ "), format!("{other} /* mine */ /* its */ ")),
+        (format!("{own} // its\n, {other}"), format!(" {other}")),
+    ] {
+        let back = uninstalled(&hooks(&list)).expect("settings");
+        assert_eq!(back, hooks(&left), "{list}");
+        assert_eq!(listed(&back), Ok(Vec::new()));
+    }
+}
+
+#[test]
 fn what_is_no_settings_is_refused_with_its_place() {
     let host = Host::of(Agent::ClaudeCode);
     for (old, place, says) in [

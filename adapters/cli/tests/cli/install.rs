@@ -134,6 +134,9 @@ fn a_second_install_does_nothing_and_a_third_with_an_option_changes_the_line() {
         assert!(home.read(settings(agent)).contains("--observe"));
         home.told(&["install", agent]);
         assert_eq!(home.read(settings(agent)), first);
+        // The copies of the settings with other options are not what was there before them.
+        home.told(&["uninstall", agent]);
+        assert!(!home.0.path().join(settings(agent)).exists());
     }
 }
 
