@@ -451,7 +451,22 @@ fn preset_names_or_all() -> Vec<&'static str> {
 
 /// The commands that have a page of their own, without building the command line once more to ask.
 const fn command_names() -> [&'static str; 14] {
-    ["scan", "eval", "tune", "presets", "install", "uninstall", "doctor", "status", "json", "hook", "start-over", "mcp", "completions", "man"]
+    [
+        "scan",
+        "eval",
+        "tune",
+        "presets",
+        "install",
+        "uninstall",
+        "doctor",
+        "status",
+        "json",
+        "hook",
+        "start-over",
+        "mcp",
+        "completions",
+        "man",
+    ]
 }
 
 fn from_names() -> Vec<&'static str> {

@@ -43,7 +43,7 @@ mod status;
 mod tune;
 
 use std::env;
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser as _;
 
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         Command::StartOver(start_over) => start_over::run(&start_over),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // Whatever the server's was, which need not fit into an `ExitCode`.
-            Ok(code) => process::exit(code),
+            Ok(code) => std::process::exit(code),
             Err(exit) => exit,
         },
         Command::Completions(completions) => manual::completions(&completions),

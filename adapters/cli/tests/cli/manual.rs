@@ -4,7 +4,20 @@ use std::collections::BTreeSet;
 
 use crate::harness::unstuck;
 
-const COMMANDS: [&str; 12] = ["scan", "eval", "tune", "presets", "install", "uninstall", "doctor", "status", "start-over", "mcp", "completions", "man"];
+const COMMANDS: [&str; 12] = [
+    "scan",
+    "eval",
+    "tune",
+    "presets",
+    "install",
+    "uninstall",
+    "doctor",
+    "status",
+    "start-over",
+    "mcp",
+    "completions",
+    "man",
+];
 
 /// The long options that the help of a command names.
 fn options(command: &str) -> BTreeSet<String> {
