@@ -3,6 +3,7 @@
 use core::fmt;
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
@@ -40,13 +41,17 @@ pub(crate) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 /// What stands between the quotes of a JSON string, if the escapes in it are short ones: in long
 /// results they are ends of lines and quotes. A single pass, where `serde_json` takes three.
 fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
-    let Some(mut at) = inner.find('\\') else { return Some(Cow::Borrowed(inner)) };
+    let bytes = inner.as_bytes();
+    let Some(first) = memchr(b'\\', bytes) else { return Some(Cow::Borrowed(inner)) };
     let mut text = String::with_capacity(inner.len());
-    let mut rest = inner;
-    loop {
-        let (before, escape) = rest.split_at(at);
-        text.push_str(before);
-        text.push(match escape.as_bytes().get(1)? {
+    let mut from = 0;
+    for at in memchr_iter(b'\\', &bytes[first..]).map(|at| first + at) {
+        if at < from {
+            // The second of two, which stand for one.
+            continue;
+        }
+        text.push_str(&inner[from..at]);
+        text.push(match bytes.get(at + 1)? {
             b'n' => '\n',
             b'"' => '"',
             b'\\' => '\\',
@@ -57,13 +62,9 @@ fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
             b'f' => '\u{c}',
             _ => return None,
         });
-        rest = &escape[2..];
-        match rest.find('\\') {
-            Some(next) => at = next,
-            None => break,
-        }
+        from = at + 2;
     }
-    text.push_str(rest);
+    text.push_str(&inner[from..]);
     Some(Cow::Owned(text))
 }
 
