@@ -23,6 +23,8 @@ pub(crate) const NAME_MAX: usize = 128;
 pub(crate) struct Known {
     /// What stands for the host's id.
     id: Digest,
+    /// What stands for the call as it was written.
+    asked: Digest,
     call: CallId,
     tool: Tool,
     pub(crate) state: Course,
@@ -40,6 +42,12 @@ impl Known {
     pub(crate) const fn ticket(&self) -> Ticket {
         Ticket { call: self.call, tool: self.tool }
     }
+
+    /// Whether it is the call `asked`, and not another one with an id that was given again: some
+    /// providers number the calls of each answer from the beginning.
+    pub(crate) fn is(&self, asked: Digest) -> bool {
+        self.asked == asked
+    }
 }
 
 /// The calls that the host named, the oldest first.
@@ -53,13 +61,23 @@ impl Calls {
         self.0.iter().rev().find(|known| known.id == id)
     }
 
-    /// Remembers that the host names the call `id`.
-    pub(crate) fn add(&mut self, id: &str, ticket: Ticket, state: Course) {
+    /// Remembers that the host names the call `asked` `id`.
+    pub(crate) fn add(&mut self, id: &str, asked: Digest, ticket: Ticket, state: Course) {
         if self.0.len() >= IDS_MAX {
             self.0.pop_front();
         }
         let Ticket { call, tool } = ticket;
-        self.0.push_back(Known { id: Digest::of(id.as_bytes()), call, tool, state });
+        self.0.push_back(Known { id: Digest::of(id.as_bytes()), asked, call, tool, state });
+    }
+
+    /// Forgets all: a new run may give the same ids to other calls.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Forgets which calls were blocked.
+    pub(crate) fn unblock(&mut self) {
+        self.0.retain(|known| known.state != Course::Blocked);
     }
 
     /// The call has come to its end.
@@ -150,7 +168,7 @@ mod tests {
         let ticket = Guard::new().before("t", "{}").ticket().expect("a call has one");
         let mut calls = Calls::default();
         for n in 0..=IDS_MAX {
-            calls.add(&n.to_string(), ticket, Course::Open);
+            calls.add(&n.to_string(), Digest::of(b""), ticket, Course::Open);
         }
         assert!(calls.by_id("0").is_none() && calls.by_id("1").is_some());
         assert!(calls.fits());

@@ -8,7 +8,7 @@ use unstuck_core::{Action, Call, Detector, Digest, LoopId, Statistics, Verdict};
 use unstuck_text::Groups;
 
 use crate::builder::{Builder, Mode, Outcomes, Setup};
-use crate::calls::{Calls, Course, Names};
+use crate::calls::{Calls, Course, Known, Names};
 use crate::decision::{Decision, Found, Message, Ticket};
 use crate::payload::Payload;
 use crate::ruling::Ruling;
@@ -48,8 +48,8 @@ impl<'a> Asked<'a> {
         Self { tool, args: args.into(), id: None, step: None }
     }
 
-    /// The host's id of the call. One that comes twice, as events from outside do, counts once; and
-    /// [`Guard::ticket`] finds the call by it.
+    /// The host's id of the call. One that comes twice with the same call, as events from outside do,
+    /// counts once; and [`Guard::ticket`] finds the call by it, the latest if it was given again.
     pub fn id(mut self, id: &'a str) -> Self {
         self.id = Some(id);
         self
@@ -192,13 +192,13 @@ impl Guard {
     /// between. A host that knows better says so by [`Asked::step`], for all calls or for none, or by
     /// [`Guard::end_step`].
     ///
-    /// An id that is known is answered without being counted: that the call is blocked if it was,
-    /// and else to proceed.
+    /// A call that comes again with the same id is answered without being counted: that it is blocked
+    /// if it was, and else to proceed.
     pub fn announce(&mut self, asked: &Asked<'_>) -> Decision {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
-        if let Some(known) = asked.id.and_then(|id| self.seen.calls.by_id(id)) {
+        if let Some(known) = self.known(asked) {
             let decision = Decision { ticket: Some(known.ticket()), ..Decision::PROCEED };
             return if known.state == Course::Blocked { decision.again() } else { decision };
         }
@@ -216,7 +216,7 @@ impl Guard {
         }
         if let Some(id) = asked.id {
             let state = if is_refused { Course::Blocked } else { Course::Open };
-            self.seen.calls.add(id, ticket, state);
+            self.seen.calls.add(id, asked.digest(), ticket, state);
         }
         self.told(begun, &decision);
         decision
@@ -266,7 +266,7 @@ impl Guard {
         result: impl Into<Payload<'a>>,
         failed: bool,
     ) -> Decision {
-        if self.setup.mode == Mode::Off || asked.id.is_some_and(|id| self.ticket(id).is_some()) {
+        if self.setup.mode == Mode::Off || self.known(asked).is_some() {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
@@ -276,7 +276,7 @@ impl Guard {
         let (ticket, own, mut verdicts) = self.record(asked);
         verdicts.push(own);
         if let Some(id) = asked.id {
-            self.seen.calls.add(id, ticket, Course::Open);
+            self.seen.calls.add(id, asked.digest(), ticket, Course::Open);
         }
         let result = result.into();
         self.settle(ticket, begun, |recipe, seen, each| {
@@ -286,10 +286,10 @@ impl Guard {
         })
     }
 
-    /// The call that was announced with this id, whether or not it was answered, as far as it is
-    /// among the latest 64 with one.
+    /// The call that was announced with this id in this run, whether or not it was answered, as far
+    /// as it is among the latest 64 with one.
     pub fn ticket(&self, id: &str) -> Option<Ticket> {
-        self.seen.calls.by_id(id).map(crate::calls::Known::ticket)
+        self.seen.calls.by_id(id).map(Known::ticket)
     }
 
     /// The calls that were issued together are all announced: the next begins another step.
@@ -314,6 +314,7 @@ impl Guard {
     pub fn user_message(&mut self, text: &str) {
         self.seen.steps.is_over = true;
         self.seen.refusals = Refusals::default();
+        self.seen.calls.unblock();
         self.seen.engine.user_message(self.setup.preset.recipe.message(text));
     }
 
@@ -323,6 +324,7 @@ impl Guard {
         seen.steps.is_over = true;
         seen.refusals = Refusals::default();
         seen.groups.clear();
+        seen.calls.clear();
         seen.engine.clear();
     }
 
@@ -331,6 +333,12 @@ impl Guard {
         let mut verdicts = Vec::new();
         self.seen.engine.finish_each(|verdict| verdicts.push(verdict));
         self.decide(None, verdicts)
+    }
+
+    /// The call, if it was announced before with the same id.
+    fn known(&self, asked: &Asked<'_>) -> Option<&Known> {
+        let known = self.seen.calls.by_id(asked.id?)?;
+        known.is(asked.digest()).then_some(known)
     }
 
     /// Shows the engine a call; gives its ticket, the verdict on it, and those on earlier calls that

@@ -155,3 +155,48 @@ fn when_no_more_comes_what_waits_is_judged() {
     }
     assert_eq!(guard.finish().action(), Action::Nudge);
 }
+
+#[test]
+fn an_id_that_is_given_again_is_another_call() {
+    let mut guard = Guard::new();
+    let run = |guard: &mut Guard| -> Vec<Action> {
+        let mut decided = Vec::new();
+        for n in 0..8 {
+            let id = format!("call_{n}");
+            let before = guard.announce(&Asked::new("bash", ARGS).id(&id));
+            decided.push(before.action());
+            if !before.is_blocked() {
+                let _ = guard.after(before.ticket(), "no rule to make target", true);
+            }
+        }
+        decided
+    };
+    let first = run(&mut guard);
+    assert_eq!(first.last(), Some(&Action::Stop));
+    // A new run, whose calls are numbered from the beginning.
+    guard.clear();
+    assert_eq!(run(&mut guard), first);
+    guard.clear();
+    // Numbers of one answer begin anew with the next.
+    for _ in 0..8 {
+        let blocked = guard.announce(&Asked::new("bash", ARGS));
+        let _ = guard.after(blocked.ticket(), "no rule to make target", true);
+        if blocked.is_blocked() {
+            break;
+        }
+    }
+    assert!(guard.announce(&Asked::new("bash", ARGS).id("0")).is_blocked());
+    let other = guard.announce(&Asked::new("read_file", r#"{"path":"Makefile"}"#).id("0"));
+    assert_eq!(other.action(), Action::Proceed);
+    assert_eq!(guard.ticket("0"), other.ticket());
+}
+
+#[test]
+fn what_a_person_says_lifts_a_block() {
+    let mut guard = Guard::new();
+    while !fail(&mut guard, ARGS).0.is_blocked() {}
+    let asked = Asked::new("bash", ARGS).id("0");
+    assert!(guard.announce(&asked).is_blocked() && guard.announce(&asked).is_blocked());
+    guard.user_message("I wrote a Makefile: try again.");
+    assert_eq!(guard.announce(&asked).action(), Action::Proceed);
+}
