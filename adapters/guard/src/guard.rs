@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Call, Detector, Digest, LoopId, Statistics, Verdict};
 use unstuck_text::Groups;
 
-use crate::builder::{Builder, Mode, Outcomes, Setup};
+use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
 use crate::decision::{Decision, Found, Message, Ticket};
 use crate::payload::Payload;
 use crate::ruling::Ruling;
+use crate::steps::Steps;
 use crate::telemetry::{self, Identity};
 
 /// As large as that of the program `unstuck`: the longest window that there is, and more open calls
@@ -119,14 +120,6 @@ pub(crate) struct Seen {
     pub(crate) refusals: Refusals,
 }
 
-/// Which calls belong to one step, where the host does not say.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Steps {
-    now: u64,
-    /// Whether the step is over, so that the next call begins another.
-    is_over: bool,
-}
-
 /// How often calls of the loop that was blocked last were.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
@@ -189,7 +182,8 @@ impl Guard {
     /// the [`Message`] in place of a result, and nothing is to be reported.
     ///
     /// Calls are taken as issued together that are announced one after the other without an outcome
-    /// between. A host that knows better says so by [`Asked::step`], for all calls or for none, or by
+    /// between; and where outcomes were seen to come after later calls, as of agents that work side by
+    /// side, as long as one of them is not answered. A host that knows better says so by [`Asked::step`], for all calls or for none, or by
     /// [`Guard::end_step`].
     ///
     /// A call that comes again with the same id is answered without being counted: that it is blocked
@@ -211,7 +205,7 @@ impl Guard {
         let is_refused = decision.is_blocked();
         if is_refused {
             // Whatever the model asks for next, it knows of this.
-            self.seen.steps.is_over = true;
+            self.seen.steps.answered(ticket.call);
             self.seen.refusals.latest = asked.step.map(|step| (step, asked.digest()));
         }
         if let Some(id) = asked.id {
@@ -271,7 +265,7 @@ impl Guard {
         }
         let begun = telemetry::now();
         if asked.step.is_none() {
-            self.seen.steps.is_over = true;
+            self.seen.steps.end();
         }
         let (ticket, own, mut verdicts) = self.record(asked);
         verdicts.push(own);
@@ -294,7 +288,7 @@ impl Guard {
 
     /// The calls that were issued together are all announced: the next begins another step.
     pub fn end_step(&mut self) {
-        self.seen.steps.is_over = true;
+        self.seen.steps.end();
     }
 
     /// The agent took a turn without a call.
@@ -312,7 +306,7 @@ impl Guard {
     /// A person says something: a new instruction starts everything afresh; a text that was seen
     /// before, as an automatic "please continue", does not.
     pub fn user_message(&mut self, text: &str) {
-        self.seen.steps.is_over = true;
+        self.seen.steps.end();
         self.seen.refusals = Refusals::default();
         self.seen.calls.unblock();
         self.seen.engine.user_message(self.setup.preset.recipe.message(text));
@@ -321,7 +315,7 @@ impl Guard {
     /// Forgets all calls and turns: a new run begins. Statistics stay.
     pub fn clear(&mut self) {
         let seen = &mut *self.seen;
-        seen.steps.is_over = true;
+        seen.steps.end();
         seen.refusals = Refusals::default();
         seen.groups.clear();
         seen.calls.clear();
@@ -350,6 +344,9 @@ impl Guard {
         let step = asked.step.unwrap_or_else(|| seen.steps.next(self.setup.outcomes));
         let mut settled = Vec::new();
         let (id, own) = seen.engine.announce_each(call.step(step), |verdict| settled.push(verdict));
+        if asked.step.is_none() {
+            seen.steps.add(id);
+        }
         let tool = seen.names.add(asked.tool);
         telemetry::called(seen.names.of(tool));
         (Ticket { call: id, tool }, own, settled)
@@ -403,7 +400,7 @@ impl Guard {
             return Decision::PROCEED;
         }
         let mut verdicts = Vec::new();
-        self.seen.steps.is_over = true;
+        self.seen.steps.answered(ticket.call);
         self.seen.calls.answered(ticket);
         event(&self.setup.preset.recipe, &mut self.seen, &mut |verdict| verdicts.push(verdict));
         let decision = self.decide(Some(ticket), verdicts);
@@ -470,17 +467,6 @@ impl Seen {
             steps: Steps::default(),
             refusals: Refusals::default(),
         }
-    }
-}
-
-impl Steps {
-    /// The step of the next call.
-    fn next(&mut self, outcomes: Outcomes) -> u64 {
-        if self.is_over || outcomes == Outcomes::Never {
-            self.now = self.now.wrapping_add(1);
-            self.is_over = false;
-        }
-        self.now
     }
 }
 

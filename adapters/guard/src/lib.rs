@@ -65,6 +65,7 @@ mod payload;
 mod recovery;
 mod restore;
 mod ruling;
+mod steps;
 mod telemetry;
 #[cfg(feature = "json")]
 mod wire;

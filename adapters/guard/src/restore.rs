@@ -10,7 +10,8 @@ use unstuck_core::{CheckpointError, Digest};
 use unstuck_text::Groups;
 
 use crate::calls::{Calls, Names};
-use crate::guard::{Engine, Guard, Refusals, Steps};
+use crate::guard::{Engine, Guard, Refusals};
+use crate::steps::Steps;
 
 /// The version of the format that this crate writes, and the only one that it reads.
 pub const CHECKPOINT_VERSION: u8 = 1;
@@ -77,7 +78,7 @@ impl Guard {
             groups: seen.groups.clone(),
             calls: seen.calls.clone(),
             names: seen.names.clone(),
-            steps: seen.steps,
+            steps: seen.steps.clone(),
             refusals: seen.refusals,
         };
         let bytes = vec![CHECKPOINT_VERSION];
@@ -115,7 +116,8 @@ impl<'a> State<'a> {
         let state = whole.get(1..).unwrap_or_default();
         let (state, rest): (Self, _) =
             postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
-        let fits = rest.is_empty() && state.calls.fits() && state.names.fits();
+        let fits = state.calls.fits() && state.names.fits() && state.steps.fits();
+        let fits = fits && rest.is_empty();
         if fits { Ok(state) } else { Err(RestoreError::Malformed) }
     }
 }

@@ -200,3 +200,33 @@ fn what_a_person_says_lifts_a_block() {
     guard.user_message("I wrote a Makefile: try again.");
     assert_eq!(guard.announce(&asked).action(), Action::Proceed);
 }
+
+#[test]
+fn where_outcomes_overlap_no_answer_is_lost() {
+    // Agents side by side, or a host that runs so many calls of one answer at a time: a job whose
+    // answers move is asked after.
+    for width in 1..=6 {
+        let (mut guard, mut open) = (Guard::new(), std::collections::VecDeque::new());
+        for n in 0..60 {
+            let before = guard.before("job_log", r#"{"job":7}"#);
+            assert_eq!(before.action(), Action::Proceed, "{width} at once, call {n}: {before:?}");
+            open.push_back((n, before.ticket()));
+            if open.len() == width {
+                let (n, ticket) = open.pop_front().expect("an open call");
+                let log = format!("{} modules compiled", "and one ".repeat(n));
+                assert_eq!(guard.after(ticket, log, false).action(), Action::Proceed);
+            }
+        }
+    }
+}
+
+#[test]
+fn where_outcomes_overlap_a_loop_is_found_all_the_same() {
+    let mut guard = Guard::new();
+    let asked = ["a", "b"].map(|path| guard.before("read_file", path).ticket());
+    let _ = guard.after(asked[0], "fn a()", false);
+    let begun = guard.before("read_file", "c").ticket();
+    let _ = guard.after(asked[1], "fn b()", false);
+    let _ = guard.after(begun, "fn c()", false);
+    assert_eq!(super::actions(&mut guard, 5), [Proceed, Proceed, Nudge, Warn, Block]);
+}
