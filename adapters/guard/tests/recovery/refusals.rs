@@ -151,3 +151,43 @@ fn a_name_that_is_no_part_of_a_ref_is_refused() {
         assert!(matches!(error, GitError::RunName { .. }), "{error:?}");
     }
 }
+
+#[test]
+fn what_git_takes_into_no_tree_is_not_taken_away() {
+    for (setting, name) in
+        [("core.protectHFS=false", "docs/.GIT/notes"), ("core.protectHFS=true", ".g\u{200c}it")]
+    {
+        let repository = Repository::new();
+        repository.write("a", "a");
+        let (key, value) = setting.split_once('=').expect("a setting");
+        repository.git(["config", key, value]);
+        let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+        repository.write(name, "written since");
+        if repository.top().join(".git/notes").exists() {
+            // Here the one name is the other.
+            continue;
+        }
+        let (files, refs) = (repository.files(), repository.git(["for-each-ref"]));
+        let error = tree.start_over().expect_err(name);
+        assert!(matches!(&error, GitError::Name { path } if path == Path::new(name)), "{error:?}");
+        assert!(error.to_string().contains("rename it"), "{error}");
+        assert_eq!((repository.files(), repository.git(["for-each-ref"])), (files, refs));
+        repository.remove(name);
+        assert!(tree.start_over().is_ok());
+    }
+}
+
+#[test]
+fn after_the_last_number_there_is_none() {
+    let repository = Repository::new();
+    repository.write("a", "a");
+    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+    let start = tree.start().expect("a start").reference;
+    let last = start.replace("start", &u32::MAX.to_string());
+    repository.git(["update-ref", &last, &start]);
+    repository.write("a", "b");
+    let files = repository.files();
+    let error = tree.start_over().expect_err("no number");
+    assert!(matches!(error, GitError::Damaged { .. }), "{error:?}");
+    assert_eq!(repository.files(), files);
+}

@@ -80,6 +80,11 @@ pub enum GitError {
         /// What it is.
         what: &'static str,
     },
+    /// A file whose name git takes into no tree, such as one in a folder `.GIT`.
+    Name {
+        /// The file, from the top of the work tree.
+        path: PathBuf,
+    },
     /// A ref that was not made here, or is damaged.
     Damaged {
         /// The ref.
@@ -170,6 +175,11 @@ impl fmt::Display for GitError {
             Self::InTheWay { path, what } => write!(
                 f,
                 "{}: {what}, which cannot be kept, stands where a file has to go: move it away",
+                path.display()
+            ),
+            Self::Name { path } => write!(
+                f,
+                "{}: git keeps no file of that name: rename it, or have git ignore it",
                 path.display()
             ),
             Self::Damaged { reference, what } => {

@@ -236,9 +236,12 @@ pub(super) fn number(git: &Git, run: &str, commit: &str) -> Result<u32, GitError
     let refs = git.run(&["for-each-ref", "--format=%(refname)", &format!("{REFS}/{run}")])?;
     let refs = String::from_utf8_lossy(&refs).into_owned();
     let last = refs.lines().filter_map(|reference| parts(reference)?.1).max().unwrap_or(0);
-    let mut number = last + 1;
+    let mut number = last.saturating_add(1);
     while !create(git, &numbered(run, number), commit)? {
-        number += 1;
+        number = number.checked_add(1).ok_or_else(|| GitError::Damaged {
+            reference: numbered(run, number),
+            what: "it has the last number, and nothing can be kept after it".to_owned(),
+        })?;
     }
     Ok(number)
 }

@@ -195,7 +195,7 @@ fn hash_link(place: &Place, name: &[u8]) -> Result<String, GitError> {
     Ok(super::command::text(&id))
 }
 
-/// A tree of git with `files`.
+/// A tree of git with `files`, all of them.
 pub(super) fn tree(place: &Place, files: &Files) -> Result<String, GitError> {
     let mut lines = Vec::new();
     for (name, Kind { mode, blob }) in files {
@@ -206,7 +206,13 @@ pub(super) fn tree(place: &Place, files: &Files) -> Result<String, GitError> {
     let index = Scratch::new(place);
     let git = place.git.with_index(index.path());
     git.fed(&["update-index", "-z", "--index-info"], &lines)?;
-    git.line(&["write-tree"])
+    let tree = git.line(&["write-tree"])?;
+    // Names that could lead into its own folder somewhere git leaves out, and goes on.
+    let kept = read(&place.git, &tree)?;
+    match files.iter().find(|(name, kind)| kept.get(*name) != Some(kind)) {
+        Some((name, _)) => Err(GitError::Name { path: path(name) }),
+        None => Ok(tree),
+    }
 }
 
 /// The files of a commit or tree that was kept.
