@@ -101,7 +101,8 @@ impl<'c> Chat<'c> {
     ///
     /// # Errors
     ///
-    /// [`ChatError::Loop`] where the guard stops it, and [`ChatError::Host`] with the first error of
+    /// [`ChatError::Loop`] where the guard stops it, [`ChatError::Recovery`] where it cannot start over,
+    /// [`ChatError::Turns`] where it does not end, and [`ChatError::Host`] with the first error of
     /// `model` or `tool`: a call that merely failed is no error but a [`ToolOutput`].
     pub fn run<E>(
         self,

@@ -42,7 +42,12 @@ pub enum ChatError<E> {
         transcript: Vec<Entry>,
     },
     /// It was to start over, and could not.
-    Recovery(RecoveryError),
+    Recovery {
+        /// Why not.
+        error: RecoveryError,
+        /// Why it was to.
+        stuck: Box<LoopDetected>,
+    },
     /// The model or a tool could not be reached.
     Host(E),
 }
@@ -54,7 +59,7 @@ impl<E: fmt::Display> fmt::Display for ChatError<E> {
             Self::Turns { max, .. } => {
                 write!(f, "the model was asked {max} times and is not done")
             }
-            Self::Recovery(error) => error.fmt(f),
+            Self::Recovery { error, .. } => error.fmt(f),
             Self::Host(error) => error.fmt(f),
         }
     }
@@ -65,7 +70,7 @@ impl<E: Error + 'static> Error for ChatError<E> {
         match self {
             Self::Loop(stuck) => Some(&**stuck),
             Self::Turns { .. } => None,
-            Self::Recovery(error) => Some(error),
+            Self::Recovery { error, .. } => Some(error),
             Self::Host(error) => Some(error),
         }
     }

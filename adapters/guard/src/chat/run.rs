@@ -131,16 +131,24 @@ impl<'c> Run<'c> {
             && self.start_overs < START_OVERS_MAX
             && let Some(recovery) = &mut self.chat.recovery
         {
-            let undone = recovery.start_over().map_err(ChatError::Recovery)?;
-            self.start_over(&Message::new(undone.message()));
+            match recovery.start_over() {
+                Ok(undone) => self.start_over(&Message::new(undone.message())),
+                Err(error) => {
+                    let Some(stuck) = self.stuck(decision) else { return Ok(()) };
+                    return Err(ChatError::Recovery { error, stuck });
+                }
+            }
             return Ok(());
         }
-        // Every decision to end a run has its evidence.
-        let Some(found) = decision.found() else { return Ok(()) };
-        let found = Found { action: Action::Stop, ..found.clone() };
+        self.stuck(decision).map_or(Ok(()), |stuck| Err(ChatError::Loop(stuck)))
+    }
+
+    /// The evidence, with which the run ends. Every decision to end one has some.
+    fn stuck(&mut self, decision: &Decision) -> Option<Box<LoopDetected>> {
+        let found = Found { action: Action::Stop, ..decision.found()?.clone() };
         let message = Message::of(&found);
         let transcript = take(&mut self.transcript);
-        Err(ChatError::Loop(Box::new(LoopDetected { found, message, transcript })))
+        Some(Box::new(LoopDetected { found, message, transcript }))
     }
 
     /// The conversation goes back to the instruction; the model is told why.

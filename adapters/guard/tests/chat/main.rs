@@ -154,8 +154,10 @@ fn a_run_that_cannot_start_over_is_stopped() {
     let mut guard = restless();
     let mut recovery = || Err(RecoveryError::new("the disk is full"));
     let outcome = Chat::new(&mut guard).recovery(&mut recovery).run("", stubborn, broken);
-    let error = outcome.expect_err("it cannot").to_string();
-    assert_eq!(error, "cannot start over: the disk is full");
+    let error = outcome.expect_err("it cannot");
+    assert_eq!(error.to_string(), "cannot start over: the disk is full");
+    let ChatError::Recovery { stuck, .. } = error else { panic!("{error:?}") };
+    assert_eq!((stuck.found.finding.laps, stuck.transcript.len()), (8, 17), "the evidence");
 }
 
 #[test]
