@@ -324,9 +324,11 @@ impl Guard {
 
     /// No more outcomes will come: calls that wait for theirs are judged without.
     pub fn finish(&mut self) -> Decision {
-        let mut verdicts = Vec::new();
+        let (begun, mut verdicts) = (telemetry::now(), Vec::new());
         self.seen.engine.finish_each(|verdict| verdicts.push(verdict));
-        self.decide(None, verdicts)
+        let decision = self.decide(None, verdicts);
+        self.told(begun, &decision);
+        decision
     }
 
     /// The call, if it was announced before with the same id.
@@ -384,9 +386,7 @@ impl Guard {
         if self.seen.refusals.add(found.finding.loop_id) < BLOCKS_MAX {
             return Decision::PROCEED;
         }
-        let found = Found { action: Action::Stop, fresh: true, ..found.clone() };
-        self.clear();
-        self.decision(Some(ticket), found)
+        self.ruled(Some(ticket), Found { action: Action::Stop, fresh: true, ..found.clone() })
     }
 
     /// Takes in that a call came to its end, in one way or another.
@@ -418,20 +418,23 @@ impl Guard {
 
     /// What comes of one verdict.
     fn judged(&mut self, ticket: Option<Ticket>, verdict: Verdict) -> Decision {
-        let nothing = Decision { ticket, ..Decision::PROCEED };
         let Verdict { action, fresh, finding: Some(finding), .. } = verdict else {
-            return nothing;
+            return Decision { ticket, ..Decision::PROCEED };
         };
         let tool = self.seen.names.of(finding.tool).to_owned();
         let rule = finding.rule_name(self.setup.preset.policy);
-        let mut found = Found { rule, tool, action, fresh, finding };
-        if fresh || action >= Action::Block {
+        self.ruled(ticket, Found { rule, tool, action, fresh, finding })
+    }
+
+    /// What comes of what was found, once the host was asked.
+    fn ruled(&mut self, ticket: Option<Ticket>, mut found: Found) -> Decision {
+        if found.fresh || found.action >= Action::Block {
             match self.setup.on_finding.as_ref().map_or(Ruling::Agree, |judge| judge(&found)) {
                 Ruling::Agree => {}
                 Ruling::Instead(action) => found.action = action,
                 Ruling::FalsePositive => {
-                    self.seen.engine.false_positive(&finding);
-                    return nothing;
+                    self.seen.engine.false_positive(&found.finding);
+                    return Decision { ticket, ..Decision::PROCEED };
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use tracing::subscriber::with_default;
-use unstuck::Guard;
+use unstuck::{Action, Guard};
 
 /// What was written to a log.
 #[derive(Clone, Default)]
@@ -40,6 +40,14 @@ fn get_stuck(guard: &mut Guard) {
     }
 }
 
+/// A loop that is found when nothing more comes.
+fn end_stuck(guard: &mut Guard) {
+    for _ in 0..5 {
+        let _ = guard.before("notify", r#"{"text":"secrets"}"#);
+    }
+    assert_eq!(guard.finish().action(), Action::Nudge);
+}
+
 /// A line for each thing that was counted.
 fn lines(counts: &Snapshotter) -> String {
     let counted = counts.snapshot().into_vec().into_iter();
@@ -65,8 +73,12 @@ fn traces_and_counts_tell_of_calls_and_verdicts_without_a_word_of_them() {
         .finish();
     let recorder = DebuggingRecorder::new();
     let mut guard = Guard::builder().session("s-7").worker("scout").build().expect("a guard");
+    let mut silent = Guard::builder().without_outcomes().build().expect("a guard");
     with_default(subscriber, || {
-        metrics::with_local_recorder(&recorder, || get_stuck(&mut guard));
+        metrics::with_local_recorder(&recorder, || {
+            get_stuck(&mut guard);
+            end_stuck(&mut silent);
+        });
     });
     let (log, counts) = (log.text(), lines(&recorder.snapshotter()));
     assert!(!log.contains("secret") && !counts.contains("secret"), "{log}{counts}");

@@ -82,6 +82,19 @@ fn an_agent_that_insists_is_stopped_by_presets_that_only_block() {
 }
 
 #[test]
+fn the_host_may_overrule_that_an_agent_that_insists_is_stopped() {
+    let never_stop = |found: &Found| match found.action {
+        Stop => Ruling::Instead(Block),
+        _ => Ruling::Agree,
+    };
+    let guard = Guard::builder().named("nudge").expect("a preset").on_finding(never_stop);
+    let mut guard = guard.build().expect("a guard");
+    let decided = actions(&mut guard, 20);
+    assert_eq!(decided.iter().max(), Some(&Block), "{decided:?}");
+    assert!(decided.ends_with(&[Block; 10]), "{decided:?}");
+}
+
+#[test]
 fn blocks_are_counted_for_each_loop_and_forgotten_with_a_new_instruction() {
     let guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
     let mut told = guard.begin("", "main");
