@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::thread;
 
 use unstuck::{Action, Guard, Ruling};
+use unstuck_text::PRESETS;
 
 use crate::args::Mcp;
 use crate::exit::Exit;
@@ -51,7 +52,15 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
 
 /// The guard of the one session that there is on these pipes.
 fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
-    let builder = Guard::builder().preset(mcp.preset()?).on_finding(|found| match found.action {
+    let preset = mcp.preset()?;
+    // Who chose another policy gets it to the letter; most are blind to results.
+    let spares = preset.policy.name() == PRESETS[0].policy.name();
+    let builder = Guard::builder().preset(preset).on_finding(move |found| match found.action {
+        // What the agent does by other tools is not seen here, nor what the user says: a check that
+        // passes again may come after an edit. It is told of, and never kept back.
+        Action::Block | Action::Stop if spares && !found.finding.failed => {
+            Ruling::Instead(Action::Warn)
+        }
         // Nothing goes back to where it began because a proxy says so.
         Action::StartOver => Ruling::Instead(Action::Stop),
         _ => Ruling::Agree,

@@ -106,6 +106,23 @@ fn an_error_of_the_protocol_is_a_failure() {
 }
 
 #[test]
+fn a_call_that_works_is_never_kept_back() {
+    let mut session = Session::new(&[]);
+    let fine = r#""result":{"content":[{"type":"text","text":"No errors in 14 files."}]}"#;
+    let mut noted = 0;
+    for id in 1..=20 {
+        // Each time after an edit, say, by a tool that is not this server's.
+        match session.call(id, fine) {
+            Outcome::AsIs => {}
+            Outcome::Noted(_) => noted += 1,
+            Outcome::Refused(heard) => panic!("the call {id}: {heard}"),
+        }
+    }
+    assert!(noted > 0, "it is told of");
+    session.end();
+}
+
+#[test]
 fn results_that_differ_in_anything_are_no_loop() {
     let mut session = Session::new(&[]);
     for id in 1..=9 {
