@@ -1,5 +1,7 @@
 //! What becomes of the messages of the two ends: the calls among them are put to the guard.
 
+use std::time::{Duration, Instant};
+
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, SIGN, Ticket};
 
@@ -10,6 +12,10 @@ use crate::output::remark;
 /// How many calls may wait for their answers. A client that waits for more has lost some, and the
 /// oldest is given up.
 const WAITING_MAX: usize = 256;
+
+/// After so long without a call or an answer somebody else was at work, mostly the user: what came
+/// before says nothing of what comes then. Models and their tools take minutes at most.
+const PAUSE: Duration = Duration::from_secs(10 * 60);
 
 /// How this program signs what it says on standard error.
 pub(crate) const NAME: &str = "unstuck mcp";
@@ -32,6 +38,8 @@ pub(crate) enum Passage {
 pub(crate) struct Watch {
     guard: Guard,
     waiting: Vec<Waiting>,
+    /// When the latest call or answer came.
+    latest: Option<Instant>,
 }
 
 /// A call that went to the server.
@@ -50,7 +58,7 @@ struct Note {
 
 impl Watch {
     pub(crate) const fn new(guard: Guard) -> Self {
-        Self { guard, waiting: Vec::new() }
+        Self { guard, waiting: Vec::new(), latest: None }
     }
 
     /// Looks at a line of the client.
@@ -115,6 +123,7 @@ impl Watch {
         let id = Id::of(raw)?;
         let call: Call<'_> = serde_json::from_str(message.params?.get()).ok()?;
         self.give_up(&id);
+        self.heard_at(Instant::now());
         let decision = self.guard.before(&call.name, call.arguments());
         report(&decision);
         if decision.is_blocked() {
@@ -123,6 +132,14 @@ impl Watch {
         let ticket = decision.ticket()?;
         self.waiting.push(Waiting { id, ticket, note: Note::of(&decision) });
         None
+    }
+
+    /// Takes note of a call at `now`; after a pause it is the first of a new run.
+    fn heard_at(&mut self, now: Instant) {
+        let latest = self.latest.replace(now).unwrap_or(now);
+        if self.waiting.is_empty() && now.saturating_duration_since(latest) > PAUSE {
+            self.guard.clear();
+        }
     }
 
     /// Makes room for a call with this id: an older one of the same id gets no answer any more.
@@ -163,6 +180,7 @@ impl Watch {
             return None;
         }
         let call = self.taken(message.id?)?;
+        self.latest = Some(Instant::now());
         let Some(answer) = Answer::of(message) else {
             self.broken_off(&call);
             return None;
@@ -270,6 +288,22 @@ mod tests {
             }
             let waiting = watch.waiting.iter().map(|call| call.id.clone());
             assert!(waiting.eq(left.iter().map(|id| Id::Number((*id).into()))), "{line}");
+        }
+    }
+
+    #[test]
+    fn after_a_pause_a_run_begins() {
+        for (seconds, refused) in [(60, true), (3600, false)] {
+            let mut watch = Watch::new(Guard::new());
+            for id in 0..5 {
+                assert_eq!(watch.client_says(call(&id.to_string()).as_bytes()), Passage::AsIs);
+                let answer = format!(r#"{{"id":{id},"error":{{"code":1,"message":"down"}}}}"#);
+                let _ = watch.server_says(answer.as_bytes());
+            }
+            let latest = watch.latest.expect("an answer");
+            watch.heard_at(latest + Duration::from_secs(seconds));
+            let passage = watch.client_says(call("5").as_bytes());
+            assert_eq!(passage != Passage::AsIs, refused, "{seconds} s");
         }
     }
 
