@@ -165,7 +165,8 @@ impl Builder {
     }
 
     /// Asks `judge` whenever there is something new to say or a call is to be blocked; it may
-    /// overrule.
+    /// overrule. If it panics, so does the method of the guard that asked; the guard can be used
+    /// afterwards.
     pub fn on_finding(mut self, judge: impl Fn(&Found) -> Ruling + Send + Sync + 'static) -> Self {
         self.setup.on_finding = Some(Box::new(judge));
         self

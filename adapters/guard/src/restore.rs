@@ -64,8 +64,9 @@ struct State<'a> {
 }
 
 impl Guard {
-    /// Everything that the guard knows of its worker, for [`Builder::restore`]: 1 to 7 KiB. It
-    /// holds digests and the names of tools, no arguments and no results.
+    /// Everything that the guard knows of its worker, for [`Builder::restore`]: mostly 1 to 8 KiB, and
+    /// never 48, whatever the names of the tools. It holds digests and the names of tools, no arguments
+    /// and no results.
     ///
     /// [`Builder::restore`]: crate::Builder::restore
     pub fn save(&self) -> Vec<u8> {

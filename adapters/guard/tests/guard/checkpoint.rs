@@ -111,6 +111,13 @@ fn a_checkpoint_is_small_and_holds_no_words() {
     }
     let bytes = guard.save();
     assert!(bytes.len() < 9 << 10, "{} bytes", bytes.len());
+    let mut named = guard.clone();
+    for n in 0..64 {
+        // Four bytes each, as long as a name is kept.
+        let name = format!("{n}{}", "\u{20000}".repeat(200));
+        let _ = named.finished(&Asked::new(&name, ""), "", false);
+    }
+    assert!(named.save().len() < 48 << 10, "{} bytes", named.save().len());
     assert!(!bytes.windows(8).any(|part| part == b"password"));
     assert!(Guard::new().save().len() < 200, "{} bytes", Guard::new().save().len());
     assert_eq!(Guard::builder().restore(&bytes).expect("a checkpoint").save(), bytes);
