@@ -127,7 +127,10 @@ impl<'n> Nudge<'n> {
                 " If it goes on, it will be stopped."
             }
             Action::Warn => " If it goes on, it will be stopped.",
-            Action::Block => " It is blocked from here on: do not retry it.",
+            Action::Block if self.finding.kind == Kind::Cycle => {
+                " These calls are blocked from here on: do not retry them."
+            }
+            Action::Block => " The call is blocked from here on: do not retry it.",
             Action::StartOver => {
                 " The work goes back to where it began: take another approach this time."
             }

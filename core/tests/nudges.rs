@@ -89,7 +89,11 @@ fn every_action_says_what_comes_next() {
 #[test]
 fn a_call_that_is_blocked_is_not_to_be_tried_again() {
     let streak = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
-    let finding = finding(streak, Tag::Other, false, &[(0, 0), (0, 0)]);
-    let text = finding.nudge(Action::Block, "").to_string();
-    assert!(text.ends_with(" It is blocked from here on: do not retry it."), "{text}");
+    let once = finding(streak, Tag::Other, false, &[(0, 0), (0, 0)]);
+    let text = once.nudge(Action::Block, "").to_string();
+    assert!(text.ends_with(" The call is blocked from here on: do not retry it."), "{text}");
+    let cycle = rule(Args::Same, Results::Same, Pattern::cycle(2, 3, 2));
+    let laps = finding(cycle, Tag::Other, false, &[(0, 0), (1, 1), (0, 0), (1, 1)]);
+    let text = laps.nudge(Action::Block, "").to_string();
+    assert!(text.ends_with(" These calls are blocked from here on: do not retry them."), "{text}");
 }

@@ -16,8 +16,15 @@ pub use transcript::{Entry, Reply, ToolCall, ToolOutput};
 /// long task takes, and an end to one that does not end.
 pub const TURNS_MAX: u32 = 500;
 
+/// How many calls of one answer are run; what is beyond is answered without. Providers let a model ask
+/// for no more at once.
+pub const CALLS_MAX: usize = 128;
+
 /// How often a run starts over; the next time it is stopped.
 pub const START_OVERS_MAX: u32 = 3;
+
+/// What a call is answered with that was one too many.
+const TOO_MANY: &str = "This call was not run: there were too many at once. Ask for fewer.";
 
 /// What an agent is told that neither calls a tool nor is done.
 const GO_ON: &str = "You called no tool. Make the next call, or say that you are done.";

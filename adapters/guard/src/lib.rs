@@ -73,7 +73,8 @@ mod wire;
 pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
 pub use chat::{
-    Chat, ChatError, Entry, LoopDetected, Reply, START_OVERS_MAX, TURNS_MAX, ToolCall, ToolOutput,
+    CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Reply, START_OVERS_MAX, TURNS_MAX, ToolCall,
+    ToolOutput,
 };
 pub use decision::{Decision, Found, Message, SIGN, Ticket};
 pub use guard::{Asked, BLOCKS_MAX, Guard};

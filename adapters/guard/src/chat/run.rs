@@ -6,9 +6,10 @@ use std::mem::take;
 use unstuck_core::Action;
 
 use super::{
-    Chat, ChatError, Entry, GO_ON, LoopDetected, Reply, START_OVERS_MAX, ToolCall, ToolOutput,
+    CALLS_MAX, Chat, ChatError, Entry, GO_ON, LoopDetected, Reply, START_OVERS_MAX, TOO_MANY,
+    ToolCall, ToolOutput,
 };
-use crate::decision::{Decision, Found, Message};
+use crate::decision::{Decision, Found, Message, SIGN};
 use crate::guard::Asked;
 
 /// What the host is to do.
@@ -80,11 +81,16 @@ impl<'c> Run<'c> {
     pub(super) fn replied<E>(&mut self, reply: Reply) -> Result<(), ChatError<E>> {
         self.is_done = (self.chat.done)(&reply);
         if !self.is_done {
-            self.waiting.extend(reply.calls.iter().cloned());
+            self.waiting.extend(reply.calls.iter().take(CALLS_MAX).cloned());
         }
+        let beyond = reply.calls.iter().skip(CALLS_MAX).filter(|_| !self.is_done);
+        let too_many: Vec<_> = beyond.map(|call| call.id.clone()).collect();
         let is_talk = !self.is_done && reply.calls.is_empty();
         let decision = is_talk.then(|| self.chat.guard.text_turn(&reply.text));
         self.transcript.push(Entry::Assistant(reply));
+        for id in too_many {
+            self.answer(id, ToolOutput::failed(format!("{SIGN} {TOO_MANY}")));
+        }
         let Some(decision) = decision else { return Ok(()) };
         if decision.ends_the_run() {
             return self.end(&decision);

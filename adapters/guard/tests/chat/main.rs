@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use unstuck::{
-    Action, Chat, ChatError, Entry, Guard, LoopDetected, RecoveryError, Reply, Ruling,
+    Action, CALLS_MAX, Chat, ChatError, Entry, Guard, LoopDetected, RecoveryError, Reply, Ruling,
     START_OVERS_MAX, ToolCall, ToolOutput, Undone,
 };
 
@@ -97,6 +97,22 @@ fn calls_that_are_asked_for_at_once_are_each_answered_in_order() {
     assert!(ids.iter().copied().eq(expected), "{ids:?}");
     let results = results(&stuck.transcript);
     assert_eq!(results.iter().filter(|text| text.contains("was not run")).count(), 5);
+}
+
+#[test]
+fn calls_beyond_what_may_be_asked_for_at_once_are_not_run() {
+    let mut guard = Guard::new();
+    let call =
+        |n: usize| ToolCall { id: n.to_string(), tool: "read_file".into(), args: n.to_string() };
+    let model = |said: &[Entry]| match said.len() {
+        1 => Ok(Reply { text: String::new(), calls: (0..CALLS_MAX + 2).map(call).collect() }),
+        _ => Ok::<_, Infallible>(Reply::text("done")),
+    };
+    let fine = |_: &ToolCall| Ok(ToolOutput::ok("fine"));
+    let transcript = Chat::new(&mut guard).run("Go.", model, fine).expect("it is done");
+    let results = results(&transcript);
+    assert_eq!(results.iter().filter(|text| **text == "fine").count(), CALLS_MAX);
+    assert_eq!(results.iter().filter(|text| text.contains("too many at once")).count(), 2);
 }
 
 #[test]
