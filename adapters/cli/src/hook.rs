@@ -17,7 +17,7 @@ use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use unstuck::{BuildError, Guard};
+use unstuck::{Action, BuildError, Found, Guard, Ruling};
 
 use self::event::{BadPayload, What};
 use self::input::Unread;
@@ -82,7 +82,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     // What is wrong with a policy's file was said on standard error.
     let preset = hook.preset().map_err(|_| Failure::Config)?;
     let builder = || {
-        let builder = Guard::builder().preset(preset);
+        let builder = Guard::builder().preset(preset).on_finding(stop_instead);
         if hook.observe { builder.observe_only() } else { builder }
     };
     let mut file = folder.open(&key)?;
@@ -97,6 +97,12 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let text = watched.answer(hook.agent, &event, log.now);
     file.write(&watched.kept())?;
     Ok(text)
+}
+
+/// Where the rules ask to start over, the run is stopped: an agent cannot be made to go back, and nothing
+/// that it did is taken back while it works. A person may do that by `unstuck start-over now`.
+fn stop_instead(found: &Found) -> Ruling {
+    if found.action == Action::StartOver { Ruling::Instead(Action::Stop) } else { Ruling::Agree }
 }
 
 /// Prints the answer; nobody is there to be told if that fails.

@@ -17,15 +17,12 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// To a call that is asked for. Where the rules ask to start over, which no agent can be made
-    /// to, the call is refused with that advice.
+    /// To a call that is asked for.
     pub(super) fn before(decision: &Decision) -> Self {
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
-            (Action::Stop, Some(message)) => Self::Stop(message.note()),
-            (Action::Block | Action::StartOver, Some(message)) => {
-                Self::Refuse(message.tool_result())
-            }
+            (Action::StartOver | Action::Stop, Some(message)) => Self::Stop(message.note()),
+            (Action::Block, Some(message)) => Self::Refuse(message.tool_result()),
             (_, Some(message)) => Self::Tell(message.note()),
         }
     }
@@ -34,7 +31,7 @@ impl Reply {
     pub(super) fn after(decision: &Decision) -> Self {
         let told = decision.message().map(Message::note);
         match decision.action() {
-            Action::Stop => told.map_or(Self::Nothing, Self::Stop),
+            Action::StartOver | Action::Stop => told.map_or(Self::Nothing, Self::Stop),
             _ => told.map_or(Self::Nothing, Self::Tell),
         }
     }

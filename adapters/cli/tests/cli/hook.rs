@@ -265,6 +265,17 @@ fn what_gemini_cannot_be_told_before_a_call_comes_with_its_result() {
 }
 
 #[test]
+fn where_the_rules_ask_to_start_over_the_run_is_stopped() {
+    for agent in AGENTS {
+        let hooks = Hooks::of(agent).with(&["--preset", "start_over"]);
+        let answers = repeat(&hooks, "make", 5);
+        let (_, last) = answers.last().expect("five answers");
+        assert!(last.contains(r#""continue":false"#), "{agent}: {answers:?}");
+        assert!(last.contains("The run ends here.") && !last.contains("goes back"), "{last}");
+    }
+}
+
+#[test]
 fn a_session_that_is_over_leaves_nothing() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent);
