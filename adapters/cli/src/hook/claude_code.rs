@@ -6,8 +6,10 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use unstuck_trace::Answer;
 
 use super::event::{
@@ -38,8 +40,9 @@ const WRAPPER: &str = "<tool_use_error>";
 const CONTEXT: [&str; 5] =
     ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
 
+/// A payload, and what is read of a result.
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct Payload<'a, R = &'a RawValue> {
     session_id: Option<Cow<'a, str>>,
     hook_event_name: Option<Cow<'a, str>>,
     agent_id: Option<Cow<'a, str>>,
@@ -52,8 +55,7 @@ struct Payload<'a> {
     is_interrupt: Option<bool>,
     #[serde(borrow)]
     tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_response: Raw<'a>,
+    tool_response: Option<R>,
     #[serde(borrow)]
     error: Raw<'a>,
     #[serde(borrow)]
@@ -64,11 +66,29 @@ struct Payload<'a> {
 
 /// The event that `payload` tells of.
 pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    if let Some(event) = of_object(payload) {
+        return Ok(event);
+    }
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let ending = result(payload.tool_response);
+    event(payload, ending)
+}
+
+/// The event of a call whose result is an object with a text, as that of a command: a megabyte of it need
+/// not be read once more to be found.
+fn of_object(payload: &[u8]) -> Option<Event<'_>> {
+    memmem::find(payload, br#""tool_response":{"#)?;
+    let mut payload: Payload<'_, Response<'_>> = serde_json::from_slice(payload).ok()?;
+    let ending = payload.tool_response.take()?.ending()?;
+    event(payload, ending).ok()
+}
+
+/// The event of a payload in which a call came to this end, if one did.
+fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
     let what = match name.as_ref() {
         "PreToolUse" => What::Before(payload.call()?),
-        "PostToolUse" => What::After(payload.call()?, result(payload.tool_response)),
+        "PostToolUse" => What::After(payload.call()?, ending),
         "PostToolUseFailure" => What::After(payload.call()?, payload.failure()),
         "PermissionDenied" => What::After(payload.call()?, Ending::Refused),
         "PostToolBatch" => What::StepEnded,
@@ -94,7 +114,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     })
 }
 
-impl<'a> Payload<'a> {
+impl<'a, R> Payload<'a, R> {
     fn call(&self) -> Result<Call<'a>, BadPayload> {
         let tool = needed(self.tool_name.clone(), "tool_name")?;
         let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
@@ -138,16 +158,24 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     let Some(response) = members::<Response<'_>>(raw) else {
         return answered(raw.map_or(Cow::Borrowed(""), |raw| Answer::plain(raw).text));
     };
-    if json(response.interrupted) == "true" {
-        return Ending::Cancelled;
+    let failed = json(response.is_error) == "true";
+    response.ending().unwrap_or_else(|| Ending::Answered { text: without(raw, &VOLATILE), failed })
+}
+
+impl<'a> Response<'a> {
+    /// How the call ended, if that is among the parts that are known.
+    fn ending(&self) -> Option<Ending<'a>> {
+        if json(self.interrupted) == "true" {
+            return Some(Ending::Cancelled);
+        }
+        if let Some(out) = text(self.stdout) {
+            let text = joined(out, text(self.stderr).unwrap_or_default());
+            return Some(Ending::Answered { text, failed: false });
+        }
+        let file = members::<Response<'_>>(self.file).and_then(|file| text(file.content));
+        let text = file.or_else(|| self.content.map(|content| Answer::plain(content).text))?;
+        Some(Ending::Answered { text, failed: json(self.is_error) == "true" })
     }
-    if let Some(out) = text(response.stdout) {
-        return answered(joined(out, text(response.stderr).unwrap_or_default()));
-    }
-    let file = members::<Response<'_>>(response.file).and_then(|file| text(file.content));
-    let content = || response.content.map(|content| Answer::plain(content).text);
-    let text = file.or_else(content).unwrap_or_else(|| without(raw, &VOLATILE));
-    Ending::Answered { text, failed: json(response.is_error) == "true" }
 }
 
 /// What a command wrote to its two streams.
