@@ -1,5 +1,6 @@
 //! `unstuck start-over`: keeps what an agent did to a work tree of git, and undoes it.
 
+mod changed;
 mod told;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use unstuck::{GitError, GitWorkTree, Undone, WentBack};
 
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
+use changed::Change;
 
 /// What messages name as their origin.
 const NAME: &str = "start-over";
@@ -16,10 +18,11 @@ const NAME: &str = "start-over";
 const KEPT: &str = "Files in git's index and those that are neither there nor ignored are kept byte \
                     by byte, with what is staged, the branch and its commit, under refs/unstuck in \
                     the repository. Ignored files and repositories within the tree are left alone. \
-                    A run is forgotten when its refs are removed.";
+                    A run is forgotten when its refs are removed; list prints the command for \
+                    that.";
 
 const EXIT_CODES: &str = "Exit codes: 0 all is done, 1 all but for files that were being changed \
-                          meanwhile, 3 no work tree of git, run or number like that, 4 the work \
+                          meanwhile, 3 no such work tree, run or number, 4 the work \
                           tree cannot be kept or go back as it is, 64 a usage error.";
 
 #[derive(Args)]
@@ -161,7 +164,10 @@ fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
         }
     }
     Ok(match format {
-        ListFormat::Human => print(Reader::Person, &told::list(&kept), Exit::Clean),
+        ListFormat::Human => {
+            let change = Change::latest(folder, &kept);
+            print(Reader::Person, &told::list(&kept, change.as_ref()), Exit::Clean)
+        }
         ListFormat::Jsonl => print(Reader::Program, &told::lines(&kept), Exit::Clean),
     })
 }

@@ -8,6 +8,7 @@ use anstyle::Style;
 use serde::Serialize;
 use unstuck::{GitError, Kept, WentBack};
 
+use super::changed::{Change, newest};
 use crate::machine::escaped;
 use crate::shown::{counted, plain};
 
@@ -28,6 +29,11 @@ pub(super) fn error(error: &GitError) -> String {
         GitError::NoRun { run: None, .. } => {
             format!("{error}: unstuck start-over begin does that")
         }
+        GitError::Outside { folder, said } => {
+            let what = format!("{} is not in a work tree of git", folder.display());
+            // That is what git says where there is no repository at all.
+            if said.starts_with("not a git repository") { what } else { format!("{what}: {said}") }
+        }
         other => other.to_string(),
     }
 }
@@ -47,7 +53,7 @@ pub(super) fn went_back(went: &WentBack) -> String {
     let WentBack { to, reference, .. } = went;
     let place = match to.number {
         None => format!("at the start of {}, begun {}", to.run, ago(to.time)),
-        Some(number) => format!("at {number} of {}, kept {}", to.run, ago(to.time)),
+        Some(number) => format!("at number {number} of {}, kept {}", to.run, ago(to.time)),
     };
     if !went.is_change() && went.left.is_empty() {
         return format!(
@@ -77,7 +83,11 @@ pub(super) fn went_back(went: &WentBack) -> String {
     );
     if went.uncovered > 0 {
         let files = counted(went.uncovered, "file");
-        let _ = writeln!(text, "Left alone since it was ignored, and is so no longer: {files}");
+        let _ = writeln!(
+            text,
+            "Left alone: {files} that {} ignored until now",
+            if went.uncovered == 1 { "was" } else { "were" }
+        );
     }
     text.push_str(&named("Left as it is, since it was being changed", &went.left));
     text.push_str(&named("Left alone, a repository of its own", &went.nested));
@@ -90,8 +100,8 @@ fn named(what: &str, paths: &[PathBuf]) -> String {
     paths.iter().map(line).collect()
 }
 
-/// All that is kept, as a person reads it.
-pub(super) fn list(kept: &[Kept]) -> String {
+/// All that is kept, as a person reads it, and how to look at a `change`.
+pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
     if kept.is_empty() {
         return "No run was begun here: unstuck start-over begin does that.\n".to_owned();
     }
@@ -110,11 +120,15 @@ pub(super) fn list(kept: &[Kept]) -> String {
             Some(number) => writeln!(text, "  {number}  kept {when}, with {what}"),
         };
     }
-    let last = kept.iter().rfind(|kept| kept.number.is_some());
-    if let Some(Kept { run, reference, .. }) = last {
+    if let Some(Change { start, end }) = change {
+        let (start, end) = (&start.reference, &end.reference);
+        let _ = writeln!(text, "To see what was changed:\n  git diff {start} {end}");
+    }
+    if let Some(Kept { run, .. }) = newest(kept) {
         let _ = writeln!(
             text,
-            "To see what was changed: git diff refs/unstuck/{run}/start {reference}"
+            "To forget {run}:\n  git for-each-ref --format='delete %(refname)' \
+             refs/unstuck/{run}/ | git update-ref --stdin"
         );
     }
     text

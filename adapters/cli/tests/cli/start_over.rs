@@ -89,6 +89,46 @@ fn a_person_begins_a_run_undoes_it_and_brings_it_back() {
 }
 
 #[test]
+fn the_diff_that_is_named_shows_something_or_there_is_none() {
+    let folder = repository();
+    let top = folder.path();
+    let diff = || {
+        let out = start_over(top, &["list"]).out;
+        let line = out.lines().find_map(|line| line.strip_prefix("  git diff "));
+        line.map(str::to_owned)
+    };
+    assert_eq!(start_over(top, &["begin"]).exit, 0);
+    start_over(top, &["now"]);
+    assert_eq!(diff(), None, "nothing was changed");
+    for (words, named) in [(&["now"][..], "2"), (&["restore", "2"], "2"), (&["now"], "4")] {
+        if words == ["now"] {
+            folder.file("a", named);
+        }
+        assert_eq!(start_over(top, words).exit, 0);
+        let diff = diff().expect("a change");
+        assert_eq!(diff, format!("refs/unstuck/run-1/start refs/unstuck/run-1/{named}"));
+        let (start, end) = diff.split_once(' ').expect("two refs");
+        let shown = git(top, &["diff", "--name-only", start, end]);
+        assert_eq!(shown, "a");
+    }
+    assert_eq!(start_over(top, &["begin"]).exit, 0);
+    assert_eq!(diff(), None, "nothing was changed in the run that was begun last");
+}
+
+#[test]
+fn a_run_is_forgotten_as_it_is_told() {
+    let folder = repository();
+    let top = folder.path();
+    start_over(top, &["begin"]);
+    let out = start_over(top, &["list"]).out;
+    let line = out.lines().find(|line| line.contains("update-ref")).expect("the way");
+    let ran = Command::new("sh").args(["-c", line]).current_dir(top).status();
+    assert!(ran.expect("a shell").success());
+    assert_eq!(git(top, &["for-each-ref", "refs/unstuck"]), "");
+    assert!(start_over(top, &["list"]).out.starts_with("No run was begun here"));
+}
+
+#[test]
 fn help() {
     let pages = ["--help", "begin --help", "now --help", "list --help", "restore --help"];
     let page = |words: &str| unstuck(["start-over"].into_iter().chain(words.split(' '))).out;
@@ -160,9 +200,9 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
     let folder = repository();
     let top = folder.path();
     for (place, words, exit, said) in [
-        (outside.path(), &["begin"][..], 3, "no work tree of git"),
-        (outside.path(), &["now"], 3, "no work tree of git"),
-        (outside.path(), &["list"], 3, "no work tree of git"),
+        (outside.path(), &["begin"][..], 3, "error: start-over: . is not in a work tree of git\n"),
+        (outside.path(), &["now"], 3, "error: start-over: . is not in a work tree of git\n"),
+        (outside.path(), &["list"], 3, "error: start-over: . is not in a work tree of git\n"),
         (top, &["begin", "missing"], 3, "missing"),
         (top, &["now"], 3, "start-over begin"),
         (top, &["restore", "1"], 3, "start-over begin"),

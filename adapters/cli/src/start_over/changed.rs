@@ -1,0 +1,48 @@
+//! Which of the states that are kept of a run has other files than its start has.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use unstuck::Kept;
+
+/// What in the surroundings would lead git to another repository.
+const SURROUNDINGS: [&str; 4] =
+    ["GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"];
+
+/// A start, and the latest state of the same run in which the files are others.
+pub(super) struct Change<'k> {
+    pub(super) start: &'k Kept,
+    pub(super) end: &'k Kept,
+}
+
+impl<'k> Change<'k> {
+    /// That of the run that was begun last; none if nothing was changed in it, or if git cannot say.
+    pub(super) fn latest(folder: &Path, kept: &'k [Kept]) -> Option<Self> {
+        let start = newest(kept)?;
+        let ends: Vec<_> =
+            kept.iter().filter(|one| one.run == start.run && one.number.is_some()).collect();
+        let commits = [start].into_iter().chain(ends.iter().copied());
+        let trees = trees(folder, commits.map(|one| &*one.commit))?;
+        let (first, others) = trees.split_first()?;
+        let end = ends.into_iter().zip(others).rfind(|(_, tree)| *tree != first)?.0;
+        Some(Self { start, end })
+    }
+}
+
+/// The start of the run that was begun last.
+pub(super) fn newest(kept: &[Kept]) -> Option<&Kept> {
+    kept.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
+}
+
+/// The tree of each of these commits.
+fn trees<'c>(folder: &Path, commits: impl Iterator<Item = &'c str>) -> Option<Vec<String>> {
+    let mut git = Command::new("git");
+    for variable in SURROUNDINGS {
+        git.env_remove(variable);
+    }
+    git.arg("-C").arg(folder).arg("rev-parse");
+    git.args(commits.map(|commit| format!("{commit}^{{tree}}")));
+    let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let trees = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| trees.lines().map(str::to_owned).collect())
+}
