@@ -20,30 +20,24 @@ use crate::replay::Wanted;
 use crate::start_over::StartOver;
 pub(crate) use agents::{Doctor, Install, ReportFormat, Scope, SessionFormat, Status, Uninstall};
 
-/// Finds the loops in recorded runs of agents that call tools.
+/// Finds loops of agents that call tools: in recorded runs, and while they go on.
 #[derive(Parser)]
-#[command(name = "unstuck", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "unstuck", version, max_term_width = 100)]
+#[command(after_help = format!("Exit codes of scan: {EXIT_CODES}"))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 a finding, 3 an input that could not be \
-                          read (the others are still reported), 4 a bad configuration, or an \
-                          output that could not be written, 64 a usage error.";
+const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read (the others \
+                          are still reported), 4 a bad configuration, or an output that could not \
+                          be written, 64 a usage error.";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Read recorded runs and print the loops that are in them
     Scan(Scan),
-    /// Replay labelled runs and print how well each policy does
-    Eval(Eval),
-    /// Fit how many repetitions the rules of a policy ask for to labelled runs, or to healthy ones
-    Tune(Tune),
-    /// Print the policies that can be chosen by name
-    Presets(Presets),
-    /// Have a coding agent run this program at each of its tool calls, which finds loops while they
-    /// go on
+    /// Let a coding agent call unstuck at each tool call, to find loops as they happen
     Install(Install),
     /// Undo install, and leave all else in the agent's settings as it is
     Uninstall(Uninstall),
@@ -51,15 +45,21 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Print the sessions that are watched, and what was found in them
     Status(Status),
+    /// Stand between an MCP client and a server, and keep the model from calling its tools in loops
+    Mcp(Mcp),
+    /// Keep what an agent did to a work tree of git, and put the tree back to where its run began
+    StartOver(StartOver),
+    /// Answer an event of a coding agent, which calls this as its hook
+    Hook(Hook),
+    /// Replay labelled runs and print how well each policy does
+    Eval(Eval),
+    /// Fit how many repetitions the rules of a policy ask for to labelled runs, or to healthy ones
+    Tune(Tune),
+    /// Print the policies that can be chosen by name
+    Presets(Presets),
     /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
     /// are not, the same
     Json(Json),
-    /// Answer an event of a coding agent, which calls this as its hook
-    Hook(Hook),
-    /// Keep what an agent did to a work tree of git, and put the tree back to where its run began
-    StartOver(StartOver),
-    /// Stand between an MCP client and a server, and keep the model from calling its tools in loops
-    Mcp(Mcp),
     /// Print the script by which a shell completes this command line
     Completions(Completions),
     /// Print the manual page; unstuck man | man -l - shows it
@@ -67,7 +67,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = format!("Exit codes: {EXIT_CODES}"))]
 pub(crate) struct Scan {
     /// Files, folders (read recursively), or - for standard input; if there is none, the sessions
     /// of Claude Code, Codex and Gemini CLI in their usual places
@@ -302,7 +302,12 @@ const HOOK: &str = "Reads the event as JSON on standard input. Prints what the a
                     nothing. Whatever goes wrong, the agent goes on: the exit code is 0, and \
                     hook.log in the state folder has a line. That folder is $UNSTUCK_STATE_DIR, else \
                     unstuck in $XDG_STATE_HOME or in ~/.local/state. UNSTUCK=off in the environment \
-                    turns it off.";
+                    turns it off.\n\n\
+                    To try it out by hand, where silence means: go on:\n  \
+                    echo '{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\
+                    \"tool_name\":\"Bash\",\n  \
+                    \"tool_input\":{\"command\":\"ls\"},\"tool_use_id\":\"1\"}' \
+                    | unstuck hook claude-code";
 
 #[derive(Args)]
 #[command(after_help = HOOK)]
@@ -453,17 +458,17 @@ fn preset_names_or_all() -> Vec<&'static str> {
 const fn command_names() -> [&'static str; 14] {
     [
         "scan",
-        "eval",
-        "tune",
-        "presets",
         "install",
         "uninstall",
         "doctor",
         "status",
-        "json",
-        "hook",
-        "start-over",
         "mcp",
+        "start-over",
+        "hook",
+        "eval",
+        "tune",
+        "presets",
+        "json",
         "completions",
         "man",
     ]

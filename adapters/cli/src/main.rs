@@ -1,9 +1,9 @@
-//! `unstuck`: finds the loops in recorded agent runs.
+//! `unstuck`: finds loops of agents that call tools, in recorded runs and while they go on.
 //!
 //! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
 //! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
 //! read that as "block". What they call, `unstuck hook`, always ends with 0; `unstuck mcp` ends as the
-//! server does.
+//! server does; what the codes of `unstuck start-over` mean is in its help.
 
 mod agent;
 mod args;
@@ -69,21 +69,21 @@ fn main() -> ExitCode {
     };
     let exit = match arguments.command {
         Command::Scan(scan) => scan::run(&scan),
-        Command::Eval(eval) => eval::run(&eval),
-        Command::Tune(tune) => tune::run(&tune),
-        Command::Presets(presets) => policies::run(&presets),
         Command::Install(options) => install::install(&options),
         Command::Uninstall(options) => install::uninstall(&options),
         Command::Doctor(options) => doctor::run(&options),
         Command::Status(options) => status::run(&options),
-        Command::Json(json) => json::run(&json),
-        Command::Hook(hook) => hook::run(&hook),
-        Command::StartOver(start_over) => start_over::run(&start_over),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // Whatever the server's was, which need not fit into an `ExitCode`.
             Ok(code) => std::process::exit(code),
             Err(exit) => exit,
         },
+        Command::StartOver(start_over) => start_over::run(&start_over),
+        Command::Hook(hook) => hook::run(&hook),
+        Command::Eval(eval) => eval::run(&eval),
+        Command::Tune(tune) => tune::run(&tune),
+        Command::Presets(presets) => policies::run(&presets),
+        Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::page(&man),
     };

@@ -16,8 +16,11 @@ const PLACES: &str = "The settings of Claude Code are settings.json in ~/.claude
                       same name where its repository begins. Before they are changed, they are copied \
                       to a file beside them whose name ends with .unstuck-backup.";
 
+const MOVED: &str = "The absolute path of this program goes into the settings: where it is moved, \
+                     install it again.";
+
 #[derive(Args)]
-#[command(after_help = PLACES)]
+#[command(after_help = format!("{PLACES}\n\n{MOVED}"))]
 pub(crate) struct Install {
     /// The agent to be watched
     #[arg(value_enum, value_name = "AGENT")]
