@@ -9,8 +9,8 @@ use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
 
 use crate::exit::Exit;
-use crate::human;
 use crate::output::{complain, show};
+use crate::recurring::what_recurs;
 use crate::replay::{Explained, Wanted};
 use crate::scan::Report;
 use crate::shown::{COLUMNS, counted, plain, shortened};
@@ -51,7 +51,7 @@ impl Explanation {
             let id = found.finding.loop_id;
             let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
             if self.found.insert(id) && may_be_named {
-                self.named.push((id, human::what(found)));
+                self.named.push((id, what_recurs(&found.finding, &found.tool)));
             }
         }
         let explained = report.findings.explained.into_iter();

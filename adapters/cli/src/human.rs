@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use textwrap::Options;
 use unicode_width::UnicodeWidthStr as _;
-use unstuck_core::{Action, Args, Kind, Results};
+use unstuck_core::Action;
 
+use crate::recurring::what_recurs;
 use crate::replay::{Found, Place, Shown};
 use crate::scan::{Report, Tally};
 use crate::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
@@ -101,7 +102,10 @@ fn loops_of(report: &Report) -> Vec<Loop<'_>> {
 impl Loop<'_> {
     fn describe(&self, report: &Report) -> String {
         let mut text = String::new();
-        line(&mut text, &format!("  {STRONG}{}{STRONG:#}", what(self.first)));
+        line(
+            &mut text,
+            &format!("  {STRONG}{}{STRONG:#}", what_recurs(&self.first.finding, &self.first.tool)),
+        );
         let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
         for about in [self.name(), self.course(report)] {
             let about = textwrap::fill(&about, &options);
@@ -138,36 +142,6 @@ impl Loop<'_> {
             parts.push(format!("last seen at #{end}"));
         }
         parts.join("; ")
-    }
-}
-
-/// What goes round, in one line.
-pub(crate) fn what(found: &Found) -> String {
-    let (finding, laps) = (&found.finding, found.finding.laps);
-    let tool = tool_name(&found.tool, 30);
-    let result = match (finding.results, finding.failed) {
-        (Results::Same, true) => ", failing alike",
-        (Results::Same, false) => ", same result",
-        (Results::Near, true) => ", failing nearly alike",
-        (Results::Near, false) => ", nearly the same result",
-        (Results::Ignored, true) => ", failing",
-        (Results::Ignored, false) => "",
-    };
-    match (finding.kind, finding.args) {
-        (Kind::Text, Args::Same) => format!("the same text {laps} times, and no call"),
-        (Kind::Text, _) => format!("{laps} turns of text, and no call"),
-        (Kind::Echo, _) => format!("a text that says the same thing {laps} times over"),
-        (Kind::Cycle, _) => {
-            let results = if finding.results == Results::Same { ", same results" } else { "" };
-            format!("a cycle of {} calls, {laps} laps{results}", finding.period)
-        }
-        (Kind::Streak, Args::Same) => format!("`{tool}` {laps} times in a row{result}"),
-        (Kind::Streak | Kind::Recurrence, Args::Similar) => {
-            format!("`{tool}` {laps} times nearly alike{result}")
-        }
-        (Kind::Recurrence, Args::Same) => format!("`{tool}` {laps} times, others between{result}"),
-        (_, Args::SameTool) => format!("`{tool}` {laps} times with varying arguments{result}"),
-        (_, Args::Any) => format!("{laps} different calls{result}"),
     }
 }
 

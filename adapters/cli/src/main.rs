@@ -31,6 +31,7 @@ mod policies;
 mod process;
 mod progress;
 mod reading;
+mod recurring;
 mod replay;
 mod scan;
 mod score;

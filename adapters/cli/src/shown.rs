@@ -96,6 +96,17 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
+/// How long before `now` something was, both in milliseconds since 1970.
+pub(crate) fn ago(now: u64, then: u64) -> String {
+    match now.saturating_sub(then) / 1000 {
+        0..10 => "just now".to_owned(),
+        s @ 10..60 => format!("{s} s ago"),
+        s @ 60..3600 => format!("{} min ago", s / 60),
+        s @ 3600..86_400 => format!("{} h ago", s / 3600),
+        s => format!("{} ago", counted(usize::try_from(s / 86_400).unwrap_or(usize::MAX), "day")),
+    }
+}
+
 /// `text` cut to `columns`, with an ellipsis where something was cut off.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let (mut used, mut end) = (0, None);
@@ -122,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
     use unicode_width::UnicodeWidthStr as _;
 
-    use super::{masked, plain, shortened, visible};
+    use super::{ago, masked, plain, shortened, visible};
 
     #[test]
     fn what_cannot_be_seen_of_json_is_escaped() {
@@ -182,6 +193,27 @@ mod tests {
     fn a_terminal_never_sees_a_control_character() {
         assert_eq!(plain("a\x1b[31mb\nc\u{202E}d"), "a\u{FFFD}[31mb c\u{FFFD}d");
         assert_eq!(plain("{\r\n    \"a\":  1\n}"), "{ \"a\":  1 }");
+    }
+
+    #[test]
+    fn how_long_ago_is_told_in_the_unit_that_fits() {
+        const NOW: u64 = 1_000_000_000_000;
+        for (seconds, told) in [
+            (0, "just now"),
+            (9, "just now"),
+            (10, "10 s ago"),
+            (59, "59 s ago"),
+            (60, "1 min ago"),
+            (3599, "59 min ago"),
+            (3600, "1 h ago"),
+            (86_399, "23 h ago"),
+            (86_400, "1 day ago"),
+            (200_000, "2 days ago"),
+        ] {
+            assert_eq!(ago(NOW, NOW - seconds * 1000), told);
+        }
+        // A clock that was set back.
+        assert_eq!(ago(NOW, NOW + 1), "just now");
     }
 
     #[test]

@@ -7,11 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use textwrap::Options;
+use unstuck_core::LoopId;
 
 use crate::args::{SessionFormat, Status};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
-use crate::shown::{COLUMNS, counted, plain, shortened, tool_name};
+use crate::shown::{COLUMNS, ago, counted, plain, shortened};
 use crate::state::{Folder, Noted, Session};
 
 const STRONG: Style = Style::new().bold();
@@ -25,8 +27,11 @@ const NONE: &str = "No session is watched. unstuck install has an agent watched,
 /// How long a session counts as live after its last event, in milliseconds.
 const LIVE: u64 = 24 * 60 * 60 * 1000;
 
-/// How many characters of a session's id are shown: most are random.
+/// How many characters are shown of a session's id and of a loop's: most are random.
 const ID_SHOWN: usize = 8;
+
+/// What stands before what is said of a loop beyond the first line.
+const INDENT: &str = "            ";
 
 /// The version of the JSON's shape. A field that is added does not change it.
 const SCHEMA: u32 = 1;
@@ -84,31 +89,43 @@ fn described(session: &Session, now: u64) -> String {
         let _ = write!(text, "  {FAINT}{}{FAINT:#}", plain(cwd));
     }
     text.push('\n');
-    for noted in &session.findings {
-        text += &found(noted, now);
+    for findings in loops(&session.findings) {
+        text += &found(&findings, now);
     }
     text
 }
 
-/// A finding, in one line.
-fn found(noted: &Noted, now: u64) -> String {
-    let Noted { rule, kind, action, tool, laps, at } = noted;
-    let when = ago(now, *at);
-    let tool = if tool.is_empty() { String::new() } else { format!(", `{}`", tool_name(tool, 24)) };
-    let rest = format!("{rule}: {kind} of {laps}{tool}, {when}");
-    let rest = shortened(&plain(&rest), COLUMNS - 11);
-    format!("  {FOUND}{action:<7}{FOUND:#}  {rest}\n")
+/// The findings of each loop, in the order in which the loops came.
+fn loops(findings: &[Noted]) -> Vec<Vec<&Noted>> {
+    let mut loops: Vec<Vec<&Noted>> = Vec::new();
+    for noted in findings {
+        match loops.iter_mut().find(|one| one[0].loop_id == noted.loop_id) {
+            Some(one) => one.push(noted),
+            None => loops.push(vec![noted]),
+        }
+    }
+    loops
 }
 
-/// How long before `now` something was, both in milliseconds since 1970.
-fn ago(now: u64, then: u64) -> String {
-    match now.saturating_sub(then) / 1000 {
-        0..10 => "just now".to_owned(),
-        s @ 10..60 => format!("{s} s ago"),
-        s @ 60..3600 => format!("{} min ago", s / 60),
-        s @ 3600..86_400 => format!("{} h ago", s / 3600),
-        s => format!("{} ago", counted(usize::try_from(s / 86_400).unwrap_or(usize::MAX), "day")),
-    }
+/// What is said of the findings of one loop: what recurs, what was done, and when for the last time.
+fn found(findings: &[&Noted], now: u64) -> String {
+    let Some(last) = findings.last() else { return String::new() };
+    let id: String = LoopId::from_bits(last.loop_id).to_string().chars().take(ID_SHOWN).collect();
+    let (what, done, when) = (plain(&last.what), plain(&done(findings)), ago(now, last.at));
+    let said = format!("{what}: {done}; {when}");
+    let options = Options::new(COLUMNS).initial_indent(INDENT).subsequent_indent(INDENT);
+    let said = textwrap::fill(&said, options);
+    format!("  {FOUND}{id}{FOUND:#}  {}\n", said.trim_start())
+}
+
+/// What was done about a loop, as in "nudge, warn, 4 × block, stop".
+fn done(findings: &[&Noted]) -> String {
+    let same = findings.chunk_by(|one, next| one.action == next.action);
+    let done = same.map(|same| match same {
+        [one] => one.action.clone(),
+        many => format!("{} × {}", many.len(), many[0].action),
+    });
+    done.collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Serialize)]
@@ -132,7 +149,11 @@ struct FindingLine<'a> {
     kind: &'a str,
     action: &'a str,
     tool: &'a str,
+    /// What recurs, in words.
+    what: &'a str,
+    period: u64,
     laps: u64,
+    r#loop: String,
     at: u64,
 }
 
@@ -150,13 +171,16 @@ fn line(session: &Session) -> String {
         begun: session.begun,
         last_seen: session.last_seen,
         findings: findings
-            .map(|Noted { rule, kind, action, tool, laps, at }| FindingLine {
-                rule,
-                kind,
-                action,
-                tool,
-                laps: *laps,
-                at: *at,
+            .map(|noted| FindingLine {
+                rule: &noted.rule,
+                kind: &noted.kind,
+                action: &noted.action,
+                tool: &noted.tool,
+                what: &noted.what,
+                period: noted.period,
+                laps: noted.laps,
+                r#loop: LoopId::from_bits(noted.loop_id).to_string(),
+                at: noted.at,
             })
             .collect(),
     };
@@ -186,43 +210,35 @@ mod tests {
     }
 
     #[test]
-    fn how_long_ago_is_told_in_the_unit_that_fits() {
-        for (seconds, told) in [
-            (0, "just now"),
-            (9, "just now"),
-            (10, "10 s ago"),
-            (59, "59 s ago"),
-            (60, "1 min ago"),
-            (3599, "59 min ago"),
-            (3600, "1 h ago"),
-            (86_399, "23 h ago"),
-            (86_400, "1 day ago"),
-            (200_000, "2 days ago"),
-        ] {
-            assert_eq!(ago(NOW, NOW - seconds * 1000), told);
-        }
-        // A clock that was set back.
-        assert_eq!(ago(NOW, NOW + 1), "just now");
-    }
-
-    #[test]
     fn what_an_agent_calls_things_cannot_reach_the_terminal() {
         let mut one = session("a\nb", 61_000);
-        let noted = |tool: &str| Noted {
+        let noted = |action: &str, loop_id: u64, what: &str| Noted {
             rule: "repeat".to_owned(),
             kind: "streak".to_owned(),
-            action: "deny".to_owned(),
-            tool: tool.to_owned(),
+            action: action.to_owned(),
+            tool: "a tool".to_owned(),
+            what: what.to_owned(),
+            period: 1,
             laps: 5,
+            loop_id,
             at: NOW - 3_700_000,
         };
-        one.findings = vec![noted("mcp__\u{1b}]0;x"), noted(&"long".repeat(99)), noted("")];
+        let (one_loop, other) = (0x00c0_ffee_0000_0001, 0xabcd_ef01_0000_0002);
+        let odd = "`mcp__\u{1b}]0;x` 5 times in a row";
+        one.findings = vec![
+            noted("nudge", one_loop, "`x` 3 times in a row"),
+            noted("nudge", other, &"long ".repeat(20)),
+            noted("block", one_loop, odd),
+            noted("block", one_loop, odd),
+        ];
         let text = anstream::adapter::strip_str(&human(&[one], 2, NOW)).to_string();
-        let expected = "codex  01998f2c, worker a b  1 call, seen 1 min ago  /src/\u{fffd}[2J\n  \
-                        deny     repeat: streak of 5, `mcp__\u{fffd}]0;x`, 1 h ago\n";
+        let expected = "codex  01998f2c, worker a b  1 call, seen 1 min ago  /src/\u{fffd}[2J\n\
+                        \u{20} 00c0ffee  `mcp__\u{fffd}]0;x` 5 times in a row: nudge, 2 × block; 1 h ago\n\
+                        \u{20} abcdef01  long ";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.ends_with("and 2 from before: --all\n"), "{text}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert_eq!(text.lines().count(), 5, "{text}");
     }
 

@@ -38,7 +38,13 @@ pub(crate) struct Noted {
     pub(crate) kind: String,
     pub(crate) action: String,
     pub(crate) tool: String,
+    /// What recurs, in words for people.
+    pub(crate) what: String,
+    /// How many calls make a lap.
+    pub(crate) period: u64,
     pub(crate) laps: u64,
+    /// The bits of the loop's id.
+    pub(crate) loop_id: u64,
     /// When, in milliseconds since 1970.
     pub(crate) at: u64,
 }
