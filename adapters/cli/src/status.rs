@@ -33,6 +33,9 @@ const ID_SHOWN: usize = 8;
 /// What stands before what is said of a loop beyond the first line.
 const INDENT: &str = "            ";
 
+/// A space at which no line ends.
+const GLUE: &str = "\u{a0}";
+
 /// The version of the JSON's shape. A field that is added does not change it.
 const SCHEMA: u32 = 1;
 
@@ -112,18 +115,19 @@ fn found(findings: &[&Noted], now: u64) -> String {
     let Some(last) = findings.last() else { return String::new() };
     let id: String = LoopId::from_bits(last.loop_id).to_string().chars().take(ID_SHOWN).collect();
     let (what, done, when) = (plain(&last.what), plain(&done(findings)), ago(now, last.at));
-    let said = format!("{what}: {done}; {when}");
+    let said = format!("{what}: {done}; {}", when.replace(' ', GLUE));
     let options = Options::new(COLUMNS).initial_indent(INDENT).subsequent_indent(INDENT);
     let said = textwrap::fill(&said, options);
-    format!("  {FOUND}{id}{FOUND:#}  {}\n", said.trim_start())
+    format!("  {FOUND}{id}{FOUND:#}  {}\n", said.trim_start().replace(GLUE, " "))
 }
 
-/// What was done about a loop, as in "nudge, warn, 4 × block, stop".
+/// What was done about a loop, as in "nudge, warn, 4 × block, stop", where no line ends within a
+/// figure.
 fn done(findings: &[&Noted]) -> String {
     let same = findings.chunk_by(|one, next| one.action == next.action);
     let done = same.map(|same| match same {
         [one] => one.action.clone(),
-        many => format!("{} × {}", many.len(), many[0].action),
+        many => format!("{}{GLUE}×{GLUE}{}", many.len(), many[0].action),
     });
     done.collect::<Vec<_>>().join(", ")
 }

@@ -83,6 +83,34 @@ fn what_was_found_in_a_session_is_told_without_what_the_agent_did() {
 }
 
 #[test]
+fn a_cycle_is_one_line_with_its_length_and_its_laps() {
+    let folder = Folder::new();
+    for n in 0..14 {
+        let path = ["a", "b"][n % 2];
+        let call = |event: &str| {
+            json!({
+                "session_id": "5f1c7a90",
+                "hook_event_name": event,
+                "tool_name": "Read",
+                "tool_input": { "file_path": path },
+                "tool_response": format!("the text of {path}"),
+                "tool_use_id": format!("toolu_{n}"),
+            })
+        };
+        happens(&folder, &call("PreToolUse"));
+        happens(&folder, &call("PostToolUse"));
+    }
+    let jsonl = status(&folder, &["--format", "jsonl"]).lines();
+    let findings = jsonl[0]["findings"].as_array().expect("a list");
+    let last = findings.last().expect("a finding");
+    assert_eq!((&last["kind"], &last["period"]), (&"cycle".into(), &2.into()));
+    let human = status(&folder, &[]).out;
+    let id = last["loop"].as_str().expect("an id");
+    assert!(human.contains(&format!("\n  {}  ", &id[..8])), "{human}");
+    insta::assert_snapshot!(human);
+}
+
+#[test]
 fn where_nothing_is_watched_the_way_there_is_told() {
     let folder = Folder::new();
     let ran = status(&folder, &[]);
