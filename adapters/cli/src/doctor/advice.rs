@@ -63,7 +63,7 @@ fn not_read_by_codex(text: &str) -> Option<String> {
 pub(super) fn advice(host: &Host, scope: Scope, entries: &[Entry], path: &Path) -> Vec<String> {
     match (host.agent, scope) {
         (Agent::Codex, _) => {
-            let mut advice = vec![trust(host, entries, path)];
+            let mut advice = Vec::from_iter(trust(host, entries, path));
             advice.extend(lists_hooks(path).then(|| BOTH.to_owned()));
             advice
         }
@@ -89,8 +89,12 @@ fn lists_hooks(path: &Path) -> bool {
     hooks.is_some_and(|hooks| hooks.keys().any(|name| name != "state"))
 }
 
-/// Whether Codex was told to trust the hooks, as far as its configuration shows.
-fn trust(host: &Host, entries: &[Entry], path: &Path) -> String {
+/// How many of `entries` Codex was told to trust, as far as its configuration shows; none of an
+/// agent that trusts otherwise.
+pub(super) fn trusted(host: &Host, entries: &[Entry], path: &Path) -> Option<usize> {
+    if host.agent != Agent::Codex {
+        return None;
+    }
     let users = config(&host.users().join("hooks.json"));
     let state = users.and_then(|config| config.get("hooks")?.get("state").cloned());
     let is_trusted = |entry: &&Entry| {
@@ -100,16 +104,20 @@ fn trust(host: &Host, entries: &[Entry], path: &Path) -> String {
         let state = state.as_ref().and_then(|state| state.get(&key));
         state.is_some_and(|state| state.get("trusted_hash").is_some())
     };
-    let trusted = entries.iter().filter(is_trusted).count();
-    match entries.len() {
-        all if trusted == all => {
-            "Codex was told to trust these hooks. If it asks again, type /hooks.".to_owned()
-        }
-        all => format!(
+    Some(entries.iter().filter(is_trusted).count())
+}
+
+/// What is said of whether Codex was told to trust the hooks.
+fn trust(host: &Host, entries: &[Entry], path: &Path) -> Option<String> {
+    let (trusted, all) = (trusted(host, entries, path)?, entries.len());
+    Some(if trusted == all {
+        "Codex was told to trust these hooks. If it asks again, type /hooks.".to_owned()
+    } else {
+        format!(
             "Codex runs only hooks that were trusted. {trusted} of these {all} seem to be: type \
              /hooks in Codex."
-        ),
-    }
+        )
+    })
 }
 
 /// The `config.toml` beside the file `path`.

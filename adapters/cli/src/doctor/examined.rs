@@ -31,6 +31,9 @@ pub(super) struct Examined {
     pub(super) obstacles: Vec<String>,
     /// What is to be done or to be known.
     pub(super) advice: Vec<String>,
+    /// Whether the agent was told to trust all that is installed, as far as its configuration shows;
+    /// not known of one that keeps that elsewhere.
+    pub(super) trusted: Option<bool>,
 }
 
 /// A command line that is installed, and what came of it.
@@ -90,6 +93,7 @@ impl Place {
             commands: Vec::new(),
             obstacles: Vec::new(),
             advice: Vec::new(),
+            trusted: None,
         };
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
@@ -120,6 +124,8 @@ impl Place {
             events.filter(|event| !examined.events.iter().any(|one| one == event)).collect();
         examined.commands = self.tried(entries);
         examined.obstacles = advice::obstacles(self.host, text, &self.path);
+        let trusted = advice::trusted(self.host, entries, &self.path);
+        examined.trusted = trusted.map(|trusted| trusted == entries.len());
         examined.advice = advice::advice(self.host, self.scope, entries, &self.path);
     }
 

@@ -8,7 +8,7 @@ use textwrap::Options;
 use super::Report;
 use super::examined::{Examined, Tried};
 use super::state::State;
-use crate::shown::{COLUMNS, counted, plain};
+use crate::shown::{COLUMNS, ago, counted, plain};
 use crate::state::LOG;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -25,7 +25,7 @@ pub(super) fn human(report: &Report) -> String {
         if at == 0 || report.places[at - 1].agent != examined.agent {
             let _ = writeln!(text, "{STRONG}{}{STRONG:#}", examined.name);
         }
-        text += &place(examined);
+        text += &place(examined, report);
     }
     text += &report.state.as_ref().map_or_else(
         || {
@@ -36,16 +36,18 @@ pub(super) fn human(report: &Report) -> String {
         state,
     );
     if report.off {
-        text += "\nUNSTUCK=off is set here: hooks that inherit it let all calls go on.\n";
+        text += "\nUNSTUCK=off is set here: hooks that inherit it do nothing, and let all calls go on.\n";
     }
     text
 }
 
 /// What is said of one file: writing to a string cannot fail.
-fn place(examined: &Examined) -> String {
+fn place(examined: &Examined, report: &Report) -> String {
     let (style, word) = match examined {
         one if !one.is_well() => (BAD, "does not work"),
         one if one.commands.iter().any(|tried| tried.works.is_none()) => (FAINT, "not tried"),
+        one if one.trusted == Some(false) => (BAD, "not trusted"),
+        one if one.is_installed() && report.off => (BAD, "turned off"),
         one if one.is_installed() => (GOOD, "works"),
         one if one.exists => (FAINT, "not installed"),
         _ => (FAINT, "no settings"),
@@ -92,17 +94,18 @@ fn milliseconds(time: f64) -> String {
 }
 
 fn state(state: &State) -> String {
-    let State { folder, bytes, sessions, log, .. } = state;
+    let State { folder, bytes, sessions, log, now, .. } = state;
     let mut text = format!("{STRONG}State{STRONG:#}\n  {}\n", plain(folder));
     if !state.exists {
         text += "  not there yet: the first event of an agent makes it\n";
         return text;
     }
     let mode = state.mode.as_ref().map_or_else(String::new, |mode| format!("mode {mode}, "));
-    let kept = counted(*sessions, "worker");
+    let kept = counted(*sessions, "session");
     let _ = writeln!(text, "  {mode}{} KiB, {kept} kept", bytes.div_ceil(1024));
     for line in log {
-        text += &textwrap::fill(&format!("{LOG}: {}", plain(line)), options("  "));
+        let (when, what) = (ago(*now, line.at), plain(&line.what));
+        text += &textwrap::fill(&format!("{LOG}, {when}: {what}"), options("  "));
         text.push('\n');
     }
     text

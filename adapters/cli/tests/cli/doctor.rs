@@ -56,8 +56,10 @@ impl Home {
     fn masked(&self, text: &str) -> String {
         let home = self.0.path().to_str().expect("UTF-8");
         let text = text.replace(home, "/home/me");
-        let took = Regex::new(r"[0-9.]+ ms").expect("a constant pattern");
-        took.replace_all(&text, "# ms").into_owned()
+        // The shell's share is told only where it is one.
+        let took = r"[0-9.]+ ms \(median of 5\)(, its shell alone [0-9.]+ ms)?";
+        let took = Regex::new(took).expect("a constant pattern");
+        took.replace_all(&text, "# ms (median of 5)").into_owned()
     }
 
     /// What is said as JSON of an agent's settings of the user.
@@ -229,8 +231,24 @@ fn what_codex_was_told_to_trust_is_counted() {
     home.0.file(".codex/config.toml", format!("[hooks.state.'{key}']\ntrusted_hash = 'x'\n"));
     let (exit, place) = home.of("codex");
     let advice = place["advice"][0].as_str().expect("advice");
-    assert_eq!(exit, 0);
+    assert_eq!((exit, &place["trusted"]), (0, &false.into()));
     assert!(advice.contains("1 of these 8"), "{advice}");
+    let listed = home.0.path().join(".codex/hooks.json");
+    let listed: Value =
+        serde_json::from_str(&fs::read_to_string(listed).expect("a file")).expect("JSON");
+    let events = listed["hooks"].as_object().expect("the hooks").keys();
+    let trust = |event: &String| {
+        let event = Regex::new("(.)([A-Z])").expect("a pattern").replace_all(event, "${1}_$2");
+        let key = key.replace("pre_tool_use", &event.to_lowercase());
+        format!("[hooks.state.'{key}']\ntrusted_hash = 'x'\n")
+    };
+    home.0.file(".codex/config.toml", events.map(trust).collect::<String>());
+    assert_eq!(home.of("codex").1["trusted"], true);
+    let human = home.run(&["doctor"]).out;
+    assert!(
+        human.contains("  user     works          ") && !human.contains("not trusted"),
+        "{human}"
+    );
 }
 
 #[test]
@@ -251,4 +269,20 @@ fn the_state_and_its_log_are_told() {
     assert_eq!(report["off"], true);
     // What is installed is tried as if it were on, and it works.
     assert_eq!(ran.exit, 0, "{}", ran.out);
+    let human = home.run(&["doctor"]).out;
+    let line = human.lines().find(|line| line.contains("hook.log")).expect("a line");
+    let told = Regex::new("^  hook.log, (just now|[0-9]+ (s|min) ago): ").expect("a pattern");
+    assert!(told.is_match(line), "{line}");
+    assert!(human.contains(" KiB, 0 sessions kept\n"), "{human}");
+}
+
+#[test]
+fn a_hook_that_the_environment_turns_off_is_said_to_be() {
+    let home = Home::new();
+    home.run(&["install", "claude-code"]);
+    let mut doctor = home.command(&["doctor"]);
+    let ran = Ran::of(doctor.env("UNSTUCK", "off").output().expect("a program that starts"));
+    assert_eq!(ran.exit, 0);
+    assert!(ran.out.contains("  user     turned off     "), "{}", ran.out);
+    assert!(ran.out.ends_with("hooks that inherit it do nothing, and let all calls go on.\n"));
 }
