@@ -69,8 +69,13 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     if install.change.dry_run {
         return Ok(would_change(&place, old, &new));
     }
-    let backup = settings.replace(&new).map_err(|why| fails(&path.display().to_string(), &why))?;
-    let done = if before.is_empty() { "installed" } else { "brought up to date" };
+    // Of what is brought up to date, nothing changes but what this program put in.
+    let (done, backup) = if before.is_empty() {
+        ("installed", settings.replace(&new))
+    } else {
+        ("brought up to date", settings.update(&new).map(|()| None))
+    };
+    let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = counted(host.events.len(), "event");
     let runs = plain(&line.shell().unwrap_or_default());
     let mut told = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.name);
@@ -120,10 +125,11 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
         return Ok(would_change(&place, old, undone.text()));
     }
     let backup = match &undone {
-        Undone::Absent => settings.remove().map(|()| None),
-        Undone::Restored(copy) => settings.restore(copy).map(|()| None),
+        Undone::Absent => settings.remove(host.folder).map(|()| None),
+        Undone::Restored(copy) => settings.update(&copy.text).map(|()| None),
         Undone::Taken(new) => settings.replace(new),
     };
+    let backup = backup.and_then(|backup| settings.forget(undone.text()).map(|()| backup));
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = counted(entries.len(), "event");
     let rest = undone.rest();
@@ -194,7 +200,7 @@ fn mistaken(path: &Path, text: &str, mistake: &Mistake) -> Exit {
 }
 
 fn would_change(place: &str, old: &str, new: &str) -> String {
-    format!("{place} would change, and does not by --dry-run:\n{}", shown(old, new))
+    format!("{place} would change like this (dry run: nothing was written):\n{}", shown(old, new))
 }
 
 /// Where a copy is of what was there before.

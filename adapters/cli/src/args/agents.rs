@@ -14,7 +14,8 @@ const PLACES: &str = "The settings of Claude Code are settings.json in ~/.claude
                       $CLAUDE_CONFIG_DIR, those of Codex hooks.json in ~/.codex or $CODEX_HOME, those \
                       of Gemini CLI settings.json in ~/.gemini; a project's are in the folder of the \
                       same name where its repository begins. Before they are changed, they are copied \
-                      to a file beside them whose name ends with .unstuck-backup.";
+                      to a file beside them whose name ends with .unstuck-backup, unless nothing is \
+                      changed but what install put there.";
 
 const MOVED: &str = "The absolute path of this program goes into the settings: where it is moved, \
                      install it again.";

@@ -45,17 +45,27 @@ impl Settings {
         self.write(text, |permissions| self.back_up(permissions))
     }
 
-    /// Writes what the copy holds, which is of no more use then. What was there until now is not
-    /// kept: it was the copy, and what this program put in.
-    pub(super) fn restore(&self, copy: &Copy) -> Result<(), String> {
-        self.write(&copy.text, |_| Ok(()))?;
-        fs::remove_file(&copy.path)
-            .map_err(|error| format!("is as it was, but its copy cannot be removed: {error}"))
+    /// Writes `text` where nothing differs from it but what this program put in, so that there is
+    /// nothing to be kept.
+    pub(super) fn update(&self, text: &str) -> Result<(), String> {
+        self.write(text, |_| Ok(()))
     }
 
-    /// Removes the file, of which every byte is this program's.
-    pub(super) fn remove(&self) -> Result<(), String> {
-        fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))
+    /// Removes the copies that hold `text`, which are of no more use once it is in place.
+    pub(super) fn forget(&self, text: &str) -> Result<(), String> {
+        let cannot = |error| format!("is as it should be, but its copy cannot be removed: {error}");
+        let mut useless = self.copies().filter(|copy| copy.text == text);
+        useless.try_for_each(|copy| fs::remove_file(copy.path)).map_err(cannot)
+    }
+
+    /// Removes the file, of which every byte is this program's, and the folder around it if that is
+    /// an agent's by its name, `folder`, and holds nothing else.
+    pub(super) fn remove(&self, folder: &str) -> Result<(), String> {
+        fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))?;
+        let around = self.path.parent().filter(|around| around.ends_with(folder));
+        // One that is not empty stays.
+        let _ = around.map(fs::remove_dir);
+        Ok(())
     }
 
     /// The copies of what was there before, the first one first.

@@ -134,10 +134,40 @@ fn a_second_install_does_nothing_and_a_third_with_an_option_changes_the_line() {
         assert!(home.read(settings(agent)).contains("--observe"));
         home.told(&["install", agent]);
         assert_eq!(home.read(settings(agent)), first);
-        // The copies of the settings with other options are not what was there before them.
+        let folder = settings(agent).split('/').next().expect("a folder");
+        assert_eq!(home.files(folder).len(), 1, "no copies of what install put there");
         home.told(&["uninstall", agent]);
-        assert!(!home.0.path().join(settings(agent)).exists());
+        assert_eq!(home.files("."), Vec::<String>::new());
     }
+}
+
+#[test]
+fn copies_of_what_is_in_place_go_and_so_does_a_folder_that_is_empty() {
+    for agent in AGENTS {
+        let home = Home::new();
+        let file = settings(agent);
+        home.0.file(file, OWN);
+        home.0.file(&format!("{file}.unstuck-backup.7"), OWN);
+        home.0.file(&format!("{file}.unstuck-backup.8"), "{\"other\": 1}");
+        home.told(&["install", agent]);
+        home.told(&["install", agent, "--observe"]);
+        home.told(&["uninstall", agent]);
+        assert_eq!(home.read(file), OWN);
+        let folder = file.split('/').next().expect("a folder");
+        assert_eq!(home.files(folder).len(), 2, "{:?}", home.files(folder));
+        assert_eq!(home.read(&format!("{file}.unstuck-backup.8")), "{\"other\": 1}");
+    }
+    let home = Home::new();
+    home.0.file(".codex/config.toml", "");
+    home.told(&["install", "codex"]);
+    home.told(&["uninstall", "codex"]);
+    assert_eq!(home.files(".codex"), ["config.toml"]);
+    // Nobody but its user made a folder that a variable names.
+    let own = Folder::new();
+    for words in [["install", "codex"], ["uninstall", "codex"]] {
+        assert_eq!(home.run_with(&words, &[("CODEX_HOME", own.path())]).exit, 0);
+    }
+    assert!(own.path().is_dir());
 }
 
 #[test]
