@@ -137,13 +137,32 @@ fn block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", Value::from(text))
 }
 
+/// Whether the results of a version of the protocol say what type they are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Results {
+    Untyped,
+    Typed,
+}
+
+impl Results {
+    /// The first version in which they do.
+    const TYPED_SINCE: &str = "2026-07-28";
+
+    /// Those of this version, which is a date.
+    pub(crate) fn of(version: &str) -> Self {
+        if version >= Self::TYPED_SINCE { Self::Typed } else { Self::Untyped }
+    }
+}
+
 /// The line that answers a call in the server's place: it failed, and `text` says why.
-pub(crate) fn refusal(id: &RawValue, text: &str) -> Vec<u8> {
+pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     let block = block(text);
-    // The type of the result is for clients of the version 2026-07-28; others ignore it.
+    let kind = match results {
+        Results::Untyped => "",
+        Results::Typed => ",\"resultType\":\"complete\"",
+    };
     format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{block}],\"isError\":true,\
-         \"resultType\":\"complete\"}}}}\n"
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{block}],\"isError\":true{kind}}}}}\n"
     )
     .into_bytes()
 }
@@ -259,7 +278,8 @@ mod tests {
     #[test]
     fn a_refusal_is_one_line() {
         let id = serde_json::from_str(r#""a\u0062""#).expect("JSON");
-        let line = String::from_utf8(refusal(id, "No.\nDo not retry.")).expect("UTF-8");
+        let line =
+            String::from_utf8(refusal(id, "No.\nDo not retry.", Results::Typed)).expect("UTF-8");
         assert_eq!(
             line,
             "{\"jsonrpc\":\"2.0\",\"id\":\"a\\u0062\",\"result\":{\"content\":[{\"type\":\"text\",\

@@ -62,6 +62,14 @@ pub(crate) struct Cancelled<'l> {
     pub(crate) request: Option<&'l RawValue>,
 }
 
+/// The `params` and the `result` of `initialize`.
+#[derive(Deserialize)]
+pub(crate) struct Greeting<'l> {
+    /// The version of the protocol: a date, so that a later one is greater.
+    #[serde(borrow, rename = "protocolVersion")]
+    pub(crate) version: Cow<'l, str>,
+}
+
 /// By what an answer is told to be that of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Id {

@@ -68,8 +68,12 @@ fn program(command: &[OsString]) -> Command {
 /// Says why the server did not start; the exit code for that.
 fn unstartable(program: &Command, error: &io::Error) -> i32 {
     let name = program.get_program().to_string_lossy();
+    if error.kind() == ErrorKind::NotFound {
+        complain(&name, "not found");
+        return NOT_FOUND;
+    }
     complain(&name, &format!("cannot be started: {error}"));
-    if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { UNSTARTABLE }
+    UNSTARTABLE
 }
 
 /// The exit code of a process, as a shell tells it.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, SIGN, Ticket};
 
-use super::answer::{Answer, refusal, spliced};
-use super::message::{Call, Cancelled, Id, Line, Message};
+use super::answer::{Answer, Results, refusal, spliced};
+use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use crate::output::remark;
 use crate::recurring::what_recurs;
 
@@ -41,6 +41,10 @@ pub(crate) struct Watch {
     waiting: Vec<Waiting>,
     /// When the latest call or answer came.
     latest: Option<Instant>,
+    /// The client's `initialize`, until the server answers it.
+    greeting: Option<Id>,
+    /// As the version of the protocol has them. One that greets nobody is the latest.
+    results: Results,
 }
 
 /// A call that went to the server.
@@ -59,7 +63,8 @@ struct Note {
 
 impl Watch {
     pub(crate) const fn new(guard: Guard) -> Self {
-        Self { guard, waiting: Vec::new(), latest: None }
+        let (greeting, results) = (None, Results::Typed);
+        Self { guard, waiting: Vec::new(), latest: None, greeting, results }
     }
 
     /// Looks at a line of the client.
@@ -75,7 +80,7 @@ impl Watch {
 
     /// Looks at a line of the server; what goes to the client in its place, if anything does.
     pub(crate) fn server_says(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && self.greeting.is_none() {
             return None;
         }
         let messages = match Line::read(line)? {
@@ -113,10 +118,19 @@ impl Watch {
             "initialize" => {
                 self.guard.clear();
                 self.waiting.clear();
+                self.greeting = message.id.and_then(Id::of);
+                self.agreed(message.params);
             }
             _ => {}
         }
         None
+    }
+
+    /// Takes note of the version of the protocol that one end names. The other may name an earlier.
+    fn agreed(&mut self, greeting: Option<&RawValue>) {
+        let greeting =
+            greeting.and_then(|raw| serde_json::from_str::<Greeting<'_>>(raw.get()).ok());
+        self.results = greeting.map_or(Results::Untyped, |it| Results::of(&it.version));
     }
 
     fn called(&mut self, message: &Message<'_>) -> Option<Vec<u8>> {
@@ -128,7 +142,7 @@ impl Watch {
         let decision = self.guard.before(&call.name, call.arguments());
         report(&decision);
         if decision.is_blocked() {
-            return Some(refusal(raw, &refused(&decision)));
+            return Some(refusal(raw, &refused(&decision), self.results));
         }
         let ticket = decision.ticket()?;
         self.waiting.push(Waiting { id, ticket, note: Note::of(&decision) });
@@ -145,6 +159,7 @@ impl Watch {
 
     /// Makes room for a call with this id: an older one of the same id gets no answer any more.
     fn give_up(&mut self, id: &Id) {
+        self.greeting.take_if(|greeting| greeting == id);
         let same = self.waiting.iter().position(|call| call.id == *id);
         let oldest = (self.waiting.len() >= WAITING_MAX).then_some(0);
         if let Some(index) = same.or(oldest) {
@@ -178,6 +193,11 @@ impl Watch {
     fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Option<(usize, String)> {
         if message.method.is_some() {
             // A request of the server, whose ids are its own.
+            return None;
+        }
+        if self.greeting.is_some() && self.greeting == message.id.and_then(Id::of) {
+            self.greeting = None;
+            self.agreed(message.result);
             return None;
         }
         let call = self.taken(message.id?)?;

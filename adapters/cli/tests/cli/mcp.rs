@@ -193,6 +193,30 @@ fn a_client_that_begins_anew_is_another_agent() {
 }
 
 #[test]
+fn a_refusal_has_a_type_where_the_version_of_the_protocol_knows_of_types() {
+    for (asked, agreed, is_typed) in [
+        ("2025-06-18", "2025-06-18", false),
+        ("2026-07-28", "2025-11-25", false),
+        ("2026-07-28", "2026-07-28", true),
+        ("2027-01-01", "2027-01-01", true),
+    ] {
+        let mut session = Session::new(&["--preset", "repeat"]);
+        let params = json!({ "protocolVersion": asked, "capabilities": {} });
+        session.asked(&line(&json!({ "id": "i", "method": "initialize", "params": params })));
+        let result = json!({ "protocolVersion": agreed, "capabilities": {} });
+        session.answered(&line(&json!({ "id": "i", "result": result })));
+        let refused = (1..=9).find_map(|id| match session.call(id, FAILS) {
+            Outcome::Refused(heard) => Some(heard),
+            _ => None,
+        });
+        let refused: Value = serde_json::from_str(&refused.expect("a refusal")).expect("JSON");
+        let kind = refused["result"].get("resultType");
+        assert_eq!(kind, is_typed.then_some(&json!("complete")), "{asked} {agreed}");
+        session.end();
+    }
+}
+
+#[test]
 fn of_a_batch_only_calls_that_are_blocked_are_kept_back() {
     let mut session = Session::new(&["--preset", "repeat"]);
     for id in 1..=2 {
@@ -303,17 +327,17 @@ fn the_end_is_that_of_the_server() {
 fn a_server_that_does_not_start_says_why() {
     let folder = Folder::new();
     let text = folder.file("text", "not a program");
-    for (command, code) in [
-        ("/nonexistent/server", 127),
-        ("no-such-server", 127),
-        (text.to_str().expect("UTF-8"), 126),
+    for (command, code, why) in [
+        ("/nonexistent/server", 127, "not found\n"),
+        ("no-such-server", 127, "not found\n"),
+        (text.to_str().expect("UTF-8"), 126, "cannot be started: "),
     ] {
         for switch in ["", "off"] {
             let mut proxy = program();
             let output = run(proxy.env("UNSTUCK", switch).args(["mcp", command]), b"");
             assert_eq!(output.status.code(), Some(code), "{command}");
             let err = String::from_utf8(output.stderr).expect("UTF-8");
-            let start = format!("error: {command}: cannot be started: ");
+            let start = format!("error: {command}: {why}");
             assert!(err.starts_with(&start) && err.lines().count() == 1, "{err}");
         }
     }
