@@ -1,7 +1,11 @@
 //! Snapshots of what a person reads.
 
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 
+#[cfg(unix)]
+use crate::harness::Folder;
 use crate::harness::{Ran, echo, labels, program, runs, unstuck, unstuck_reading};
 
 /// Runs the program where the recorded runs are, so that no path of this machine is in the text.
@@ -85,6 +89,30 @@ fn help_for_scan() {
 #[test]
 fn help_for_eval() {
     insta::assert_snapshot!(unstuck(["eval", "--help"]).out);
+}
+
+#[test]
+fn help_for_install() {
+    insta::assert_snapshot!(unstuck(["install", "--help"]).out);
+}
+
+#[test]
+fn help_for_hook() {
+    insta::assert_snapshot!(unstuck(["hook", "--help"]).out);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_line_by_which_a_hook_is_tried_out_works() {
+    let help = unstuck(["hook", "--help"]).out;
+    let line = &help[help.find("echo '").expect("a line")..];
+    let state = Folder::new();
+    let programs = Path::new(env!("CARGO_BIN_EXE_unstuck")).parent().expect("a folder");
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", line]).env("PATH", programs).env("UNSTUCK_STATE_DIR", state.path());
+    let ran = Ran::of(shell.env_remove("UNSTUCK").output().expect("a shell"));
+    assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
+    assert!(state.path().join("sessions").is_dir(), "the event is understood");
 }
 
 #[test]
