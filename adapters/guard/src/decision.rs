@@ -124,9 +124,10 @@ impl fmt::Display for Found {
     /// One line for a log: `same-effect: streak of 3 of `bash`, loop 9f0c5e8b2a7d4411`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { kind, laps, period, loop_id, .. } = self.finding;
-        write!(f, "{}: {kind} of {laps}", self.rule)?;
-        if period > 1 {
-            write!(f, " laps of {period}")?;
+        write!(f, "{}: ", self.rule)?;
+        match period {
+            0 | 1 => write!(f, "{kind} of {laps}")?,
+            _ => write!(f, "{kind} of {period}, {laps} laps")?,
         }
         if !self.tool.is_empty() {
             write!(f, " at `{}`", self.tool)?;
