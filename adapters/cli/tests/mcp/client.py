@@ -59,8 +59,9 @@ async def a_failing_call_is_noted_then_blocked(client: Client) -> None:
 
 
 async def the_same_result_is_noted_and_else_unchanged(client: Client) -> None:
-    *ran, _ = await until_blocked(client, "read", {"path": "b.txt"})
+    ran = [await client.call_tool("read", {"path": "b.txt"}) for _ in range(PATIENCE)]
     assert any(is_noted(result) for result in ran), ran
+    # Nor is it ever kept back: what other tools did in between is not seen here.
     for result in ran:
         assert not result.is_error, result
         assert texts(result)[0] == "what is in b.txt", result
