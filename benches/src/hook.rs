@@ -135,7 +135,7 @@ impl Hook {
     fn begin(n: u64) -> String {
         let fields = json!({
             "session_id": "5b6f9a52-0e0c-4f0b-9a63-0d6c1e2f7a10",
-            "cwd": "/work/app",
+            "cwd": "/home/me/app",
             "hook_event_name": "PostToolUse",
             "tool_name": "Bash",
             "tool_use_id": format!("toolu_{n:08}"),
