@@ -183,8 +183,8 @@ impl Guard {
     ///
     /// Calls are taken as issued together that are announced one after the other without an outcome
     /// between; and where outcomes were seen to come after later calls, as of agents that work side by
-    /// side, as long as one of them is not answered. A host that knows better says so by [`Asked::step`], for all calls or for none, or by
-    /// [`Guard::end_step`].
+    /// side, as long as one of them is not answered. A host that knows better says so by
+    /// [`Asked::step`], for all calls or for none, or by [`Guard::end_step`].
     ///
     /// A call that comes again with the same id is answered without being counted: that it is blocked
     /// if it was, and else to proceed.

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use unstuck_trace::Answer;
 
 use super::event::{
-    BadPayload, Call, Ending, Event, Raw, What, json, members, needed, text, without,
+    BadPayload, Call, Ending, Event, Object, Raw, What, json, members, needed, text, without,
 };
 use super::reply::{Reply, Written};
 
@@ -78,8 +78,9 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 /// not be read once more to be found.
 fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     memmem::find(payload, br#""tool_response":{"#)?;
-    let mut payload: Payload<'_, Response<'_>> = serde_json::from_slice(payload).ok()?;
-    let ending = payload.tool_response.take()?.ending()?;
+    let mut payload: Payload<'_, Object<Response<'_>>> = serde_json::from_slice(payload).ok()?;
+    let Object(response) = payload.tool_response.take()?;
+    let ending = response.ending()?;
     event(payload, ending).ok()
 }
 
@@ -252,6 +253,15 @@ mod tests {
             let rest = format!(r#""tool_response":{response}"#);
             assert_eq!(ending("PostToolUse", &rest), expected, "{response}");
         }
+    }
+
+    #[test]
+    fn a_list_is_read_as_a_list_whatever_stands_beside_it() {
+        let list = r#"["a","b",null,null,null,null]"#;
+        let rest = format!(r#""tool_input":{{"tool_response":{{}}}},"tool_response":{list}"#);
+        let alone = format!(r#""tool_response":{list}"#);
+        assert_eq!(ending("PostToolUse", &rest), ending("PostToolUse", &alone));
+        assert_ne!(ending("PostToolUse", &rest), "ok a\nb");
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -136,9 +138,30 @@ pub(super) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
 
 /// The members of an object, as far as `T` names them; none of anything else.
 pub(super) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    let json = raw?.get();
-    // `serde` would read a struct from an array, too.
-    if json.starts_with('{') { serde_json::from_str(json).ok() } else { None }
+    serde_json::from_str(raw?.get()).ok().map(|Object(members)| members)
+}
+
+/// What is read of an object alone: `serde` would read a struct from an array, too.
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(AnyObject(PhantomData)).map(Self)
+    }
+}
+
+struct AnyObject<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyObject<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
 }
 
 #[cfg(test)]
