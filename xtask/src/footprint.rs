@@ -9,6 +9,8 @@ use unstuck_core::{Announced, Detector, Finding, Verdict};
 
 use crate::bare::{self, Profile};
 use crate::cortex_m;
+use crate::machine::Machine;
+use crate::step::Outcome;
 
 /// How the figures are laid out.
 #[derive(Args, Clone, Copy, Debug)]
@@ -77,10 +79,10 @@ fn code() -> io::Result<Vec<Figure>> {
 
 /// The code and constants of programs for a microcontroller; skipped where nothing links them.
 fn code_on_cortex_m() -> io::Result<Vec<Figure>> {
-    let skipped = match cortex_m::link() {
-        Ok(()) => None,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(error.to_string()),
-        Err(error) => return Err(error),
+    let skipped = match cortex_m::link(Machine::here()) {
+        Outcome::Passed => None,
+        Outcome::LeftOut(why) => Some(why),
+        Outcome::Failed(why) => return Err(io::Error::other(why)),
     };
     let programs = [
         ("Cortex-M, nothing", "empty"),

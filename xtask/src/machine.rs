@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::step::Outcome;
 
@@ -39,6 +39,25 @@ pub(crate) fn program(program: impl Into<PathBuf>) -> Command {
 /// The `cargo` that runs this program, to be run at the root of the repository.
 pub(crate) fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Whether the program `name` is there, and says its version.
+pub(crate) fn has(name: &str) -> bool {
+    let mut probe = program(name);
+    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+/// Passed where the program `name` is there. In CI the Debian `package` that has it is installed;
+/// elsewhere the outcome says what to install.
+pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
+    match machine {
+        _ if has(name) => Outcome::Passed,
+        Machine::Ci => apt_install(&[package]),
+        Machine::Developer => Outcome::LeftOut(format!(
+            "`{name}` is missing; on Debian `apt-get install {package}` brings it"
+        )),
+    }
 }
 
 /// Installs Debian packages, or brings them up to date.

@@ -8,11 +8,14 @@ mod fuzz;
 mod machine;
 mod mcp;
 mod no_std;
+mod qemu;
 mod source;
 mod step;
 mod steps;
 mod symbols;
+mod target;
 mod tidy;
+mod toolchain;
 
 use std::io;
 use std::process::ExitCode;

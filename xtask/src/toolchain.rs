@@ -1,0 +1,172 @@
+//! What can build for a microcontroller, wherever it comes from.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::machine::{self, Machine, cargo, program};
+use crate::step::Outcome;
+use crate::target::Target;
+
+/// The Debian packages that can stand in where `rustup` has no such target: a compiler, the source
+/// of `core` in the same version, and a linker.
+const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "rust-web-src", "lld"];
+
+/// The linker of those packages.
+const LINKER: &str = "ld.lld";
+
+/// What can build for a [`Target`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Toolchain {
+    /// The compiler in use; `rustup` has brought it the target.
+    Installed,
+    /// This compiler, which has the source of `core` beside it to build first.
+    WithSource(PathBuf),
+}
+
+impl Toolchain {
+    /// What builds for `target` on this machine. In CI Debian's is installed where nothing else
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// What came of it where there is none: on a developer's machine what is to be left out, with
+    /// what would help.
+    pub(crate) fn ready(target: Target, machine: Machine) -> Result<Self, Outcome> {
+        if let Some(found) = Self::find(target) {
+            return Ok(found);
+        }
+        if machine == Machine::Ci {
+            let installed = machine::apt_install(DEBIAN_PACKAGES);
+            if installed != Outcome::Passed {
+                return Err(installed);
+            }
+        }
+        Self::find(target).ok_or_else(|| missing(target))
+    }
+
+    /// The first toolchain that can build for `target`, if there is one.
+    fn find(target: Target) -> Option<Self> {
+        let arguments = ["--print", "target-libdir", "--target", target.name()];
+        let installed = output_of("rustc", &arguments);
+        if installed.is_some_and(|folder| Path::new(folder.trim()).exists()) {
+            return Some(Self::Installed);
+        }
+        machine::has(LINKER)
+            .then(compilers)?
+            .into_iter()
+            .find(|rustc| has_source(rustc) && is_new_enough(rustc))
+            .map(Self::WithSource)
+    }
+
+    /// `cargo` with the word `chore`, for `target`; what, and into which folder, is to be added.
+    /// What is built belongs into a folder of its own: two compilers undo each other's work.
+    pub(crate) fn cargo(&self, chore: &str, target: Target) -> Command {
+        let mut command = cargo();
+        command.args([chore, "--locked", "--target", target.name()]);
+        if let Self::WithSource(rustc) = self {
+            // `-Z` flags need a nightly toolchain, or this word of consent.
+            command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
+            command.env(target.linker_variable(), LINKER);
+            command.arg("-Zbuild-std=core");
+        }
+        command
+    }
+}
+
+/// What a person reads where nothing can build for `target`.
+fn missing(target: Target) -> Outcome {
+    let (target, packages) = (target.name(), DEBIAN_PACKAGES.join(" "));
+    Outcome::LeftOut(format!(
+        "nothing here builds for {target}; `rustup target add {target}` brings it, or on Debian \
+         `apt-get install {packages}`"
+    ))
+}
+
+/// Every `rustc` on the search path, then those that Debian's package installed
+/// wherever it did.
+fn compilers() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let listed = DEBIAN_PACKAGES
+        .first()
+        .and_then(|package| output_of("dpkg", &["-L", package]))
+        .unwrap_or_default();
+    env::split_paths(&path)
+        .map(|folder| folder.join("rustc"))
+        .chain(listed.lines().map(PathBuf::from))
+        .filter(|file| file.ends_with("bin/rustc") && file.is_file())
+        .collect()
+}
+
+/// Whether `rustc` has the source of `core` where cargo looks for it.
+fn has_source(rustc: &Path) -> bool {
+    output_of(rustc, &["--print", "sysroot"]).is_some_and(|sysroot| {
+        Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/core/Cargo.toml").is_file()
+    })
+}
+
+/// Whether `rustc` is of the workspace's `rust-version` or later. A Debian that
+/// has not been brought up to date has one that is not.
+fn is_new_enough(rustc: &Path) -> bool {
+    let oldest = version(env!("CARGO_PKG_RUST_VERSION"));
+    let found = output_of(rustc, &["--version"]);
+    let found = found.and_then(|line| version(line.trim_start_matches("rustc ")));
+    oldest.is_some() && found >= oldest
+}
+
+/// The first two numbers of a version, which order the releases of `rustc`.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(['.', '-', ' ']);
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
+}
+
+/// What `name` prints, if it is there and succeeds.
+fn output_of(name: impl Into<PathBuf>, arguments: &[&str]) -> Option<String> {
+    let output = program(name).args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        for (text, expected) in [
+            ("1.88", Some((1, 88))),
+            ("1.96.0 (Debian 1.96.0+dfsg1-1)", Some((1, 96))),
+            ("1.100.0-nightly (e50aa6fba 2026-05-19)", Some((1, 100))),
+            ("1", None),
+            ("", None),
+            ("rustc", None),
+        ] {
+            assert_eq!(version(text), expected, "{text}");
+        }
+        assert!(version("1.100") > version("1.88"));
+        assert!(version("no version") < version("1.88"));
+    }
+
+    #[test]
+    fn the_compiler_of_this_build_is_new_enough_and_no_other_program_is() {
+        assert!(is_new_enough(Path::new("rustc")));
+        assert!(!is_new_enough(Path::new("cargo")));
+        assert!(!is_new_enough(Path::new("./no-such-program")));
+    }
+
+    #[test]
+    fn core_is_built_first_only_where_rustup_has_not_brought_it() {
+        let words = |toolchain: &Toolchain| {
+            let command = toolchain.cargo("build", Target::Thumbv7m);
+            let words = command.get_args().map(|word| word.to_string_lossy());
+            words.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            [words(&Toolchain::Installed), words(&Toolchain::WithSource("/usr/bin/rustc".into()))],
+            [
+                "build --locked --target thumbv7m-none-eabi",
+                "build --locked --target thumbv7m-none-eabi -Zbuild-std=core"
+            ]
+        );
+    }
+}
