@@ -15,20 +15,15 @@ pub(crate) struct Window<const W: usize> {
     similar: [u32; W],
     near: [u32; W],
     tool: [Tool; W],
-    tag: [Tag; W],
-    answered: u64,
-    vetoed: u64,
-    dropped: u64,
-    cancelled: u64,
-    failed: u64,
-    silent: u64,
-    novel: u64,
+    /// Of each record the tag, with what is only asked of a record that is looked at again.
+    marks: [Marks; W],
+    answered: Mask,
+    vetoed: Mask,
+    cancelled: Mask,
+    silent: Mask,
+    novel: Mask,
     /// Novel calls of writing tools that worked.
-    written: u64,
-    /// Records of progress, whatever the same call was answered before.
-    moved: u64,
-    /// Records that were issued together with the one before them.
-    joined: u64,
+    written: Mask,
     newest: u8,
     len: u8,
 }
@@ -48,24 +43,30 @@ impl<const W: usize> Window<W> {
             similar: [0; W],
             near: [0; W],
             tool: [Tool::new(0); W],
-            tag: [Tag::Other; W],
-            answered: 0,
-            vetoed: 0,
-            dropped: 0,
-            cancelled: 0,
-            failed: 0,
-            silent: 0,
-            novel: 0,
-            written: 0,
-            moved: 0,
-            joined: 0,
+            marks: [Marks::NONE; W],
+            answered: Mask::NONE,
+            vetoed: Mask::NONE,
+            cancelled: Mask::NONE,
+            silent: Mask::NONE,
+            novel: Mask::NONE,
+            written: Mask::NONE,
             newest: 0,
             len: 0,
         }
     }
 
     pub(crate) fn clear(&mut self) {
+        for flags in self.flags() {
+            *flags = Mask::NONE;
+        }
         self.len = 0;
+    }
+
+    /// Every mask of the window: bit *k* is the record *k* before the newest, and no bit is set
+    /// beyond the oldest.
+    fn flags(&mut self) -> [&mut Mask; 6] {
+        let Self { answered, vetoed, cancelled, silent, novel, written, .. } = self;
+        [answered, vetoed, cancelled, silent, novel, written]
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -83,18 +84,19 @@ impl<const W: usize> Window<W> {
         set(&mut self.similar, slot, record.similar);
         set(&mut self.near, slot, record.near);
         set(&mut self.tool, slot, record.tool);
-        set(&mut self.tag, slot, record.tag);
-        let bit = 1_u64.rotate_left(u32::from(self.newest));
-        flag(&mut self.answered, bit, record.status == Status::Reported);
-        flag(&mut self.vetoed, bit, record.status == Status::Vetoed);
-        flag(&mut self.dropped, bit, record.status == Status::Dropped);
-        flag(&mut self.cancelled, bit, record.status == Status::Cancelled);
-        flag(&mut self.failed, bit, record.failed);
-        flag(&mut self.silent, bit, record.silent);
-        flag(&mut self.novel, bit, record.novel);
-        flag(&mut self.written, bit, record.has_written());
-        flag(&mut self.moved, bit, record.moved);
-        flag(&mut self.joined, bit, record.in_step > 0);
+        set(&mut self.marks, slot, Marks::of(record));
+        let all = Mask::newest(u32::from(width));
+        let now = [
+            record.status == Status::Reported,
+            record.status == Status::Vetoed,
+            record.status == Status::Cancelled,
+            record.silent,
+            record.novel,
+            record.has_written(),
+        ];
+        for (flags, is) in self.flags().into_iter().zip(now) {
+            *flags = flags.then(is) & all;
+        }
     }
 
     /// Takes back the newest record. O(1).
@@ -103,34 +105,38 @@ impl<const W: usize> Window<W> {
         let after = self.newest.saturating_add(1);
         self.newest = if after < width::<W>() { after } else { 0 };
         self.len = self.len.saturating_sub(1);
+        for flags in self.flags() {
+            *flags = flags.since(1);
+        }
         Some(record)
     }
 
     /// The record `age` records back, as it settled; 0 is the newest.
     pub(crate) fn record(&self, age: u32) -> Option<Record> {
         let slot = self.slot(age)?;
-        let is = |flags: u64| self.ages(flags).has(age);
+        let marks = *self.marks.get(slot)?;
         let status = match () {
-            () if is(self.answered) => Status::Reported,
-            () if is(self.vetoed) => Status::Vetoed,
-            () if is(self.dropped) => Status::Dropped,
-            () if is(self.cancelled) => Status::Cancelled,
+            () if self.answered.has(age) => Status::Reported,
+            () if self.vetoed.has(age) => Status::Vetoed,
+            () if self.cancelled.has(age) => Status::Cancelled,
+            () if marks.has(Marks::DROPPED) => Status::Dropped,
             () => Status::Unreported,
         };
-        let joined = self.ages(self.joined).since(age).leading_run();
+        let joins = |age| self.slot(age).and_then(|slot| self.marks.get(slot));
+        let joined = (age..).map_while(joins).take_while(|marks| marks.has(Marks::JOINED)).count();
         Some(Record {
             args: *self.args.get(slot)?,
             result: *self.result.get(slot)?,
             similar: *self.similar.get(slot)?,
             near: *self.near.get(slot)?,
             tool: *self.tool.get(slot)?,
-            tag: *self.tag.get(slot)?,
+            tag: marks.tag(),
             status,
-            failed: is(self.failed),
-            silent: is(self.silent),
-            novel: is(self.novel),
+            failed: marks.has(Marks::FAILED),
+            silent: self.silent.has(age),
+            novel: self.novel.has(age),
             in_step: u8::try_from(joined).unwrap_or(u8::MAX),
-            moved: is(self.moved),
+            moved: marks.has(Marks::MOVED),
             era: 0,
             score: Score::NONE,
         })
@@ -152,7 +158,7 @@ impl<const W: usize> Window<W> {
 
     /// The calls of the same tool with the same arguments. O(W).
     pub(crate) fn same_calls(&self, record: &Record) -> Mask {
-        self.ages(equal(&self.args, record.args) & !self.cancelled)
+        self.ages(equal(&self.args, record.args)) & !self.cancelled
     }
 
     /// Whether a call of the window is like that of `record`, or was that left it last. O(W).
@@ -171,7 +177,7 @@ impl<const W: usize> Window<W> {
             args: self.same_calls(record) & reach,
             similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
             tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)) & reach,
-            novel: self.ages(self.novel) & reach,
+            novel: self.novel & reach,
             reach,
             ..View::default()
         }
@@ -186,10 +192,10 @@ impl<const W: usize> Window<W> {
         let view = View {
             result: self.if_needed(needs.result || repeated, || equal(&self.result, record.result)),
             near: self.if_needed(needs.near, || equal(&self.near, record.near)),
-            answered: self.ages(self.answered),
-            vetoed: self.ages(self.vetoed),
-            silent: self.ages(self.silent),
-            written: self.ages(self.written) & call.reach,
+            answered: self.answered,
+            vetoed: self.vetoed,
+            silent: self.silent,
+            written: self.written & call.reach,
             ..call
         };
         View {
@@ -212,7 +218,7 @@ impl<const W: usize> Window<W> {
     /// What `rule` knows the record `age` records back by; 0 is the newest settled one.
     pub(crate) fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
         let slot = self.slot(age)?;
-        let vetoed = self.ages(self.vetoed).has(age);
+        let vetoed = self.vetoed.has(age);
         let digests = Digests {
             args: *self.args.get(slot)?,
             result: *self.result.get(slot)?,
@@ -238,9 +244,40 @@ fn set<T>(column: &mut [T], slot: usize, value: T) {
     }
 }
 
-fn flag(flags: &mut u64, bit: u64, on: bool) {
-    *flags = if on { *flags | bit } else { *flags & !bit };
+/// The tag of a record, in the lower four bits, and marks in the others.
+#[derive(Clone, Copy, Debug)]
+struct Marks(u8);
+
+impl Marks {
+    const NONE: Self = Self(0);
+    const FAILED: u8 = 0x10;
+    const DROPPED: u8 = 0x20;
+    /// It is progress, whatever the same call was answered before.
+    const MOVED: u8 = 0x40;
+    /// It was issued together with the record before it.
+    const JOINED: u8 = 0x80;
+
+    fn of(record: &Record) -> Self {
+        let mark = |mark, is| if is { mark } else { 0 };
+        Self(
+            record.tag.code()
+                | mark(Self::FAILED, record.failed)
+                | mark(Self::DROPPED, record.status == Status::Dropped)
+                | mark(Self::MOVED, record.moved)
+                | mark(Self::JOINED, record.in_step > 0),
+        )
+    }
+
+    const fn has(self, mark: u8) -> bool {
+        self.0 & mark != 0
+    }
+
+    fn tag(self) -> Tag {
+        Tag::ALL.get(usize::from(self.0 & 0x0f)).copied().unwrap_or_default()
+    }
 }
+
+const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
 
 /// The slots of `column` that hold `value`.
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
