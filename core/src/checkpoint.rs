@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use heapless::{Deque, Vec};
+use heapless::Vec;
 use serde::de::{Deserializer, Error as _};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use crate::judge::runs_by_rule;
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
 use crate::policy::{Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX};
+use crate::queue::Queue;
 use crate::record::{Record, Score, Status, Tag};
 use crate::rule::Rule;
 use crate::statistics::Statistics;
@@ -164,7 +165,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             moved: detector.moved,
             text: detector.text,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
-            open: listed(detector.open.iter().copied()),
+            open: listed(detector.open.as_slice().iter().copied()),
             tracks: listed(
                 tracks
                     .map(|(rule, track)| (track.seen() & held_by(rule, detector), track.streak())),
@@ -244,7 +245,7 @@ fn held_by<const W: usize, const OPEN: usize>(
     rule: &Rule<'_>,
     detector: &Detector<'_, W, OPEN>,
 ) -> Mask {
-    let open = u32::try_from(detector.open.len()).unwrap_or(0);
+    let open = u32::from(detector.open.len());
     let waiting = if rule.is_judged_early() { open } else { 0 };
     Mask::newest(detector.window.len().saturating_add(waiting))
 }
@@ -262,13 +263,12 @@ fn settled<const W: usize>(records: &[Record]) -> Option<Window<W>> {
 }
 
 /// The records that wait, of which the first waits for its outcome.
-fn open<const OPEN: usize>(records: &[Record]) -> Option<Deque<Record, OPEN>> {
+fn open<const OPEN: usize>(records: &[Record]) -> Option<Queue<Record, OPEN>> {
     if records.first().is_some_and(|record| record.status != Status::Open) {
         return None;
     }
-    let mut open = Deque::new();
-    records.iter().try_for_each(|record| open.push_back(*record).ok())?;
-    Some(open)
+    let mut open = Queue::new(Record::NONE);
+    records.iter().all(|record| open.push(*record)).then_some(open)
 }
 
 /// Gives each rule what it remembers, as far as there are records to remember.

@@ -2,10 +2,9 @@
 
 use core::mem::replace;
 
-use heapless::Deque;
-
 use crate::detector::Detector;
 use crate::judge::Moment;
+use crate::queue::Queue;
 use crate::record::{Call, CallId, Record, Score, Status};
 use crate::verdict::{Finding, LoopId, Verdict};
 use crate::window::Window;
@@ -26,7 +25,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// before the next. The numbers of the calls that were taken back are given again; their
     /// outcomes, should they still come, change nothing.
     pub fn retry(&mut self, calls: usize) -> usize {
-        let (open, mut taken) = (self.open.len(), 0_usize);
+        let (open, mut taken) = (usize::from(self.open.len()), 0_usize);
         let mut oldest = None;
         while taken < calls {
             let Some(record) = self.take_back_one() else { break };
@@ -39,7 +38,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.begun = self.begun.min(self.next);
         self.era = self.era.wrapping_add(1);
         // The latest step goes on if a part of it is left, of which there may be more than is held.
-        let left = self.open.len().saturating_add(usize::try_from(self.window.len()).unwrap_or(0));
+        let left = u32::from(self.open.len()).saturating_add(self.window.len());
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
         let cut = usize::from(self.in_step).saturating_sub(taken);
         let kept = cut.min(left);
         if usize::from(oldest.in_step).min(left) == kept {
@@ -83,12 +83,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// not settled, or else the next one, is progress. Say so before the outcome of the call that
     /// moved it. O(rules).
     pub fn progress(&mut self) {
-        match self.open.front_mut() {
+        match self.open.as_mut_slice().first_mut() {
             Some(record) => record.moved = true,
             None => self.moved = true,
         }
-        let waiting = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        self.cut_early_rules(waiting);
+        self.cut_early_rules(u32::from(self.open.len()));
     }
 
     /// The loop `id` is none: it is not found again, as long as it is among the
@@ -115,7 +114,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     /// Takes back the latest call.
     fn take_back_one(&mut self) -> Option<Record> {
-        if let Some(record) = self.open.pop_back() {
+        if let Some(record) = self.open.pop_newest() {
             // The host said that something moved; that it did before.
             self.moved |= record.moved;
             return Some(record);
@@ -134,10 +133,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Counts everything again from the records that are held.
     fn rebuild(&mut self) {
         let held = replace(&mut self.window, Window::new());
-        let open = replace(&mut self.open, Deque::new());
+        let open = replace(&mut self.open, Queue::new(Record::NONE));
         self.forget_patterns();
         let next = self.next;
-        let count = u64::from(held.len()).saturating_add(u64::try_from(open.len()).unwrap_or(0));
+        let count = u64::from(held.len()).saturating_add(u64::from(open.len()));
         self.next = next.wrapping_sub(count);
         for age in (0..held.len()).rev() {
             if let Some(record) = held.record(age) {
@@ -146,7 +145,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
                 let _ = self.settle_one(seq, record);
             }
         }
-        for record in &open {
+        for record in open.as_slice() {
             self.announce_again(record);
             self.hold(*record);
         }

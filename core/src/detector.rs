@@ -2,8 +2,6 @@
 
 use core::mem::take;
 
-use heapless::Deque;
-
 use crate::Digest;
 use crate::echo::Turn;
 use crate::evidence::{self};
@@ -13,6 +11,7 @@ use crate::judge::Climb;
 use crate::ladder::Action;
 use crate::loops::Loops;
 use crate::policy::{Policy, RUNS_MAX};
+use crate::queue::Queue;
 use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
 use crate::rule::Texts;
@@ -75,7 +74,7 @@ pub struct Announced {
 pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     pub(crate) policy: &'p Policy<'p>,
     pub(crate) window: Window<W>,
-    pub(crate) open: Deque<Record, OPEN>,
+    pub(crate) open: Queue<Record, OPEN>,
     pub(crate) tracks: Tracks,
     pub(crate) runs: [u16; RUNS_MAX],
     pub(crate) loops: Loops,
@@ -128,7 +127,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Ok(Self {
             policy,
             window: Window::new(),
-            open: Deque::new(),
+            open: Queue::new(Record::NONE),
             tracks: Tracks::NEW,
             runs: [0; RUNS_MAX],
             loops: Loops::new(),
@@ -326,7 +325,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.
-    fn begin(&mut self, call: &Call, each: &mut impl FnMut(Verdict)) {
+    fn begin(&mut self, call: &Call, each: &mut dyn FnMut(Verdict)) {
         let later = call.step.is_none() || call.step != self.step;
         if later {
             self.give_up(OPEN, Status::Unreported);
@@ -343,23 +342,27 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Lets `record` wait for its outcome.
     pub(crate) fn hold(&mut self, record: Record) {
-        let held = self.open.push_back(record);
-        debug_assert!(held.is_ok(), "room was made before");
+        let held = self.open.push(record);
+        debug_assert!(held, "room was made before");
     }
 
     /// Gives up waiting for the outcomes of the `n` oldest open calls.
     fn give_up(&mut self, n: usize, status: Status) {
-        let oldest = self.open.iter_mut().take(n);
+        let oldest = self.open.as_mut_slice().iter_mut().take(n);
         for record in oldest.filter(|record| record.status == Status::Open) {
             record.status = status;
         }
     }
 
+    /// The number of the oldest open record, if there is one, else of the next.
+    pub(crate) fn first_open(&self) -> u64 {
+        self.next.wrapping_sub(u64::from(self.open.len()))
+    }
+
     /// The open record of `call`, if it is one that still waits for its outcome.
     pub(crate) fn open_record(&mut self, call: CallId) -> Option<&mut Record> {
-        let waiting = u64::try_from(self.open.len()).ok()?;
-        let place = call.seq()?.checked_sub(self.next.wrapping_sub(waiting))?;
-        let record = self.open.iter_mut().nth(usize::try_from(place).ok()?)?;
+        let place = call.seq()?.checked_sub(self.first_open())?;
+        let record = self.open.as_mut_slice().get_mut(usize::try_from(place).ok()?)?;
         (record.status == Status::Open && record.era == call.era()).then_some(record)
     }
 }

@@ -65,6 +65,7 @@ impl Digest {
     /// assert_ne!(a.mix(b), b.mix(a));
     /// ```
     #[must_use]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub const fn mix(self, other: Self) -> Self {
         Self(avalanche(self.0.rotate_left(23) ^ avalanche(other.0)))
     }

@@ -1,7 +1,5 @@
 //! From a pattern that holds to a finding: which calls, which loop, how sure.
 
-use heapless::Deque;
-
 use crate::Digest;
 use crate::echo::Turn;
 use crate::mask::Mask;
@@ -14,9 +12,9 @@ use crate::window::{Key, Window};
 
 /// The records before the one that is judged: the window, and before it, for a call that is
 /// being announced, those still open.
-pub(crate) struct Evidence<'d, const W: usize, const OPEN: usize> {
+pub(crate) struct Evidence<'d, const W: usize> {
     pub(crate) window: &'d Window<W>,
-    pub(crate) open: Option<&'d Deque<Record, OPEN>>,
+    pub(crate) open: &'d [Record],
 }
 
 /// The finding of the rule at `place` about text, at the turn numbered `number`: so many turns in a
@@ -52,7 +50,7 @@ pub(crate) fn of_text(
     }
 }
 
-impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
+impl<const W: usize> Evidence<'_, W> {
     /// The finding of the rule at `place`, which `hit` at `record`, the one numbered `seq`.
     pub(crate) fn finding(
         &self,
@@ -95,36 +93,55 @@ impl<const W: usize, const OPEN: usize> Evidence<'_, W, OPEN> {
             None => Some(own),
             Some(back) => steps.nth(back).and_then(|age| self.key(rule, age)),
         };
-        // A vetoed call has no result: the same call has one a lap back, or two.
         let known = |place: u32| {
-            let mut laps = (place..shown).step_by(usize::from(hit.period).max(1)).map_while(key);
-            let result = laps.find(|key| !key.vetoed).map_or(Digest::new(0), |key| key.result);
-            key(place).map_or(Digest::new(0), |key| key.args.mix(result))
+            let Some(step) = key(place) else { return Digest::new(0) };
+            // A vetoed call has no result: the same call has one a lap back, or two.
+            let (mut latest, mut back) = (step, place);
+            while latest.vetoed {
+                back = back.saturating_add(period.max(1));
+                let earlier = if back < shown { key(back) } else { None };
+                latest = earlier.unwrap_or_default();
+            }
+            step.args.mix(latest.result)
         };
-        let mut lap = [Digest::new(0); RUNS_MAX];
+        let mut steps_of_lap = [Digest::new(0); RUNS_MAX];
+        let lap = steps_of_lap.get_mut(..usize::from(hit.period)).unwrap_or_default();
         for (step, place) in lap.iter_mut().zip((0..period).rev()) {
             *step = known(place);
         }
-        let lap = lap.get(..usize::from(hit.period)).unwrap_or(&lap);
         let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
         let modes = Digest::new(u64::from_le_bytes(modes));
-        LoopId::new(least_rotation(lap).fold(modes, Digest::mix))
+        let begin = least_rotation(lap);
+        let steps = (0..lap.len()).filter_map(|step| turned(lap, begin, step));
+        LoopId::new(steps.fold(modes, Digest::mix))
     }
 
     /// What `rule` knows the record by that stands `age` records before the one judged.
     fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
-        let open = self.open.map_or(0, Deque::len);
-        if let Some(age) = age.checked_sub(u32::try_from(open).ok()?) {
+        let open = u32::try_from(self.open.len()).ok()?;
+        if let Some(age) = age.checked_sub(open) {
             return self.window.key(rule, age);
         }
-        let record = self.open?.iter().rev().nth(usize::try_from(age).ok()?)?;
+        let record = self.open.iter().nth_back(usize::try_from(age).ok()?)?;
         Some(Key::of(record, rule))
     }
 }
 
-/// The rotation of `lap` that sorts first.
-fn least_rotation(lap: &[Digest]) -> impl Iterator<Item = Digest> {
-    let from = |start: usize| lap.iter().cycle().skip(start).take(lap.len()).copied();
-    let least = (0..lap.len()).min_by(|&a, &b| from(a).cmp(from(b)));
-    from(least.unwrap_or(0))
+/// Where the rotation of `lap` begins that sorts first. O(n²).
+fn least_rotation(lap: &[Digest]) -> usize {
+    let mut least = 0;
+    for begin in 1..lap.len() {
+        let steps = (0..lap.len()).map(|step| [turned(lap, begin, step), turned(lap, least, step)]);
+        let differ = steps.into_iter().find(|[step, least]| step != least);
+        if differ.is_some_and(|[step, least]| step < least) {
+            least = begin;
+        }
+    }
+    least
+}
+
+/// The step numbered `step` of `lap`, if that began at `begin`.
+fn turned(lap: &[Digest], begin: usize, step: usize) -> Option<Digest> {
+    let place = begin.saturating_add(step);
+    lap.get(place.checked_sub(lap.len()).unwrap_or(place)).copied()
 }

@@ -17,14 +17,10 @@ use crate::window::View;
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Settles every record that no open one stands before, and gives each verdict that has a
     /// finding to `each`.
-    pub(crate) fn settle(&mut self, each: &mut impl FnMut(Verdict)) {
-        while let Some(record) = self.open.front().copied() {
-            if record.status == Status::Open {
-                break;
-            }
-            let waiting = u64::try_from(self.open.len()).unwrap_or(0);
-            let seq = self.next.wrapping_sub(waiting);
-            self.open.pop_front();
+    pub(crate) fn settle(&mut self, each: &mut dyn FnMut(Verdict)) {
+        while self.open.oldest().is_some_and(|record| record.status != Status::Open) {
+            let seq = self.first_open();
+            let Some(record) = self.open.pop_oldest() else { break };
             let verdict = self.settle_one(seq, record);
             if verdict.finding.is_some() {
                 self.statistics.count(&verdict);
@@ -49,8 +45,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let view = self.window.compare(&record, self.policy);
         if record.moved || view.progressed(Results::Same) {
             // The record that made progress may be the first of a pattern.
-            let waiting = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-            self.cut_early_rules(waiting.saturating_add(1));
+            self.cut_early_rules(u32::from(self.open.len()).saturating_add(1));
         }
         let verdict = self.judge(Moment::Settled, seq, &record, &view);
         self.window.push(&record);
@@ -189,7 +184,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// nobody knows what they will change, and nothing is blocked.
     pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
         let policy = self.policy;
-        if !self.open.is_empty() {
+        if self.open.oldest().is_some() {
             return None;
         }
         for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
@@ -224,12 +219,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// The records before the one that is judged at this moment.
-    fn evidence(&self, moment: Moment) -> Evidence<'_, W, OPEN> {
-        let (window, open) = (&self.window, &self.open);
-        match moment {
-            Moment::Settled => Evidence { window, open: None },
-            Moment::Announced => Evidence { window, open: Some(open) },
-        }
+    fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
+        let open = match moment {
+            Moment::Settled => &[],
+            Moment::Announced => self.open.as_slice(),
+        };
+        Evidence { window: &self.window, open }
     }
 
     /// Finds out whether an announced call is novel, and judges it by the rules that need no
@@ -247,11 +242,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// The same calls as a call sees them that is being announced: what [`Detector::view_ahead`]
     /// has in `args`.
     fn same_calls_ahead(&self, record: &Record) -> Mask {
-        let same = |open: &Record| open.args == record.args && open.status != Status::Cancelled;
-        let latest = self.open.iter().fold(Mask::NONE, |mask, open| mask.then(same(open)));
-        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        let reach = Mask::newest(u32::from(self.policy.window()));
-        (self.window.same_calls(record).aged(open) | latest) & reach
+        let settled = self.window.same_calls(record);
+        let open = self.open.as_slice().iter();
+        let all = open.fold(settled, |mask, open| mask.then(open.is_same_call(record)));
+        all & Mask::newest(u32::from(self.policy.window()))
     }
 
     /// The past as a call sees it that is being announced: open calls first, then the window.
@@ -262,19 +256,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// The past as it was seen by the open call that `record` is of, before the `later` latest open
     /// calls, itself included.
     pub(crate) fn view_ahead_of(&self, later: u32, record: &Record) -> View {
-        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX).saturating_sub(later);
-        let earlier = (0..open).zip(&self.open).map(|(_, earlier)| earlier);
-        let masks = earlier.fold([Mask::NONE; 4], |masks, open| {
-            let equal = [
-                open.args == record.args && open.status != Status::Cancelled,
-                open.similar == record.similar,
-                open.tool == record.tool,
-                open.novel,
-            ];
-            let mut equal = equal.into_iter();
-            masks.map(|mask| mask.then(equal.next().unwrap_or(false)))
-        });
-        self.window.compare_call(record, self.policy).behind(open, masks)
+        let mut view = self.window.compare_call(record, self.policy);
+        let earlier = u32::from(self.open.len()).saturating_sub(later);
+        for (_, open) in (0..earlier).zip(self.open.as_slice()) {
+            view.add(open, record);
+        }
+        view
     }
 }
 

@@ -103,6 +103,7 @@ mod nearness;
 mod nudge;
 mod policy;
 pub mod presets;
+mod queue;
 mod recent;
 mod record;
 mod rule;

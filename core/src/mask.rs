@@ -8,6 +8,8 @@ use core::ops::{BitAnd, BitOr, Not};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Mask(u64);
 
+// On a machine of 32 bits every one of these takes a dozen instructions or more, and room is
+// dearer than time: there they are called where elsewhere they are inlined.
 impl Mask {
     pub(crate) const NONE: Self = Self(0);
 
@@ -16,6 +18,7 @@ impl Mask {
     }
 
     /// The `n` newest records. All of them from 64 on.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn newest(n: u32) -> Self {
         match u64::MAX.checked_shr(64_u32.saturating_sub(n)) {
             Some(bits) => Self(bits),
@@ -27,16 +30,19 @@ impl Mask {
         self.0 == 0
     }
 
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
     /// Whether the record with `k` others after it is in the mask.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn has(self, k: u32) -> bool {
         self.0.checked_shr(k).unwrap_or(0) & 1 == 1
     }
 
     /// How many of the newest records are in the mask without a gap.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn leading_run(self) -> u32 {
         self.0.trailing_ones()
     }
@@ -44,11 +50,6 @@ impl Mask {
     /// The mask after one more record, which is in it if `newest`.
     pub(crate) fn then(self, newest: bool) -> Self {
         Self(self.0.wrapping_shl(1) | u64::from(newest))
-    }
-
-    /// The mask as seen from `n` records later.
-    pub(crate) fn aged(self, n: u32) -> Self {
-        Self(self.0.checked_shl(n).unwrap_or(0))
     }
 
     /// The mask as it was seen from `n` records earlier.
@@ -63,6 +64,7 @@ impl Mask {
 
     /// The `n`th newest record in the mask, counted from 0. O(n), and at once if none is
     /// missing before it.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn nth(self, n: u32) -> Option<u32> {
         if n < self.leading_run() {
             return Some(n);
@@ -76,6 +78,7 @@ impl Mask {
 
     /// The mask over the records of `selected` alone, as if the others had never been: bit
     /// *k* of the result stands for the *k*th newest of them. O(records selected).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn among(self, selected: Self) -> Self {
         // Nothing lies between the selected ones, so nothing moves. By far the common case.
         if selected.0 & selected.0.wrapping_add(1) == 0 {
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn shifting_out_of_the_word_forgets() {
-        assert_eq!(Mask::newest(64).aged(64), Mask::NONE);
+        assert_eq!(Mask::newest(64).since(64), Mask::NONE);
         assert!(!Mask::newest(64).has(64));
         assert_eq!(Mask::new(1 << 63).then(true).0, 1);
     }

@@ -118,7 +118,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// The latest record that the rule saw, if that is still in the window.
     fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<Latest> {
         let later = track.seen().nth(0)?;
-        let open = u32::try_from(self.open.len()).ok()?;
+        let open = u32::from(self.open.len());
         let seen = track.seen().since(later.saturating_add(1));
         let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
         // How many records of the window stand before it.
@@ -129,7 +129,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         };
         let tool = match place {
             Place::Window { age } => self.window.tool(age)?,
-            Place::Open { later } => self.open.iter().nth_back(usize::try_from(later).ok()?)?.tool,
+            Place::Open { later } => self.open.latest(later)?.tool,
         };
         Some(Latest { tool, place, seen: seen & Mask::newest(left) })
     }
@@ -147,7 +147,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
                 (record, self.window.compare_from(age, &record, self.policy))
             }
             Place::Open { later } => {
-                let record = *self.open.iter().nth_back(usize::try_from(later).ok()?)?;
+                let record = *self.open.latest(later)?;
                 (record, self.view_ahead_of(later.saturating_add(1), &record))
             }
         };

@@ -365,6 +365,9 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// What takes the place of a record where there is none.
+    pub(crate) const NONE: Self = Self::open(&Call::new(Tool::new(0), Digest::new(0)), 0);
+
     pub(crate) const fn open(call: &Call, in_step: u8) -> Self {
         Self {
             args: call.args,
@@ -382,6 +385,11 @@ impl Record {
             era: 0,
             score: Score::NONE,
         }
+    }
+
+    /// Whether this is a call with the arguments of `other` that may have been run.
+    pub(crate) fn is_same_call(&self, other: &Self) -> bool {
+        self.args == other.args && self.status != Status::Cancelled
     }
 
     /// Whether this is a novel call of a writing tool that worked.

@@ -173,15 +173,15 @@ impl Pattern {
     pub(crate) fn patient(self, patience: i16) -> Self {
         // Not `clamp`, which panics where there is nothing between: no compiler sees that a policy
         // was checked.
-        let counted = |least: u16| least.saturating_add_signed(patience).min(self.most()).max(2);
-        let short = |least: u8| u8::try_from(counted(least.into())).unwrap_or(u8::MAX);
+        let counted = self.least().saturating_add_signed(patience).min(self.most()).max(2);
+        let short = u8::try_from(counted).unwrap_or(u8::MAX);
         match self {
-            Self::Streak { times } => Self::Streak { times: counted(times) },
-            Self::Recurrence { times, within, novel } => {
-                Self::Recurrence { times: short(times), within, novel }
+            Self::Streak { .. } => Self::Streak { times: counted },
+            Self::Recurrence { within, novel, .. } => {
+                Self::Recurrence { times: short, within, novel }
             }
-            Self::Cycle { period_min, period_max, laps } => {
-                Self::Cycle { period_min, period_max, laps: short(laps) }
+            Self::Cycle { period_min, period_max, .. } => {
+                Self::Cycle { period_min, period_max, laps: short }
             }
         }
     }

@@ -316,18 +316,20 @@ impl Past<'_> {
             *run = if matches.has(behind) { run.saturating_add(1) } else { 0 };
         }
         let runs = &*runs;
-        let periods = runs.iter().zip(1_u8..).skip_while(|&(_, period)| period < period_min);
-        periods
-            .filter(|&(&run, period)| {
-                let tail = u16::from(period).saturating_mul(u16::from(laps));
-                run >= tail.saturating_sub(u16::from(period)) && is_primitive(runs, period, tail)
-            })
-            .map(|(&run, period)| {
-                let done = run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1);
-                let length = u32::from(run).saturating_add(u32::from(period));
-                self.stretch(Kind::Cycle, period, [done, u16::from(laps)], length)
-            })
-            .next()
+        for (&run, period) in runs.iter().zip(1_u8..) {
+            let (length, laps) = (u16::from(period), u16::from(laps));
+            let tail = length.saturating_mul(laps);
+            if period < period_min
+                || run < tail.saturating_sub(length)
+                || !is_primitive(runs, period, tail)
+            {
+                continue;
+            }
+            let done = run.checked_div(length).unwrap_or(0).saturating_add(1);
+            let length = u32::from(run).saturating_add(u32::from(period));
+            return Some(self.stretch(Kind::Cycle, period, [done, laps], length));
+        }
+        None
     }
 
     /// The hit made of the `length` latest records that the rule saw, this one included; `counts`

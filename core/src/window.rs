@@ -230,6 +230,7 @@ impl<const W: usize> Window<W> {
     }
 
     /// Turns a set of slots into a mask of ages.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn ages(&self, slots: u64) -> Mask {
         let (newest, width) = (u32::from(self.newest), u32::from(width::<W>()));
         let older = slots.wrapping_shr(newest);
@@ -286,7 +287,7 @@ fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 
 }
 
 /// What a rule knows a record by, for the id of its loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Key {
     pub(crate) args: Digest,
     pub(crate) result: Digest,
@@ -383,17 +384,12 @@ impl View {
         }
     }
 
-    /// The view with `open` calls between the window and the record: `masks` says which of
-    /// those are equal by arguments, by likeness and by tool, and which are novel.
-    pub(crate) fn behind(self, open: u32, masks: [Mask; 4]) -> Self {
-        let [args, similar, tool, novel] = masks;
-        Self {
-            args: (self.args.aged(open) | args) & self.reach,
-            similar: (self.similar.aged(open) | similar) & self.reach,
-            tool: (self.tool.aged(open) | tool) & self.reach,
-            novel: (self.novel.aged(open) | novel) & self.reach,
-            ..self
-        }
+    /// Puts the open call `newer` between the record and all that it saw.
+    pub(crate) fn add(&mut self, newer: &Record, record: &Record) {
+        self.args = self.args.then(newer.is_same_call(record)) & self.reach;
+        self.similar = self.similar.then(newer.similar == record.similar) & self.reach;
+        self.tool = self.tool.then(newer.tool == record.tool) & self.reach;
+        self.novel = self.novel.then(newer.novel) & self.reach;
     }
 
     /// The view as it was `n` records earlier, as far as they are still known; whether the record was
