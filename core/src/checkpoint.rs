@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::Digest;
 use crate::detector::{Detector, MESSAGES_MAX, TextRow};
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
-use crate::judge::runs_by_rule;
+use crate::judge::RunsLeft;
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
 use crate::policy::{Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX};
@@ -280,10 +280,12 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     let calls = u16::try_from(detector.next).unwrap_or(u16::MAX);
     let mut counts = counts.iter();
     let mut tracks = tracks.iter();
+    let mut all = [0; RUNS_MAX];
+    let mut rest = RunsLeft(&mut all);
     for (place, rule) in detector.policy.rules().iter().enumerate() {
         let (seen, streak) = tracks.next()?;
         let held = held_by(rule, detector);
-        let runs = runs_by_rule(&mut detector.runs, detector.policy.rules()).nth(place)?;
+        let runs = rest.next_of(rule);
         for run in &mut *runs {
             *run = (*counts.next()?).min(calls);
         }
@@ -291,6 +293,7 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
         let track = Track::restored(*seen & held, (*streak).min(calls), running);
         detector.tracks.set(place, track);
     }
+    detector.runs = all;
     (tracks.next().is_none() && counts.next().is_none()).then_some(())
 }
 

@@ -61,11 +61,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let rules = self.policy.rules();
         let judged = self.policy.selection().settled();
         let mut fallen = self.tracks.pass(rules.len(), judged, seen);
-        let mut runs = runs_by_rule(&mut self.runs, rules);
+        let (mut rules, mut rest) = (rules.iter(), RunsLeft(&mut self.runs));
         while fallen != 0 {
-            if let Some(runs) = runs.next()
-                && fallen & 1 == 1
-            {
+            let Some(rule) = rules.next() else { break };
+            let runs = rest.next_of(rule);
+            if fallen & 1 == 1 {
                 runs.fill(0);
             }
             fallen >>= 1;
@@ -86,9 +86,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Tells the rules that are judged before an answer is known to forget all but the `keep`
     /// newest records, since there was progress.
     pub(crate) fn cut_early_rules(&mut self, keep: u32) {
-        let rules = self.policy.rules();
-        let runs = runs_by_rule(&mut self.runs, rules);
-        for ((place, rule), runs) in rules.iter().enumerate().zip(runs) {
+        let mut rest = RunsLeft(&mut self.runs);
+        for (place, rule) in self.policy.rules().iter().enumerate() {
+            let runs = rest.next_of(rule);
             if rule.is_judged_early() && rule.progress == Progress::Respect {
                 let mut track = self.tracks.at(place);
                 track.cut(runs, keep);
@@ -109,9 +109,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let policy = self.policy;
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
         let mut found = None;
-        let rules = (0_u8..).zip(policy.rules());
-        let runs = runs_by_rule(&mut self.runs, policy.rules());
-        for ((place, rule), runs) in rules.zip(runs) {
+        let mut rest = RunsLeft(&mut self.runs);
+        for (place, rule) in (0_u8..).zip(policy.rules()) {
+            let runs = rest.next_of(rule);
             if rule.is_judged_early() != (moment == Moment::Announced) {
                 continue;
             }
@@ -211,10 +211,14 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let raised = self.feedback.raised_by(RuleIndex::Call(place), attempt.tool);
         let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
         let place = usize::from(place);
-        let rule = self.policy.rules().get(place)?;
-        let mut track = self.tracks.at(place);
         let mut runs = self.runs;
-        let own = runs_by_rule(&mut runs, self.policy.rules()).nth(place)?;
+        let (mut rest, mut rules) = (RunsLeft(&mut runs), self.policy.rules().iter());
+        for earlier in rules.by_ref().take(place) {
+            rest.next_of(earlier);
+        }
+        let rule = rules.next()?;
+        let own = rest.next_of(rule);
+        let mut track = self.tracks.at(place);
         track.observe(own, rule, patience.saturating_add(raised.into()), attempt, view)
     }
 
@@ -286,16 +290,16 @@ pub(crate) enum Moment {
     Settled,
 }
 
-/// Each rule's own part of the run counters, in the order of the rules.
-pub(crate) fn runs_by_rule<'r>(
-    runs: &'r mut [u16],
-    rules: &[Rule<'_>],
-) -> impl Iterator<Item = &'r mut [u16]> {
-    let mut rest = runs;
-    rules.iter().map(move |rule| {
-        let count = usize::from(rule.pattern.runs()).min(rest.len());
-        let (own, others) = take(&mut rest).split_at_mut_checked(count).unwrap_or_default();
-        rest = others;
+/// The run counters of the rules that have not had theirs, in the order of the rules.
+pub(crate) struct RunsLeft<'r>(pub(crate) &'r mut [u16]);
+
+impl<'r> RunsLeft<'r> {
+    /// Those of `rule`, which is the next.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn next_of(&mut self, rule: &Rule<'_>) -> &'r mut [u16] {
+        let count = usize::from(rule.pattern.runs());
+        let (own, others) = take(&mut self.0).split_at_mut_checked(count).unwrap_or_default();
+        self.0 = others;
         own
-    })
+    }
 }
