@@ -117,6 +117,7 @@ impl<const W: usize> Evidence<'_, W> {
     }
 
     /// What `rule` knows the record by that stands `age` records before the one judged.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
         let open = u32::try_from(self.open.len()).ok()?;
         if let Some(age) = age.checked_sub(open) {

@@ -78,6 +78,7 @@ impl Statistics {
         self.checks = self.checks.saturating_add(1);
     }
 
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn count(&mut self, verdict: &Verdict) {
         let Some(finding) = verdict.finding else { return };
         if let Some(count) = self.actions.get_mut(usize::from(verdict.action.strength())) {

@@ -36,6 +36,7 @@ impl Tracks {
         Self { seen: [Mask::NONE; RULES_MAX], streaks: [0; RULES_MAX], running: 0 };
 
     /// What the rule at `place` remembers.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn at(&self, place: usize) -> Track {
         let seen = self.seen.get(place).copied().unwrap_or(Mask::NONE);
         let streak = self.streaks.get(place).copied().unwrap_or(0);
@@ -160,7 +161,8 @@ impl Track {
     /// Takes in one record and says whether the rule's pattern holds with it, if it asks for
     /// `patience` more repetitions. O(1), and O(longest period) for a cycle; a record that
     /// matches nothing is told at once.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline)]
     pub(crate) fn observe(
         &mut self,
         runs: &mut [u16],

@@ -254,6 +254,7 @@ impl Verdict {
 
     /// The verdict that asks for more; of two that ask for the same, the fresh one, or the one
     /// with a finding, or else `self`.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub fn or_stronger(self, other: Self) -> Self {
         let rank = |verdict: &Self| (verdict.action, verdict.fresh, verdict.finding.is_some());
         if rank(&other) > rank(&self) { other } else { self }

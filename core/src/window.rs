@@ -14,7 +14,8 @@ pub(crate) struct Window<const W: usize> {
     result: [Digest; W],
     similar: [u32; W],
     near: [u32; W],
-    tool: [Tool; W],
+    /// The ids of the tools.
+    tool: [u32; W],
     /// Of each record the tag, with what is only asked of a record that is looked at again.
     marks: [Marks; W],
     answered: Mask,
@@ -42,7 +43,7 @@ impl<const W: usize> Window<W> {
             result: [Digest::new(0); W],
             similar: [0; W],
             near: [0; W],
-            tool: [Tool::new(0); W],
+            tool: [0; W],
             marks: [Marks::NONE; W],
             answered: Mask::NONE,
             vetoed: Mask::NONE,
@@ -83,7 +84,7 @@ impl<const W: usize> Window<W> {
         set(&mut self.result, slot, record.result);
         set(&mut self.similar, slot, record.similar);
         set(&mut self.near, slot, record.near);
-        set(&mut self.tool, slot, record.tool);
+        set(&mut self.tool, slot, record.tool.id());
         set(&mut self.marks, slot, Marks::of(record));
         let all = Mask::newest(u32::from(width));
         let now = [
@@ -129,7 +130,7 @@ impl<const W: usize> Window<W> {
             result: *self.result.get(slot)?,
             similar: *self.similar.get(slot)?,
             near: *self.near.get(slot)?,
-            tool: *self.tool.get(slot)?,
+            tool: Tool::new(*self.tool.get(slot)?),
             tag: marks.tag(),
             status,
             failed: marks.has(Marks::FAILED),
@@ -144,10 +145,11 @@ impl<const W: usize> Window<W> {
 
     /// Whom the call was for that stands `age` records back.
     pub(crate) fn tool(&self, age: u32) -> Option<Tool> {
-        self.tool.get(self.slot(age)?).copied()
+        self.tool.get(self.slot(age)?).copied().map(Tool::new)
     }
 
     /// Where the record `age` records back stands, if there is one.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn slot(&self, age: u32) -> Option<usize> {
         if age >= self.len() {
             return None;
@@ -176,7 +178,7 @@ impl<const W: usize> Window<W> {
         View {
             args: self.same_calls(record) & reach,
             similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
-            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool)) & reach,
+            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool.id())) & reach,
             novel: self.novel & reach,
             reach,
             ..View::default()
@@ -224,7 +226,7 @@ impl<const W: usize> Window<W> {
             result: *self.result.get(slot)?,
             similar: *self.similar.get(slot)?,
             near: *self.near.get(slot)?,
-            tool: *self.tool.get(slot)?,
+            tool: Tool::new(*self.tool.get(slot)?),
         };
         Some(digests.key(rule, vetoed))
     }
@@ -281,6 +283,7 @@ impl Marks {
 const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
 
 /// The slots of `column` that hold `value`.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
     let bits = (0_u32..64).zip(column).map(|(slot, held)| u64::from(*held == value) << slot);
     bits.fold(0, |mask, bit| mask | bit)
