@@ -106,7 +106,8 @@ impl<const BLOCK: usize> Default for Stream<BLOCK> {
 }
 
 impl<const BLOCK: usize> Stream<BLOCK> {
-    #[inline]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline)]
     fn add(&mut self, mut piece: &[u8]) {
         loop {
             let room = self.block.get_mut(self.length..).unwrap_or_default();
