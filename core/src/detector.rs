@@ -43,7 +43,7 @@ pub struct Announced {
 
 /// Watches the calls of one worker by the rules of a policy.
 ///
-/// A plain value beside a borrowed policy: `size_of` is all its memory, about 1.6 KiB for a
+/// A plain value beside a borrowed policy: `size_of` is all its memory, 1.6 KB for a
 /// window of 20. It holds the last `W` records, 1 to 64; `W` must be at least the policy's
 /// window. At most `OPEN` calls wait for their outcomes, 1 at least. A record takes O(W) time when it
 /// is announced and when it settles; an event may settle all that wait.

@@ -53,6 +53,37 @@
 //! [`presets`] has policies for most needs; a [`Policy`] of your own is a list of [`Rule`]s,
 //! checked when it is made.
 //!
+//! # On a microcontroller
+//!
+//! A detector is one value without a pointer to itself: it may sit in a `static` or on the stack,
+//! and `size_of` is all the memory that it takes.
+//!
+//! **The window.** Take the preset's, which is 20 for [`presets::BALANCED`]: a shorter one does not
+//! hold the longer cycles and recurrences, and [`Detector::new`] refuses it. For less memory write
+//! a policy whose rules fit into a window of 8. A longer window finds nothing more by itself: a rule
+//! sees as far back as it says.
+//!
+//! **Memory.** With pointers of 64 bits: 700 bytes, 29 for each record of the window, and 40 for each
+//! call that may be open. A planner that waits for each answer needs one open call, and
+//! `Detector<'_, 20, 1>` is 1,320 bytes where `Detector<'_, 20>` is 1,600. `cargo xtask footprint` has the
+//! sizes on the processor itself, and of the code.
+//!
+//! **Without a clock.** Nothing here asks for the time. Calls are counted, and a call that is announced
+//! without a step begins one: whatever is still open is then given up. Where several calls are issued
+//! together give them one [step](Call::step), which may be any number that changes.
+//!
+//! **Across a reset.** `Detector::save` (feature `postcard`) writes a checkpoint of at most
+//! `CHECKPOINT_MAX` bytes, with a version and a sum over it; `restore` refuses what was cut short or
+//! damaged, and a policy with other rules. Keep two pages and write them in turns, so that one is
+//! whole whenever the power fails. Save as often as the memory bears: the calls since are lost with
+//! a reset, and a robot whose loop ends in a brownout each time is found only if they are not.
+//!
+//! **Outcomes from sensors.** A digest is equal or it is not: round a reading to what matters before
+//! it is hashed, and leave out what always changes. A reading that moves towards the goal is
+//! progress by itself where the same call reads it; where other calls do, say
+//! [`Detector::progress`], or give the distance that is left as a [score](Outcome::score). A command that only
+//! says "done" is [silent](Outcome::silent): it proves nothing between different commands.
+//!
 //! # What this crate does not do
 //!
 //! It makes no digests of JSON or text (adapters do), knows no transcript format, runs and
