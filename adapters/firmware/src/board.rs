@@ -1,0 +1,66 @@
+//! The board: how it begins, how it is heard, and how it ends.
+
+use core::panic::PanicInfo;
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use cortex_m::peripheral::SCB;
+use cortex_m_rt::{ExceptionFrame, entry, exception};
+// Linked for its logger.
+use defmt_semihosting as _;
+use semihosting::process::ExitCode;
+use unstuck_firmware::{Ended, Entry, FLASH_SIZE, Level, run};
+
+/// Where the memory is that plays the part of flash: behind what `memory.x` gives to the program.
+const FLASH: usize = 0x2000_E000;
+
+/// How long the robot has been on, in milliseconds, as of the latest entry of its log.
+static NOW: AtomicU32 = AtomicU32::new(0);
+
+defmt::timestamp!("{=u32:ms}", NOW.load(Ordering::Relaxed));
+
+#[entry]
+fn main() -> ! {
+    #[expect(
+        unsafe_code,
+        reason = "memory that the linker gives to nobody, and taken once a start"
+    )]
+    let flash = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(FLASH) };
+    match run(flash, &mut log) {
+        Ok(Ended::Reset) => SCB::sys_reset(),
+        Ok(Ended::Home(statistics)) => {
+            defmt::debug!("{}", statistics);
+            ExitCode::SUCCESS.exit_process()
+        }
+        Err(error) => {
+            defmt::error!("{}", error);
+            ExitCode::FAILURE.exit_process()
+        }
+    }
+}
+
+/// Sends `entry` to the host, which has its words.
+fn log(entry: Entry<'_>) {
+    NOW.store(entry.at, Ordering::Relaxed);
+    let event = entry.event;
+    match event.level() {
+        Level::Debug => defmt::debug!("{}", event),
+        Level::Info => defmt::info!("{}", event),
+        Level::Warn => defmt::warn!("{}", event),
+        Level::Error => defmt::error!("{}", event),
+    }
+}
+
+/// A panic is logged, and the run has failed.
+#[panic_handler]
+fn panicked(info: &PanicInfo<'_>) -> ! {
+    defmt::error!("{}", defmt::Display2Format(info));
+    ExitCode::FAILURE.exit_process()
+}
+
+/// So has one that reached for memory that is not there.
+#[expect(unsafe_code, reason = "the attribute asks for it; nothing here is unsafe")]
+#[exception]
+unsafe fn HardFault(_: &ExceptionFrame) -> ! {
+    ExitCode::FAILURE.exit_process()
+}

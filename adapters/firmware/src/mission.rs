@@ -1,0 +1,233 @@
+//! The robot's agent loop: from switching on to being home, over resets.
+
+use core::fmt::Write as _;
+
+use unstuck_core::{Action, Announced, Finding, PolicyError, Statistics, Verdict};
+
+use crate::event::{Entry, Event};
+use crate::flash::{FLASH_SIZE, Flash, FlashError, PAGE};
+use crate::planner::{Ask, Mishap, Place, Scene};
+use crate::store::{RECORD_MAX, Store, StoreError};
+use crate::text::Text;
+use crate::watch::Watch;
+use crate::world::World;
+
+/// The longest message to the planner, in bytes.
+pub const NUDGE_MAX: usize = 320;
+
+/// How a run of the robot ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Ended {
+    /// All orders are done with; so much was seen and said.
+    Home(Statistics),
+    /// The processor is to be reset, for whatever reason.
+    Reset,
+}
+
+/// Runs the robot from being switched on, with `flash` as it is, and tells `log` of everything.
+///
+/// ```
+/// use unstuck_firmware::{Ended, FLASH_SIZE, run};
+///
+/// let mut flash = [0; FLASH_SIZE];
+/// let mut starts = 1;
+/// while let Ended::Reset = run(&mut flash, &mut |entry| println!("{entry}"))? {
+///     starts += 1;
+/// }
+/// assert_eq!(starts, 3, "one reset, and one loss of power");
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
+///
+/// # Errors
+///
+/// That of a policy that the engine has too short a window for.
+pub fn run(
+    flash: &mut [u8; FLASH_SIZE],
+    log: &mut dyn FnMut(Entry<'_>),
+) -> Result<Ended, PolicyError<'static>> {
+    let mut robot = Robot::boot(Store::over(Flash::over(flash)), log)?;
+    while let Some(scene) = robot.place.scene() {
+        if let Err(Interrupted) = robot.play(scene) {
+            robot.log(Event::Reset);
+            return Ok(Ended::Reset);
+        }
+    }
+    robot.log(Event::Home);
+    Ok(Ended::Home(*robot.watch.statistics()))
+}
+
+/// The robot goes no further.
+struct Interrupted;
+
+/// What became of one call.
+enum Turn {
+    /// The scene goes on.
+    GoesOn,
+    /// The watch ended it.
+    Stopped,
+    /// The planner asked for nothing more.
+    Done,
+}
+
+struct Robot<'r> {
+    place: Place,
+    watch: Watch,
+    world: World,
+    store: Store<'r>,
+    log: &'r mut dyn FnMut(Entry<'_>),
+}
+
+impl<'r> Robot<'r> {
+    /// Goes on from the newest save that can be gone on from, or begins.
+    fn boot(
+        store: Store<'r>,
+        log: &'r mut dyn FnMut(Entry<'_>),
+    ) -> Result<Self, PolicyError<'static>> {
+        let mut say = |event: Event<'_>| log(Entry { at: 0, event });
+        let found = store.newest().find_map(|record| {
+            let slot = record.slot.name();
+            match Watch::restore(record.bytes) {
+                Ok((place, watch)) => Some((place, watch, record.number, slot)),
+                Err(error) => {
+                    say(Event::Unusable { slot, why: rendered::<160>(&error).as_str() });
+                    None
+                }
+            }
+        });
+        let (mut place, watch) = match found {
+            Some((place, watch, number, slot)) => {
+                let boot = place.boot.saturating_add(1);
+                let whole = store.newest().count();
+                say(Event::WentOn { boot, number, slot, whole });
+                (place, watch)
+            }
+            None => {
+                say(Event::Began);
+                (Place::default(), Watch::new()?)
+            }
+        };
+        place.boot = place.boot.saturating_add(1);
+        let mut world = World::new();
+        if let Some(scene) = place.scene() {
+            world.suffer(scene.fault);
+        }
+        Ok(Self { place, watch, world, store, log })
+    }
+
+    /// Plays `scene` to its end.
+    fn play(&mut self, scene: &Scene) -> Result<(), Interrupted> {
+        if self.place.calls == 0 {
+            self.watch.order(scene.order);
+            self.world.suffer(scene.fault);
+            self.log(Event::Ordered(scene.order));
+        }
+        loop {
+            let turn = self.turn(scene);
+            let calls = self.place.calls;
+            match turn {
+                Turn::GoesOn => {
+                    if self.watch.has_something_to_lose() {
+                        self.save(scene)?;
+                    }
+                    if scene.mishap == (Mishap::Reset { boot: self.place.boot, calls }) {
+                        return Err(Interrupted);
+                    }
+                    continue;
+                }
+                Turn::Stopped => self.log(Event::Stopped { calls }),
+                Turn::Done => self.log(Event::Over { calls }),
+            }
+            self.place.leave();
+            return self.save(scene);
+        }
+    }
+
+    /// Lets the planner ask for one call, and runs it if it may.
+    fn turn(&mut self, scene: &Scene) -> Turn {
+        let Some(ask) = self.place.next(scene) else { return Turn::Done };
+        let announced = self.watch.announce(ask);
+        let after = if announced.verdict.action >= Action::Block {
+            self.refuse(ask, &announced)
+        } else {
+            self.make(ask, &announced)
+        };
+        let verdict = announced.verdict.or_stronger(after);
+        if let Some(finding) = verdict.finding {
+            self.tell(ask, verdict, &finding);
+        }
+        self.place.advance(scene, verdict.action);
+        if verdict.action >= Action::StartOver { Turn::Stopped } else { Turn::GoesOn }
+    }
+
+    /// The call runs.
+    fn make(&mut self, ask: Ask, announced: &Announced) -> Verdict {
+        let answer = self.world.run(ask.tool, ask.args);
+        let number = announced.id.seq().unwrap_or_default();
+        let result = answer.text.as_str();
+        self.log(match answer.failed {
+            true => Event::Failed { number, ask, result },
+            false => Event::Made { number, ask, result },
+        });
+        self.watch.outcome(announced.id, ask, &answer)
+    }
+
+    /// The call does not run: the loop that it belongs to is blocked.
+    fn refuse(&mut self, ask: Ask, announced: &Announced) -> Verdict {
+        let number = announced.id.seq().unwrap_or_default();
+        self.log(Event::Refused { number, ask });
+        self.watch.refused(announced.id)
+    }
+
+    /// Tells the planner, and whoever reads the log, what was found; once a rung, and at each call
+    /// that is refused.
+    fn tell(&mut self, ask: Ask, verdict: Verdict, finding: &Finding) {
+        let action = verdict.action;
+        if verdict.fresh || action >= Action::Block {
+            let rule = self.watch.rule_name(finding);
+            self.log(Event::Found { action, rule, finding });
+            let nudge = rendered::<NUDGE_MAX>(&finding.nudge(action, ask.tool));
+            self.log(Event::Told(nudge.as_str()));
+        }
+    }
+
+    /// Saves all that is known. A save that fails for another reason than the power is only logged:
+    /// a robot that cannot save can still work.
+    fn save(&mut self, scene: &Scene) -> Result<(), Interrupted> {
+        let mut buffer = [0; RECORD_MAX];
+        let Ok(record) = self.watch.save(&self.place, &mut buffer) else {
+            self.log(Event::NotSaved("it is longer than a slot of flash"));
+            return Ok(());
+        };
+        let Place { boot, calls, .. } = self.place;
+        if scene.mishap == (Mishap::PowerCut { boot, calls }) {
+            // One page is erased, and half of the record written.
+            self.store.flash().lose_power_after(PAGE + record.len() / 2);
+        }
+        match self.store.save(record) {
+            Ok((number, slot)) => {
+                let (slot, bytes) = (slot.name(), record.len());
+                self.log(Event::Saved { number, slot, bytes });
+                Ok(())
+            }
+            Err(error) => {
+                self.log(Event::NotSaved(rendered::<80>(&error).as_str()));
+                match error {
+                    StoreError::Flash(FlashError::PowerLost) => Err(Interrupted),
+                    StoreError::Flash(FlashError::Beyond) | StoreError::TooLong(_) => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn log(&mut self, event: Event<'_>) {
+        (self.log)(Entry { at: self.world.now(), event });
+    }
+}
+
+/// What `shown` looks like, in a buffer of fixed length.
+fn rendered<const N: usize>(shown: &dyn core::fmt::Display) -> Text<N> {
+    let mut text = Text::new();
+    // The text cuts what is too long, and so writing never fails.
+    let _ = write!(text, "{shown}");
+    text
+}

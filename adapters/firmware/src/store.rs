@@ -1,0 +1,272 @@
+//! Two slots of flash, of which one always holds what was saved last.
+
+use core::fmt;
+
+use unstuck_core::Digest;
+
+use crate::flash::{FLASH_SIZE, Flash, FlashError, PAGE};
+
+/// How many bytes each of the two slots takes.
+const SLOT: usize = FLASH_SIZE / 2;
+
+/// What stands at the start of a slot: a number, a length, and a sum over both and the record.
+const HEAD: usize = size_of::<u32>() + size_of::<u32>() + size_of::<u64>();
+
+/// The longest record, in bytes.
+pub const RECORD_MAX: usize = SLOT - HEAD;
+
+/// One of the two places for a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The first half of the flash.
+    A,
+    /// The second half.
+    B,
+}
+
+impl Slot {
+    /// Its one spelling.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+
+    const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+
+    /// Where it begins.
+    const fn place(self) -> usize {
+        match self {
+            Self::A => 0,
+            Self::B => SLOT,
+        }
+    }
+}
+
+/// A record that was found whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'f> {
+    /// Which of all that were ever saved it is, counted from 1.
+    pub number: u32,
+    /// Where it is.
+    pub slot: Slot,
+    /// What was saved.
+    pub bytes: &'f [u8],
+}
+
+/// Why a record was not saved. What was saved before is there as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreError {
+    /// The record has so many bytes, and so does not fit into a slot.
+    TooLong(usize),
+    /// The flash failed.
+    Flash(FlashError),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong(length) => {
+                write!(f, "the record has {length} bytes; a slot has room for {RECORD_MAX}")
+            }
+            Self::Flash(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for StoreError {}
+
+impl From<FlashError> for StoreError {
+    fn from(error: FlashError) -> Self {
+        Self::Flash(error)
+    }
+}
+
+/// Records in flash, the newest of which outlasts a loss of power at any moment.
+///
+/// A record goes into the slot that does not hold the newest one, and its head is written last. So
+/// whenever the power goes, one of the two is whole: the new one, or the one before.
+///
+/// ```
+/// use unstuck_firmware::{FLASH_SIZE, Flash, Store, StoreError};
+///
+/// let mut memory = [0; FLASH_SIZE];
+/// let mut store = Store::over(Flash::over(&mut memory));
+/// store.save(b"at the dock")?;
+/// store.flash().lose_power_after(2000);
+/// assert!(store.save(b"in the hall").is_err());
+///
+/// let store = Store::over(Flash::over(&mut memory));
+/// let found = store.newest().next().expect("one of the two is whole");
+/// assert_eq!(found.bytes, b"at the dock");
+/// # Ok::<(), StoreError>(())
+/// ```
+#[derive(Debug)]
+pub struct Store<'m> {
+    flash: Flash<'m>,
+}
+
+impl<'m> Store<'m> {
+    /// The records in `flash`, whatever it holds.
+    pub const fn over(flash: Flash<'m>) -> Self {
+        Self { flash }
+    }
+
+    /// The flash beneath.
+    pub const fn flash(&mut self) -> &mut Flash<'m> {
+        &mut self.flash
+    }
+
+    /// The records that are whole, the newest first: two at most, and none at the very first start.
+    pub fn newest(&self) -> impl Iterator<Item = Record<'_>> {
+        let (a, b) = (self.record(Slot::A), self.record(Slot::B));
+        let number = |record: Option<Record<'_>>| record.map(|record| record.number);
+        let newer = if number(a) >= number(b) { [a, b] } else { [b, a] };
+        newer.into_iter().flatten()
+    }
+
+    /// Saves `bytes` in the place of the older record; returns where they are now.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::TooLong`] from [`RECORD_MAX`] on, and what the flash says. The newest record so
+    /// far is then still there.
+    pub fn save(&mut self, bytes: &[u8]) -> Result<(u32, Slot), StoreError> {
+        if bytes.len() > RECORD_MAX {
+            return Err(StoreError::TooLong(bytes.len()));
+        }
+        let newest = self.newest().next().map(|record| (record.number, record.slot));
+        let (number, slot) = newest.map_or((1, Slot::A), |(number, slot)| {
+            // A page wears out some forty thousand times sooner.
+            (number.wrapping_add(1), slot.other())
+        });
+        let first = slot.place() / PAGE;
+        for page in 0..(HEAD + bytes.len()).div_ceil(PAGE) {
+            self.flash.erase(first + page)?;
+        }
+        self.flash.program(slot.place() + HEAD, bytes)?;
+        self.flash.program(slot.place(), &head(number, bytes))?;
+        Ok((number, slot))
+    }
+
+    /// What `slot` holds, if it is whole.
+    fn record(&self, slot: Slot) -> Option<Record<'_>> {
+        let cells = self.flash.bytes().get(slot.place()..)?.get(..SLOT)?;
+        let (found, rest) = cells.split_first_chunk::<HEAD>()?;
+        let (number, length) = found.split_first_chunk()?;
+        let number = u32::from_le_bytes(*number);
+        let length = u32::from_le_bytes(*length.first_chunk()?);
+        let bytes = rest.get(..usize::try_from(length).ok()?)?;
+        (head(number, bytes) == *found).then_some(Record { number, slot, bytes })
+    }
+}
+
+/// The head of the record with this number.
+fn head(number: u32, bytes: &[u8]) -> [u8; HEAD] {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    let counts = (u64::from(number) << 32) | u64::from(length);
+    let sum = Digest::of(bytes).mix(Digest::new(counts)).bits().to_le_bytes();
+    let parts = [number.to_le_bytes(), length.to_le_bytes()];
+    let mut head = [0; HEAD];
+    let written = parts.as_flattened().iter().chain(&sum);
+    head.iter_mut().zip(written).for_each(|(place, byte)| *place = *byte);
+    head
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    use proptest::collection::vec as list;
+    use proptest::prelude::*;
+
+    use super::{RECORD_MAX, Store, StoreError};
+    use crate::flash::{FLASH_SIZE, Flash, FlashError};
+
+    /// The newest record in `memory`.
+    fn newest(memory: &mut [u8; FLASH_SIZE]) -> Option<Vec<u8>> {
+        let store = Store::over(Flash::over(memory));
+        store.newest().next().map(|record| record.bytes.to_vec())
+    }
+
+    /// Saves `bytes` in `memory`, with so much power.
+    fn save(memory: &mut [u8; FLASH_SIZE], bytes: &[u8], power: usize) -> Result<(), StoreError> {
+        let mut store = Store::over(Flash::over(memory));
+        store.flash().lose_power_after(power);
+        store.save(bytes).map(|_| ())
+    }
+
+    #[test]
+    fn whatever_byte_the_power_goes_at_the_old_or_the_new_record_is_there() {
+        let (old, new) = ([0xA5; 1500], [0xFF; 1100]);
+        let mut before = [0; FLASH_SIZE];
+        for record in [&[1; 30], old.as_slice()] {
+            assert_eq!(save(&mut before, record, usize::MAX), Ok(()));
+        }
+        // Two pages are erased, and the record with its head is programmed.
+        let enough = 2 * 1024 + 16 + new.len();
+        for power in 0..=enough {
+            let mut memory = before;
+            let saved = save(&mut memory, &new, power);
+            // The last byte of a head may be one that erasing has already made.
+            let found = newest(&mut memory).expect("one of the two");
+            match saved {
+                Ok(()) => assert_eq!((power, found.as_slice()), (enough, new.as_slice())),
+                Err(error) => {
+                    assert_eq!(error, StoreError::Flash(FlashError::PowerLost));
+                    assert!(found == old || found == new, "after {power} bytes");
+                }
+            }
+            assert_eq!(save(&mut memory, b"more", usize::MAX), Ok(()));
+            assert_eq!(newest(&mut memory).as_deref(), Some(b"more".as_slice()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn after_any_losses_of_power_one_of_the_last_two_is_there(
+            saves in list((list(any::<u8>(), 0..1200), 0_usize..4000), 1..8),
+        ) {
+            let mut memory = Box::new([0; FLASH_SIZE]);
+            let mut sure: Option<Vec<u8>> = None;
+            for (bytes, power) in saves {
+                let saved = save(&mut memory, &bytes, power);
+                let found = newest(&mut memory);
+                if saved.is_ok() {
+                    prop_assert_eq!(found.as_deref(), Some(bytes.as_slice()));
+                } else {
+                    prop_assert!(found == sure || found.as_deref() == Some(&bytes));
+                }
+                sure = found;
+            }
+        }
+
+        #[test]
+        fn flash_that_nobody_wrote_holds_no_record(noise in list(any::<u8>(), 64), fill: u8) {
+            let mut memory = Box::new([fill; FLASH_SIZE]);
+            for slot in memory.chunks_mut(FLASH_SIZE / 2) {
+                slot.iter_mut().zip(&noise).for_each(|(cell, byte)| *cell = *byte);
+            }
+            prop_assert_eq!(newest(&mut memory), None);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_changes_nothing() {
+        let mut memory = [0; FLASH_SIZE];
+        assert_eq!(save(&mut memory, &[7; RECORD_MAX], usize::MAX), Ok(()));
+        let long = [8; RECORD_MAX + 1];
+        let refused = Err(StoreError::TooLong(RECORD_MAX + 1));
+        assert_eq!(save(&mut memory, &long, usize::MAX), refused);
+        assert_eq!(newest(&mut memory), Some([7; RECORD_MAX].to_vec()));
+    }
+}
