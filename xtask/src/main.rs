@@ -3,6 +3,7 @@
 mod bare;
 mod bench;
 mod cortex_m;
+mod firmware;
 mod footprint;
 mod fuzz;
 mod machine;
@@ -44,8 +45,8 @@ enum Chore {
     ///
     /// The steps, in their order: format, clippy, tests, doc tests, docs, the
     /// fuzz targets, a few seconds of fuzzing, what the engine links, the recorded
-    /// runs, a real client of MCP, the rules of the repository, and the build for a
-    /// microcontroller. A step that fails stops none of the others. A step that this
+    /// runs, a real client of MCP, the rules of the repository, the build for a
+    /// microcontroller, and a robot's firmware under QEMU. A step that fails stops none of the others. A step that this
     /// machine lacks something for is left out and says so; with CI set in the
     /// environment what is missing is installed, and a step that cannot run has
     /// failed. The exit code is 0 if nothing failed, 1 if anything did.
@@ -63,6 +64,13 @@ enum Chore {
     /// optimised for size: on this machine, and on a Cortex-M, with constants,
     /// where something here builds for one.
     Footprint(footprint::Layout),
+    /// Build a robot's firmware, run it under QEMU, and read its log
+    ///
+    /// The log must be the golden one, in `adapters/firmware/mission.log`; it is
+    /// printed. The firmware must hold no allocator, and must end well and in time.
+    /// What this machine lacks is named, or installed with CI set in the
+    /// environment.
+    Firmware(firmware::Request),
     /// Measure, side by side with others
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -73,6 +81,7 @@ fn main() -> ExitCode {
         Ok(Some(Chore::Test)) => test(Machine::here()),
         Ok(Some(Chore::Bench(bench))) => bench.run(),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
+        Ok(Some(Chore::Firmware(request))) => firmware(&request, Machine::here()),
         Ok(Some(Chore::Footprint(layout))) => footprint::print(layout),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
         Err(error) => shown(error.print(), code_of(error.kind())),
@@ -99,6 +108,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("mcp", || mcp::check(machine)),
             Step::run("tidy", steps::tidy),
             Step::run("no_std", || no_std::build(machine)),
+            Step::run("firmware", || firmware::check(machine)),
         ],
     };
     print!("\n{summary}\n{closing}");
@@ -108,6 +118,13 @@ fn test(machine: Machine) -> ExitCode {
 /// Runs every step of `plan`, then prints the outcome of each.
 fn fuzz(plan: fuzz::Plan, machine: Machine) -> ExitCode {
     let summary = Summary { machine, steps: fuzz::steps(plan) };
+    print!("\n{summary}");
+    if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs every step of `request`, then prints the outcome of each.
+fn firmware(request: &firmware::Request, machine: Machine) -> ExitCode {
+    let summary = Summary { machine, steps: firmware::steps(request, machine) };
     print!("\n{summary}");
     if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,7 +1,11 @@
 //! The emulator that runs a program for a Cortex-M3.
 
+use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::machine::{self, Machine, program};
 use crate::step::Outcome;
@@ -26,4 +30,40 @@ pub(crate) fn run(kernel: &Path) -> Command {
     command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(kernel);
     command.stdin(Stdio::null());
     command
+}
+
+/// What a program said before it ended.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    /// What it wrote by semihosting.
+    pub(crate) output: Vec<u8>,
+    /// How it ended; `None` if it did not, and was ended.
+    pub(crate) status: Option<ExitStatus>,
+}
+
+/// Runs the program at `kernel` to its end, but for no longer than `limit`: a program without an
+/// operating system that goes astray never ends by itself.
+///
+/// # Errors
+///
+/// If the emulator does not start, or cannot be heard.
+pub(crate) fn hear(kernel: &Path, limit: Duration) -> io::Result<Heard> {
+    let mut emulator = run(kernel).stdout(Stdio::piped()).spawn()?;
+    let stdout = emulator.stdout.take();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut output = Vec::new();
+        let read = stdout.map_or(Ok(0), |mut stdout| stdout.read_to_end(&mut output));
+        // Nobody listens any more only where this side has already failed.
+        let _ = sender.send(read.map(|_| output));
+    });
+    let ended = receiver.recv_timeout(limit);
+    if ended.is_err() {
+        emulator.kill()?;
+    }
+    let status = emulator.wait()?;
+    let status = ended.is_ok().then_some(status);
+    // What was written until the end comes once the emulator has closed the pipe.
+    let output = ended.or_else(|_| receiver.recv()).map_err(io::Error::other)??;
+    Ok(Heard { output, status })
 }

@@ -28,10 +28,7 @@ fn main() -> ! {
     let flash = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(FLASH) };
     match run(flash, &mut log) {
         Ok(Ended::Reset) => SCB::sys_reset(),
-        Ok(Ended::Home(statistics)) => {
-            defmt::debug!("{}", statistics);
-            ExitCode::SUCCESS.exit_process()
-        }
+        Ok(Ended::Home) => ExitCode::SUCCESS.exit_process(),
         Err(error) => {
             defmt::error!("{}", error);
             ExitCode::FAILURE.exit_process()
@@ -59,7 +56,7 @@ fn panicked(info: &PanicInfo<'_>) -> ! {
 }
 
 /// So has one that reached for memory that is not there.
-#[expect(unsafe_code, reason = "the attribute asks for it; nothing here is unsafe")]
+#[allow(unsafe_code, reason = "the attribute asks for it; nothing here is unsafe")]
 #[exception]
 unsafe fn HardFault(_: &ExceptionFrame) -> ! {
     ExitCode::FAILURE.exit_process()

@@ -116,7 +116,12 @@ pub enum Event<'e> {
         calls: u16,
     },
     /// The mission is over.
-    Home,
+    Home {
+        /// How many calls were judged, those of earlier starts included.
+        judged: u32,
+        /// How many verdicts named a loop; a call that is refused has one before it and one after.
+        found: u32,
+    },
 }
 
 impl Event<'_> {
@@ -179,7 +184,8 @@ words! {
     Event::Reset => "the processor is reset";
     Event::Over { calls } => "done with it, in {} calls", calls;
     Event::Stopped { calls } => "the order ends here, after {} calls: a person has to look", calls;
-    Event::Home => "the mission is over";
+    Event::Home { judged, found } =>
+        "the mission is over: {} calls judged, {} verdicts with a loop", judged, found;
 }
 
 /// An event, and when it happened: a line of the log.

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use unstuck_core::{Action, Announced, Finding, PolicyError, Statistics, Verdict};
+use unstuck_core::{Action, Announced, Finding, Kind, PolicyError, Verdict};
 
 use crate::event::{Entry, Event};
 use crate::flash::{FLASH_SIZE, Flash, FlashError, PAGE};
@@ -16,10 +16,10 @@ use crate::world::World;
 pub const NUDGE_MAX: usize = 320;
 
 /// How a run of the robot ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All orders are done with; so much was seen and said.
-    Home(Statistics),
+    /// All orders are done with.
+    Home,
     /// The processor is to be reset, for whatever reason.
     Reset,
 }
@@ -52,8 +52,11 @@ pub fn run(
             return Ok(Ended::Reset);
         }
     }
-    robot.log(Event::Home);
-    Ok(Ended::Home(*robot.watch.statistics()))
+    let statistics = robot.watch.statistics();
+    let found = Kind::ALL.into_iter().map(|kind| statistics.findings(kind)).sum();
+    let judged = statistics.checks();
+    robot.log(Event::Home { judged, found });
+    Ok(Ended::Home)
 }
 
 /// The robot goes no further.
@@ -94,17 +97,13 @@ impl<'r> Robot<'r> {
                 }
             }
         });
-        let (mut place, watch) = match found {
-            Some((place, watch, number, slot)) => {
-                let boot = place.boot.saturating_add(1);
-                let whole = store.newest().count();
-                say(Event::WentOn { boot, number, slot, whole });
-                (place, watch)
-            }
-            None => {
-                say(Event::Began);
-                (Place::default(), Watch::new()?)
-            }
+        let (mut place, watch) = if let Some((place, watch, number, slot)) = found {
+            let (boot, whole) = (place.boot.saturating_add(1), store.newest().count());
+            say(Event::WentOn { boot, number, slot, whole });
+            (place, watch)
+        } else {
+            say(Event::Began);
+            (Place::default(), Watch::new()?)
         };
         place.boot = place.boot.saturating_add(1);
         let mut world = World::new();
@@ -164,10 +163,11 @@ impl<'r> Robot<'r> {
         let answer = self.world.run(ask.tool, ask.args);
         let number = announced.id.seq().unwrap_or_default();
         let result = answer.text.as_str();
-        self.log(match answer.failed {
-            true => Event::Failed { number, ask, result },
-            false => Event::Made { number, ask, result },
-        });
+        if answer.failed {
+            self.log(Event::Failed { number, ask, result });
+        } else {
+            self.log(Event::Made { number, ask, result });
+        }
         self.watch.outcome(announced.id, ask, &answer)
     }
 

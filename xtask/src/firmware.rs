@@ -1,0 +1,239 @@
+//! The firmware of a robot: built, run on an emulated board, and its log compared with a golden one.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use clap::Args;
+use object::{File, Object as _, ObjectSegment as _};
+
+use crate::machine::{self, Machine, cargo};
+use crate::qemu;
+use crate::step::{Outcome, Step};
+use crate::symbols::{Flaw, Program};
+use crate::target::Target;
+use crate::toolchain::Toolchain;
+
+/// The workspace of the firmware.
+const MANIFEST: [&str; 2] = ["--manifest-path", "adapters/firmware/Cargo.toml"];
+
+/// What reads its log, in the same workspace.
+const DECODER: &str = "unstuck-firmware-decoder";
+
+/// The package that is linked for the board, and its program.
+const PACKAGE: &str = "unstuck-firmware";
+const PROGRAM: &str = "mission";
+
+/// What the log has to be.
+const GOLDEN: &str = "adapters/firmware/mission.log";
+
+/// Where everything for boards is built.
+const FOLDER: &str = "target/firmware";
+
+/// Where everything for this machine is.
+const HOST_FOLDER: [&str; 2] = ["--target-dir", "target/firmware-host"];
+
+/// The processor of the board that is emulated.
+const BOARD: Target = Target::Thumbv7m;
+
+/// Where the memory of all these processors begins; what is loaded below is in flash.
+const MEMORY_START: u64 = 0x2000_0000;
+
+/// How long the mission may take. It takes less than a second: the rest is for a machine that does
+/// other things, too.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What is to be done beside building the firmware for the emulated board, and running it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Request {
+    /// Take the log as it is now for the golden one, instead of comparing them
+    #[arg(long)]
+    write: bool,
+    /// Also build for this processor; may be given several times
+    #[arg(long = "target", value_name = "TARGET")]
+    targets: Vec<Target>,
+}
+
+/// What is done with a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Golden {
+    /// It must be the golden one.
+    Compare,
+    /// It becomes that.
+    Write,
+}
+
+/// Every step of `request`.
+pub(crate) fn steps(request: &Request, machine: Machine) -> Vec<Step> {
+    let golden = if request.write { Golden::Write } else { Golden::Compare };
+    let mut steps = vec![Step::run("firmware", || mission(golden, machine))];
+    for target in request.targets.iter().filter(|target| **target != BOARD) {
+        steps.push(Step::run(target.name(), || build(*target, machine)));
+    }
+    steps
+}
+
+/// The firmware is well laid out, its tests hold on this machine, and the board logs what it must.
+pub(crate) fn check(machine: Machine) -> Outcome {
+    let chore = |chore: &str, words: &[&str]| {
+        let mut command = cargo();
+        command.arg(chore).args(MANIFEST).args(words);
+        command
+    };
+    let tests = ["--locked", "--workspace"];
+    let lints = ["--locked", "--workspace", "--all-targets"];
+    Outcome::of(&mut chore("fmt", &["--all", "--check"]))
+        .and_then(|| {
+            let mut clippy = chore("clippy", &lints);
+            Outcome::of(clippy.args(HOST_FOLDER).args(["--", "-D", "warnings"]))
+        })
+        .and_then(|| Outcome::of(chore("test", &tests).args(HOST_FOLDER)))
+        .and_then(|| mission(Golden::Compare, machine))
+}
+
+/// Builds the firmware for the emulated board and runs it there.
+fn mission(golden: Golden, machine: Machine) -> Outcome {
+    build(BOARD, machine).and_then(|| qemu::ready(machine)).and_then(|| {
+        let firmware = firmware(BOARD);
+        match allocators(&firmware).and_then(|found| Ok((found, played(&firmware)?))) {
+            Ok((found, _)) if !found.is_empty() => {
+                Outcome::Failed(format!("the firmware has an allocator: {}", found.join(", ")))
+            }
+            Ok((_, (log, Outcome::Passed))) => judged(&log, golden),
+            Ok((_, (_, failed))) => failed,
+            Err(error) => Outcome::Failed(error.to_string()),
+        }
+    })
+}
+
+/// Builds the firmware for `target`. For a Cortex-M it is linked; for others there is no run-time
+/// crate among its dependencies, and the library shows that it builds.
+fn build(target: Target, machine: Machine) -> Outcome {
+    let toolchain = match Toolchain::ready(target, machine) {
+        Ok(toolchain) => toolchain,
+        Err(outcome) => return outcome,
+    };
+    let mut build = toolchain.cargo("build", target);
+    build.args(MANIFEST).args(["--package", PACKAGE, "--release", "--target-dir", FOLDER]);
+    // Which entries are in the program at all; without it, errors alone.
+    build.env("DEFMT_LOG", "debug");
+    if target == Target::Riscv32imc {
+        return Outcome::of(build.arg("--lib"));
+    }
+    Outcome::of(build.args(["--bin", PROGRAM])).and_then(|| match sizes(&firmware(target)) {
+        Ok((flash, memory)) => {
+            println!("{}: {flash} bytes of flash, {memory} of memory", target.name());
+            Outcome::Passed
+        }
+        Err(error) => Outcome::Failed(error.to_string()),
+    })
+}
+
+/// The program, once it is built for `target`.
+fn firmware(target: Target) -> PathBuf {
+    machine::root().join(FOLDER).join(target.name()).join("release").join(PROGRAM)
+}
+
+/// How many bytes the program at `path` takes of flash, and of memory without its stack.
+fn sizes(path: &Path) -> io::Result<(u64, u64)> {
+    let bytes = fs::read(path)?;
+    let file = File::parse(&*bytes).map_err(io::Error::other)?;
+    let flash = file.segments().map(|segment| segment.file_range().1).sum();
+    let memory = file.segments().filter(|segment| segment.address() >= MEMORY_START);
+    Ok((flash, memory.map(|segment| segment.size()).sum()))
+}
+
+/// The names of allocators in the program at `path`.
+fn allocators(path: &Path) -> io::Result<Vec<String>> {
+    let program = Program::read(path)?;
+    let flaws = program.flaws().into_iter();
+    Ok(flaws.filter(|(flaw, _)| *flaw == Flaw::Allocator).map(|(_, name)| name.into()).collect())
+}
+
+/// Runs the program at `path`, and shows its log; gives that back, and whether it ended well.
+fn played(path: &Path) -> io::Result<(String, Outcome)> {
+    let heard = qemu::hear(path, LIMIT)?;
+    let log = decoded(path, &heard.output)?;
+    print!("{log}");
+    let outcome = match heard.status {
+        Some(status) if status.success() => Outcome::Passed,
+        Some(status) => Outcome::Failed(format!("the firmware ended with {status}")),
+        None => Outcome::Failed(format!("the firmware did not end within {LIMIT:?}")),
+    };
+    Ok((log, outcome))
+}
+
+/// The lines that the program at `path` meant by what it logged.
+fn decoded(path: &Path, log: &[u8]) -> io::Result<String> {
+    let mut decoder = cargo();
+    decoder.arg("run").args(MANIFEST).args(["--locked", "--quiet", "--package", DECODER]);
+    decoder.args(HOST_FOLDER).arg("--").arg(path);
+    let mut decoder = decoder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let written = decoder.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(log));
+    let output = decoder.wait_with_output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(format!("the log was not read: {}", output.status)));
+    }
+    written?;
+    String::from_utf8(output.stdout).map_err(io::Error::other)
+}
+
+/// Compares `log` with the golden one, or makes it that.
+fn judged(log: &str, golden: Golden) -> Outcome {
+    let path = machine::root().join(GOLDEN);
+    let outcome = match golden {
+        Golden::Write => fs::write(&path, log).map(|()| Outcome::Passed),
+        Golden::Compare => fs::read_to_string(&path).map(|golden| compared(log, &golden)),
+    };
+    outcome.unwrap_or_else(|error| Outcome::Failed(format!("{GOLDEN}: {error}")))
+}
+
+/// Passed if the logs are equal; else the first lines that are not.
+fn compared(log: &str, golden: &str) -> Outcome {
+    if log == golden {
+        return Outcome::Passed;
+    }
+    let (mut found, mut expected) = (log.lines(), golden.lines());
+    let mut number = 1;
+    loop {
+        let (found, expected) = (found.next(), expected.next());
+        if found != expected || found.is_none() {
+            let end = "the end of the log";
+            return Outcome::Failed(format!(
+                "{GOLDEN}:{number}: found `{}` where `{}` was to be; if that is right, \
+                 `cargo xtask firmware --write` takes it over",
+                found.unwrap_or(end),
+                expected.unwrap_or(end)
+            ));
+        }
+        number += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_told() {
+        assert_eq!(compared("a\nb\n", "a\nb\n"), Outcome::Passed);
+        for (log, place, words) in [
+            ("a\nc\n", 2, "found `c` where `b` was to be"),
+            ("a\n", 2, "found `the end of the log` where `b` was to be"),
+            ("a\nb\nc\n", 3, "found `c` where `the end of the log` was to be"),
+            ("a\nb", 3, "found `the end of the log` where `the end of the log`"),
+        ] {
+            let Outcome::Failed(why) = compared(log, "a\nb\n") else { panic!("{log:?} passed") };
+            assert!(why.contains(&format!(":{place}: {words}")), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_program_takes_flash_and_memory() {
+        let own = std::env::current_exe().expect("this program");
+        let (flash, _) = sizes(&own).expect("an ELF file, as on every machine that this runs on");
+        assert!(flash > 0);
+    }
+}
