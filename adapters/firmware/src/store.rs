@@ -94,12 +94,12 @@ impl From<FlashError> for StoreError {
 /// whenever the power goes, one of the two is whole: the new one, or the one before.
 ///
 /// ```
-/// use unstuck_firmware::{FLASH_SIZE, Flash, Store, StoreError};
+/// use unstuck_firmware::{FLASH_SIZE, Flash, PAGE, Store, StoreError};
 ///
 /// let mut memory = [0; FLASH_SIZE];
 /// let mut store = Store::over(Flash::over(&mut memory));
 /// store.save(b"at the dock")?;
-/// store.flash().lose_power_after(2000);
+/// store.flash().lose_power_after(PAGE + 5);
 /// assert!(store.save(b"in the hall").is_err());
 ///
 /// let store = Store::over(Flash::over(&mut memory));
