@@ -11,8 +11,12 @@ use defmt_semihosting as _;
 use semihosting::process::ExitCode;
 use unstuck_firmware::{Ended, Entry, FLASH_SIZE, Level, run};
 
-/// Where the memory is that plays the part of flash: behind what `memory.x` gives to the program.
-const FLASH: usize = 0x2000_E000;
+/// Where the memory ends that `memory.x` gives to the program. What comes behind it plays the part of
+/// flash.
+const MEMORY_END: usize = 0x2000_E000;
+
+/// What `cortex-m-rt` paints the stack with.
+const PAINT: u32 = cortex_m_rt::STACK_PAINT_VALUE;
 
 /// How long the robot has been on, in milliseconds, as of the latest entry of its log.
 static NOW: AtomicU32 = AtomicU32::new(0);
@@ -25,15 +29,33 @@ fn main() -> ! {
         unsafe_code,
         reason = "memory that the linker gives to nobody, and taken once a start"
     )]
-    let flash = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(FLASH) };
+    let flash = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(MEMORY_END) };
     match run(flash, &mut log) {
         Ok(Ended::Reset) => SCB::sys_reset(),
-        Ok(Ended::Home) => ExitCode::SUCCESS.exit_process(),
+        Ok(Ended::Home) => {
+            defmt::trace!("{} bytes of stack were used", stack_used());
+            ExitCode::SUCCESS.exit_process()
+        }
         Err(error) => {
             defmt::error!("{}", error);
             ExitCode::FAILURE.exit_process()
         }
     }
+}
+
+/// How many bytes of stack were used since the latest start, at the deepest: those above the paint
+/// that all of it is given before `main`.
+fn stack_used() -> usize {
+    let (top, bottom) = (MEMORY_END, cortex_m_rt::heap_start().addr());
+    let words = (bottom..top).step_by(size_of::<u32>()).map(|place| {
+        let word = ptr::with_exposed_provenance::<u32>(place);
+        #[expect(unsafe_code, reason = "memory that is there, and read as what it is")]
+        unsafe {
+            word.read_volatile()
+        }
+    });
+    let unused = words.take_while(|word| *word == PAINT).count();
+    top - bottom - unused * size_of::<u32>()
 }
 
 /// Sends `entry` to the host, which has its words.

@@ -86,6 +86,11 @@
 //! out by [`Recipe::call`]. `cargo xtask footprint` prints what each setting takes of memory, flash
 //! and stack.
 //!
+//! The stack is at its deepest where a checkpoint is read, since what is read is checked before it
+//! takes the place of what was there. `cargo xtask firmware` prints how deep that is for all of this
+//! program; keep such steps out of the frame of your main loop (`#[inline(never)]`), as
+//! [`Watch::resume`] does.
+//!
 //! What the board links is there because something calls it: [`RECIPE`] says that failures are told
 //! and not read from texts, since a robot knows them, and has no test reports to read.
 //!
@@ -133,8 +138,10 @@
 //!
 //! // The robot is switched off and on.
 //! let store = Store::over(Flash::over(&mut memory));
-//! let known = store.newest().find_map(|record| Watch::restore(record.bytes).ok());
-//! let (_, watch) = known.unwrap_or((Place::default(), Watch::new()?));
+//! let mut watch = Watch::new()?;
+//! let place = store.newest().find_map(|record| watch.resume(record.bytes).ok());
+//! let place = place.unwrap_or_default(); // which is the start of the mission
+//! assert_eq!(place, Place::default());
 //! assert_eq!(watch.statistics().checks(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

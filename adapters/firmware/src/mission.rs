@@ -45,7 +45,10 @@ pub fn run(
     flash: &mut [u8; FLASH_SIZE],
     log: &mut dyn FnMut(Entry<'_>),
 ) -> Result<Ended, PolicyError<'static>> {
-    let mut robot = Robot::boot(Store::over(Flash::over(flash)), log)?;
+    let store = Store::over(Flash::over(flash));
+    let (watch, world) = (Watch::new()?, World::new());
+    let mut robot = Robot { place: Place::default(), watch, world, store, log };
+    robot.resume();
     while let Some(scene) = robot.place.scene() {
         if let Err(Interrupted) = robot.play(scene) {
             robot.log(Event::Reset);
@@ -72,6 +75,8 @@ enum Turn {
     Done,
 }
 
+/// Its larger steps are not inlined: what one of them needs of the stack would be taken from all
+/// others, for as long as the mission lasts.
 struct Robot<'r> {
     place: Place,
     watch: Watch,
@@ -80,37 +85,31 @@ struct Robot<'r> {
     log: &'r mut dyn FnMut(Entry<'_>),
 }
 
-impl<'r> Robot<'r> {
-    /// Goes on from the newest save that can be gone on from, or begins.
-    fn boot(
-        store: Store<'r>,
-        log: &'r mut dyn FnMut(Entry<'_>),
-    ) -> Result<Self, PolicyError<'static>> {
+impl Robot<'_> {
+    /// Goes on from the newest save that can be gone on from.
+    #[inline(never)]
+    fn resume(&mut self) {
+        let Self { store, watch, log, .. } = self;
         let mut say = |event: Event<'_>| log(Entry { at: 0, event });
-        let found = store.newest().find_map(|record| {
-            let slot = record.slot.name();
-            match Watch::restore(record.bytes) {
-                Ok((place, watch)) => Some((place, watch, record.number, slot)),
-                Err(error) => {
-                    say(Event::Unusable { slot, why: rendered::<160>(&error).as_str() });
-                    None
-                }
+        let found = store.newest().find_map(|record| match watch.resume(record.bytes) {
+            Ok(place) => Some((place, record.number, record.slot.name())),
+            Err(error) => {
+                let slot = record.slot.name();
+                say(Event::Unusable { slot, why: rendered::<160>(&error).as_str() });
+                None
             }
         });
-        let (mut place, watch) = if let Some((place, watch, number, slot)) = found {
+        if let Some((place, number, slot)) = found {
             let (boot, whole) = (place.boot.saturating_add(1), store.newest().count());
             say(Event::WentOn { boot, number, slot, whole });
-            (place, watch)
+            self.place = place;
         } else {
             say(Event::Began);
-            (Place::default(), Watch::new()?)
-        };
-        place.boot = place.boot.saturating_add(1);
-        let mut world = World::new();
-        if let Some(scene) = place.scene() {
-            world.suffer(scene.fault);
         }
-        Ok(Self { place, watch, world, store, log })
+        self.place.boot = self.place.boot.saturating_add(1);
+        if let Some(scene) = self.place.scene() {
+            self.world.suffer(scene.fault);
+        }
     }
 
     /// Plays `scene` to its end.
@@ -142,6 +141,7 @@ impl<'r> Robot<'r> {
     }
 
     /// Lets the planner ask for one call, and runs it if it may.
+    #[inline(never)]
     fn turn(&mut self, scene: &Scene) -> Turn {
         let Some(ask) = self.place.next(scene) else { return Turn::Done };
         let announced = self.watch.announce(ask);
@@ -192,6 +192,7 @@ impl<'r> Robot<'r> {
 
     /// Saves all that is known. A save that fails for another reason than the power is only logged:
     /// a robot that cannot save can still work.
+    #[inline(never)]
     fn save(&mut self, scene: &Scene) -> Result<(), Interrupted> {
         let mut buffer = [0; RECORD_MAX];
         let Ok(record) = self.watch.save(&self.place, &mut buffer) else {

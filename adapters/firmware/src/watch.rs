@@ -34,7 +34,7 @@ static DRIFTING: [Counter<'static>; 1] = [match Counter::new(r#"_c":#"#) {
 }];
 
 /// How digests are made: as for `balanced`, but failures are not read from texts. This robot knows
-/// which calls failed, and has no use for the readers of test reports, which are most of the code.
+/// which calls failed, and has no use for the readers of test reports, which would be a quarter of its code.
 pub static RECIPE: Recipe =
     Recipe { failures: Failures::Told, counters: &DRIFTING, ..Recipe::BALANCED };
 
@@ -103,11 +103,13 @@ impl Watch {
     /// The planner asks for a call: may it run? Not from [`Action::Block`] on.
     ///
     /// [`Action::Block`]: unstuck_core::Action::Block
+    #[inline(never)]
     pub fn announce(&mut self, ask: Ask) -> Announced {
         self.engine.announce(RECIPE.call_among(&mut self.groups, ask.tool, ask.args))
     }
 
     /// The call came back.
+    #[inline(never)]
     pub fn outcome(&mut self, call: CallId, ask: Ask, answer: &Answer) -> Verdict {
         let outcome = RECIPE.outcome(ask.tool, answer.text.as_str(), answer.failed);
         self.engine.outcome(call, outcome)
@@ -156,15 +158,33 @@ impl Watch {
         buffer.get(..own.saturating_add(engine)).ok_or(short)
     }
 
-    /// The watch that was saved, and where the mission was. Any bytes may be given.
+    /// Goes on as the watch that was saved; returns where the mission was then. Any bytes may be given,
+    /// to a new watch, which is new still where nothing goes on from them.
+    ///
+    /// In place and in two parts: all that is read passes over the stack, and each part more than once.
     ///
     /// # Errors
     ///
     /// One that says why nothing goes on from `bytes`.
-    pub fn restore(bytes: &[u8]) -> Result<(Place, Self), RestoreError> {
+    pub fn resume(&mut self, bytes: &[u8]) -> Result<Place, RestoreError> {
+        let (place, rest) = self.resume_own(bytes)?;
+        self.resume_engine(rest).inspect_err(|_| self.groups.clear())?;
+        Ok(place)
+    }
+
+    /// Reads what is the firmware's own; returns the rest, too.
+    #[inline(never)]
+    fn resume_own<'b>(&mut self, bytes: &'b [u8]) -> Result<(Place, &'b [u8]), RestoreError> {
         let own = postcard::take_from_bytes::<(Place, Groups)>(bytes);
         let ((place, groups), rest) = own.map_err(|_| RestoreError::Malformed)?;
-        let engine = Detector::restore(&POLICY, rest).map_err(RestoreError::Engine)?;
-        Ok((place, Self { engine, groups }))
+        self.groups = groups;
+        Ok((place, rest))
+    }
+
+    /// Reads what is the engine's.
+    #[inline(never)]
+    fn resume_engine(&mut self, bytes: &[u8]) -> Result<(), RestoreError> {
+        self.engine = Detector::restore(&POLICY, bytes).map_err(RestoreError::Engine)?;
+        Ok(())
     }
 }

@@ -104,9 +104,9 @@ fn after_a_reset(watch: &Watch, place: Place) -> Watch {
     Store::over(Flash::over(&mut memory)).save(record).expect("the power holds");
     let store = Store::over(Flash::over(&mut memory));
     let newest = store.newest().next().expect("it was saved");
-    let (found, watch) = Watch::restore(newest.bytes).expect("nothing has changed it");
-    assert_eq!(found, place);
-    watch
+    let mut resumed = Watch::new().unwrap();
+    assert_eq!(resumed.resume(newest.bytes), Ok(place));
+    resumed
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -163,7 +163,7 @@ proptest! {
             let mut lines = Vec::new();
             let ended = run(&mut flash, &mut |entry| lines.push(entry.to_string()));
             prop_assert!(ended.is_ok());
-            let is_one = Watch::restore(&bytes).is_ok();
+            let is_one = Watch::new().unwrap().resume(&bytes).is_ok();
             prop_assert_eq!(lines[0].contains("going on"), is_one, "{}", lines[0]);
         }
     }
