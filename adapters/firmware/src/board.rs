@@ -9,7 +9,7 @@ use cortex_m_rt::{ExceptionFrame, entry, exception};
 // Linked for its logger.
 use defmt_semihosting as _;
 use semihosting::process::ExitCode;
-use unstuck_firmware::{Ended, Entry, FLASH_SIZE, Level, run};
+use unstuck_firmware::{Ended, Entry, FLASH_SIZE, Flash, Level, run};
 
 /// Where the memory ends that `memory.x` gives to the program. What comes behind it plays the part of
 /// flash.
@@ -29,8 +29,8 @@ fn main() -> ! {
         unsafe_code,
         reason = "memory that the linker gives to nobody, and taken once a start"
     )]
-    let flash = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(MEMORY_END) };
-    match run(flash, &mut log) {
+    let memory = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(MEMORY_END) };
+    match run(Flash::over(memory), &mut log) {
         Ok(Ended::Reset) => SCB::sys_reset(),
         Ok(Ended::Home) => {
             defmt::trace!("{} bytes of stack were used", stack_used());

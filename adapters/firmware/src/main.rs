@@ -7,9 +7,9 @@ mod board;
 
 #[cfg(not(target_os = "none"))]
 fn main() -> Result<(), unstuck_core::PolicyError<'static>> {
-    use unstuck_firmware::{Ended, FLASH_SIZE, run};
+    use unstuck_firmware::{Ended, FLASH_SIZE, Flash, run};
 
-    let mut flash = [0; FLASH_SIZE];
-    while let Ended::Reset = run(&mut flash, &mut |entry| println!("{entry}"))? {}
+    let mut memory = [0; FLASH_SIZE];
+    while let Ended::Reset = run(Flash::over(&mut memory), &mut |entry| println!("{entry}"))? {}
     Ok(())
 }

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use unstuck_core::{Action, Announced, Finding, Kind, PolicyError, Verdict};
 
 use crate::event::{Entry, Event};
-use crate::flash::{FLASH_SIZE, Flash, FlashError, PAGE};
+use crate::flash::{Flash, FlashError, PAGE};
 use crate::planner::{Ask, Mishap, Place, Scene};
 use crate::store::{RECORD_MAX, Store, StoreError};
 use crate::text::Text;
@@ -27,11 +27,11 @@ pub enum Ended {
 /// Runs the robot from being switched on, with `flash` as it is, and tells `log` of everything.
 ///
 /// ```
-/// use unstuck_firmware::{Ended, FLASH_SIZE, run};
+/// use unstuck_firmware::{Ended, FLASH_SIZE, Flash, run};
 ///
-/// let mut flash = [0; FLASH_SIZE];
+/// let mut memory = [0; FLASH_SIZE];
 /// let mut starts = 1;
-/// while let Ended::Reset = run(&mut flash, &mut |entry| println!("{entry}"))? {
+/// while let Ended::Reset = run(Flash::over(&mut memory), &mut |entry| println!("{entry}"))? {
 ///     starts += 1;
 /// }
 /// assert_eq!(starts, 3, "one reset, and one loss of power");
@@ -42,10 +42,10 @@ pub enum Ended {
 ///
 /// That of a policy that the engine has too short a window for.
 pub fn run(
-    flash: &mut [u8; FLASH_SIZE],
+    flash: Flash<'_>,
     log: &mut dyn FnMut(Entry<'_>),
 ) -> Result<Ended, PolicyError<'static>> {
-    let store = Store::over(Flash::over(flash));
+    let store = Store::over(flash);
     let (watch, world) = (Watch::new()?, World::new());
     let mut robot = Robot { place: Place::default(), watch, world, store, log };
     robot.resume();

@@ -11,12 +11,17 @@ use unstuck_firmware::{
 /// What the board logs, as `cargo xtask firmware` has read it.
 const GOLDEN: &str = include_str!("../mission.log");
 
+/// Starts the robot until it is home, with `memory` as its flash; what it logs from there on.
+fn go_home(memory: &mut [u8; FLASH_SIZE]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut start = || run(Flash::over(memory), &mut |entry| lines.push(entry.to_string()));
+    while start() == Ok(Ended::Reset) {}
+    lines
+}
+
 /// The log of the mission, from its first start to its end.
 fn log() -> Vec<String> {
-    let mut flash = [0; FLASH_SIZE];
-    let mut lines = Vec::new();
-    while run(&mut flash, &mut |entry| lines.push(entry.to_string())) == Ok(Ended::Reset) {}
-    lines
+    go_home(&mut [0; FLASH_SIZE])
 }
 
 /// The part of `log` that is about the order of scene `scene`.
@@ -160,9 +165,7 @@ proptest! {
         for bytes in [record, damaged] {
             let mut flash = [0; FLASH_SIZE];
             Store::over(Flash::over(&mut flash)).save(&bytes).unwrap();
-            let mut lines = Vec::new();
-            let ended = run(&mut flash, &mut |entry| lines.push(entry.to_string()));
-            prop_assert!(ended.is_ok());
+            let lines = go_home(&mut flash);
             let is_one = Watch::new().unwrap().resume(&bytes).is_ok();
             prop_assert_eq!(lines[0].contains("going on"), is_one, "{}", lines[0]);
         }
@@ -172,7 +175,7 @@ proptest! {
 #[test]
 fn a_mission_ends_though_its_flash_is_worn() {
     let mut flash = [0; FLASH_SIZE];
-    assert_eq!(run(&mut flash, &mut |_| ()), Ok(Ended::Reset));
+    assert_eq!(run(Flash::over(&mut flash), &mut |_| ()), Ok(Ended::Reset));
     let (a, b) = (0, FLASH_SIZE / 2);
     for place in (0..300).step_by(7) {
         for slots in [[a, a], [b, b], [a, b]] {
@@ -180,9 +183,33 @@ fn a_mission_ends_though_its_flash_is_worn() {
             for slot in slots {
                 worn[slot + place] = !flash[slot + place];
             }
-            let mut last = String::new();
-            while run(&mut worn, &mut |entry| last = entry.to_string()) == Ok(Ended::Reset) {}
-            assert!(last.contains("the mission is over"), "{place} {slots:?}: {last}");
+            let log = go_home(&mut worn);
+            assert!(log[log.len() - 1].contains("the mission is over"), "{place} {slots:?}");
         }
     }
+}
+
+#[test]
+fn a_mission_ends_whenever_the_power_goes() {
+    let mut losses = 0;
+    // What the first start erases and writes, and some more, in steps that fall on every kind of byte.
+    for power in (0..35_000).step_by(97) {
+        let mut memory = [0; FLASH_SIZE];
+        let mut flash = Flash::over(&mut memory);
+        flash.lose_power_after(power);
+        let mut log = Vec::new();
+        let first = run(flash, &mut |entry| log.push(entry.to_string()));
+        assert_eq!(first, Ok(Ended::Reset), "after {power} bytes");
+        losses += usize::from(log.iter().any(|line| line.contains("the power went")));
+        log.extend(go_home(&mut memory));
+        assert!(log[log.len() - 1].contains("the mission is over"), "after {power} bytes");
+        // A word may come twice, since the last call may be made again.
+        let mut words = said(&log, 0);
+        words.dedup();
+        assert_eq!(words, ["nudge", "warn", "block", "stop"], "after {power} bytes");
+        for scene in [2, 3] {
+            assert_eq!(said(&log, scene), [""; 0], "after {power} bytes");
+        }
+    }
+    assert!((300..350).contains(&losses), "{losses} of 361: too few, or the last were none");
 }
