@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Both print what stands in `mission.log`: a wheel that is jammed and a planner that swings between
-//! two turns are found; an elbow that nears its goal and a battery that charges are left alone; a
+//! two turns are found; joints that near their goals and a battery that charges are left alone; a
 //! loop that began before a reset is found after it, at the call where it would have been found
 //! without. The parts are small, and meant to be taken over: [`Watch`] is the engine with its
 //! digests, [`Store`] keeps it in flash, [`Text`] holds what the planner is told.
@@ -120,7 +120,7 @@
 //!   of the two is whole. The tests cut the power at every single byte.
 //! - **Wear.** A page of flash lasts for some ten to a hundred thousand erasures. [`Watch`] saves
 //!   only [while there is something to lose]: while some rule has half of what a finding takes. A
-//!   healthy robot hardly ever writes; a stuck one is ended by its ladder. Where a save for each
+//!   healthy robot writes seldom, and a stuck one is ended by its ladder. Where a save for each
 //!   call is cheap (FRAM, memory with a battery), take that instead.
 //! - **What a torn save costs** are the calls since the last whole one: the loop is found that much
 //!   later, as in the last scene of the log.
@@ -156,9 +156,9 @@
 //!   name it in [`Recipe::counters`] if it does not matter at all, as temperatures of motors here.
 //! - **What matters stays.** Angles, distances, charge, counts are not masked: where they move, the
 //!   call is left alone, however often it is made.
-//! - **Silence is no evidence.** An actuator that only says `ok` says nothing: five different calls
-//!   with that answer are no loop. If the robot can know better, let it say what changed: the angle
-//!   that was reached, the current that was drawn.
+//! - **Silence is no evidence** between different calls: a servo that only says `ok` may be sent to ten
+//!   angles, one after the other. Between equal calls it is. If the robot can know better, let it say
+//!   what changed: the angle that was reached, the current that was drawn.
 //! - **A failure is told, not guessed.** A stall, a timeout, a refused grip: report them as failed.
 //! - **`near` is for failures that differ in a number**, such as `stalls at 41.3 A`: [`Recipe`] makes
 //!   that digest by itself, and `balanced` nudges at the fifth.
@@ -170,7 +170,7 @@
 //! use unstuck_core::{Action, Detector, PolicyError};
 //! use unstuck_firmware::{POLICY, RECIPE};
 //!
-//! /// What is said of six tries with the `answers`, and a score by the number of the try.
+//! /// What is said of four tries with this `answer`, each with the `score` of its number.
 //! fn worst(answer: &str, score: impl Fn(u32) -> Option<u32>) -> Action {
 //!     let mut detector = Detector::<20, 1>::new(&POLICY).expect("twenty are enough");
 //!     let tries = (0..4).map(|number| {

@@ -75,6 +75,8 @@ enum Turn {
     Done,
 }
 
+/// The robot: its planner's place, its watch, its world and its flash.
+///
 /// Its larger steps are not inlined: what one of them needs of the stack would be taken from all
 /// others, for as long as the mission lasts.
 struct Robot<'r> {

@@ -60,7 +60,7 @@ const fn ask(tool: &'static str, args: &'static str) -> Ask {
 }
 
 /// The mission: one scene after the other.
-pub static SCENES: [Scene; 6] = [
+pub static SCENES: [Scene; 7] = [
     Scene {
         order: "drive to the hall",
         fault: Fault::JammedWheel,
@@ -88,6 +88,25 @@ pub static SCENES: [Scene; 6] = [
         fault: Fault::None,
         routine: &[ask("move_joint", r#"{"joint":"elbow","by_deg":2}"#)],
         calls: 14,
+        listens_from: Action::Nudge,
+        instead: &[],
+        mishap: Mishap::None,
+    },
+    Scene {
+        order: "turn the wrist to 54 degrees",
+        fault: Fault::None,
+        // Each call is another one, and is answered with nothing but `ok`.
+        routine: &[
+            ask("set_joint", r#"{"joint":"wrist","to_deg":40}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":42}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":44}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":46}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":48}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":50}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":52}"#),
+            ask("set_joint", r#"{"joint":"wrist","to_deg":54}"#),
+        ],
+        calls: 8,
         listens_from: Action::Nudge,
         instead: &[],
         mishap: Mishap::None,
@@ -191,10 +210,10 @@ mod tests {
     #[test]
     fn a_planner_goes_on_until_it_is_told_something_that_it_listens_to() {
         for (scene, told, expected) in [
-            (4, Action::Proceed, ["grip"; 20].as_slice()),
-            (4, Action::Nudge, &["grip", "open_gripper", "grip"]),
-            (5, Action::Nudge, &["press"; 20]),
-            (5, Action::Warn, &["press", "turn", "drive"]),
+            (5, Action::Proceed, ["grip"; 20].as_slice()),
+            (5, Action::Nudge, &["grip", "open_gripper", "grip"]),
+            (6, Action::Nudge, &["press"; 20]),
+            (6, Action::Warn, &["press", "turn", "drive"]),
             (2, Action::Proceed, &["move_joint"; 14]),
         ] {
             assert_eq!(tools(scene, told), expected, "{scene} {told:?}");

@@ -56,7 +56,8 @@ fn every_scene_hears_what_it_should() {
         ["nudge", "warn", "block", "block", "block", "stop"].as_slice(),
         // Two turns, of one that listens when it is blocked.
         &["nudge", "warn", "block"],
-        // A joint that moves, and a battery that charges.
+        // Two joints that move, and a battery that charges.
+        &[],
         &[],
         &[],
         // A bolt that slips, before a reset and after.
@@ -74,9 +75,9 @@ fn every_scene_hears_what_it_should() {
 #[test]
 fn good_work_is_not_spoken_to() {
     let log = log();
-    for scene in [2, 3] {
+    for scene in [2, 3, 4] {
         let part = part(&log, scene);
-        assert!(part.len() > 12, "{part:?}");
+        assert!(part.len() > 8, "{part:?}");
         assert!(part.iter().all(|line| !line.contains("WARN")), "{part:?}");
     }
 }
@@ -191,25 +192,25 @@ fn a_mission_ends_though_its_flash_is_worn() {
 
 #[test]
 fn a_mission_ends_whenever_the_power_goes() {
-    let mut losses = 0;
-    // What the first start erases and writes, and some more, in steps that fall on every kind of byte.
-    for power in (0..35_000).step_by(97) {
+    // More than the first start erases and writes, in steps that fall on every kind of byte.
+    let mut losses = Vec::new();
+    for power in (0..40_000).step_by(97) {
         let mut memory = [0; FLASH_SIZE];
         let mut flash = Flash::over(&mut memory);
         flash.lose_power_after(power);
         let mut log = Vec::new();
         let first = run(flash, &mut |entry| log.push(entry.to_string()));
         assert_eq!(first, Ok(Ended::Reset), "after {power} bytes");
-        losses += usize::from(log.iter().any(|line| line.contains("the power went")));
+        losses.push(log.iter().any(|line| line.contains("the power went")));
         log.extend(go_home(&mut memory));
         assert!(log[log.len() - 1].contains("the mission is over"), "after {power} bytes");
         // A word may come twice, since the last call may be made again.
         let mut words = said(&log, 0);
         words.dedup();
         assert_eq!(words, ["nudge", "warn", "block", "stop"], "after {power} bytes");
-        for scene in [2, 3] {
+        for scene in [2, 3, 4] {
             assert_eq!(said(&log, scene), [""; 0], "after {power} bytes");
         }
     }
-    assert!((300..350).contains(&losses), "{losses} of 361: too few, or the last were none");
+    assert_eq!((losses.first(), losses.last()), (Some(&true), Some(&false)));
 }
