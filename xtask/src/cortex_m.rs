@@ -10,16 +10,16 @@ use crate::target::Target;
 use crate::toolchain::Toolchain;
 
 /// The crate of the programs.
-pub(crate) const MANIFEST: &str = "benches/bare/cortex-m/Cargo.toml";
+pub(crate) const MANIFEST: &str = "benches/bare/microcontroller/Cargo.toml";
 
 /// Where they are built, whatever else is.
-const FOLDER: &str = "target/cortex-m";
+const FOLDER: &str = "target/microcontroller";
 
 /// How they are built: as small as can be, in a profile of `benches/bare`.
 const PROFILE: &str = "small";
 
 /// The processor that they are for.
-const TARGET: Target = Target::Thumbv7m;
+const TARGET: Target = Target::Thumbv7em;
 
 /// Links every program; says what came of it.
 pub(crate) fn link(machine: Machine) -> Outcome {

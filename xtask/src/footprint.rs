@@ -88,6 +88,12 @@ fn code_on_cortex_m() -> io::Result<Vec<Figure>> {
         ("Cortex-M, nothing", "empty"),
         ("Cortex-M, engine", "engine"),
         ("Cortex-M, fingerprint", "fingerprint"),
+        ("engine and JSON", "json"),
+        ("… and masked results", "masked"),
+        ("… and whole recipe", "recipe"),
+        ("… and groups", "groups"),
+        ("engine, nudge text", "nudge"),
+        ("engine, checkpoint", "checkpoint"),
     ];
     let figure = |(what, name)| match &skipped {
         Some(why) => Ok((what, Bytes::Skipped(why.clone()))),

@@ -1,4 +1,4 @@
-//! A call and its outcome, through every rule of the default policy.
+//! The engine, saved to bytes and restored from bytes of which the compiler knows nothing.
 
 #![no_std]
 #![no_main]
@@ -6,16 +6,15 @@
 use core::hint::black_box;
 
 use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
-use unstuck_cortex_m::halt;
 
-/// Where the linker begins.
-#[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
+fn main() {
+    let mut page = [0; Detector::<20>::CHECKPOINT_MAX];
+    if let Ok(mut detector) = Detector::<20>::restore(&presets::BALANCED, black_box(&page)) {
         let announced = detector.announce(black_box(Call::new(Tool::new(0), Digest::new(0))));
         let verdict = detector.outcome(announced.id, black_box(Outcome::ok(Digest::new(0))));
         let _ = black_box((announced, verdict));
+        let _ = black_box(detector.save(&mut page));
     }
-    halt()
 }
+
+unstuck_microcontroller::program!(main);
