@@ -1,27 +1,15 @@
-//! What values take in memory here, as the values of a constant.
+//! What values take in memory here, kept where `cargo xtask footprint` reads it.
 
 #![no_std]
 #![no_main]
 
-use unstuck_core::{Announced, Call, Detector, Finding, Outcome, Statistics, Verdict};
-use unstuck_text::Groups;
+use unstuck_events::{SIZES as OF_VALUES, Size};
 
-/// As `cargo xtask footprint` reads them, in this order.
+/// Each size with its name.
 #[used]
 #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
 #[unsafe(no_mangle)]
-static SIZES: [usize; 10] = [
-    size_of::<Detector<'_, 8>>(),
-    size_of::<Detector<'_, 20>>(),
-    size_of::<Detector<'_, 64>>(),
-    size_of::<Groups>(),
-    size_of::<Announced>(),
-    size_of::<Verdict>(),
-    size_of::<Finding>(),
-    size_of::<Call>(),
-    size_of::<Outcome>(),
-    size_of::<Statistics>(),
-];
+static SIZES: [Size; OF_VALUES.len()] = OF_VALUES;
 
 fn main() {}
 

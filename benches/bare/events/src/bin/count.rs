@@ -1,0 +1,38 @@
+//! What `cargo xtask footprint` asks on this machine: the sizes of values, or a work done a number
+//! of times, for valgrind to count.
+
+use std::env;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use unstuck_events::{Host, SIZES, Work};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["sizes"] => SIZES.iter().for_each(|size| println!("{}\t{}", size.name(), size.bytes())),
+        ["works"] => Work::ALL.iter().for_each(|work| println!("{}", work.name())),
+        [work, times] => {
+            let (Some(work), Ok(times)) = (Work::named(work), times.parse()) else {
+                return usage();
+            };
+            repeat(work, times);
+        }
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Does `work` so many times.
+fn repeat(work: Work, times: u32) {
+    if let Some(mut host) = Host::new() {
+        for _ in 0..times {
+            black_box(host.call(black_box(work)));
+        }
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: count sizes | count works | count WORK TIMES");
+    ExitCode::from(64)
+}
