@@ -4,14 +4,17 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::cortex_m;
 use crate::machine::{self, cargo, program};
+use crate::microcontroller::{EMULATED, LINKED};
 use crate::step::Outcome;
 use crate::steps;
 use crate::symbols::{Flaw, Program};
 
 /// The crate of the programs.
 const MANIFEST: &str = "benches/bare/Cargo.toml";
+
+/// The crate of the events that are counted, beside them.
+pub(crate) const EVENTS: &str = "benches/bare/events/Cargo.toml";
 
 /// Where they are built, whatever else is.
 const FOLDER: &str = "target/bare";
@@ -78,7 +81,9 @@ pub(crate) fn check() -> Outcome {
         return Outcome::LeftOut(why.into());
     }
     steps::apart(MANIFEST)
-        .and_then(|| steps::apart(cortex_m::MANIFEST))
+        .and_then(|| steps::apart(EVENTS))
+        .and_then(|| steps::apart(LINKED))
+        .and_then(|| steps::apart(EMULATED))
         .and_then(|| Outcome::of(&mut Profile::Fast.build()))
         .and_then(|| clean(ENTRIES))
         .and_then(|| clean(HOST))

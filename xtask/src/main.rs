@@ -2,12 +2,12 @@
 
 mod bare;
 mod bench;
-mod cortex_m;
 mod firmware;
 mod footprint;
 mod fuzz;
 mod machine;
 mod mcp;
+mod microcontroller;
 mod no_std;
 mod qemu;
 mod source;
@@ -46,7 +46,8 @@ enum Chore {
     /// The steps, in their order: format, clippy, tests, doc tests, docs, the
     /// fuzz targets, a few seconds of fuzzing, what the engine links, the recorded
     /// runs, a real client of MCP, the rules of the repository, the build for a
-    /// microcontroller, and a robot's firmware under QEMU. A step that fails stops none of the others. A step that this
+    /// microcontroller, a robot's firmware under QEMU, and what the engine takes
+    /// there. A step that fails stops none of the others. A step that this
     /// machine lacks something for is left out and says so; with CI set in the
     /// environment what is missing is installed, and a step that cannot run has
     /// failed. The exit code is 0 if nothing failed, 1 if anything did.
@@ -58,12 +59,14 @@ enum Chore {
     /// next run begins with what this one learnt. The exit code is 0 if the
     /// planted bug was found and no other, else 1.
     Fuzz(fuzz::Plan),
-    /// Print how much memory the engine takes, and how much code it is
+    /// Print what the engine takes: memory, code, stack, instructions
     ///
     /// The memory of values, and the code of the programs in `benches/bare`,
-    /// optimised for size: on this machine, and on a Cortex-M, with constants,
-    /// where something here builds for one.
-    Footprint(footprint::Layout),
+    /// optimised for size, on this machine and on five microcontrollers; the
+    /// deepest stack of each event and the instructions of a call, on a Cortex-M3
+    /// under QEMU, and here under valgrind. What this machine lacks a tool for is
+    /// left out and says so.
+    Footprint(footprint::Request),
     /// Build a robot's firmware, run it under QEMU, and read its log
     ///
     /// The log must be the golden one, in `adapters/firmware/mission.log`; it is
@@ -82,7 +85,7 @@ fn main() -> ExitCode {
         Ok(Some(Chore::Bench(bench))) => bench.run(),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
         Ok(Some(Chore::Firmware(request))) => firmware(&request, Machine::here()),
-        Ok(Some(Chore::Footprint(layout))) => footprint::print(layout),
+        Ok(Some(Chore::Footprint(request))) => footprint::print(&request),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
         Err(error) => shown(error.print(), code_of(error.kind())),
     }
@@ -109,6 +112,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("tidy", steps::tidy),
             Step::run("no_std", || no_std::build(machine)),
             Step::run("firmware", || firmware::check(machine)),
+            Step::run("footprint", || footprint::check(machine)),
         ],
     };
     print!("\n{summary}\n{closing}");

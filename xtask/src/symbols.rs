@@ -70,10 +70,9 @@ pub(crate) struct Program {
     defined: BTreeSet<String>,
     /// What it asks its libraries for.
     undefined: BTreeSet<String>,
-    /// The bytes of its code.
-    pub(crate) code: u64,
-    /// The bytes of its constants.
-    pub(crate) constants: u64,
+    /// The bytes of its code, and of its constants.
+    code: u64,
+    constants: u64,
 }
 
 impl Program {
@@ -107,6 +106,11 @@ impl Program {
             }
         }
         Ok(program)
+    }
+
+    /// How many bytes of code and constants it is.
+    pub(crate) const fn size(&self) -> u64 {
+        self.code + self.constants
     }
 
     /// Every symbol that must not be there, and why.

@@ -38,14 +38,14 @@ macro_rules! program {
 
 /// The arguments of a call, of which the compiler knows nothing.
 #[must_use]
-#[inline(always)]
+#[inline]
 pub fn arguments() -> &'static str {
     black_box("{}")
 }
 
 /// The result of a call, of which the compiler knows nothing.
 #[must_use]
-#[inline(always)]
+#[inline]
 pub fn result() -> &'static str {
     black_box("ok")
 }

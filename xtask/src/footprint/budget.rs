@@ -1,0 +1,318 @@
+//! What each thing may take, as it is recorded in the tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+use std::fs;
+
+use toml::{Table, Value};
+
+use super::part::{Part, Section};
+use super::table::{grouped, short};
+use crate::machine;
+
+/// Where they are recorded.
+const FILE: &str = "benches/bare/budgets.toml";
+
+/// What the file begins with.
+const HEAD: &str = "\
+# What each thing may take: `cargo xtask test` fails where it takes more, and where it takes so
+# much less that this says nothing any more. Written by `cargo xtask footprint --record`, which
+# adds a little room to what it measures, as compilers differ. The README's sizes come from here.
+";
+
+/// A machine, and what is measured there.
+type Column = (Section, String);
+
+/// What each thing may take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Budgets {
+    columns: BTreeMap<Column, BTreeMap<String, u64>>,
+}
+
+/// How a figure and its budget do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Miss {
+    column: Column,
+    what: String,
+    why: Why,
+}
+
+/// What is wrong with a figure, or with its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// It takes more than it may.
+    Over { amount: u64, budget: u64 },
+    /// It takes so much less that the budget says nothing.
+    Loose { amount: u64, budget: u64 },
+    /// Nobody said what it may take.
+    Unbudgeted { amount: u64 },
+    /// It may take something, and is not measured.
+    Unmeasured { budget: u64 },
+}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { column: (section, place), what, why } = self;
+        write!(f, "{}, {}: `{what}` ", section.name(), short(place))?;
+        match *why {
+            Why::Over { amount, budget } => {
+                let (amount, budget) = (grouped(amount), grouped(budget));
+                write!(
+                    f,
+                    "takes {amount}, its budget is {budget}: make it less, or agree to more by"
+                )
+            }
+            Why::Loose { amount, budget } => {
+                let (amount, budget) = (grouped(amount), grouped(budget));
+                write!(f, "takes {amount}, its budget of {budget} is far from that: tighten it by")
+            }
+            Why::Unbudgeted { amount } => {
+                write!(f, "takes {} and has no budget: give it one by", grouped(amount))
+            }
+            Why::Unmeasured { budget } => {
+                write!(f, "has a budget of {} and is not measured: forget it by", grouped(budget))
+            }
+        }?;
+        f.write_str(" `cargo xtask footprint --record`")
+    }
+}
+
+/// How much more than `amount` a budget is when it is recorded. Sizes of values are what they are;
+/// what a compiler makes of code differs a little from release to release.
+fn room(section: Section, amount: u64) -> u64 {
+    let (percent, least) = match section {
+        Section::Memory | Section::Symbols => (0, 0),
+        Section::Code => (2, 16),
+        Section::Stack => (5, 16),
+        Section::Instructions => (3, 4),
+    };
+    (amount * percent).div_ceil(100).max(least)
+}
+
+/// How much more than `amount` a budget may be.
+fn room_max(section: Section, amount: u64) -> u64 {
+    match section {
+        Section::Memory | Section::Symbols => 0,
+        _ => (amount / 10).max(4 * room(section, 0)),
+    }
+}
+
+impl Budgets {
+    /// Those that are recorded.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub(super) fn read() -> Result<Self, String> {
+        let named = |why: String| format!("{FILE}: {why}");
+        let text = fs::read_to_string(machine::root().join(FILE));
+        Self::parse(&text.map_err(|error| named(error.to_string()))?).map_err(named)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let sections: Table = text.parse().map_err(|error| format!("{error}"))?;
+        let mut budgets = Self::default();
+        for (name, places) in sections {
+            let section = Section::ALL.into_iter().find(|section| section.name() == name);
+            let section = section.ok_or_else(|| format!("there is no section `{name}`"))?;
+            let Value::Table(places) = places else { return Err(format!("`{name}` is no table")) };
+            for (place, rows) in places {
+                let rows = rows.try_into().map_err(|error| format!("{name}.{place}: {error}"))?;
+                budgets.columns.insert((section, place), rows);
+            }
+        }
+        Ok(budgets)
+    }
+
+    /// Records what the parts say that were measured; what is recorded of others stays.
+    pub(super) fn record(&mut self, parts: &[Part]) {
+        for Part { section, place, found } in parts {
+            if let Ok(rows) = found {
+                let budget = |(what, amount): &(String, u64)| {
+                    (what.clone(), amount + room(*section, *amount))
+                };
+                let rows = rows.iter().map(budget).collect();
+                self.columns.insert((*section, (*place).to_owned()), rows);
+            }
+        }
+    }
+
+    /// Writes them to where [`Budgets::read`] reads them.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub(super) fn write(&self) -> Result<(), String> {
+        let written = fs::write(machine::root().join(FILE), self.text());
+        written.map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    fn text(&self) -> String {
+        let mut text = HEAD.to_owned();
+        for ((section, place), rows) in &self.columns {
+            // Writing into a text does not fail.
+            let _ = write!(text, "\n# {}\n[{}.{place}]\n", section.about(), section.name());
+            for (what, budget) in rows {
+                let _ = writeln!(text, "\"{what}\" = {budget}");
+            }
+        }
+        text
+    }
+
+    /// What `what` may take.
+    pub(super) fn of(&self, section: Section, place: &str, what: &str) -> Option<u64> {
+        self.columns.get(&(section, place.to_owned()))?.get(what).copied()
+    }
+
+    /// Every figure in `parts` that does not go with its budget, and every budget without a figure.
+    /// Nothing is said of a part that could not be measured.
+    pub(super) fn misses(&self, parts: &[Part]) -> Vec<Miss> {
+        let measured: BTreeSet<Column> =
+            parts.iter().map(|part| (part.section, part.place.to_owned())).collect();
+        let gone = self.columns.iter().filter(|(column, _)| !measured.contains(*column));
+        let gone = gone.flat_map(|(column, rows)| unmeasured(column, rows, |_| true));
+        gone.chain(parts.iter().flat_map(|part| self.misses_of(part))).collect()
+    }
+
+    fn misses_of(&self, part: &Part) -> Vec<Miss> {
+        let Ok(found) = &part.found else { return Vec::new() };
+        let column = (part.section, part.place.to_owned());
+        let budgets = self.columns.get(&column).cloned().unwrap_or_default();
+        let miss = |(what, amount): &(String, u64)| {
+            let why = why(part.section, *amount, budgets.get(what).copied())?;
+            Some(Miss { column: column.clone(), what: what.clone(), why })
+        };
+        let mut misses: Vec<_> = found.iter().filter_map(miss).collect();
+        misses.extend(unmeasured(&column, &budgets, |what| part.amount(what).is_none()));
+        misses
+    }
+}
+
+/// The budgets among `rows` without a figure, which `is_missing` knows.
+fn unmeasured(
+    column: &Column,
+    rows: &BTreeMap<String, u64>,
+    is_missing: impl Fn(&str) -> bool,
+) -> Vec<Miss> {
+    let missing = rows.iter().filter(|(what, _)| is_missing(what));
+    let miss = |(what, budget): (&String, &u64)| Miss {
+        column: column.clone(),
+        what: what.clone(),
+        why: Why::Unmeasured { budget: *budget },
+    };
+    missing.map(miss).collect()
+}
+
+/// What is wrong with `amount` and its budget, if anything is.
+fn why(section: Section, amount: u64, budget: Option<u64>) -> Option<Why> {
+    let Some(budget) = budget else { return Some(Why::Unbudgeted { amount }) };
+    if amount > budget {
+        return Some(Why::Over { amount, budget });
+    }
+    let is_loose = budget - amount > room_max(section, amount);
+    is_loose.then_some(Why::Loose { amount, budget })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: &str = "thumbv7m-none-eabi";
+
+    fn part(section: Section, rows: &[(&str, u64)]) -> Part {
+        let row = |&(what, amount): &(&str, u64)| (what.to_owned(), amount);
+        Part { section, place: PLACE, found: Ok(rows.iter().map(row).collect()) }
+    }
+
+    fn code(amount: u64) -> [Part; 1] {
+        [part(Section::Code, &[("engine", amount)])]
+    }
+
+    #[test]
+    fn a_figure_goes_with_its_budget_or_not() {
+        let (over, loose) = (
+            |amount, budget| Some(Why::Over { amount, budget }),
+            |amount, budget| Some(Why::Loose { amount, budget }),
+        );
+        for (section, amount, budget, expected) in [
+            (Section::Memory, 1024, Some(1024), None),
+            (Section::Memory, 1025, Some(1024), over(1025, 1024)),
+            (Section::Memory, 1023, Some(1024), loose(1023, 1024)),
+            (Section::Symbols, 0, Some(0), None),
+            (Section::Symbols, 1, Some(0), over(1, 0)),
+            (Section::Symbols, 7, Some(8), loose(7, 8)),
+            (Section::Code, 6144, Some(6144), None),
+            (Section::Code, 6145, Some(6144), over(6145, 6144)),
+            (Section::Code, 6000, Some(6600), None),
+            (Section::Code, 6000, Some(6601), loose(6000, 6601)),
+            (Section::Stack, 48, Some(112), None),
+            (Section::Stack, 48, Some(113), loose(48, 113)),
+            (Section::Instructions, 1816, None, Some(Why::Unbudgeted { amount: 1816 })),
+        ] {
+            assert_eq!(why(section, amount, budget), expected, "{section:?} {amount} {budget:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_recorded_goes_with_what_was_measured() {
+        for section in Section::ALL {
+            for amount in [0, 1, 9, 48, 1000, 18_764, 1_000_000] {
+                let parts = [part(section, &[("it", amount)])];
+                let mut budgets = Budgets::default();
+                budgets.record(&parts);
+                assert_eq!(budgets.misses(&parts), [], "{section:?} {amount}");
+                assert_eq!(Budgets::parse(&budgets.text()), Ok(budgets));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_without_a_budget_and_budgets_without_a_row_are_named() {
+        let mut budgets = Budgets::default();
+        budgets.record(&[part(Section::Code, &[("engine", 0), ("gone", 0)])]);
+        budgets.record(&[part(Section::Stack, &[("save", 0)])]);
+        let misses = budgets.misses(&[part(Section::Code, &[("engine", 1000), ("new", 7)])]);
+        let again = "`cargo xtask footprint --record`";
+        assert_eq!(
+            misses.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [
+                format!(
+                    "stack, thumbv7m: `save` has a budget of 16 and is not measured: forget it by {again}"
+                ),
+                format!(
+                    "code, thumbv7m: `engine` takes 1,000, its budget is 16: make it less, or agree to more by {again}"
+                ),
+                format!("code, thumbv7m: `new` takes 7 and has no budget: give it one by {again}"),
+                format!(
+                    "code, thumbv7m: `gone` has a budget of 16 and is not measured: forget it by {again}"
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_measured_keeps_its_budget() {
+        let mut budgets = Budgets::default();
+        budgets.record(&code(1000));
+        let before = budgets.clone();
+        let parts = [Part { found: Err("install it".into()), ..code(0)[0].clone() }];
+        budgets.record(&parts);
+        assert_eq!(budgets, before);
+        assert_eq!(budgets.misses(&parts), []);
+    }
+
+    #[test]
+    fn what_is_recorded_in_the_tree_is_read() {
+        let budgets = Budgets::read().expect("the file in the tree");
+        assert!(budgets.of(Section::Code, PLACE, "engine").is_some());
+        for (text, error) in [
+            ("[speed.host]", "there is no section `speed`"),
+            ("code = 7", "`code` is no table"),
+            ("[code.host]\nengine = \"much\"", "code.host: "),
+            ("[code", ""),
+        ] {
+            let found = Budgets::parse(text).expect_err(text);
+            assert!(found.starts_with(error), "{found}");
+        }
+    }
+}
