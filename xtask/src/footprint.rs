@@ -67,6 +67,7 @@ pub(crate) fn check(machine: Machine) -> Outcome {
     match (misses.as_slice(), left_out) {
         ([], None) => Outcome::Passed,
         ([], Some(why)) => Outcome::LeftOut(why.clone()),
+        ([only], _) => Outcome::Failed(only.to_string()),
         ([first, rest @ ..], _) => Outcome::Failed(format!("{first} (and {} more)", rest.len())),
     }
 }
@@ -77,7 +78,7 @@ fn with_budgets(parts: Vec<Part>) -> Result<(Vec<Part>, Budgets), String> {
 
 /// Makes `parts` the budgets, and the table in the README what they say.
 fn record(parts: &[Part]) -> Result<(), String> {
-    let mut budgets = Budgets::read().unwrap_or_default();
+    let mut budgets = Budgets::read()?;
     budgets.record(parts);
     budgets.write()?;
     readme::write(&budgets)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use super::budget::Budgets;
-use super::part::Section;
+use super::part::{SIZES_OF, Section};
 use super::table::grouped;
 use crate::machine;
 
@@ -46,6 +46,8 @@ fn table(budgets: &Budgets) -> String {
         // Writing into a text does not fail.
         let _ = write!(table, "| {name} |");
         for (_, place) in COLUMNS {
+            // Values have one size on every machine of 32 bits.
+            let place = if section == Section::Memory { SIZES_OF.name() } else { place };
             let budget = budgets.of(section, place, what).map_or_else(String::new, grouped);
             let _ = write!(table, " {budget} |");
         }
