@@ -44,6 +44,7 @@ extern crate std;
 mod checkpoint;
 mod command;
 mod echo;
+mod find;
 mod grams;
 mod groups;
 mod likeness;

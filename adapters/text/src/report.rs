@@ -31,6 +31,7 @@ use rust::{CargoTest, Nextest};
 use tally::{Runner, Tally};
 use tap::Tap;
 
+use crate::find;
 use crate::grams::Grams;
 
 /// What a result says of how the call went.
@@ -139,7 +140,7 @@ const ANY: Grams = Grams::new(&[
 
 /// Whether more than the first and the last line of `result` may tell something.
 fn may_tell(result: &str) -> bool {
-    is_telling(result.lines().next().unwrap_or_default()) || ANY.may_be_in(result.as_bytes())
+    is_telling(find::lines(result).next().unwrap_or_default()) || ANY.may_be_in(result.as_bytes())
 }
 
 /// Words of which each line has one that a reader knows, but for some that open with it.
@@ -202,7 +203,7 @@ fn own_lines(result: &str) -> impl Iterator<Item = &str> {
     let is_document = !is_fence(result.trim_start());
     let mut inside = false;
     let text = if is_page(result) { "" } else { result };
-    text.lines().filter(move |line| {
+    find::lines(text).filter(move |line| {
         inside ^= is_document && is_fence(line);
         !inside
     })

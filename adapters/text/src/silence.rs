@@ -1,5 +1,6 @@
 //! Results that say nothing, and what stands in the place of a result.
 
+use crate::find;
 use crate::tokens::values;
 
 /// Words that say only that a call came back, and what stands for what is no text.
@@ -100,7 +101,7 @@ pub fn is_silent(result: &str) -> bool {
     match result.as_bytes().first() {
         Some(b'{') => is_silent_object(result),
         Some(b'<') => is_word(result) || is_silent_markup(result),
-        _ => result.lines().all(is_silent_line),
+        _ => find::lines(result).all(is_silent_line),
     }
 }
 
@@ -145,7 +146,7 @@ fn is_phrase(text: &str) -> bool {
 
 /// Whether no value of the object says anything; a zero does, unless it is an exit code.
 fn is_silent_object(json: &str) -> bool {
-    let coded = ["code\"", "status\"", "rc\""].iter().any(|name| json.contains(name));
+    let coded = ["code\"", "status\"", "rc\""].iter().any(|name| find::contains(json, name));
     let mut silent = true;
     values(json.as_bytes(), |value| {
         silent &= match value {
@@ -159,7 +160,7 @@ fn is_silent_object(json: &str) -> bool {
 
 /// Whether elements hold nothing but an exit code of 0.
 fn is_silent_markup(text: &str) -> bool {
-    let mut pieces = text.split('<').skip(1).map(|piece| piece.split_once('>'));
+    let mut pieces = find::split(text, "<").skip(1).map(|piece| find::split_once(piece, ">"));
     pieces.all(|piece| {
         piece.is_some_and(|(name, inner)| {
             let coded = name.ends_with("code") || name.ends_with("status");
@@ -203,8 +204,8 @@ pub fn is_placeholder(result: &str) -> bool {
     if result.len() > LOOK_MAX || result.contains('\n') {
         return false;
     }
-    let brackets = [('[', ']'), ('(', ')'), ('<', '>')].into_iter().find_map(|(open, close)| {
-        result.strip_suffix(close)?.rsplit_once(open).map(|(_, inner)| inner)
+    let brackets = [("[", "]"), ("(", ")"), ("<", ">")].into_iter().find_map(|(open, close)| {
+        find::rsplit_once(result.strip_suffix(close)?, open).map(|(_, inner)| inner)
     });
     let Some(inner) = brackets else { return false };
     let has = |known: &[&str]| {

@@ -32,7 +32,7 @@ const ROWS: [(&str, Section, &str); 9] = [
     ("`save` and `restore` add", Section::Code, "save and restore add"),
     ("`Detector<20>`", Section::Memory, "Detector<20>"),
     ("`Groups`, too", Section::Memory, "Detector<20> and Groups"),
-    ("stack of a call", Section::Stack, "announce, outcome: the same call"),
+    ("stack of a call at the worst", Section::Stack, "announce: eight open calls settle"),
     ("instructions of a new call", Section::Instructions, "a new call"),
 ];
 

@@ -1,6 +1,7 @@
 //! What compilers and checkers say: that there are errors, and how many.
 
 use super::line::{counted, number};
+use crate::find;
 
 /// The errors that compilers told of.
 #[derive(Default)]
@@ -45,7 +46,8 @@ impl Compiler {
 
 /// The errors of `` error: could not compile `a` (lib) due to 3 previous errors; 1 warning emitted ``.
 fn cargo(line: &str) -> Option<u32> {
-    let (_, errors) = line.strip_prefix("error: could not compile `")?.split_once(" due to ")?;
+    let (_, errors) =
+        find::split_once(line.strip_prefix("error: could not compile `")?, " due to ")?;
     previous(errors)
 }
 
@@ -64,7 +66,7 @@ fn previous(errors: &str) -> Option<u32> {
 fn clang(line: &str) -> Option<u32> {
     let counts = line.strip_suffix(" generated.")?;
     let (warnings, errors) =
-        counts.split_once(" and ").map_or((None, counts), |(w, e)| (Some(w), e));
+        find::split_once(counts, " and ").map_or((None, counts), |(w, e)| (Some(w), e));
     let is_counted =
         |warnings| counted(warnings).is_some_and(|(_, what)| what.starts_with("warning"));
     let (count, what) = counted(errors)?;
@@ -78,7 +80,7 @@ fn checker(line: &str) -> Option<u32> {
     let is_whole = rest.is_empty() || rest.starts_with('.') || rest.starts_with(" (");
     let is_of_files = rest.strip_prefix(" in ").is_some_and(|place| {
         let files = counted(place).is_some_and(|(_, what)| what.starts_with("file"));
-        let line = place.rsplit_once(':').and_then(|(_, line)| number(line));
+        let line = find::rsplit_once(place, ":").and_then(|(_, line)| number(line));
         files || line.is_some_and(|(_, rest)| rest.is_empty())
     });
     (is_whole || is_of_files).then_some(count)
@@ -93,7 +95,7 @@ fn is_error(line: &str) -> bool {
 
 /// What stands behind `path:line:column: `.
 fn at_column(line: &str) -> Option<&str> {
-    let (path, rest) = line.split_once(':')?;
+    let (path, rest) = find::split_once(line, ":")?;
     let (_, rest) = number(rest)?;
     let (_, rest) = number(rest.strip_prefix(':')?)?;
     is_path(path).then_some(rest.strip_prefix(": ")?)
@@ -101,7 +103,7 @@ fn at_column(line: &str) -> Option<&str> {
 
 /// What stands behind `path(line,column): `.
 fn in_brackets(line: &str) -> Option<&str> {
-    let (path, rest) = line.split_once('(')?;
+    let (path, rest) = find::split_once(line, "(")?;
     let (_, rest) = number(rest)?;
     let (_, rest) = number(rest.strip_prefix(',')?)?;
     is_path(path).then_some(rest.strip_prefix("): ")?)

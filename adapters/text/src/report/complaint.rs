@@ -1,6 +1,7 @@
 //! Lines in which a tool says that it could not do what it was asked.
 
 use super::line::{BUFFER, is_log_entry, plain};
+use crate::find;
 
 /// What such a line opens with, by the tools that put it there: git, compilers and many others.
 const OPENINGS: [&str; 8] = [
@@ -52,8 +53,10 @@ const REFUSALS: [&str; 13] = [
 
 /// Whether `result` begins or ends with a complaint that is no entry of a log. O(n).
 pub(crate) fn complains(result: &str) -> bool {
-    let lines = || result.trim_end().lines().filter(|line| !line.trim().is_empty());
-    is_own(lines()) || is_own(lines().rev()) || is_node_crash(result)
+    let (told, is_full) = (result.trim_end(), |line: &&str| !line.trim().is_empty());
+    is_own(find::lines(told).filter(is_full))
+        || is_own(find::lines_back(told).filter(is_full))
+        || is_node_crash(result)
 }
 
 /// Whether the first of `lines` is a complaint, and the one beside it no entry of a log.
@@ -64,7 +67,7 @@ fn is_own<'a>(mut lines: impl Iterator<Item = &'a str>) -> bool {
 
 /// Whether `result` ends as Node.js does when it crashes.
 fn is_node_crash(result: &str) -> bool {
-    let last = result.trim_end().lines().next_back();
+    let last = find::lines_back(result.trim_end()).next();
     let version = last.and_then(|line| line.strip_prefix("Node.js v"));
     version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
@@ -86,10 +89,10 @@ fn is_opened(line: &str) -> bool {
 
 /// Whether `line` is an exception with its message: `SyntaxError: invalid syntax`.
 fn is_error_type(line: &str) -> bool {
-    let name = line.split_once(": ").map_or(line, |(name, _)| name);
+    let name = find::split_once(line, ": ").map_or(line, |(name, _)| name);
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && !name.contains(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')));
-    let class = name.rsplit('.').next().unwrap_or(name);
+    let class = find::rsplit_once(name, ".").map_or(name, |(_, class)| class);
     let is_class = class.starts_with(|c: char| c.is_ascii_uppercase())
         && (class.ends_with("Error") || class.ends_with("Exception"))
         && !matches!(class, "Error" | "Exception");
@@ -98,7 +101,7 @@ fn is_error_type(line: &str) -> bool {
 
 /// Whether `line` is a tool's name and what it says: `cat: a.txt: No such file or directory`.
 fn is_of_tool(line: &str) -> bool {
-    let Some((tool, message)) = line.split_once(": ") else { return false };
+    let Some((tool, message)) = find::split_once(line, ": ") else { return false };
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+');
     if tool.is_empty() || tool.contains(|c| !is_name(c)) {
         return false;
@@ -107,7 +110,7 @@ fn is_of_tool(line: &str) -> bool {
         let before = message.strip_suffix(*reason);
         before.is_some_and(|before| before.is_empty() || before.ends_with([' ', ':']))
     };
-    SHELLS.contains(&tool) && message.contains(": ")
+    SHELLS.contains(&tool) && find::contains(message, ": ")
         || tool.starts_with("make") && message.starts_with("*** ")
         || REASONS.iter().any(is_told)
         || REFUSALS.iter().any(|refusal| message.starts_with(refusal))

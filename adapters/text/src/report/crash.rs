@@ -1,6 +1,7 @@
 //! Programs that crashed: a traceback of Python, a panic of Rust.
 
 use super::line::is_log_entry;
+use crate::find;
 
 /// The most lines that are no part of it between the head of a crash and the end of the result: the
 /// message, a note, and what a shell or a host adds. With more, the program went on.
@@ -95,7 +96,7 @@ const TRACEBACK: &str = "Traceback (most recent call last)";
 /// Whether `line` is the head of a traceback, or of a panic.
 fn is_head(line: &str) -> bool {
     line.strip_suffix(':') == Some(TRACEBACK)
-        || line.starts_with("thread '") && line.contains(" panicked at ")
+        || line.starts_with("thread '") && find::contains(line, " panicked at ")
 }
 
 /// Whether `line` is the head of a traceback as `IPython` writes it, behind the exception's type: it

@@ -1,6 +1,7 @@
 //! Exit statuses that a result names.
 
 use super::line::number;
+use crate::find;
 
 /// How many lines from either end of a result are looked at: hosts put the status there, some
 /// among a few other lines of their own.
@@ -31,9 +32,11 @@ const ELEMENTS: [&str; 2] = ["returncode", "exit_code"];
 /// A line names a status if it is nothing else (`Exit code: 1`), or if it ends with it and says
 /// that something came to that end (`[Command finished with exit code 1]`).
 pub(crate) fn exit_failed(result: &str) -> Option<bool> {
-    let lines = || result.trim().lines().filter(|line| !line.trim().is_empty());
-    let ends = lines().next().into_iter().chain(lines().next_back());
-    let near = lines().take(LINES_MAX).chain(lines().rev().take(LINES_MAX));
+    let (result, is_full) = (result.trim(), |line: &&str| !line.trim().is_empty());
+    let first = || find::lines(result).filter(is_full);
+    let last = || find::lines_back(result).filter(is_full);
+    let ends = first().next().into_iter().chain(last().next());
+    let near = first().take(LINES_MAX).chain(last().take(LINES_MAX));
     let named = ends.filter_map(|line| status(line, usize::MAX));
     let named = named.chain(near.filter_map(|line| status(line, WORDS_MAX)));
     named.reduce(|failed, another| failed || another)
@@ -49,7 +52,7 @@ fn status(line: &str, words: usize) -> Option<bool> {
         return Some(failed);
     }
     // AutoGen says what it means, too.
-    let line = line.split_once(" (execution ").map_or(line, |(line, _)| line);
+    let line = find::split_once(line, " (execution ").map_or(line, |(line, _)| line);
     let line = line.trim_matches(['[', ']', '(', ')', '.']);
     let before = line.trim_end_matches(|c: char| c.is_ascii_digit());
     let code = line.strip_prefix(before).filter(|code| !code.is_empty())?;
@@ -64,7 +67,7 @@ fn status(line: &str, words: usize) -> Option<bool> {
 /// with what that means.
 fn may_name_one(line: &str) -> bool {
     let end = line.trim_end_matches(['[', ']', '(', ')', '.']);
-    let in_words = line.ends_with(')') && line.contains(" (execution ");
+    let in_words = line.ends_with(')') && find::contains(line, " (execution ");
     line.starts_with('<') || end.ends_with(|c: char| c.is_ascii_digit()) || in_words
 }
 
@@ -93,7 +96,7 @@ fn is_deed(text: &str, words: usize) -> bool {
 
 /// Whether the status that stands in an element, as in `<returncode>1</returncode>`, is not 0.
 fn in_element(line: &str) -> Option<bool> {
-    let (name, rest) = line.strip_prefix('<')?.split_once('>')?;
+    let (name, rest) = find::split_once(line.strip_prefix('<')?, ">")?;
     let (code, end) = number(rest.strip_prefix('-').unwrap_or(rest))?;
     let is_closed = end.strip_prefix("</").is_some_and(|end| end.starts_with(name));
     (ELEMENTS.contains(&name) && is_closed).then_some(code != 0)

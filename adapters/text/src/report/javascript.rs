@@ -2,6 +2,7 @@
 
 use super::line::{counted, number};
 use super::tally::{Runner, Tally};
+use crate::find;
 
 /// Jest.
 #[derive(Default)]
@@ -72,13 +73,13 @@ impl Counts {
 /// The counts of a line of Jest: `Tests:       1 failed, 2 passed, 3 total`.
 fn counts_behind(line: &str, name: &str) -> Option<Counts> {
     let parts = line.strip_prefix(name)?.trim().strip_suffix(" total")?;
-    let (parts, total) = parts.rsplit_once(", ").unwrap_or(("", parts));
-    let (run, all) = total.split_once(" of ").unwrap_or((total, total));
+    let (parts, total) = find::rsplit_once(parts, ", ").unwrap_or(("", parts));
+    let (run, all) = find::split_once(total, " of ").unwrap_or((total, total));
     let mut counts = Counts { partly: run != all, ..Counts::default() };
     for total in [run, all] {
         number(total).filter(|(_, rest)| rest.is_empty())?;
     }
-    parts.split_terminator(", ").try_for_each(|part| counts.take(part))?;
+    find::split_terminator(parts, ", ").try_for_each(|part| counts.take(part))?;
     Some(counts)
 }
 
@@ -113,9 +114,9 @@ fn row(line: &str, name: &str) -> Option<Counts> {
     let cells = line.strip_prefix(name)?.trim_start();
     let mut counts = Counts::default();
     if cells != "no tests" {
-        let (parts, total) = cells.strip_suffix(')')?.rsplit_once(" (")?;
+        let (parts, total) = find::rsplit_once(cells.strip_suffix(')')?, " (")?;
         number(total).filter(|(_, rest)| rest.is_empty())?;
-        parts.split(" | ").try_for_each(|part| counts.take(part))?;
+        find::split(parts, " | ").try_for_each(|part| counts.take(part))?;
     }
     Some(counts)
 }

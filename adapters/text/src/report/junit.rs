@@ -2,6 +2,7 @@
 
 use super::line::number;
 use super::tally::Tally;
+use crate::find;
 
 /// What `result` came to, if all of it is such a report. O(n).
 pub(crate) fn junit(result: &str) -> Tally {
@@ -12,7 +13,7 @@ pub(crate) fn junit(result: &str) -> Tally {
     }
     // Suites hold suites, whose tests they count.
     let mut depth: usize = 0;
-    for element in text.split('<') {
+    for element in find::split(text, "<") {
         if element.starts_with("/testsuite>") {
             depth = depth.saturating_sub(1);
         } else if element.starts_with("testsuites ") && attribute(element, " failures=\"").is_some()
@@ -48,6 +49,6 @@ fn add(tally: &mut Tally, element: &str) {
 
 /// The number that stands behind `name`, which ends with the quote before it.
 fn attribute(element: &str, name: &str) -> Option<u32> {
-    let (_, value) = element.split_once(name)?;
+    let (_, value) = find::split_once(element, name)?;
     number(value).map(|(count, _)| count)
 }

@@ -1,5 +1,7 @@
 //! Lines as a terminal shows them, and the numbers in them.
 
+use crate::find;
+
 /// The longest line that is rid of its colours, in bytes: a summary is far shorter.
 const LINE_MAX: usize = 512;
 
@@ -13,15 +15,15 @@ pub(crate) const BUFFER: Buffer = [0; LINE_MAX];
 /// white space at its end. A line with colours that is too long is left as it is. O(n).
 pub(crate) fn plain<'a>(line: &'a str, buffer: &'a mut Buffer) -> &'a str {
     let line = line.trim_end();
-    let line = line.rsplit_once('\r').map_or(line, |(_, shown)| shown);
+    let line = find::rsplit_once(line, "\r").map_or(line, |(_, shown)| shown);
     if !line.contains('\x1b') {
         return line;
     }
     let mut length: usize = 0;
-    for part in line.split('\x1b').enumerate().map(uncoloured) {
+    for part in find::split(line, "\x1b").enumerate().map(uncoloured) {
         let end = length.saturating_add(part.len());
         let Some(room) = buffer.get_mut(length..end) else { return line };
-        room.copy_from_slice(part.as_bytes());
+        room.iter_mut().zip(part.bytes()).for_each(|(place, byte)| *place = byte);
         length = end;
     }
     let shown = buffer.get(..length).and_then(|bytes| core::str::from_utf8(bytes).ok());

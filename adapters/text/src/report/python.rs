@@ -2,6 +2,7 @@
 
 use super::line::{counted, number};
 use super::tally::{Runner, Tally};
+use crate::find;
 
 /// pytest, with any plugin that keeps its last line.
 #[derive(Default)]
@@ -43,7 +44,7 @@ fn is_interrupted(line: &str) -> bool {
     const REASONS: [&str; 4] =
         ["Interrupted: ", "stopping after ", "KeyboardInterrupt", "_pytest.outcomes.Exit"];
     let banner = line.strip_prefix("!!!").and_then(|rest| rest.strip_suffix("!!!"));
-    banner.is_some_and(|reason| REASONS.iter().any(|known| reason.contains(known)))
+    banner.is_some_and(|reason| REASONS.iter().any(|known| find::contains(reason, known)))
 }
 
 /// The counts of a last line.
@@ -57,12 +58,12 @@ struct Counts {
 
 /// The counts of `=== 1 failed, 2 passed in 0.12s ===`, with or without the banner.
 fn last_line(line: &str) -> Option<Counts> {
-    let (counts, duration) = line.trim_matches('=').trim().rsplit_once(" in ")?;
+    let (counts, duration) = find::rsplit_once(line.trim_matches('=').trim(), " in ")?;
     if !is_duration(duration) {
         return None;
     }
     let mut sum = Counts::default();
-    for part in counts.split(", ") {
+    for part in find::split(counts, ", ") {
         if matches!(part, "no tests ran" | "no tests collected") {
             continue;
         }
@@ -124,7 +125,7 @@ fn is_left_out(line: &str) -> bool {
     let test = line.strip_prefix("ERROR: ");
     line.starts_with("NO TESTS RAN")
         || test.is_some_and(|test| {
-            test.contains("unittest.loader._FailedTest")
+            find::contains(test, "unittest.loader._FailedTest")
                 || test.starts_with("setUpClass (")
                 || test.starts_with("setUpModule (")
         })
@@ -143,8 +144,8 @@ fn failing(line: &str) -> Option<u32> {
         return Some(0);
     }
     let counts = line.strip_prefix("FAILED (")?.strip_suffix(')')?;
-    let bad = counts.split(", ").filter_map(|part| {
-        let (what, count) = part.split_once('=')?;
+    let bad = find::split(counts, ", ").filter_map(|part| {
+        let (what, count) = find::split_once(part, "=")?;
         let is_bad = matches!(what, "failures" | "errors" | "unexpected successes");
         is_bad.then(|| number(count))?.map(|(count, _)| count)
     });

@@ -2,6 +2,7 @@
 
 use super::line::{counted, number};
 use super::tally::{Runner, Tally};
+use crate::find;
 
 /// `cargo test`: one suite for each binary, and one for the examples of the documentation.
 #[derive(Default)]
@@ -53,7 +54,7 @@ fn is_start(line: &str) -> bool {
 fn result(line: &str) -> Option<(u32, u32)> {
     let rest = line.strip_prefix("test result: ")?;
     let counts = rest.strip_prefix("ok. ").or(rest.strip_prefix("FAILED. "))?;
-    let mut parts = counts.split("; ").filter_map(counted);
+    let mut parts = find::split(counts, "; ").filter_map(counted);
     let passed = parts.next().filter(|(_, what)| *what == "passed")?;
     let failed = parts.next().filter(|(_, what)| *what == "failed")?;
     Some((passed.0, failed.0))
@@ -62,7 +63,7 @@ fn result(line: &str) -> Option<(u32, u32)> {
 /// Whether `line` says that a signal ended the binary of a suite, and its other tests with it.
 fn is_crash(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with("process didn't exit successfully: ") && line.contains(" (signal: ")
+    line.starts_with("process didn't exit successfully: ") && find::contains(line, " (signal: ")
 }
 
 /// `cargo nextest`.
@@ -100,8 +101,8 @@ struct Summary {
 /// What `Summary [   0.005s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped` says; one that was
 /// cancelled has `3/8 tests run`.
 fn summary(line: &str) -> Option<Summary> {
-    let (_, rest) = line.trim_start().strip_prefix("Summary [")?.split_once("] ")?;
-    let (tests, counts) = rest.split_once(" run: ")?;
+    let (_, rest) = find::split_once(line.trim_start().strip_prefix("Summary [")?, "] ")?;
+    let (tests, counts) = find::split_once(rest, " run: ")?;
     let (ran, rest) = number(tests)?;
     let (planned, rest) = match rest.strip_prefix('/') {
         Some(planned) => number(planned)?,
@@ -111,7 +112,7 @@ fn summary(line: &str) -> Option<Summary> {
         return None;
     }
     let mut summary = Summary { ran, planned, passed: 0, failing: 0 };
-    for (count, what) in counts.split(", ").filter_map(counted) {
+    for (count, what) in find::split(counts, ", ").filter_map(counted) {
         let is =
             |word| what == word || what.strip_prefix(word).is_some_and(|s| s.starts_with(" ("));
         if is("passed") {

@@ -2,6 +2,7 @@
 
 use super::line::number;
 use super::tally::{Runner, Tally};
+use crate::find;
 
 /// A report by the protocol. Subtests are indented, and counted by the test they belong to.
 #[derive(Default)]
@@ -50,7 +51,7 @@ impl Tap {
         if number(test).is_none() {
             return;
         }
-        let is_aside = test.rsplit_once(" # ").is_some_and(|(_, directive)| {
+        let is_aside = find::rsplit_once(test, " # ").is_some_and(|(_, directive)| {
             let word = directive.get(..4).unwrap_or_default();
             word.eq_ignore_ascii_case("todo") || word.eq_ignore_ascii_case("skip")
         });
