@@ -1,6 +1,6 @@
 //! The words of a call's arguments: a bounded sketch of them, and how alike two are.
 
-use core::mem::{replace, take};
+use core::mem::take;
 
 /// How many words of a call are kept: more than most calls have. Of a longer call those with the
 /// smallest hashes are, which are a fair sample of all (bottom-k sketch: Broder, 1997; Cohen, 1997).
@@ -70,9 +70,10 @@ impl Tokens {
             return;
         }
         self.count = (self.count + 1).min(KEPT_MAX);
-        // Each moves to the place of the next, and the last of as many as may be falls away.
-        let from = self.hashes.get_mut(place..self.count).unwrap_or_default();
-        from.iter_mut().fold(hash, |before, here| replace(here, before));
+        if let Some(from @ [_, ..]) = self.hashes.get_mut(place..self.count) {
+            from.rotate_right(1);
+            from[0] = hash;
+        }
     }
 
     /// How alike the two are, in percent: the share of the words of both that both have (Jaccard's

@@ -63,9 +63,8 @@ impl<'p> Counter<'p> {
 
     /// Whether the number from `start` to `end` of `text` is the counter's.
     pub(super) fn matches(&self, text: &[u8], start: usize, end: usize) -> bool {
-        let own = self.text.as_bytes();
-        let before = own.get(..self.number).unwrap_or_default();
-        let after = own.get(self.number + 1..).unwrap_or_default();
+        let parts = self.text.as_bytes().split_at_checked(self.number);
+        let Some((before, [_, after @ ..])) = parts else { return false };
         let ahead = text.get(..start).unwrap_or_default();
         ahead.ends_with(before) && text.get(end..).unwrap_or_default().starts_with(after)
     }
