@@ -106,8 +106,6 @@ impl<const BLOCK: usize> Default for Stream<BLOCK> {
 }
 
 impl<const BLOCK: usize> Stream<BLOCK> {
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline)]
     fn add(&mut self, mut piece: &[u8]) {
         loop {
             let room = self.block.get_mut(self.length..).unwrap_or_default();
@@ -124,8 +122,7 @@ impl<const BLOCK: usize> Stream<BLOCK> {
     }
 
     fn close(&mut self) {
-        let block = self.block.get(..self.length).unwrap_or_default();
-        self.before = self.before.mix(Digest::new(HASH.hash(block)));
+        self.before = behind(self.before, self.block.get(..self.length).unwrap_or_default());
         self.length = 0;
     }
 
@@ -133,4 +130,9 @@ impl<const BLOCK: usize> Stream<BLOCK> {
         self.close();
         self.before
     }
+}
+
+/// The hash of what came before `block` and of `block`.
+fn behind(before: Digest, block: &[u8]) -> Digest {
+    before.mix(Digest::new(HASH.hash(block)))
 }
