@@ -133,6 +133,7 @@ impl<const BLOCK: usize> Stream<BLOCK> {
 }
 
 /// The hash of what came before `block` and of `block`.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 fn behind(before: Digest, block: &[u8]) -> Digest {
     before.mix(Digest::new(HASH.hash(block)))
 }
