@@ -181,10 +181,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
     }
 
     /// The detector that was written, if one could have been.
-    fn restore<'p>(
-        mut self,
-        policy: &'p Policy<'p>,
-    ) -> Result<Detector<'p, W, OPEN>, CheckpointError> {
+    fn restore(&mut self, detector: &mut Detector<'_, W, OPEN>) -> Result<(), CheckpointError> {
+        let policy = detector.policy;
         let corrupt = |field| CheckpointError::Corrupt { field };
         let check = |holds: bool, field| if holds { Ok(()) } else { Err(corrupt(field)) };
         if self.rules != policy.digest() {
@@ -198,7 +196,9 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
                 known.blocker = Blocker::NONE;
             }
         }
-        let mut detector = Detector::new(policy).map_err(|_| CheckpointError::PolicyDoesNotFit)?;
+        if !Detector::<W, OPEN>::fits(policy) {
+            return Err(CheckpointError::PolicyDoesNotFit);
+        }
         let held = self.settled.len().saturating_add(self.open.len());
         let numbers = u64::try_from(held).unwrap_or(u64::MAX);
         check((numbers..COUNT_MAX).contains(&self.next), "next")?;
@@ -218,16 +218,18 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         detector.text = self.text;
         detector.best = self.best;
         detector.statistics = self.statistics;
-        detector.window = settled(&self.settled).ok_or(corrupt("settled"))?;
-        detector.open = open(&self.open).ok_or(corrupt("open"))?;
-        restore_tracks(&mut detector, &self.tracks, &self.runs).ok_or(corrupt("tracks"))?;
-        detector.loops = loops(&self.loops, self.next, policy).ok_or(corrupt("loops"))?;
-        detector.feedback =
-            feedback(&self.silenced, &self.raised, policy).ok_or(corrupt("raised"))?;
+        check(restore_settled(&mut detector.window, &self.settled), "settled")?;
+        check(restore_open(&mut detector.open, &self.open), "open")?;
+        restore_tracks(detector, &self.tracks, &self.runs).ok_or(corrupt("tracks"))?;
+        check(restore_loops(&mut detector.loops, &self.loops, self.next, policy), "loops")?;
+        check(
+            restore_feedback(&mut detector.feedback, &self.silenced, &self.raised, policy),
+            "raised",
+        )?;
         for message in &self.messages {
             detector.messages.push(*message);
         }
-        Ok(detector)
+        Ok(())
     }
 }
 
@@ -250,25 +252,18 @@ fn held_by<const W: usize, const OPEN: usize>(
     Mask::newest(detector.window.len().saturating_add(waiting))
 }
 
-/// The window with these records, oldest first.
-fn settled<const W: usize>(records: &[Record]) -> Option<Window<W>> {
-    let mut window = Window::new();
+/// Fills `window` with these records, oldest first; false if one has not settled.
+fn restore_settled<const W: usize>(window: &mut Window<W>, records: &[Record]) -> bool {
     for record in records {
-        if record.status == Status::Open {
-            return None;
-        }
         window.push(record);
     }
-    Some(window)
+    records.iter().all(|record| record.status != Status::Open)
 }
 
-/// The records that wait, of which the first waits for its outcome.
-fn open<const OPEN: usize>(records: &[Record]) -> Option<Queue<Record, OPEN>> {
-    if records.first().is_some_and(|record| record.status != Status::Open) {
-        return None;
-    }
-    let mut open = Queue::new(Record::NONE);
-    records.iter().all(|record| open.push(*record)).then_some(open)
+/// Fills `open` with the records that wait; false if the first does not wait for its outcome.
+fn restore_open<const OPEN: usize>(open: &mut Queue<Record, OPEN>, records: &[Record]) -> bool {
+    let waits = records.first().is_none_or(|record| record.status == Status::Open);
+    waits && records.iter().all(|record| open.push(*record))
 }
 
 /// Gives each rule what it remembers, as far as there are records to remember.
@@ -297,24 +292,26 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     (tracks.next().is_none() && counts.next().is_none()).then_some(())
 }
 
-fn loops(loops: &[Loop], next: u64, policy: &Policy<'_>) -> Option<Loops> {
-    let mut restored = Loops::new();
-    for known in loops {
+/// Fills `restored` with these loops; false if no detector knows such.
+fn restore_loops(restored: &mut Loops, loops: &[Loop], next: u64, policy: &Policy<'_>) -> bool {
+    loops.iter().all(|known| {
         let blocker = known.blocker.rule().map(|(place, _)| policy.rules().get(usize::from(place)));
         let blocks = match blocker {
             Some(rule) => rule.is_some_and(Rule::can_block_ahead),
             None => known.blocker == Blocker::NONE,
         };
         let fits = blocks && usize::from(known.rung) <= RUNGS_MAX && known.is_past(next);
-        if !fits || !restored.restore(*known) {
-            return None;
-        }
-    }
-    Some(restored)
+        fits && restored.restore(*known)
+    })
 }
 
-fn feedback(silenced: &[u32], raised: &[Raised], policy: &Policy<'_>) -> Option<Feedback> {
-    let mut feedback = Feedback::new();
+/// Fills `feedback` with what was taught; false if no detector can have been taught that.
+fn restore_feedback(
+    feedback: &mut Feedback,
+    silenced: &[u32],
+    raised: &[Raised],
+    policy: &Policy<'_>,
+) -> bool {
     for id in silenced {
         feedback.restore_silenced(*id);
     }
@@ -324,8 +321,7 @@ fn feedback(silenced: &[u32], raised: &[Raised], policy: &Policy<'_>) -> Option<
         RuleIndex::Call(place) => usize::from(place) < rules,
         RuleIndex::Text(place) => usize::from(place) < texts,
     };
-    let all = pairs.all(|pair| known(pair) && feedback.restore_raised(*pair));
-    all.then_some(feedback)
+    pairs.all(|pair| known(pair) && feedback.restore_raised(*pair))
 }
 
 impl<const W: usize, const OPEN: usize> Serialize for Detector<'_, W, OPEN> {
@@ -345,8 +341,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         policy: &'p Policy<'p>,
         deserializer: D,
     ) -> Result<Self, D::Error> {
-        let state: State<W, OPEN> = State::deserialize(deserializer)?;
-        state.restore(policy).map_err(D::Error::custom)
+        let mut detector = Self::fresh(policy);
+        let mut state: State<W, OPEN> = State::deserialize(deserializer)?;
+        state.restore(&mut detector).map_err(D::Error::custom)?;
+        Ok(detector)
     }
 }
 
@@ -409,15 +407,24 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             [found, ..] => return Err(CheckpointError::Version { found: *found }),
             [] => return Err(CheckpointError::Malformed),
         }
+        let mut detector = Self::fresh(policy);
+        detector.fill(bytes)?;
+        Ok(detector)
+    }
+
+    /// Takes over what is in `bytes`. Apart from what it is called by: what was read and the detector
+    /// are both large, and neither is to lie on the stack twice.
+    #[inline(never)]
+    fn fill(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
         let (bytes, sum) = bytes.split_last_chunk().ok_or(CheckpointError::Malformed)?;
         if Digest::of(bytes).folded() != u32::from_le_bytes(*sum) {
             return Err(CheckpointError::Malformed);
         }
-        let (state, rest): (State<W, OPEN>, _) =
-            postcard::take_from_bytes(bytes).map_err(|_| CheckpointError::Malformed)?;
-        if !rest.is_empty() {
-            return Err(CheckpointError::Malformed);
+        let mut reader = postcard::Deserializer::from_bytes(bytes);
+        let mut read = State::<W, OPEN>::deserialize(&mut reader);
+        match (&mut read, reader.finalize()) {
+            (Ok(state), Ok([])) => state.restore(self),
+            _ => Err(CheckpointError::Malformed),
         }
-        state.restore(policy)
     }
 }

@@ -139,10 +139,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let count = u64::from(held.len()).saturating_add(u64::from(open.len()));
         self.next = next.wrapping_sub(count);
         for age in (0..held.len()).rev() {
-            if let Some(record) = held.record(age) {
+            if let Some(mut record) = held.record(age) {
                 let seq = self.announce_again(&record);
                 // Whatever it finds was said before.
-                let _ = self.settle_one(seq, record);
+                let _ = self.settle_one(seq, &mut record);
             }
         }
         for record in open.as_slice() {

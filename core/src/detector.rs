@@ -121,10 +121,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// [`Flaw::WindowBeyondCapacity`] if the policy's window is longer than `W`.
     pub const fn new(policy: &'p Policy<'p>) -> Result<Self, PolicyError<'p>> {
         let window = policy.window();
-        if !fits(window, W) {
+        if !Self::fits(policy) {
             return Err(policy.error(None, Flaw::WindowBeyondCapacity { window, capacity: W }));
         }
-        Ok(Self {
+        Ok(Self::fresh(policy))
+    }
+
+    /// A detector that has seen nothing yet, whether or not it holds the policy's window.
+    pub(crate) const fn fresh(policy: &'p Policy<'p>) -> Self {
+        Self {
             policy,
             window: Window::new(),
             open: Queue::new(Record::NONE),
@@ -144,7 +149,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             moved: false,
             text: TextRow { turns: 0, latest: Digest::new(0), any: 0, same: 0 },
             messages: Recent::new(0),
-        })
+        }
+    }
+
+    /// Whether `W` records are enough for the policy's window.
+    pub(crate) const fn fits(policy: &Policy<'_>) -> bool {
+        // A capacity is at most 64.
+        let [capacity, ..] = W.to_le_bytes();
+        policy.window() <= capacity
     }
 
     /// The policy whose rules the detector follows.
@@ -365,10 +377,4 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let record = self.open.as_mut_slice().get_mut(usize::try_from(place).ok()?)?;
         (record.status == Status::Open && record.era == call.era()).then_some(record)
     }
-}
-
-/// Whether `window` records fit into a capacity of `capacity`, which is at most 64.
-const fn fits(window: u8, capacity: usize) -> bool {
-    let [lowest, ..] = capacity.to_le_bytes();
-    window <= lowest
 }

@@ -104,16 +104,12 @@ impl<const W: usize> Evidence<'_, W> {
             }
             step.args.mix(latest.result)
         };
-        let mut steps_of_lap = [Digest::new(0); RUNS_MAX];
-        let lap = steps_of_lap.get_mut(..usize::from(hit.period)).unwrap_or_default();
-        for (step, place) in lap.iter_mut().zip((0..period).rev()) {
-            *step = known(place);
-        }
         let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
         let modes = Digest::new(u64::from_le_bytes(modes));
-        let begin = least_rotation(lap);
-        let steps = (0..lap.len()).filter_map(|step| turned(lap, begin, step));
-        LoopId::new(steps.fold(modes, Digest::mix))
+        LoopId::new(match hit.period {
+            1 => modes.mix(known(0)),
+            period => turned_lap(modes, period, &known),
+        })
     }
 
     /// What `rule` knows the record by that stands `age` records before the one judged.
@@ -126,6 +122,19 @@ impl<const W: usize> Evidence<'_, W> {
         let record = self.open.iter().nth_back(usize::try_from(age).ok()?)?;
         Some(Key::of(record, rule))
     }
+}
+
+/// What stands for `modes` with a lap of so many steps, of which the one `n` calls back is `step(n)`,
+/// begun where it sorts first. Apart from what it is called by, since a lap takes 200 bytes of stack.
+#[inline(never)]
+fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest {
+    let mut steps = [Digest::new(0); RUNS_MAX];
+    let lap = steps.get_mut(..usize::from(period)).unwrap_or_default();
+    for (place, back) in lap.iter_mut().zip((0..u32::from(period)).rev()) {
+        *place = step(back);
+    }
+    let begin = least_rotation(lap);
+    (0..lap.len()).filter_map(|step| turned(lap, begin, step)).fold(modes, Digest::mix)
 }
 
 /// Where the rotation of `lap` begins that sorts first. O(n²).

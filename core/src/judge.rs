@@ -14,14 +14,14 @@ use crate::track::Hit;
 use crate::verdict::{Finding, RuleIndex, Verdict};
 use crate::window::View;
 
-impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
+impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Settles every record that no open one stands before, and gives each verdict that has a
     /// finding to `each`.
     pub(crate) fn settle(&mut self, each: &mut dyn FnMut(Verdict)) {
         while self.open.oldest().is_some_and(|record| record.status != Status::Open) {
             let seq = self.first_open();
-            let Some(record) = self.open.pop_oldest() else { break };
-            let verdict = self.settle_one(seq, record);
+            let Some(mut record) = self.open.pop_oldest() else { break };
+            let verdict = self.settle_one(seq, &mut record);
             if verdict.finding.is_some() {
                 self.statistics.count(&verdict);
                 each(verdict);
@@ -33,22 +33,22 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// Judges a record, and moves it into the window.
-    pub(crate) fn settle_one(&mut self, seq: u64, mut record: Record) -> Verdict {
-        record.moved |= self.improves(&record);
-        let seen = self.policy.selection().of(&record);
+    pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record) -> Verdict {
+        record.moved |= self.improves(record);
+        let seen = self.policy.selection().of(record);
         // Nothing in the past is like it: by far the common case.
-        if record.novel && !record.moved && !self.looks_beyond_args(&record, seen) {
+        if record.novel && !record.moved && !self.looks_beyond_args(record, seen) {
             self.pass(seen);
-            self.window.push(&record);
+            self.window.push(record);
             return Verdict::PROCEED;
         }
-        let view = self.window.compare(&record, self.policy);
+        let view = self.window.compare(record, self.policy);
         if record.moved || view.progressed(Results::Same) {
             // The record that made progress may be the first of a pattern.
             self.cut_early_rules(u32::from(self.open.len()).saturating_add(1));
         }
-        let verdict = self.judge(Moment::Settled, seq, &record, &view);
-        self.window.push(&record);
+        let verdict = self.judge(Moment::Settled, seq, record, &view);
+        self.window.push(record);
         verdict
     }
 
@@ -106,6 +106,29 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         record: &Record,
         view: &View,
     ) -> Verdict {
+        let Some((place, rule, hit)) = self.show(moment, seq, record, view) else {
+            return Verdict::PROCEED;
+        };
+        let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
+        let climb = Climb {
+            most: if record.silent { rule.silent_max } else { Action::Stop },
+            now: seq,
+            count: hit.count_for(rule),
+            blocker: rule.can_block_ahead().then_some(place),
+            is_attempt: record.status == Status::Vetoed,
+        };
+        self.climb(&rule.ladder, finding, &climb)
+    }
+
+    /// Shows a record to every rule that is judged at this moment, and gives the first that fires.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn show(
+        &mut self,
+        moment: Moment,
+        seq: u64,
+        record: &Record,
+        view: &View,
+    ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
         let mut found = None;
@@ -126,16 +149,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
                 found = Some((place, rule, hit));
             }
         }
-        let Some((place, rule, hit)) = found else { return Verdict::PROCEED };
-        let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
-        let climb = Climb {
-            most: if record.silent { rule.silent_max } else { Action::Stop },
-            now: seq,
-            count: hit.count_for(rule),
-            blocker: rule.can_block_ahead().then_some(place),
-            is_attempt: record.status == Status::Vetoed,
-        };
-        self.climb(&rule.ladder, finding, &climb)
+        found
     }
 
     /// Counts a finding and climbs its ladder.
@@ -182,6 +196,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// The verdict on an announced call that continues a blocked loop: one with which the rule
     /// would fire again on that loop if it were answered as before. While other calls are open,
     /// nobody knows what they will change, and nothing is blocked.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
         let policy = self.policy;
         if self.open.oldest().is_some() {
@@ -189,8 +204,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         }
         for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
             let attempt = Record { status: Status::Vetoed, failed, ..*record };
-            let view = self.window.compare(&attempt, policy);
-            let Some(hit) = self.try_rule(place, seq, &attempt, &view) else { continue };
+            let Some(hit) = self.try_rule(place, seq, &attempt) else { continue };
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
             let evidence = self.evidence(Moment::Settled);
             let finding = evidence.finding(place, rule, seq, &attempt, &hit);
@@ -207,7 +221,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
-    fn try_rule(&self, place: u8, seq: u64, attempt: &Record, view: &View) -> Option<Hit> {
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
+        let view = self.window.compare(attempt, self.policy);
         let raised = self.feedback.raised_by(RuleIndex::Call(place), attempt.tool);
         let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
         let place = usize::from(place);
@@ -219,7 +235,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let rule = rules.next()?;
         let own = rest.next_of(rule);
         let mut track = self.tracks.at(place);
-        track.observe(own, rule, patience.saturating_add(raised.into()), attempt, view)
+        track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view)
     }
 
     /// The records before the one that is judged at this moment.
@@ -238,6 +254,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             record.novel = self.same_calls_ahead(record).is_empty();
             return Verdict::PROCEED;
         }
+        self.foresee_early(seq, record)
+    }
+
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn foresee_early(&mut self, seq: u64, record: &mut Record) -> Verdict {
         let view = self.view_ahead(record);
         record.novel = view.args.is_empty();
         self.judge(Moment::Announced, seq, record, &view)

@@ -38,6 +38,7 @@ impl<T: Copy, const N: usize> Queue<T, N> {
     }
 
     /// Takes out the oldest value. O(N).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn pop_oldest(&mut self) -> Option<T> {
         let filler = *self.oldest()?;
         let oldest =

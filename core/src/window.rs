@@ -188,23 +188,19 @@ impl<const W: usize> Window<W> {
     /// Compares `record` with the window, once for each digest that `policy` looks at. O(W).
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
-        let call = self.compare_call(record, policy);
+        let mut view = self.compare_call(record, policy);
         // Whatever the rules ask, progress asks what the same call was answered before.
-        let repeated = !call.args.is_empty();
-        let view = View {
-            result: self.if_needed(needs.result || repeated, || equal(&self.result, record.result)),
-            near: self.if_needed(needs.near, || equal(&self.near, record.near)),
-            answered: self.answered,
-            vetoed: self.vetoed,
-            silent: self.silent,
-            written: self.written & call.reach,
-            ..call
-        };
-        View {
-            changed: repeated && view.answers_differ(record, view.result),
-            nearly_changed: repeated && view.answers_differ(record, view.near),
-            ..view
-        }
+        let repeated = !view.args.is_empty();
+        view.result =
+            self.if_needed(needs.result || repeated, || equal(&self.result, record.result));
+        view.near = self.if_needed(needs.near, || equal(&self.near, record.near));
+        view.answered = self.answered;
+        view.vetoed = self.vetoed;
+        view.silent = self.silent;
+        view.written = self.written & view.reach;
+        view.changed = repeated && view.answers_differ(record, view.result);
+        view.nearly_changed = repeated && view.answers_differ(record, view.near);
+        view
     }
 
     /// As [`Window::compare`] had it for the record `age` records back, with what is still in the
