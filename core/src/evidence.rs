@@ -134,24 +134,26 @@ fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest
         *place = step(back);
     }
     let begin = least_rotation(lap);
-    (0..lap.len()).filter_map(|step| turned(lap, begin, step)).fold(modes, Digest::mix)
+    (0..lap.len()).fold(modes, |id, step| id.mix(turned(lap, begin, step)))
 }
 
 /// Where the rotation of `lap` begins that sorts first. O(n²).
 fn least_rotation(lap: &[Digest]) -> usize {
     let mut least = 0;
     for begin in 1..lap.len() {
-        let steps = (0..lap.len()).map(|step| [turned(lap, begin, step), turned(lap, least, step)]);
-        let differ = steps.into_iter().find(|[step, least]| step != least);
-        if differ.is_some_and(|[step, least]| step < least) {
-            least = begin;
+        for step in 0..lap.len() {
+            let (here, there) = (turned(lap, begin, step), turned(lap, least, step));
+            if here != there {
+                least = if here < there { begin } else { least };
+                break;
+            }
         }
     }
     least
 }
 
 /// The step numbered `step` of `lap`, if that began at `begin`.
-fn turned(lap: &[Digest], begin: usize, step: usize) -> Option<Digest> {
+fn turned(lap: &[Digest], begin: usize, step: usize) -> Digest {
     let place = begin.saturating_add(step);
-    lap.get(place.checked_sub(lap.len()).unwrap_or(place)).copied()
+    lap.get(place.checked_sub(lap.len()).unwrap_or(place)).copied().unwrap_or_default()
 }
