@@ -1,0 +1,80 @@
+//! Digests of names, JSON and texts, for those who announce calls by digests.
+
+use core::ffi::c_char;
+
+use unstuck_core::{Digest, Tool};
+use unstuck_json::fingerprint;
+use unstuck_text::{Masks, is_silent};
+
+use crate::memory::{self, Place};
+use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
+
+/// The tool called name, which is UTF-8 and ends with a NUL: 32 bits of a hash. Two of ten tools share
+/// one with a probability of one in a hundred million; numbers of your own are as good. 0 for NULL and
+/// for what is not UTF-8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_tool(name: *const c_char) -> u32 {
+    // SAFETY: as the header asks of every pointer.
+    unsafe { memory::text(name) }.map_or(0, |name| Tool::named(name).id())
+}
+
+/// The digest of length bytes, by 64-bit FNV-1a and an avalanche: equal bytes have equal digests. Who
+/// chooses the bytes can make two collide. That of no bytes for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_digest(bytes: *const c_char, length: usize) -> u64 {
+    // SAFETY: as the header asks of every pointer.
+    Digest::of(unsafe { memory::bytes(bytes, length) }.unwrap_or_default()).bits()
+}
+
+/// The digest of two digests, in this order.
+#[unsafe(no_mangle)]
+pub extern "C" fn unstuck_mix(first: u64, second: u64) -> u64 {
+    Digest::new(first).mix(Digest::new(second)).bits()
+}
+
+/// The fingerprint of one JSON value of length bytes: one meaning, one digest, whatever the order of
+/// members, the white space and the spelling of numbers and strings.
+///
+/// Takes some 2 KiB of stack. Errors: UNSTUCK_NULL; UNSTUCK_NOT_JSON, also for what is not UTF-8 or
+/// nests beyond 128 levels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_json_fingerprint(
+    json: *const c_char,
+    length: usize,
+    digest: *mut u64,
+) -> unstuck_status_t {
+    // SAFETY: as the header asks of every pointer.
+    let given =
+        unsafe { memory::bytes(json, length).and_then(|json| Ok((json, Place::new(digest)?))) };
+    status::of(given.and_then(|(json, digest)| {
+        digest.put(fingerprint(json).map_err(|_| Status::UNSTUCK_NOT_JSON)?.bits());
+        Ok(())
+    }))
+}
+
+/// The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
+/// (clock times, durations, ids, addresses, temporary paths, colours), near without any number, and
+/// silent, which is 1 if it says nothing ("", "ok", "{}").
+///
+/// Any bytes may be given. Errors: UNSTUCK_NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_text_digest(
+    text: *const c_char,
+    length: usize,
+    result: *mut u64,
+    near: *mut u64,
+    silent: *mut u8,
+) -> unstuck_status_t {
+    // SAFETY: as the header asks of every pointer.
+    let given = unsafe {
+        memory::bytes(text, length).and_then(|text| {
+            Ok((text, Place::new(result)?, Place::new(near)?, Place::new(silent)?))
+        })
+    };
+    status::of(given.map(|(text, result, near, silent)| {
+        let masked = Masks::ALL.digest(text);
+        result.put(masked.result.bits());
+        near.put(masked.near.bits());
+        silent.put(core::str::from_utf8(text).is_ok_and(is_silent).into());
+    }))
+}

@@ -1,0 +1,50 @@
+//! The engine under C and C++.
+//!
+//! What C programmers read is `include/unstuck.h`, which is made from the documentation here, and
+//! the README beside it. This crate is `no_std` and has no allocator: a detector lives in storage of
+//! the caller's, and there is nothing to free.
+//!
+//! # What can be seen of a wrong pointer, and what not
+//!
+//! NULL, storage that is too short or misaligned, was never initialised, was moved or overwritten at
+//! its beginning, numbers that are none of their enumeration and checkpoints of any bytes are all
+//! told by a status, and nothing happens. What cannot be seen: a pointer that is wild or whose
+//! object is gone, a length beyond the object, a text without its NUL, storage overwritten behind
+//! its first bytes, and two threads that use one detector at once.
+
+#![no_std]
+#![allow(non_camel_case_types, reason = "the names are those of the header, which C reads")]
+#![allow(clippy::missing_safety_doc, reason = "the header says it once for all pointers")]
+// No input may panic: what could is named by a lint, wherever it is not a test's own.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod checkpoint;
+pub mod control;
+pub mod detector;
+pub mod digests;
+pub mod events;
+mod memory;
+#[cfg(feature = "panic-handler")]
+mod panic;
+pub mod policy;
+pub mod raw;
+pub mod said;
+pub mod status;
+pub mod storage;
+pub mod verdict;
+mod version;
+pub mod words;
+
+pub use version::*;
