@@ -22,7 +22,7 @@ pub struct unstuck_policy_t {
 }
 
 /// How many bytes a policy of your own takes, without what its tools add: see UNSTUCK_POLICY_SIZE().
-pub const UNSTUCK_POLICY_HEAD: usize = 320;
+pub const UNSTUCK_POLICY_HEAD: usize = 224;
 
 /// How many bytes each rule for a tool adds.
 pub const UNSTUCK_POLICY_TOOL: usize = 8;

@@ -1,0 +1,19 @@
+//! Writes the header for C, as the sources are today.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match cbindgen::generate(package) {
+        Ok(header) => {
+            let changed = header.write_to_file(package.join("include/unstuck.h"));
+            println!("{}", if changed { "written" } else { "it was current" });
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("no header: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The cases of the presets, in the notation that `adapters/text/tests/presets/table.rs` explains.
+
+use serde_json::json;
+use unstuck_core::Action;
+use unstuck_text::PRESETS;
+
+use crate::play::{Deed, Event, FAILED, Player, Table};
+
+const CASES: &str = include_str!("../../../text/tests/presets/cases.txt");
+
+/// Plays every case, each from the beginning.
+pub(crate) fn play(table: &mut Table) {
+    for line in CASES.lines().filter(|line| !line.is_empty()) {
+        let (preset, rest) = line.split_once(": ").expect("a preset");
+        let (events, actions) = rest.rsplit_once(" | ").expect("actions");
+        let place = PRESETS.iter().position(|one| one.policy.name() == preset);
+        let mut player = table.begin(place.expect("a preset that there is"));
+        let acted: String =
+            events.split_whitespace().map(|token| initial(take(&mut player, token))).collect();
+        assert_eq!(acted, actions.trim(), "{line}");
+    }
+}
+
+fn initial(action: Action) -> char {
+    match action {
+        Action::Proceed => '.',
+        Action::StartOver => 'R',
+        other => other.name().chars().next().map_or('?', |first| first.to_ascii_uppercase()),
+    }
+}
+
+/// Plays the events that `token` stands for; gives the strongest action.
+fn take(player: &mut Player<'_>, token: &str) -> Action {
+    if let Some(text) = token.strip_prefix('"') {
+        return say(player, Deed::TurnText, text.trim_end_matches('"'));
+    }
+    if let Some(text) = token.strip_prefix('>') {
+        return say(player, Deed::UserText, text);
+    }
+    let (call, result, failed) = match (token.split_once('='), token.split_once('!')) {
+        (Some((call, result)), _) => (call, Some(result), false),
+        (_, Some((call, result))) => (call, Some(result), true),
+        _ => (token, None, false),
+    };
+    let (tool, command) = call.split_once(':').unwrap_or(("bash", call));
+    let args = json!({ "command": command.replace('_', " ") }).to_string();
+    call_and_answer(player, tool, &args, None, result, failed)
+}
+
+pub(crate) fn say(player: &mut Player<'_>, deed: Deed, text: &str) -> Action {
+    let text = player.table.text(text);
+    player.play(Event { text, ..Event::new(deed) }).action
+}
+
+/// Plays a call and, where there is one, its result; gives the strongest action.
+pub(crate) fn call_and_answer(
+    player: &mut Player<'_>,
+    tool: &str,
+    args: &str,
+    step: Option<u32>,
+    result: Option<&str>,
+    failed: bool,
+) -> Action {
+    let (name, text) = (player.table.text(tool), player.table.text(args));
+    let event = Event { name, text, ..Event::new(Deed::AnnounceJson) };
+    let event = match step {
+        Some(number) => Event { number, flags: crate::play::NUMBERED, ..event },
+        None => event,
+    };
+    let call = player.calls();
+    let verdict = player.play(event);
+    let event = player.table.events.last().expect("it was played");
+    let verdict = verdict.or_stronger(player.table.verdicts[event.settled]);
+    let Some(result) = result else { return verdict.action };
+    answer(player, call, tool, result, failed).max(verdict.action)
+}
+
+/// Plays the result of the call numbered `call`.
+pub(crate) fn answer(
+    player: &mut Player<'_>,
+    call: usize,
+    tool: &str,
+    result: &str,
+    failed: bool,
+) -> Action {
+    let (name, text) = (player.table.text(tool), player.table.text(result));
+    let (which, flags) = (Player::which(call), if failed { FAILED } else { 0 });
+    player.play(Event { name, text, which, flags, ..Event::new(Deed::OutcomeText) }).action
+}

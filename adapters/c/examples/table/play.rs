@@ -1,0 +1,254 @@
+//! Plays events to the engine and notes them with what it answers.
+
+use unstuck_core::{
+    Announced, Call, CallId, Detector, Digest, Echo, Finding, LoopId, Outcome, Tag, Tool, Turn,
+    Verdict,
+};
+use unstuck_text::{Groups, PRESETS, Preset};
+
+/// How many calls an event can name: the latest so many.
+pub(crate) const NAMED_MAX: usize = 64;
+
+/// What is done, as C spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Begin,
+    Announce,
+    Outcome,
+    AnnounceJson,
+    OutcomeText,
+    Vetoed,
+    Cancel,
+    Finish,
+    Turn,
+    TurnText,
+    User,
+    UserText,
+    Clear,
+    Progress,
+    Retry,
+    Silence,
+    FalsePositive,
+    Peek,
+    Restore,
+}
+
+/// One event with all that it may need, and the places of the answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub(crate) deed: Deed,
+    pub(crate) tag: u8,
+    /// Bits: similar or near, step or score, failed, silent.
+    pub(crate) flags: u8,
+    /// The preset, or the place of the call among the latest.
+    pub(crate) which: u8,
+    pub(crate) tool: u32,
+    /// The step, or the score, or how many calls are taken back.
+    pub(crate) number: u32,
+    /// The arguments, the result, the text, a loop; or what should come of it.
+    pub(crate) one: u64,
+    /// What is similar, or near.
+    pub(crate) two: u64,
+    pub(crate) name: usize,
+    pub(crate) text: usize,
+    pub(crate) verdict: usize,
+    pub(crate) settled: usize,
+}
+
+/// Similar or near is given.
+pub(crate) const ALIKE: u8 = 1;
+/// A step or a score is given.
+pub(crate) const NUMBERED: u8 = 2;
+pub(crate) const FAILED: u8 = 4;
+pub(crate) const SILENT: u8 = 8;
+
+impl Event {
+    pub(crate) fn new(deed: Deed) -> Self {
+        Self {
+            deed,
+            tag: 0,
+            flags: 0,
+            which: 0,
+            tool: 0,
+            number: 0,
+            one: 0,
+            two: 0,
+            name: 0,
+            text: 0,
+            verdict: 0,
+            settled: 0,
+        }
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn call(&self) -> Call {
+        let call = Call::new(Tool::new(self.tool), Digest::new(self.one));
+        let call = call.tag(Tag::ALL[usize::from(self.tag)]);
+        let call = if self.has(ALIKE) { call.similar(Digest::new(self.two)) } else { call };
+        if self.has(NUMBERED) { call.step(self.number.into()) } else { call }
+    }
+
+    fn outcome(&self) -> Outcome {
+        let result = Digest::new(self.one);
+        let outcome = if self.has(FAILED) { Outcome::failed(result) } else { Outcome::ok(result) };
+        let outcome = if self.has(ALIKE) { outcome.near(Digest::new(self.two)) } else { outcome };
+        let outcome = if self.has(NUMBERED) { outcome.score(self.number) } else { outcome };
+        if self.has(SILENT) { outcome.silent() } else { outcome }
+    }
+}
+
+/// All events, with what they name.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) events: Vec<Event>,
+    /// Each verdict once; the first is to proceed.
+    pub(crate) verdicts: Vec<Verdict>,
+    /// Each text once; the first is empty.
+    pub(crate) texts: Vec<String>,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        let (verdicts, texts) = (vec![Verdict::PROCEED], vec![String::new()]);
+        Self { events: Vec::new(), verdicts, texts }
+    }
+}
+
+impl Table {
+    /// The place of `text`.
+    pub(crate) fn text(&mut self, text: &str) -> usize {
+        place_of(&mut self.texts, &text.to_owned())
+    }
+
+    /// Begins a run under the preset at `place`.
+    pub(crate) fn begin(&mut self, place: usize) -> Player<'_> {
+        let which = u8::try_from(place).expect("a handful of presets");
+        self.events.push(Event { which, ..Event::new(Deed::Begin) });
+        let preset = &PRESETS[place];
+        let detector = Detector::new(preset.policy).expect("a window of 20");
+        let ids = Vec::new();
+        Player { table: self, preset, detector, groups: Groups::new(), ids, finding: None }
+    }
+}
+
+fn place_of<T: Clone + PartialEq>(all: &mut Vec<T>, one: &T) -> usize {
+    all.iter().position(|other| other == one).unwrap_or_else(|| {
+        all.push(one.clone());
+        all.len() - 1
+    })
+}
+
+/// A run that goes on.
+pub(crate) struct Player<'t> {
+    pub(crate) table: &'t mut Table,
+    preset: &'static Preset,
+    detector: Detector<'static, 20>,
+    groups: Groups,
+    ids: Vec<CallId>,
+    /// The latest finding.
+    finding: Option<Finding>,
+}
+
+impl Player<'_> {
+    /// How many calls there were.
+    pub(crate) fn calls(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// What stands for the call numbered `call`, of the latest [`NAMED_MAX`].
+    pub(crate) fn which(call: usize) -> u8 {
+        u8::try_from(call % NAMED_MAX).expect("few are named")
+    }
+
+    /// The latest finding, if there was one.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        self.finding
+    }
+
+    /// Plays `event`, and notes it.
+    pub(crate) fn play(&mut self, mut event: Event) -> Verdict {
+        let text = self.table.texts[event.text].clone();
+        let name = self.table.texts[event.name].clone();
+        let id = self.named(event.which);
+        let (detector, recipe) = (&mut self.detector, &self.preset.recipe);
+        let mut settled = Verdict::PROCEED;
+        let mut verdict = Verdict::PROCEED;
+        match event.deed {
+            Deed::Begin => unreachable!("a run begins but once"),
+            Deed::Announce => {
+                (verdict, settled) = announced(&mut self.ids, detector.announce(event.call()))
+            }
+            Deed::AnnounceJson => {
+                let call = recipe.call_among(&mut self.groups, &name, &text);
+                let call = if event.has(NUMBERED) { call.step(event.number.into()) } else { call };
+                (verdict, settled) = announced(&mut self.ids, detector.announce(call));
+            }
+            Deed::Outcome => verdict = detector.outcome(id, event.outcome()),
+            Deed::OutcomeText => {
+                verdict = detector.outcome(id, recipe.outcome(&name, &text, event.has(FAILED)));
+            }
+            Deed::Vetoed => verdict = detector.vetoed(id),
+            Deed::Cancel => verdict = detector.cancel(id),
+            Deed::Finish => verdict = detector.finish(),
+            Deed::Turn => {
+                let laps = u16::try_from(event.number).expect("a few");
+                let turn = Turn::new(Digest::new(event.one));
+                let turn =
+                    if laps > 1 { turn.echo(Echo { period: event.tag, laps }) } else { turn };
+                verdict = detector.text_turn(turn);
+            }
+            Deed::TurnText => verdict = detector.text_turn(recipe.turn(&text)),
+            Deed::User => detector.user_message(Digest::new(event.one)),
+            Deed::UserText => detector.user_message(recipe.message(&text)),
+            Deed::Clear => detector.clear(),
+            Deed::Progress => detector.progress(),
+            Deed::Retry => {
+                let taken = detector.retry(usize::try_from(event.number).expect("a few"));
+                event.one = u64::try_from(taken).expect("a few");
+            }
+            Deed::Silence => detector.silence(LoopId::from_bits(event.one)),
+            Deed::FalsePositive => {
+                detector.false_positive(&self.finding.expect("there was a finding"));
+            }
+            Deed::Peek => verdict = detector.peek(event.call()),
+            Deed::Restore => event.one = restore(detector),
+        }
+        self.finding = verdict.finding.or(settled.finding).or(self.finding);
+        event.verdict = place_of(&mut self.table.verdicts, &verdict);
+        event.settled = place_of(&mut self.table.verdicts, &settled);
+        self.table.events.push(event);
+        verdict
+    }
+
+    fn named(&self, which: u8) -> CallId {
+        let latest = self.ids.iter().enumerate().rev();
+        let mut named = latest.filter(|(call, _)| Self::which(*call) == which);
+        // A call that nobody made is never asked for.
+        named.next().map_or_else(nobody, |(_, id)| *id)
+    }
+}
+
+/// The name of a call that is not recorded.
+fn nobody() -> CallId {
+    let mut detector: Detector<'_, 20> =
+        Detector::new(&unstuck_core::presets::START_OVER).expect("a window of 20");
+    detector.announce(Call::new(Tool::new(0), Digest::new(0)).tag(Tag::Think)).id
+}
+
+fn announced(ids: &mut Vec<CallId>, announced: Announced) -> (Verdict, Verdict) {
+    ids.push(announced.id);
+    (announced.verdict, announced.settled)
+}
+
+/// Saves the detector and goes on with what was saved; gives the digest of that.
+fn restore(detector: &mut Detector<'static, 20>) -> u64 {
+    let mut room = [0; Detector::<20>::CHECKPOINT_MAX];
+    let saved = detector.save(&mut room).expect("it is long enough");
+    let policy = detector.policy();
+    let digest = Digest::of(saved).bits();
+    *detector = Detector::restore(policy, saved).expect("it was saved just now");
+    digest
+}

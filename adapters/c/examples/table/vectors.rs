@@ -1,0 +1,53 @@
+//! The design's vectors, where they are present.
+
+use std::fs;
+
+use serde_json::Value;
+use unstuck_text::PRESETS;
+
+use crate::cases::{call_and_answer, say};
+use crate::play::{Deed, Player, Table};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors.json");
+
+/// Plays every vector of a preset as it is; those with other settings than its own are left out, as
+/// C has no way to change them.
+pub(crate) fn play(table: &mut Table) {
+    let Ok(text) = fs::read_to_string(PATH) else {
+        println!("without the design's vectors, which are not here");
+        return;
+    };
+    let vectors: Value = serde_json::from_str(&text).expect("JSON");
+    let list = |name: &str| vectors[name].as_array().expect("a list").iter();
+    let of_presets = list("presets").filter(|case| case.get("config").is_none());
+    let of_balanced = list("balanced").map(|case| (case, "balanced"));
+    let named = of_presets.map(|case| (case, case["preset"].as_str().expect("a preset")));
+    for (case, preset) in named.chain(of_balanced) {
+        let place = PRESETS.iter().position(|one| one.policy.name() == preset);
+        let mut player = table.begin(place.expect("a preset that there is"));
+        for event in case["events"].as_array().expect("a list") {
+            take(&mut player, event);
+        }
+    }
+}
+
+fn take(player: &mut Player<'_>, event: &Value) {
+    let text = |name: &str| event[name].as_str().unwrap_or_default();
+    match (text("type"), text("role")) {
+        ("call", _) => {
+            let (result, failed) = (event["result"].as_str(), event["is_error"] == true);
+            let args = event["args"].to_string();
+            call_and_answer(player, text("tool"), &args, None, result, failed);
+        }
+        ("message", "assistant") => {
+            say(player, Deed::TurnText, text("text"));
+        }
+        ("message", "user") => {
+            say(player, Deed::UserText, text("text"));
+        }
+        ("control", _) => {
+            player.play(crate::play::Event::new(Deed::Clear));
+        }
+        other => panic!("an event of type {other:?}"),
+    }
+}
