@@ -214,7 +214,11 @@ impl Player<'_> {
                 detector.false_positive(&self.finding.expect("there was a finding"));
             }
             Deed::Peek => verdict = detector.peek(event.call()),
-            Deed::Restore => event.one = restore(detector),
+            Deed::Restore => {
+                event.one = restore(detector);
+                // C cannot tell of a finding that was made before.
+                self.finding = None;
+            }
         }
         self.finding = verdict.finding.or(settled.finding).or(self.finding);
         event.verdict = place_of(&mut self.table.verdicts, &verdict);

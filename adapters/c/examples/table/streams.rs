@@ -12,7 +12,7 @@ pub(crate) fn play(table: &mut Table, events: usize) {
         let mut player = table.begin(place);
         for _ in 0..events {
             let event = event(&mut dice, &player);
-            player.play(event);
+            let _ = player.play(event);
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use unstuck_text::PRESETS;
 
 use crate::cases::{call_and_answer, say};
-use crate::play::{Deed, Player, Table};
+use crate::play::{Deed, Event, Player, Table};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors.json");
 
@@ -46,7 +46,7 @@ fn take(player: &mut Player<'_>, event: &Value) {
             say(player, Deed::UserText, text("text"));
         }
         ("control", _) => {
-            player.play(crate::play::Event::new(Deed::Clear));
+            let _ = player.play(Event::new(Deed::Clear));
         }
         other => panic!("an event of type {other:?}"),
     }

@@ -1,0 +1,350 @@
+/* Everything that a program should not do, and that the library must survive and tell of. */
+
+#include "unstuck.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+#define IS(expected, call) is((expected), (call), #call)
+
+static void is(unstuck_status_t expected, unstuck_status_t status, const char *what) {
+    if (status != expected) {
+        printf("%s gives %d, and should give %d\n", what, (int)status, (int)expected);
+        failures++;
+    }
+}
+
+#define HOLDS(what) holds((what), #what)
+
+static void holds(int is_so, const char *what) {
+    if (!is_so) {
+        printf("%s does not hold\n", what);
+        failures++;
+    }
+}
+
+static alignas(UNSTUCK_ALIGN) unsigned char storage[UNSTUCK_SIZE_64 + 16];
+static alignas(UNSTUCK_ALIGN) unsigned char other[UNSTUCK_SIZE_64 + 16];
+static unstuck_call_t call;
+static unstuck_outcome_t outcome;
+static unstuck_call_id_t id;
+static unstuck_announced_t announced;
+static unstuck_verdict_t verdict;
+static unstuck_nearness_t nearness;
+static unstuck_statistics_t statistics;
+
+/* Everything that can be asked of a detector, where there is none. */
+static void ask_all(unstuck_status_t expected, unstuck_t *detector) {
+    size_t size = 0;
+    char buffer[UNSTUCK_CHECKPOINT_64];
+    IS(expected, unstuck_announce(detector, &call, &announced));
+    IS(expected, unstuck_announce_json(detector, NULL, "t", "{}", 2, NULL, &announced));
+    IS(expected, unstuck_outcome(detector, &id, &outcome, &verdict));
+    IS(expected, unstuck_outcome_text(detector, &id, "t", "x", 1, 0, &verdict));
+    IS(expected, unstuck_vetoed(detector, &id, &verdict));
+    IS(expected, unstuck_cancel(detector, &id, &verdict));
+    IS(expected, unstuck_finish(detector, &verdict));
+    IS(expected, unstuck_turn(detector, 1, 0, 0, &verdict));
+    IS(expected, unstuck_turn_text(detector, "x", 1, &verdict));
+    IS(expected, unstuck_user_message(detector, 1));
+    IS(expected, unstuck_user_message_text(detector, "x", 1));
+    IS(expected, unstuck_peek(detector, &call, &verdict));
+    IS(expected, unstuck_clear(detector));
+    IS(expected, unstuck_progress(detector));
+    IS(expected, unstuck_retry(detector, 1, &size));
+    IS(expected, unstuck_false_positive(detector, &verdict));
+    IS(expected, unstuck_silence(detector, 1));
+    IS(expected, unstuck_nearest(detector, &nearness));
+    IS(expected, unstuck_statistics(detector, &statistics));
+    IS(expected, unstuck_save_8(detector, buffer, sizeof buffer, &size));
+    IS(expected, unstuck_save_20(detector, buffer, sizeof buffer, &size));
+    IS(expected, unstuck_save_64(detector, buffer, sizeof buffer, &size));
+    HOLDS(unstuck_nudge(detector, &verdict, "t", buffer, sizeof buffer) == 0);
+}
+
+static unstuck_t *begun(void) {
+    unstuck_t *detector = NULL;
+    IS(UNSTUCK_OK, unstuck_init_20(storage, UNSTUCK_SIZE_20, unstuck_balanced(), &detector));
+    HOLDS((void *)detector == (void *)storage);
+    return detector;
+}
+
+/* NULL in the place of everything else. */
+static void null_everywhere(void) {
+    unstuck_t *detector = begun();
+    unstuck_groups_t *groups = NULL;
+    const unstuck_policy_t *policy = unstuck_balanced();
+    size_t size = 0;
+    uint64_t digest = 0;
+    uint8_t silent = 0;
+    char buffer[8];
+    ask_all(UNSTUCK_NULL, NULL);
+    IS(UNSTUCK_NULL, unstuck_init_20(NULL, UNSTUCK_SIZE_20, policy, &detector));
+    IS(UNSTUCK_NULL, unstuck_init_20(other, sizeof other, NULL, &detector));
+    IS(UNSTUCK_NULL, unstuck_init_20(other, sizeof other, policy, NULL));
+    IS(UNSTUCK_NULL, unstuck_announce(detector, NULL, &announced));
+    IS(UNSTUCK_NULL, unstuck_announce(detector, &call, NULL));
+    IS(UNSTUCK_NULL, unstuck_announce_json(detector, NULL, NULL, "{}", 2, NULL, &announced));
+    IS(UNSTUCK_NULL, unstuck_announce_json(detector, NULL, "t", NULL, 2, NULL, &announced));
+    IS(UNSTUCK_NULL, unstuck_announce_json(detector, NULL, "t", "{}", 2, NULL, NULL));
+    IS(UNSTUCK_OK, unstuck_announce_json(detector, NULL, "t", NULL, 0, NULL, &announced));
+    IS(UNSTUCK_NULL, unstuck_outcome(detector, NULL, &outcome, &verdict));
+    IS(UNSTUCK_NULL, unstuck_outcome(detector, &id, NULL, &verdict));
+    IS(UNSTUCK_NULL, unstuck_outcome(detector, &id, &outcome, NULL));
+    IS(UNSTUCK_NULL, unstuck_outcome_text(detector, NULL, "t", "x", 1, 0, &verdict));
+    IS(UNSTUCK_NULL, unstuck_outcome_text(detector, &id, NULL, "x", 1, 0, &verdict));
+    IS(UNSTUCK_NULL, unstuck_outcome_text(detector, &id, "t", NULL, 1, 0, &verdict));
+    IS(UNSTUCK_NULL, unstuck_vetoed(detector, NULL, &verdict));
+    IS(UNSTUCK_NULL, unstuck_vetoed(detector, &id, NULL));
+    IS(UNSTUCK_NULL, unstuck_cancel(detector, NULL, &verdict));
+    IS(UNSTUCK_NULL, unstuck_finish(detector, NULL));
+    IS(UNSTUCK_NULL, unstuck_turn(detector, 1, 0, 0, NULL));
+    IS(UNSTUCK_NULL, unstuck_turn_text(detector, NULL, 1, &verdict));
+    IS(UNSTUCK_NULL, unstuck_user_message_text(detector, NULL, 1));
+    IS(UNSTUCK_NULL, unstuck_peek(detector, NULL, &verdict));
+    IS(UNSTUCK_NULL, unstuck_retry(detector, 1, NULL));
+    IS(UNSTUCK_NULL, unstuck_false_positive(detector, NULL));
+    IS(UNSTUCK_NULL, unstuck_nearest(detector, NULL));
+    IS(UNSTUCK_NULL, unstuck_statistics(detector, NULL));
+    IS(UNSTUCK_NULL, unstuck_save_20(detector, NULL, 99, &size));
+    IS(UNSTUCK_NULL, unstuck_save_20(detector, buffer, sizeof buffer, NULL));
+    IS(UNSTUCK_NULL, unstuck_restore_20(other, sizeof other, policy, NULL, 9, &detector));
+    IS(UNSTUCK_NULL, unstuck_groups_init(NULL, 0, &groups));
+    IS(UNSTUCK_NULL, unstuck_groups_init(other, sizeof other, NULL));
+    IS(UNSTUCK_NULL, unstuck_json_fingerprint(NULL, 1, &digest));
+    IS(UNSTUCK_NULL, unstuck_json_fingerprint("{}", 2, NULL));
+    IS(UNSTUCK_NULL, unstuck_text_digest(NULL, 1, &digest, &digest, &silent));
+    IS(UNSTUCK_NULL, unstuck_text_digest("x", 1, NULL, &digest, &silent));
+    HOLDS(unstuck_tool(NULL) == 0);
+    HOLDS(unstuck_digest(NULL, 9) == unstuck_digest("", 0));
+    HOLDS(unstuck_policy_window(NULL) == 0);
+    HOLDS(unstuck_policy_name(NULL, buffer, sizeof buffer) == 0);
+    HOLDS(unstuck_policy_name(policy, NULL, 0) == strlen("balanced"));
+    HOLDS(unstuck_policy_name(policy, NULL, 9) == 0);
+    HOLDS(unstuck_rule_name(NULL, 0, 0, buffer, sizeof buffer) == 0);
+}
+
+/* Storage that is too short, askew, or of something else. */
+static void storage_of_all_kinds(void) {
+    unstuck_t *detector = NULL;
+    unstuck_groups_t *groups = NULL;
+    const unstuck_policy_t *policy = unstuck_balanced();
+    for (size_t size = 0; size < unstuck_sizeof_20(); size += 7) {
+        IS(UNSTUCK_STORAGE_SHORT, unstuck_init_20(other, size, policy, &detector));
+    }
+    IS(UNSTUCK_OK, unstuck_init_20(other, unstuck_sizeof_20(), policy, &detector));
+    for (size_t askew = 1; askew < unstuck_alignof(); askew++) {
+        IS(UNSTUCK_STORAGE_MISALIGNED,
+           unstuck_init_20(other + askew, UNSTUCK_SIZE_20, policy, &detector));
+        IS(UNSTUCK_NO_DETECTOR, unstuck_clear((unstuck_t *)(void *)(other + askew)));
+    }
+    for (int byte = 0; byte < 256; byte++) {
+        memset(other, byte, sizeof other);
+        ask_all(UNSTUCK_NO_DETECTOR, (unstuck_t *)(void *)other);
+        IS(UNSTUCK_NO_POLICY, unstuck_init_20(storage, sizeof storage,
+                                              (const unstuck_policy_t *)(void *)other, &detector));
+        IS(UNSTUCK_NO_GROUPS,
+           unstuck_announce_json(begun(), (unstuck_groups_t *)(void *)other, "t", "{}", 2, NULL,
+                                 &announced));
+    }
+    /* Moved. */
+    memcpy(other, begun(), UNSTUCK_SIZE_20);
+    ask_all(UNSTUCK_NO_DETECTOR, (unstuck_t *)(void *)other);
+    /* Of another window than the function. */
+    char buffer[UNSTUCK_CHECKPOINT_64];
+    size_t length = 0;
+    IS(UNSTUCK_WINDOW, unstuck_save_64(begun(), buffer, sizeof buffer, &length));
+    IS(UNSTUCK_WINDOW, unstuck_init_8(other, sizeof other, policy, &detector));
+    IS(UNSTUCK_OK, unstuck_init_64(other, sizeof other, policy, &detector));
+    IS(UNSTUCK_OK, unstuck_save_64(detector, buffer, sizeof buffer, &length));
+    IS(UNSTUCK_STORAGE_SHORT, unstuck_groups_init(other, 64, &groups));
+    HOLDS(unstuck_sizeof_8() <= UNSTUCK_SIZE_8 && unstuck_sizeof_20() <= UNSTUCK_SIZE_20);
+    HOLDS(unstuck_sizeof_64() <= UNSTUCK_SIZE_64 && unstuck_alignof() <= UNSTUCK_ALIGN);
+}
+
+/* Numbers that stand for nothing. */
+static void numbers_out_of_range(void) {
+    unstuck_t *detector = begun();
+    for (unsigned tag = 10; tag < 256; tag++) {
+        call.tag = (uint8_t)tag;
+        IS(UNSTUCK_VALUE, unstuck_announce(detector, &call, &announced));
+        HOLDS(unstuck_tag_name((uint8_t)tag) == NULL && unstuck_action_name((uint8_t)tag) == NULL);
+    }
+    call.tag = 0;
+    unstuck_call_id_t wrong;
+    memset(&wrong, 0xff, sizeof wrong);
+    IS(UNSTUCK_NO_CALL, unstuck_outcome(detector, &wrong, &outcome, &verdict));
+    HOLDS(unstuck_status_message(-1) == NULL && unstuck_status_message(99) == NULL);
+    /* A verdict without a finding, then one that somebody scribbled on. */
+    IS(UNSTUCK_OK, unstuck_finish(detector, &verdict));
+    IS(UNSTUCK_NO_FINDING, unstuck_false_positive(detector, &verdict));
+    for (int round = 0; round < 3; round++) {
+        IS(UNSTUCK_OK, unstuck_announce(detector, &call, &announced));
+        IS(UNSTUCK_OK, unstuck_outcome(detector, &announced.call, &outcome, &verdict));
+    }
+    HOLDS(verdict.has_finding == 1 && verdict.action == UNSTUCK_NUDGE);
+    char buffer[UNSTUCK_NUDGE_MAX];
+    HOLDS(unstuck_nudge(detector, &verdict, "\xff", buffer, sizeof buffer) == 0);
+    unstuck_verdict_t scribbled;
+    for (size_t place = 0; place < sizeof scribbled; place++) {
+        scribbled = verdict;
+        ((unsigned char *)&scribbled)[place] ^= 0xff;
+        (void)unstuck_nudge(detector, &scribbled, "t", buffer, sizeof buffer);
+        (void)unstuck_false_positive(detector, &scribbled);
+    }
+    scribbled = verdict;
+    memset(&scribbled.finding.kind, 99, 1);
+    IS(UNSTUCK_VALUE, unstuck_false_positive(detector, &scribbled));
+}
+
+/* A nudge in a buffer of every size. */
+static void short_buffers(void) {
+    unstuck_t *detector = begun();
+    for (int round = 0; round < 3; round++) {
+        IS(UNSTUCK_OK, unstuck_announce(detector, &call, &announced));
+        IS(UNSTUCK_OK, unstuck_outcome(detector, &announced.call, &outcome, &verdict));
+    }
+    char whole[UNSTUCK_NUDGE_MAX], buffer[UNSTUCK_NUDGE_MAX];
+    const char *tool = "gr\xc3\xbc\xc3\x9f \xf0\x9f\xa4\x96";
+    size_t length = unstuck_nudge(detector, &verdict, tool, whole, sizeof whole);
+    HOLDS(length == strlen(whole) && strstr(whole, tool) != NULL);
+    HOLDS(unstuck_nudge(detector, &verdict, tool, NULL, 0) == length);
+    for (size_t size = 1; size <= length + 1; size++) {
+        memset(buffer, '#', sizeof buffer);
+        HOLDS(unstuck_nudge(detector, &verdict, tool, buffer, size) == length);
+        size_t written = strlen(buffer);
+        HOLDS(written < size && size - written <= 4 && buffer[size] == '#');
+        HOLDS(strncmp(buffer, whole, written) == 0);
+        HOLDS((whole[written] & 0xc0) != 0x80);
+    }
+    size_t needed = 0;
+    char checkpoint[UNSTUCK_CHECKPOINT_20];
+    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, sizeof checkpoint, &needed));
+    for (size_t size = 0; size < needed; size++) {
+        IS(UNSTUCK_BUFFER_SHORT, unstuck_save_20(detector, checkpoint, size, &length));
+    }
+    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, needed, &length));
+}
+
+/* A checkpoint that was cut short, or of which a bit was turned. */
+static void damaged_checkpoints(void) {
+    unstuck_t *detector = begun(), *restored = NULL;
+    for (int round = 0; round < 9; round++) {
+        IS(UNSTUCK_OK, unstuck_announce(detector, &call, &announced));
+        IS(UNSTUCK_OK, unstuck_outcome(detector, &announced.call, &outcome, &verdict));
+    }
+    char checkpoint[UNSTUCK_CHECKPOINT_20];
+    size_t length = 0;
+    const unstuck_policy_t *policy = unstuck_balanced();
+    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, sizeof checkpoint, &length));
+    IS(UNSTUCK_CHECKPOINT_POLICY, unstuck_restore_20(other, sizeof other, unstuck_repeat(),
+                                                     checkpoint, length, &restored));
+    for (size_t cut = 0; cut < length; cut++) {
+        IS(UNSTUCK_CHECKPOINT_DAMAGED,
+           unstuck_restore_20(other, sizeof other, policy, checkpoint, cut, &restored));
+    }
+    for (size_t bit = 8; bit < 8 * length; bit++) {
+        checkpoint[bit / 8] ^= (char)(1 << bit % 8);
+        IS(UNSTUCK_CHECKPOINT_DAMAGED,
+           unstuck_restore_20(other, sizeof other, policy, checkpoint, length, &restored));
+        checkpoint[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    checkpoint[0] ^= 1;
+    IS(UNSTUCK_CHECKPOINT_VERSION,
+       unstuck_restore_20(other, sizeof other, policy, checkpoint, length, &restored));
+    checkpoint[0] ^= 1;
+    IS(UNSTUCK_STORAGE_SHORT, unstuck_restore_20(other, 99, policy, checkpoint, length, &restored));
+    IS(UNSTUCK_OK, unstuck_restore_20(other, sizeof other, policy, checkpoint, length, &restored));
+    /* It goes on, and knows the calls of before; but no finding was made in this storage yet. */
+    IS(UNSTUCK_NO_FINDING, unstuck_false_positive(restored, &verdict));
+    IS(UNSTUCK_OK, unstuck_outcome(restored, &announced.call, &outcome, &verdict));
+}
+
+/* Bytes that are no text, and JSON that is none. */
+static void bytes_of_all_kinds(void) {
+    unstuck_t *detector = begun();
+    uint64_t one = 0, two = 0;
+    uint8_t silent = 9;
+    char all[256];
+    for (int byte = 0; byte < 256; byte++) {
+        all[byte] = (char)byte;
+    }
+    IS(UNSTUCK_NOT_JSON, unstuck_json_fingerprint(all, sizeof all, &one));
+    IS(UNSTUCK_NOT_JSON, unstuck_json_fingerprint("", 0, &one));
+    IS(UNSTUCK_NOT_JSON, unstuck_json_fingerprint("{\"a\":1}", 6, &one));
+    IS(UNSTUCK_OK, unstuck_json_fingerprint("{\"a\":1, \"b\":2}", 14, &one));
+    IS(UNSTUCK_OK, unstuck_json_fingerprint("{\"b\":2e0,\"a\":1.0}", 17, &two));
+    HOLDS(one == two && one != 0);
+    IS(UNSTUCK_OK, unstuck_text_digest(all, sizeof all, &one, &two, &silent));
+    HOLDS(silent == 0);
+    IS(UNSTUCK_OK, unstuck_text_digest("ok", 2, &one, &two, &silent));
+    HOLDS(silent == 1);
+    for (int round = 0; round < 3; round++) {
+        IS(UNSTUCK_OK,
+           unstuck_announce_json(detector, NULL, "t", all, sizeof all, NULL, &announced));
+        IS(UNSTUCK_OK,
+           unstuck_outcome_text(detector, &announced.call, "t", all, sizeof all, 1, &verdict));
+    }
+    HOLDS(verdict.action == UNSTUCK_NUDGE && verdict.finding.failed == 1);
+    IS(UNSTUCK_OK, unstuck_turn_text(detector, all, sizeof all, &verdict));
+    IS(UNSTUCK_OK, unstuck_user_message_text(detector, all, sizeof all));
+    IS(UNSTUCK_NOT_UTF8,
+       unstuck_announce_json(detector, NULL, "\xff", "{}", 2, NULL, &announced));
+}
+
+/* Rules for single tools: an exempt one, a patient one, and too many. */
+static void rules_for_tools(void) {
+    static alignas(UNSTUCK_ALIGN) unsigned char room[UNSTUCK_POLICY_SIZE(64)];
+    unstuck_tool_rule_t rules[65] = {{0}};
+    for (uint32_t place = 0; place < 65; place++) {
+        rules[place].tool = place;
+    }
+    rules[1].exempt = 1;
+    rules[2].patience = 2;
+    const unstuck_policy_t *policy = NULL, *base = unstuck_balanced();
+    IS(UNSTUCK_NULL, unstuck_policy_with_tools(NULL, 0, base, rules, 3, &policy));
+    IS(UNSTUCK_NULL, unstuck_policy_with_tools(room, sizeof room, NULL, rules, 3, &policy));
+    IS(UNSTUCK_NULL, unstuck_policy_with_tools(room, sizeof room, base, NULL, 3, &policy));
+    IS(UNSTUCK_NULL, unstuck_policy_with_tools(room, sizeof room, base, rules, 3, NULL));
+    IS(UNSTUCK_RULES, unstuck_policy_with_tools(room, sizeof room, base, rules, 65, &policy));
+    IS(UNSTUCK_RULES,
+       unstuck_policy_with_tools(room, sizeof room, base, rules, SIZE_MAX, &policy));
+    rules[3].tool = 2;
+    IS(UNSTUCK_RULES, unstuck_policy_with_tools(room, sizeof room, base, rules, 4, &policy));
+    IS(UNSTUCK_STORAGE_MISALIGNED,
+       unstuck_policy_with_tools(room + 1, sizeof room - 1, base, rules, 3, &policy));
+    IS(UNSTUCK_STORAGE_SHORT, unstuck_policy_with_tools(room, 24, base, rules, 3, &policy));
+    IS(UNSTUCK_OK,
+       unstuck_policy_with_tools(room, UNSTUCK_POLICY_SIZE(3), base, rules, 3, &policy));
+    unstuck_t *detector = NULL;
+    IS(UNSTUCK_OK, unstuck_init_20(storage, sizeof storage, policy, &detector));
+    for (uint32_t tool = 0; tool < 3; tool++) {
+        int first = 0;
+        for (int round = 1; round < 9; round++) {
+            call.tool = tool;
+            IS(UNSTUCK_OK, unstuck_announce(detector, &call, &announced));
+            IS(UNSTUCK_OK, unstuck_outcome(detector, &announced.call, &outcome, &verdict));
+            HOLDS(announced.recorded == (tool != 1));
+            first = first == 0 && verdict.action != UNSTUCK_PROCEED ? round : first;
+        }
+        HOLDS(first == (tool == 0 ? 3 : tool == 1 ? 0 : 5));
+    }
+    call.tool = 0;
+}
+
+int main(void) {
+    null_everywhere();
+    storage_of_all_kinds();
+    numbers_out_of_range();
+    short_buffers();
+    damaged_checkpoints();
+    bytes_of_all_kinds();
+    rules_for_tools();
+    if (failures == 0) {
+        puts("every misuse was told of");
+    }
+    return failures != 0;
+}

@@ -1,0 +1,64 @@
+/* Plays a table of events to the library and compares every answer. Needs no C library. */
+
+#ifndef PLAY_H
+#define PLAY_H
+
+#include "unstuck.h"
+
+typedef struct {
+    uint32_t length;
+    const char *bytes;
+} text_t;
+
+/* A verdict, field by field in the order of the header, and the digest of what the agent is told. */
+typedef struct {
+    uint8_t action, rung, fresh, has_finding;
+    uint64_t first, last, loop_id, evidence;
+    uint32_t tool;
+    uint16_t laps;
+    uint8_t period, confidence, rule, about_text, failed, kind, args, results, tag;
+    uint64_t nudge;
+} answer_t;
+
+enum {
+    DO_BEGIN,
+    DO_ANNOUNCE,
+    DO_OUTCOME,
+    DO_ANNOUNCEJSON,
+    DO_OUTCOMETEXT,
+    DO_VETOED,
+    DO_CANCEL,
+    DO_FINISH,
+    DO_TURN,
+    DO_TURNTEXT,
+    DO_USER,
+    DO_USERTEXT,
+    DO_CLEAR,
+    DO_PROGRESS,
+    DO_RETRY,
+    DO_SILENCE,
+    DO_FALSEPOSITIVE,
+    DO_PEEK,
+    DO_RESTORE
+};
+
+enum { ALIKE = 1, NUMBERED = 2, FAILED = 4, SILENT = 8 };
+
+typedef struct {
+    uint64_t one, two;
+    uint32_t tool, number;
+    uint16_t name, text, verdict, settled;
+    uint8_t deed, tag, flags, which;
+} event_t;
+
+typedef struct {
+    const event_t *events;
+    const answer_t *answers;
+    const text_t *texts;
+    uint32_t count;
+} table_t;
+
+/* Plays every event. Returns how many were answered as they should be: table->count if all were. */
+uint32_t play(const table_t *table);
+
+#endif

@@ -1,0 +1,20 @@
+/* The verdicts of the table are those of the library: on a machine with an operating system. */
+
+#include "play.h"
+
+#include <stdio.h>
+
+#include "table.h"
+
+int main(void) {
+    const uint32_t count = (uint32_t)(sizeof events / sizeof *events);
+    const table_t table = {events, answers, texts, count};
+    uint32_t right = play(&table);
+    if (right < count) {
+        printf("event %u of %u is answered otherwise than under Rust\n", (unsigned)right,
+               (unsigned)count);
+        return 1;
+    }
+    printf("%u events answered as under Rust\n", (unsigned)count);
+    return 0;
+}
