@@ -1,0 +1,51 @@
+/* A robot's firmware: a jammed wheel is found, and a joint that moves is left alone. */
+
+#include "start.h"
+
+#include <stdalign.h>
+#include <unstuck.h>
+
+static alignas(UNSTUCK_ALIGN) unsigned char storage[UNSTUCK_SIZE_20];
+
+enum { DRIVE = 1, NUDGE_JOINT = 2 };
+
+/* Announces a call and tells of its result; says what the detector says. */
+static uint8_t ran(unstuck_t *detector, uint32_t tool, uint64_t result, uint32_t distance) {
+    unstuck_call_t call = {0};
+    call.tool = tool;
+    unstuck_announced_t announced;
+    unstuck_verdict_t verdict;
+    if (unstuck_announce(detector, &call, &announced) != UNSTUCK_OK) {
+        return UNSTUCK_STOP;
+    }
+    unstuck_outcome_t outcome = {0};
+    outcome.result = result;
+    outcome.score = distance;
+    outcome.has_score = 1;
+    unstuck_status_t status =
+        announced.verdict.action >= UNSTUCK_BLOCK
+            ? unstuck_vetoed(detector, &announced.call, &verdict)
+            : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
+    return status == UNSTUCK_OK ? verdict.action : (uint8_t)UNSTUCK_STOP;
+}
+
+int run(void) {
+    unstuck_t *detector;
+    unstuck_status_t status =
+        unstuck_init_20(storage, sizeof storage, unstuck_balanced(), &detector);
+    if (status != UNSTUCK_OK) {
+        say(unstuck_status_message(status));
+        return 1;
+    }
+    for (uint32_t angle = 0; angle < 8; angle++) {
+        if (ran(detector, NUDGE_JOINT, angle, 8 - angle) != UNSTUCK_PROCEED) {
+            say("the joint is not left alone\n");
+            return 1;
+        }
+    }
+    for (uint32_t turn = 0; turn < 8; turn++) {
+        say(unstuck_action_name(ran(detector, DRIVE, 0, 2)));
+        say("\n");
+    }
+    return 0;
+}

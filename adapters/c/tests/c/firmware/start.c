@@ -1,0 +1,53 @@
+/* The beginning of a firmware for a Cortex-M3 under QEMU, without a C library. */
+
+#include "start.h"
+
+extern uint32_t stack_top[], data_start[], data_end[], data_source[], bss_start[], bss_end[];
+
+/* Asks the host for something, by semihosting. */
+static void ask(uint32_t what, const void *with) {
+    register uint32_t r0 __asm__("r0") = what;
+    register const void *r1 __asm__("r1") = with;
+    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+}
+
+void say(const char *text) { ask(0x04, text); }
+
+void say_number(uint32_t number) {
+    char digits[11];
+    char *first = &digits[10];
+    *first = '\0';
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    say(first);
+}
+
+static _Noreturn void end(int how) {
+    /* "The application exited", or "a run-time error". */
+    ask(0x18, (const void *)(how == 0 ? 0x20026u : 0x20023u));
+    for (;;) {
+    }
+}
+
+static _Noreturn void fault(void) {
+    say("a fault\n");
+    end(1);
+}
+
+static _Noreturn void reset(void) {
+    const uint32_t *from = data_source;
+    for (uint32_t *to = data_start; to < data_end; to++) {
+        *to = *from++;
+    }
+    for (uint32_t *to = bss_start; to < bss_end; to++) {
+        *to = 0;
+    }
+    end(run());
+}
+
+/* What the processor reads first: the stack, the beginning, and what is wrong. */
+__attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
+    (void (*)(void))stack_top, reset, fault, fault, fault, fault, fault,
+};
