@@ -2,6 +2,7 @@
 
 mod bare;
 mod bench;
+mod c;
 mod firmware;
 mod footprint;
 mod fuzz;
@@ -46,8 +47,8 @@ enum Chore {
     /// The steps, in their order: format, clippy, tests, doc tests, docs, the
     /// fuzz targets, a few seconds of fuzzing, what the engine links, the recorded
     /// runs, a real client of MCP, the rules of the repository, the build for a
-    /// microcontroller, a robot's firmware under QEMU, and what the engine takes
-    /// there. A step that fails stops none of the others. A step that this
+    /// microcontroller, a robot's firmware under QEMU, what the engine takes
+    /// there, and the library for C. A step that fails stops none of the others. A step that this
     /// machine lacks something for is left out and says so; with CI set in the
     /// environment what is missing is installed, and a step that cannot run has
     /// failed. The exit code is 0 if nothing failed, 1 if anything did.
@@ -74,6 +75,11 @@ enum Chore {
     /// What this machine lacks is named, or installed with CI set in the
     /// environment.
     Firmware(firmware::Request),
+    /// Build the library for C, and try it as its programmers would
+    ///
+    /// Links programs in C and C++ with it, runs them here, under sanitizers, under
+    /// valgrind and on a microcontroller, and compares every verdict with Rust's.
+    C(c::Wishes),
     /// Measure, side by side with others
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -83,6 +89,7 @@ fn main() -> ExitCode {
     match CommandLine::try_parse().map(|line| line.chore) {
         Ok(Some(Chore::Test)) => test(Machine::here()),
         Ok(Some(Chore::Bench(bench))) => bench.run(),
+        Ok(Some(Chore::C(wishes))) => c::run(wishes, Machine::here()),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
         Ok(Some(Chore::Firmware(request))) => firmware(&request, Machine::here()),
         Ok(Some(Chore::Footprint(request))) => footprint::print(&request),
@@ -113,6 +120,7 @@ fn test(machine: Machine) -> ExitCode {
             Step::run("no_std", || no_std::build(machine)),
             Step::run("firmware", || firmware::check(machine)),
             Step::run("footprint", || footprint::check(machine)),
+            Step::run("c", || c::check(machine)),
         ],
     };
     print!("\n{summary}\n{closing}");

@@ -24,146 +24,146 @@
 /* How many bytes a policy of your own takes that says something of so many tools. */
 #define UNSTUCK_POLICY_SIZE(tools) (UNSTUCK_POLICY_HEAD + (tools) * UNSTUCK_POLICY_TOOL)
 
-/*
- How many bytes are enough for every checkpoint of a detector of a window of 8.
+/**
+ * How many bytes are enough for every checkpoint of a detector of a window of 8.
  */
 #define UNSTUCK_CHECKPOINT_8 1668
 
-/*
- How many bytes are enough for every checkpoint of a detector of a window of 20.
+/**
+ * How many bytes are enough for every checkpoint of a detector of a window of 20.
  */
 #define UNSTUCK_CHECKPOINT_20 2244
 
-/*
- How many bytes are enough for every checkpoint of a detector of a window of 64.
+/**
+ * How many bytes are enough for every checkpoint of a detector of a window of 64.
  */
 #define UNSTUCK_CHECKPOINT_64 4356
 
-/*
- What every storage is aligned to, in bytes.
+/**
+ * What every storage is aligned to, in bytes.
  */
 #define UNSTUCK_ALIGN 8
 
-/*
- How many bytes a detector takes that holds the latest 8 calls.
+/**
+ * How many bytes a detector takes that holds the latest 8 calls.
  */
 #define UNSTUCK_SIZE_8 1376
 
-/*
- How many bytes a detector takes that holds the latest 20 calls.
+/**
+ * How many bytes a detector takes that holds the latest 20 calls.
  */
 #define UNSTUCK_SIZE_20 1744
 
-/*
- How many bytes a detector takes that holds the latest 64 calls.
+/**
+ * How many bytes a detector takes that holds the latest 64 calls.
  */
 #define UNSTUCK_SIZE_64 3024
 
-/*
- How many calls may wait for their outcomes at once. Of more, the oldest is given up.
+/**
+ * How many calls may wait for their outcomes at once. Of more, the oldest is given up.
  */
 #define UNSTUCK_OPEN_MAX 8
 
-/*
- How many bytes a policy of your own takes, without what its tools add: see UNSTUCK_POLICY_SIZE().
+/**
+ * How many bytes a policy of your own takes, without what its tools add: see UNSTUCK_POLICY_SIZE().
  */
 #define UNSTUCK_POLICY_HEAD 224
 
-/*
- How many bytes each rule for a tool adds.
+/**
+ * How many bytes each rule for a tool adds.
  */
 #define UNSTUCK_POLICY_TOOL 8
 
-/*
- How many bytes groups take.
+/**
+ * How many bytes groups take.
  */
 #define UNSTUCK_GROUPS_SIZE 2320
 
-/*
- Enough for every nudge about a tool whose name has 64 bytes at most, its NUL included.
+/**
+ * Enough for every nudge about a tool whose name has 64 bytes at most, its NUL included.
  */
 #define UNSTUCK_NUDGE_MAX 384
 
-/*
- What came of a call of this library. Where it is not UNSTUCK_OK, nothing has happened, and
- nothing was written to where results go.
+/**
+ * What came of a call of this library. Where it is not UNSTUCK_OK, nothing has happened, and
+ * nothing was written to where results go.
  */
 enum unstuck_status_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /*
-     It was done.
+    /**
+     * It was done.
      */
     UNSTUCK_OK = 0,
-    /*
-     A pointer is NULL that must not be.
+    /**
+     * A pointer is NULL that must not be.
      */
     UNSTUCK_NULL = 1,
-    /*
-     The storage is too short.
+    /**
+     * The storage is too short.
      */
     UNSTUCK_STORAGE_SHORT = 2,
-    /*
-     The storage is not aligned to UNSTUCK_ALIGN bytes.
+    /**
+     * The storage is not aligned to UNSTUCK_ALIGN bytes.
      */
     UNSTUCK_STORAGE_MISALIGNED = 3,
-    /*
-     The storage holds no detector: it was never initialised, was moved or overwritten.
+    /**
+     * The storage holds no detector: it was never initialised, was moved or overwritten.
      */
     UNSTUCK_NO_DETECTOR = 4,
-    /*
-     What is given as a policy is none.
+    /**
+     * What is given as a policy is none.
      */
     UNSTUCK_NO_POLICY = 5,
-    /*
-     The storage holds no groups: it was never initialised, was moved or overwritten.
+    /**
+     * The storage holds no groups: it was never initialised, was moved or overwritten.
      */
     UNSTUCK_NO_GROUPS = 6,
-    /*
-     The policy looks back over more calls than the detector holds, or the detector is of another
-     window than the function.
+    /**
+     * The policy looks back over more calls than the detector holds, or the detector is of another
+     * window than the function.
      */
     UNSTUCK_WINDOW = 7,
-    /*
-     A number is none of its enumeration, or out of its range.
+    /**
+     * A number is none of its enumeration, or out of its range.
      */
     UNSTUCK_VALUE = 8,
-    /*
-     What is given as the name of a call is none that this library gave.
+    /**
+     * What is given as the name of a call is none that this library gave.
      */
     UNSTUCK_NO_CALL = 9,
-    /*
-     The verdict has no finding, or the detector never made one.
+    /**
+     * The verdict has no finding, or the detector never made one.
      */
     UNSTUCK_NO_FINDING = 10,
-    /*
-     The rules cannot work as they are.
+    /**
+     * The rules cannot work as they are.
      */
     UNSTUCK_RULES = 11,
-    /*
-     A name is not UTF-8.
+    /**
+     * A name is not UTF-8.
      */
     UNSTUCK_NOT_UTF8 = 12,
-    /*
-     The bytes are not one JSON value.
+    /**
+     * The bytes are not one JSON value.
      */
     UNSTUCK_NOT_JSON = 13,
-    /*
-     The buffer is too short for what is to be written.
+    /**
+     * The buffer is too short for what is to be written.
      */
     UNSTUCK_BUFFER_SHORT = 14,
-    /*
-     The bytes are no checkpoint, or one that was damaged.
+    /**
+     * The bytes are no checkpoint, or one that was damaged.
      */
     UNSTUCK_CHECKPOINT_DAMAGED = 15,
-    /*
-     The checkpoint was written in another version of its format.
+    /**
+     * The checkpoint was written in another version of its format.
      */
     UNSTUCK_CHECKPOINT_VERSION = 16,
-    /*
-     The checkpoint was written under other rules.
+    /**
+     * The checkpoint was written under other rules.
      */
     UNSTUCK_CHECKPOINT_POLICY = 17,
 };
@@ -175,36 +175,36 @@ typedef int32_t unstuck_status_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/*
- What to do, from nothing to everything: a greater number asks for more.
+/**
+ * What to do, from nothing to everything: a greater number asks for more.
  */
 enum unstuck_action_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /*
-     Nothing: go on.
+    /**
+     * Nothing: go on.
      */
     UNSTUCK_PROCEED = 0,
-    /*
-     Tell the agent, in passing.
+    /**
+     * Tell the agent, in passing.
      */
     UNSTUCK_NUDGE = 1,
-    /*
-     Tell the agent plainly.
+    /**
+     * Tell the agent plainly.
      */
     UNSTUCK_WARN = 2,
-    /*
-     Do not run the call; tell the agent why, and tell the detector by unstuck_vetoed().
+    /**
+     * Do not run the call; tell the agent why, and tell the detector by unstuck_vetoed().
      */
     UNSTUCK_BLOCK = 3,
-    /*
-     Throw away what was done since the start and begin again.
+    /**
+     * Throw away what was done since the start and begin again.
      */
     UNSTUCK_START_OVER = 4,
-    /*
-     End the run.
+    /**
+     * End the run.
      */
     UNSTUCK_STOP = 5,
 };
@@ -216,32 +216,32 @@ typedef uint8_t unstuck_action_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/*
- How something recurs.
+/**
+ * How something recurs.
  */
 enum unstuck_kind_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /*
-     The same thing several times in a row.
+    /**
+     * The same thing several times in a row.
      */
     UNSTUCK_STREAK = 0,
-    /*
-     The same thing several times with others between.
+    /**
+     * The same thing several times with others between.
      */
     UNSTUCK_RECURRENCE = 1,
-    /*
-     A sequence, repeated.
+    /**
+     * A sequence, repeated.
      */
     UNSTUCK_CYCLE = 2,
-    /*
-     Text-only turns in a row.
+    /**
+     * Text-only turns in a row.
      */
     UNSTUCK_TEXT = 3,
-    /*
-     A sequence repeated inside the text of one turn.
+    /**
+     * A sequence repeated inside the text of one turn.
      */
     UNSTUCK_ECHO = 4,
 };
@@ -253,28 +253,28 @@ typedef uint8_t unstuck_kind_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/*
- What two calls have in common that match.
+/**
+ * What two calls have in common that match.
  */
 enum unstuck_args_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /*
-     The same tool and the same arguments.
+    /**
+     * The same tool and the same arguments.
      */
     UNSTUCK_ARGS_SAME = 0,
-    /*
-     The same tool and arguments that are held alike.
+    /**
+     * The same tool and arguments that are held alike.
      */
     UNSTUCK_ARGS_SIMILAR = 1,
-    /*
-     The same tool.
+    /**
+     * The same tool.
      */
     UNSTUCK_ARGS_SAME_TOOL = 2,
-    /*
-     Nothing.
+    /**
+     * Nothing.
      */
     UNSTUCK_ARGS_ANY = 3,
 };
@@ -286,24 +286,24 @@ typedef uint8_t unstuck_args_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/*
- What their outcomes have in common.
+/**
+ * What their outcomes have in common.
  */
 enum unstuck_results_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /*
-     Nothing.
+    /**
+     * Nothing.
      */
     UNSTUCK_RESULTS_IGNORED = 0,
-    /*
-     The same result.
+    /**
+     * The same result.
      */
     UNSTUCK_RESULTS_SAME = 1,
-    /*
-     The same result but for its numbers.
+    /**
+     * The same result but for its numbers.
      */
     UNSTUCK_RESULTS_NEAR = 2,
 };
@@ -315,52 +315,52 @@ typedef uint8_t unstuck_results_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/*
- What kind of tool a call is for, where that matters to a rule or to the advice given.
+/**
+ * What kind of tool a call is for, where that matters to a rule or to the advice given.
  */
 enum unstuck_tag_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /*
-     Nothing that a rule asks for.
+    /**
+     * Nothing that a rule asks for.
      */
     UNSTUCK_TAG_OTHER = 0,
-    /*
-     Runs tests.
+    /**
+     * Runs tests.
      */
     UNSTUCK_TAG_TEST = 1,
-    /*
-     Runs commands.
+    /**
+     * Runs commands.
      */
     UNSTUCK_TAG_SHELL = 2,
-    /*
-     Reads a file, a page or a sensor.
+    /**
+     * Reads a file, a page or a sensor.
      */
     UNSTUCK_TAG_READ = 3,
-    /*
-     Writes or edits a file, or moves something.
+    /**
+     * Writes or edits a file, or moves something.
      */
     UNSTUCK_TAG_WRITE = 4,
-    /*
-     Searches.
+    /**
+     * Searches.
      */
     UNSTUCK_TAG_SEARCH = 5,
-    /*
-     Asks for the state of something that is on its way.
+    /**
+     * Asks for the state of something that is on its way.
      */
     UNSTUCK_TAG_POLL = 6,
-    /*
-     Only thinks or plans.
+    /**
+     * Only thinks or plans.
      */
     UNSTUCK_TAG_THINK = 7,
-    /*
-     Ends the run or hands it over.
+    /**
+     * Ends the run or hands it over.
      */
     UNSTUCK_TAG_FINISH = 8,
-    /*
-     Throws the work away and starts over.
+    /**
+     * Throws the work away and starts over.
      */
     UNSTUCK_TAG_START_OVER = 9,
 };
@@ -372,317 +372,317 @@ typedef uint8_t unstuck_tag_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/*
- The calls of one worker's run that are alike, in storage of the caller's.
+/**
+ * The calls of one worker's run that are alike, in storage of the caller's.
  */
 typedef struct unstuck_groups_t unstuck_groups_t;
 
-/*
- A set of rules, and how digests are made for them. Many detectors may follow one.
+/**
+ * A set of rules, and how digests are made for them. Many detectors may follow one.
  */
 typedef struct unstuck_policy_t unstuck_policy_t;
 
-/*
- A detector in storage of the caller's. All that is known of it is its address.
+/**
+ * A detector in storage of the caller's. All that is known of it is its address.
  */
 typedef struct unstuck_t unstuck_t;
 
-/*
- The evidence for a verdict.
+/**
+ * The evidence for a verdict.
  */
 typedef struct unstuck_finding_t {
-    /*
-     The first call of the pattern, by the sequence number of calls; for UNSTUCK_TEXT and
-     UNSTUCK_ECHO the first turn, counted likewise among text-only turns.
+    /**
+     * The first call of the pattern, by the sequence number of calls; for UNSTUCK_TEXT and
+     * UNSTUCK_ECHO the first turn, counted likewise among text-only turns.
      */
     uint64_t first;
-    /*
-     The last call of the pattern: the one that was judged.
+    /**
+     * The last call of the pattern: the one that was judged.
      */
     uint64_t last;
-    /*
-     Which loop it is: the same in every run in which the same calls, answered the same, go round.
+    /**
+     * Which loop it is: the same in every run in which the same calls, answered the same, go round.
      */
     uint64_t loop_id;
-    /*
-     The calls that prove it: bit n stands for the call numbered last - n. 0 where it is about text.
+    /**
+     * The calls that prove it: bit n stands for the call numbered last - n. 0 where it is about text.
      */
     uint64_t evidence;
-    /*
-     The tool of the last call.
+    /**
+     * The tool of the last call.
      */
     uint32_t tool;
-    /*
-     How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
+    /**
+     * How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
      */
     uint16_t laps;
-    /*
-     How many calls make a lap: 1 but for cycles, and for UNSTUCK_ECHO, where it is how many words.
+    /**
+     * How many calls make a lap: 1 but for cycles, and for UNSTUCK_ECHO, where it is how many words.
      */
     uint8_t period;
-    /*
-     How sure the engine is, in percent.
+    /**
+     * How sure the engine is, in percent.
      */
     uint8_t confidence;
-    /*
-     Which rule fired, by its place in the policy, counted from 0; see unstuck_rule_name().
+    /**
+     * Which rule fired, by its place in the policy, counted from 0; see unstuck_rule_name().
      */
     uint8_t rule;
-    /*
-     1 if that is a rule about text-only turns, which are counted apart, else 0.
+    /**
+     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
      */
     uint8_t about_text;
-    /*
-     1 if the last call failed, else 0.
+    /**
+     * 1 if the last call failed, else 0.
      */
     uint8_t failed;
-    /*
-     How things recur.
+    /**
+     * How things recur.
      */
     unstuck_kind_t kind;
-    /*
-     What the calls have in common.
+    /**
+     * What the calls have in common.
      */
     unstuck_args_t args;
-    /*
-     What their outcomes have in common.
+    /**
+     * What their outcomes have in common.
      */
     unstuck_results_t results;
-    /*
-     What kind of tool the last call was for.
+    /**
+     * What kind of tool the last call was for.
      */
     unstuck_tag_t tag;
-    /*
-     Always 0.
+    /**
+     * Always 0.
      */
     uint8_t reserved;
 } unstuck_finding_t;
 
-/*
- The engine's answer to one event: what to do, and why.
+/**
+ * The engine's answer to one event: what to do, and why.
  */
 typedef struct unstuck_verdict_t {
-    /*
-     What to do.
+    /**
+     * What to do.
      */
     unstuck_action_t action;
-    /*
-     The rung of the ladder that is reached, counted from 1; 0 below the first.
+    /**
+     * The rung of the ladder that is reached, counted from 1; 0 below the first.
      */
     uint8_t rung;
-    /*
-     1 if that rung was reached just now, else 0: who speaks only then speaks once a rung.
+    /**
+     * 1 if that rung was reached just now, else 0: who speaks only then speaks once a rung.
      */
     uint8_t fresh;
-    /*
-     1 if a rule fired, else 0; then finding is all zeros.
+    /**
+     * 1 if a rule fired, else 0; then finding is all zeros.
      */
     uint8_t has_finding;
-    /*
-     Always 0.
+    /**
+     * Always 0.
      */
     uint32_t reserved;
-    /*
-     The evidence.
+    /**
+     * The evidence.
      */
     struct unstuck_finding_t finding;
 } unstuck_verdict_t;
 
-/*
- How near a rule is to a finding.
+/**
+ * How near a rule is to a finding.
  */
 typedef struct unstuck_nearness_t {
-    /*
-     How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
+    /**
+     * How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
      */
     uint16_t held;
-    /*
-     How many a finding takes.
+    /**
+     * How many a finding takes.
      */
     uint16_t needed;
-    /*
-     Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
+    /**
+     * Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
      */
     uint8_t rule;
-    /*
-     1 if that is a rule about text-only turns, which are counted apart, else 0.
+    /**
+     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
      */
     uint8_t about_text;
-    /*
-     Always 0.
+    /**
+     * Always 0.
      */
     uint8_t reserved[2];
 } unstuck_nearness_t;
 
-/*
- Counts over the life of a detector. Every count stops at its greatest value.
+/**
+ * Counts over the life of a detector. Every count stops at its greatest value.
  */
 typedef struct unstuck_statistics_t {
-    /*
-     How many calls and text-only turns were looked at.
+    /**
+     * How many calls and text-only turns were looked at.
      */
     uint32_t checks;
-    /*
-     How many verdicts had a finding, by unstuck_kind_t.
+    /**
+     * How many verdicts had a finding, by unstuck_kind_t.
      */
     uint32_t findings[5];
-    /*
-     How many verdicts with a finding asked for what, by unstuck_action_t.
+    /**
+     * How many verdicts with a finding asked for what, by unstuck_action_t.
      */
     uint32_t actions[6];
-    /*
-     How many findings were called wrong.
+    /**
+     * How many findings were called wrong.
      */
     uint32_t false_positives;
 } unstuck_statistics_t;
 
-/*
- A tool's name with its arguments, as digests. Zeros are a good beginning: they stand for a call of
- tool 0 in a step of its own.
-
- Two calls are the same if tool and args are: how args is made decides what "the same" means, and
- unstuck_json_fingerprint() is one good way.
+/**
+ * A tool's name with its arguments, as digests. Zeros are a good beginning: they stand for a call of
+ * tool 0 in a step of its own.
+ *
+ * Two calls are the same if tool and args are: how args is made decides what "the same" means, and
+ * unstuck_json_fingerprint() is one good way.
  */
 typedef struct unstuck_call_t {
-    /*
-     What stands for the arguments; the tool need not be in it.
+    /**
+     * What stands for the arguments; the tool need not be in it.
      */
     uint64_t args;
-    /*
-     What stands for all calls of this tool that are held alike; read where has_similar is set.
+    /**
+     * What stands for all calls of this tool that are held alike; read where has_similar is set.
      */
     uint64_t similar;
-    /*
-     The step: calls that the agent issued together share one; read where has_step is set.
+    /**
+     * The step: calls that the agent issued together share one; read where has_step is set.
      */
     uint64_t step;
-    /*
-     Which tool: a number of your own, or that of unstuck_tool().
+    /**
+     * Which tool: a number of your own, or that of unstuck_tool().
      */
     uint32_t tool;
-    /*
-     What kind of tool: one of unstuck_tag_t.
+    /**
+     * What kind of tool: one of unstuck_tag_t.
      */
     uint8_t tag;
-    /*
-     Whether similar counts: 0 for no, anything else for yes.
+    /**
+     * Whether similar counts: 0 for no, anything else for yes.
      */
     uint8_t has_similar;
-    /*
-     Whether step counts: 0 for no, anything else for yes.
+    /**
+     * Whether step counts: 0 for no, anything else for yes.
      */
     uint8_t has_step;
-    /*
-     Not read.
+    /**
+     * Not read.
      */
     uint8_t reserved;
 } unstuck_call_t;
 
-/*
- The detector's name for one announced call, to be handed back with its outcome. Copy it as you
- like; look at seq in unstuck_announced_t instead of its bytes.
+/**
+ * The detector's name for one announced call, to be handed back with its outcome. Copy it as you
+ * like; look at seq in unstuck_announced_t instead of its bytes.
  */
 typedef struct unstuck_call_id_t {
-    /*
-     Nobody's business but the detector's.
+    /**
+     * Nobody's business but the detector's.
      */
     uint8_t bytes[16];
 } unstuck_call_id_t;
 
-/*
- What an announcement is answered with.
+/**
+ * What an announcement is answered with.
  */
 typedef struct unstuck_announced_t {
-    /*
-     The call's name, for its outcome.
+    /**
+     * The call's name, for its outcome.
      */
     struct unstuck_call_id_t call;
-    /*
-     Its sequence number: 0 for the first that a detector recorded, then one more each; read where
-     recorded is 1.
+    /**
+     * Its sequence number: 0 for the first that a detector recorded, then one more each; read where
+     * recorded is 1.
      */
     uint64_t seq;
-    /*
-     1 if the call is recorded; 0 if its tool or its tag is exempt, and its outcome changes nothing.
+    /**
+     * 1 if the call is recorded; 0 if its tool or its tag is exempt, and its outcome changes nothing.
      */
     uint8_t recorded;
-    /*
-     Always 0.
+    /**
+     * Always 0.
      */
     uint8_t reserved[7];
-    /*
-     The verdict on this call, before it runs: from UNSTUCK_BLOCK on, do not run it.
+    /**
+     * The verdict on this call, before it runs: from UNSTUCK_BLOCK on, do not run it.
      */
     struct unstuck_verdict_t verdict;
-    /*
-     The strongest verdict on earlier calls that this announcement settled, since a later step
-     began before their outcomes came. It says nothing about this call.
+    /**
+     * The strongest verdict on earlier calls that this announcement settled, since a later step
+     * began before their outcomes came. It says nothing about this call.
      */
     struct unstuck_verdict_t settled;
 } unstuck_announced_t;
 
-/*
- What came back from a call, as digests. Zeros are a good beginning: they stand for a call that
- worked, with a result of digest 0.
+/**
+ * What came back from a call, as digests. Zeros are a good beginning: they stand for a call that
+ * worked, with a result of digest 0.
  */
 typedef struct unstuck_outcome_t {
-    /*
-     What stands for the result, without what is volatile in it.
+    /**
+     * What stands for the result, without what is volatile in it.
      */
     uint64_t result;
-    /*
-     What stands for the result without its numbers, too; read where has_near is set.
+    /**
+     * What stands for the result without its numbers, too; read where has_near is set.
      */
     uint64_t near;
-    /*
-     How good the outcome is: less is better, as in the number of failing tests, or the distance
-     to a goal. Less than ever before of tools with the same tag is progress. Read where has_score
-     is set.
+    /**
+     * How good the outcome is: less is better, as in the number of failing tests, or the distance
+     * to a goal. Less than ever before of tools with the same tag is progress. Read where has_score
+     * is set.
      */
     uint32_t score;
-    /*
-     Whether near counts: 0 for no, anything else for yes.
+    /**
+     * Whether near counts: 0 for no, anything else for yes.
      */
     uint8_t has_near;
-    /*
-     Whether score counts: 0 for no, anything else for yes.
+    /**
+     * Whether score counts: 0 for no, anything else for yes.
      */
     uint8_t has_score;
-    /*
-     Whether the call failed: 0 for no, anything else for yes.
+    /**
+     * Whether the call failed: 0 for no, anything else for yes.
      */
     uint8_t failed;
-    /*
-     Whether the result says nothing (empty, "ok"): 0 for no, anything else for yes. Such a result
-     is no evidence between calls with different arguments.
+    /**
+     * Whether the result says nothing (empty, "ok"): 0 for no, anything else for yes. Such a result
+     * is no evidence between calls with different arguments.
      */
     uint8_t silent;
 } unstuck_outcome_t;
 
-/*
- What holds for the calls of one tool.
+/**
+ * What holds for the calls of one tool.
  */
 typedef struct unstuck_tool_rule_t {
-    /*
-     Which tool.
+    /**
+     * Which tool.
      */
     uint32_t tool;
-    /*
-     Whether its calls are not recorded: 0 for no, anything else for yes.
+    /**
+     * Whether its calls are not recorded: 0 for no, anything else for yes.
      */
     uint8_t exempt;
-    /*
-     Whether its calls have UNSTUCK_TAG_POLL, whatever tag they come with: 0 for no, anything else
-     for yes.
+    /**
+     * Whether its calls have UNSTUCK_TAG_POLL, whatever tag they come with: 0 for no, anything else
+     * for yes.
      */
     uint8_t poll;
-    /*
-     How many repetitions more than a rule says are asked for where its pattern ends with a call of
-     this tool; fewer, if negative. Never fewer than 2.
+    /**
+     * How many repetitions more than a rule says are asked for where its pattern ends with a call of
+     * this tool; fewer, if negative. Never fewer than 2.
      */
     int8_t patience;
-    /*
-     Not read.
+    /**
+     * Not read.
      */
     uint8_t reserved;
 } unstuck_tool_rule_t;
@@ -691,27 +691,27 @@ typedef struct unstuck_tool_rule_t {
 extern "C" {
 #endif // __cplusplus
 
-/*
- Writes everything that a detector of a window of 20 knows, but for the policy, into a buffer of
- size bytes: to go on from after a reset.
-
- length: receives how many were written; UNSTUCK_CHECKPOINT_20 are always enough. Takes some KiB of
- stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT; UNSTUCK_WINDOW if the
- detector is of another window. Where there is an error the buffer may hold anything.
+/**
+ * Writes everything that a detector of a window of 20 knows, but for the policy, into a buffer of
+ * size bytes: to go on from after a reset.
+ *
+ * length: receives how many were written; UNSTUCK_CHECKPOINT_20 are always enough. Takes some KiB of
+ * stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT; UNSTUCK_WINDOW if the
+ * detector is of another window. Where there is an error the buffer may hold anything.
  */
 unstuck_status_t unstuck_save_20(const struct unstuck_t *detector,
                                  char *buffer,
                                  size_t size,
                                  size_t *length);
 
-/*
- Puts the detector into storage that unstuck_save_20() wrote, to go on as if nothing had happened.
- Storage, policy and detector are as for unstuck_init_20().
-
- checkpoint: length bytes; any may be given. Names of calls that were given before it was written
- stay good, and verdicts do not. Takes some KiB of stack. Errors: those of unstuck_init_20(), and
- UNSTUCK_CHECKPOINT_DAMAGED, UNSTUCK_CHECKPOINT_VERSION, UNSTUCK_CHECKPOINT_POLICY; then the storage
- is as it was.
+/**
+ * Puts the detector into storage that unstuck_save_20() wrote, to go on as if nothing had happened.
+ * Storage, policy and detector are as for unstuck_init_20().
+ *
+ * checkpoint: length bytes; any may be given. Names of calls that were given before it was written
+ * stay good, and verdicts do not. Takes some KiB of stack. Errors: those of unstuck_init_20(), and
+ * UNSTUCK_CHECKPOINT_DAMAGED, UNSTUCK_CHECKPOINT_VERSION, UNSTUCK_CHECKPOINT_POLICY; then the storage
+ * is as it was.
  */
 unstuck_status_t unstuck_restore_20(void *storage,
                                     size_t size,
@@ -720,18 +720,18 @@ unstuck_status_t unstuck_restore_20(void *storage,
                                     size_t length,
                                     struct unstuck_t **detector);
 
-/*
- Writes everything that a detector of a window of 8 knows, but for the policy, into a buffer of
- size bytes: to go on from after a reset. As unstuck_save_20().
+/**
+ * Writes everything that a detector of a window of 8 knows, but for the policy, into a buffer of
+ * size bytes: to go on from after a reset. As unstuck_save_20().
  */
 unstuck_status_t unstuck_save_8(const struct unstuck_t *detector,
                                 char *buffer,
                                 size_t size,
                                 size_t *length);
 
-/*
- Puts the detector into storage that unstuck_save_8() wrote, to go on as if nothing had happened.
- As unstuck_restore_20().
+/**
+ * Puts the detector into storage that unstuck_save_8() wrote, to go on as if nothing had happened.
+ * As unstuck_restore_20().
  */
 unstuck_status_t unstuck_restore_8(void *storage,
                                    size_t size,
@@ -740,18 +740,18 @@ unstuck_status_t unstuck_restore_8(void *storage,
                                    size_t length,
                                    struct unstuck_t **detector);
 
-/*
- Writes everything that a detector of a window of 64 knows, but for the policy, into a buffer of
- size bytes: to go on from after a reset. As unstuck_save_20().
+/**
+ * Writes everything that a detector of a window of 64 knows, but for the policy, into a buffer of
+ * size bytes: to go on from after a reset. As unstuck_save_20().
  */
 unstuck_status_t unstuck_save_64(const struct unstuck_t *detector,
                                  char *buffer,
                                  size_t size,
                                  size_t *length);
 
-/*
- Puts the detector into storage that unstuck_save_64() wrote, to go on as if nothing had happened.
- As unstuck_restore_20().
+/**
+ * Puts the detector into storage that unstuck_save_64() wrote, to go on as if nothing had happened.
+ * As unstuck_restore_20().
  */
 unstuck_status_t unstuck_restore_64(void *storage,
                                     size_t size,
@@ -760,147 +760,148 @@ unstuck_status_t unstuck_restore_64(void *storage,
                                     size_t length,
                                     struct unstuck_t **detector);
 
-/*
- Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
- messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
+ * messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_clear(struct unstuck_t *detector);
 
-/*
- The host knows that something moved, whatever the answers say: the oldest call that waits, or else
- the next one, is progress. Say so before the outcome of the call that moved it. Errors:
- UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * The host knows that something moved, whatever the answers say: the oldest call that waits, or else
+ * the next one, is progress. Say so before the outcome of the call that moved it. Errors:
+ * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_progress(struct unstuck_t *detector);
 
-/*
- The latest calls are taken back: the provider of the model failed, and sends them again. Their
- numbers are given again.
-
- taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
- UNSTUCK_NO_DETECTOR.
+/**
+ * The latest calls are taken back: the provider of the model failed, and sends them again. Their
+ * numbers are given again.
+ *
+ * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_retry(struct unstuck_t *detector, size_t calls, size_t *taken);
 
-/*
- The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
- kind of finding is not made of that loop again.
-
- verdict: one of this detector, made since it was initialised or restored. Errors: UNSTUCK_NULL,
- UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field holds what no verdict does.
+/**
+ * The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
+ * kind of finding is not made of that loop again.
+ *
+ * verdict: one of this detector, made since it was initialised or restored. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field holds what no verdict does.
  */
 unstuck_status_t unstuck_false_positive(struct unstuck_t *detector,
                                         const struct unstuck_verdict_t *verdict);
 
-/*
- The loop loop_id is none: it is not found again, as long as it is among the eight silenced last.
- Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * The loop loop_id is none: it is not found again, as long as it is among the eight silenced last.
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_silence(struct unstuck_t *detector, uint64_t loop_id);
 
-/*
- The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
- if it is heard from two thirds on. All zeros where nothing was seen yet. Errors: UNSTUCK_NULL,
- UNSTUCK_NO_DETECTOR.
+/**
+ * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
+ * if it is heard from two thirds on. All zeros where nothing was seen yet. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_nearest(struct unstuck_t *detector, struct unstuck_nearness_t *nearness);
 
-/*
- What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_statistics(struct unstuck_t *detector,
                                     struct unstuck_statistics_t *statistics);
 
-/*
- How many bytes a detector of a window of 8 takes in this build: UNSTUCK_SIZE_8 at most.
+/**
+ * How many bytes a detector of a window of 8 takes in this build: UNSTUCK_SIZE_8 at most.
  */
 size_t unstuck_sizeof_8(void);
 
-/*
- How many bytes a detector of a window of 20 takes in this build: UNSTUCK_SIZE_20 at most.
+/**
+ * How many bytes a detector of a window of 20 takes in this build: UNSTUCK_SIZE_20 at most.
  */
 size_t unstuck_sizeof_20(void);
 
-/*
- How many bytes a detector of a window of 64 takes in this build: UNSTUCK_SIZE_64 at most.
+/**
+ * How many bytes a detector of a window of 64 takes in this build: UNSTUCK_SIZE_64 at most.
  */
 size_t unstuck_sizeof_64(void);
 
-/*
- What a detector is aligned to in this build, in bytes: UNSTUCK_ALIGN at most.
+/**
+ * What a detector is aligned to in this build, in bytes: UNSTUCK_ALIGN at most.
  */
 size_t unstuck_alignof(void);
 
-/*
- Puts a new detector into storage, that holds the latest 8 calls. The presets look back further:
- this is for policies of your own.
-
- As unstuck_init_20(), with UNSTUCK_SIZE_8 bytes.
+/**
+ * Puts a new detector into storage, that holds the latest 8 calls. The presets look back further:
+ * this is for policies of your own.
+ *
+ * As unstuck_init_20(), with UNSTUCK_SIZE_8 bytes.
  */
 unstuck_status_t unstuck_init_8(void *storage,
                                 size_t size,
                                 const struct unstuck_policy_t *policy,
                                 struct unstuck_t **detector);
 
-/*
- Puts a new detector into storage, that holds the latest 20 calls: enough for every preset.
-
- storage: size bytes, of which UNSTUCK_SIZE_20 are enough, aligned to UNSTUCK_ALIGN. It belongs to
- the detector from now on and must not be moved; there is nothing to free, and what it held before
- does not matter. policy: must stay as it is for as long. detector: receives the address of the
- detector, which is that of storage.
-
- Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
- UNSTUCK_WINDOW if the policy looks back further.
+/**
+ * Puts a new detector into storage, that holds the latest 20 calls: enough for every preset.
+ *
+ * storage: size bytes, of which UNSTUCK_SIZE_20 are enough, aligned to UNSTUCK_ALIGN. It belongs to
+ * the detector from now on and must not be moved; there is nothing to free, and what it held before
+ * does not matter. policy: must stay as it is for as long. detector: receives the address of the
+ * detector, which is that of storage.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
+ * UNSTUCK_WINDOW if the policy looks back further.
  */
 unstuck_status_t unstuck_init_20(void *storage,
                                  size_t size,
                                  const struct unstuck_policy_t *policy,
                                  struct unstuck_t **detector);
 
-/*
- Puts a new detector into storage, that holds the latest 64 calls: for policies of your own.
-
- As unstuck_init_20(), with UNSTUCK_SIZE_64 bytes.
+/**
+ * Puts a new detector into storage, that holds the latest 64 calls: for policies of your own.
+ *
+ * As unstuck_init_20(), with UNSTUCK_SIZE_64 bytes.
  */
 unstuck_status_t unstuck_init_64(void *storage,
                                  size_t size,
                                  const struct unstuck_policy_t *policy,
                                  struct unstuck_t **detector);
 
-/*
- The tool called name, which is UTF-8 and ends with a NUL: 32 bits of a hash. Two of ten tools share
- one with a probability of one in a hundred million; numbers of your own are as good. 0 for NULL and
- for what is not UTF-8.
+/**
+ * The tool called name, which is UTF-8 and ends with a NUL: 32 bits of a hash. Two of ten tools share
+ * one with a probability of one in a hundred million; numbers of your own are as good. 0 for NULL and
+ * for what is not UTF-8.
  */
 uint32_t unstuck_tool(const char *name);
 
-/*
- The digest of length bytes, by 64-bit FNV-1a and an avalanche: equal bytes have equal digests. Who
- chooses the bytes can make two collide. That of no bytes for NULL.
+/**
+ * The digest of length bytes, by 64-bit FNV-1a and an avalanche: equal bytes have equal digests. Who
+ * chooses the bytes can make two collide. That of no bytes for NULL.
  */
-uint64_t unstuck_digest(const char *bytes, size_t length);
+uint64_t unstuck_digest(const char *bytes,
+                        size_t length);
 
-/*
- The digest of two digests, in this order.
+/**
+ * The digest of two digests, in this order.
  */
 uint64_t unstuck_mix(uint64_t first, uint64_t second);
 
-/*
- The fingerprint of one JSON value of length bytes: one meaning, one digest, whatever the order of
- members, the white space and the spelling of numbers and strings.
-
- Takes some 2 KiB of stack. Errors: UNSTUCK_NULL; UNSTUCK_NOT_JSON, also for what is not UTF-8 or
- nests beyond 128 levels.
+/**
+ * The fingerprint of one JSON value of length bytes: one meaning, one digest, whatever the order of
+ * members, the white space and the spelling of numbers and strings.
+ *
+ * Takes some 2 KiB of stack. Errors: UNSTUCK_NULL; UNSTUCK_NOT_JSON, also for what is not UTF-8 or
+ * nests beyond 128 levels.
  */
 unstuck_status_t unstuck_json_fingerprint(const char *json, size_t length, uint64_t *digest);
 
-/*
- The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
- (clock times, durations, ids, addresses, temporary paths, colours), near without any number, and
- silent, which is 1 if it says nothing ("", "ok", "{}").
-
- Any bytes may be given. Errors: UNSTUCK_NULL.
+/**
+ * The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
+ * (clock times, durations, ids, addresses, temporary paths, colours), near without any number, and
+ * silent, which is 1 if it says nothing ("", "ok", "{}").
+ *
+ * Any bytes may be given. Errors: UNSTUCK_NULL.
  */
 unstuck_status_t unstuck_text_digest(const char *text,
                                      size_t length,
@@ -908,56 +909,56 @@ unstuck_status_t unstuck_text_digest(const char *text,
                                      uint64_t *near,
                                      uint8_t *silent);
 
-/*
- The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that
- continues a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
-
- Calls that still wait when a later step begins settle as unreported. Errors: UNSTUCK_NULL,
- UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE for a tag that is none.
+/**
+ * The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that
+ * continues a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
+ *
+ * Calls that still wait when a later step begins settle as unreported. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE for a tag that is none.
  */
 unstuck_status_t unstuck_announce(struct unstuck_t *detector,
                                   const struct unstuck_call_t *call,
                                   struct unstuck_announced_t *announced);
 
-/*
- The outcome of a call has come. Judges every call that settles with it: they settle in the order
- in which they were announced. The verdict is the strongest.
-
- An outcome that comes late, twice, or for an exempt call changes nothing. Errors: UNSTUCK_NULL,
- UNSTUCK_NO_DETECTOR, UNSTUCK_NO_CALL.
+/**
+ * The outcome of a call has come. Judges every call that settles with it: they settle in the order
+ * in which they were announced. The verdict is the strongest.
+ *
+ * An outcome that comes late, twice, or for an exempt call changes nothing. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_CALL.
  */
 unstuck_status_t unstuck_outcome(struct unstuck_t *detector,
                                  const struct unstuck_call_id_t *call,
                                  const struct unstuck_outcome_t *outcome,
                                  struct unstuck_verdict_t *verdict);
 
-/*
- The call was not run, since somebody blocked it. It still counts as an attempt, and stands for any
- result. The verdict and the errors are as those of unstuck_outcome().
+/**
+ * The call was not run, since somebody blocked it. It still counts as an attempt, and stands for any
+ * result. The verdict and the errors are as those of unstuck_outcome().
  */
 unstuck_status_t unstuck_vetoed(struct unstuck_t *detector,
                                 const struct unstuck_call_id_t *call,
                                 struct unstuck_verdict_t *verdict);
 
-/*
- A call that waits for its outcome will not be run: as if it had never been announced, but for its
- number. The verdict and the errors are as those of unstuck_outcome().
+/**
+ * A call that waits for its outcome will not be run: as if it had never been announced, but for its
+ * number. The verdict and the errors are as those of unstuck_outcome().
  */
 unstuck_status_t unstuck_cancel(struct unstuck_t *detector,
                                 const struct unstuck_call_id_t *call,
                                 struct unstuck_verdict_t *verdict);
 
-/*
- No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
- Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_finish(struct unstuck_t *detector, struct unstuck_verdict_t *verdict);
 
-/*
- The agent took a turn without calling a tool, and said what text stands for.
-
- laps: how often the end of the text says the same in a row; 0 or 1 where nothing repeats.
- period: of how many words. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * The agent took a turn without calling a tool, and said what text stands for.
+ *
+ * laps: how often the end of the text says the same in a row; 0 or 1 where nothing repeats.
+ * period: of how many words. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_turn(struct unstuck_t *detector,
                               uint64_t text,
@@ -965,75 +966,78 @@ unstuck_status_t unstuck_turn(struct unstuck_t *detector,
                               uint16_t laps,
                               struct unstuck_verdict_t *verdict);
 
-/*
- The user says what message stands for. A new instruction starts everything afresh; one seen before
- (an automatic "please continue") is none. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * The user says what message stands for. A new instruction starts everything afresh; one seen before
+ * (an automatic "please continue") is none. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
-unstuck_status_t unstuck_user_message(struct unstuck_t *detector, uint64_t message);
+unstuck_status_t unstuck_user_message(struct unstuck_t *detector,
+                                      uint64_t message);
 
-/*
- What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
- detector on the stack. Errors: as those of unstuck_announce().
+/**
+ * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
+ * detector on the stack. Errors: as those of unstuck_announce().
  */
 unstuck_status_t unstuck_peek(struct unstuck_t *detector,
                               const struct unstuck_call_t *call,
                               struct unstuck_verdict_t *verdict);
 
-/*
- The default, tuned on labelled runs: the same call with the same result, cycles, failures,
- waiting and talk, from a nudge to a stop. Window 20.
+/**
+ * The default, tuned on labelled runs: the same call with the same result, cycles, failures,
+ * waiting and talk, from a nudge to a stop. Window 20.
  */
 const struct unstuck_policy_t *unstuck_balanced(void);
 
-/*
- The same call with the same result five times among the last 20: start over. Window 20.
+/**
+ * The same call with the same result five times among the last 20: start over. Window 20.
  */
 const struct unstuck_policy_t *unstuck_start_over(void);
 
-/*
- The same call three times among 11, or a cycle of 2 to 5 calls run twice: warn, warn again, stop.
- Blind to results. Window 20.
+/**
+ * The same call three times among 11, or a cycle of 2 to 5 calls run twice: warn, warn again, stop.
+ * Blind to results. Window 20.
  */
 const struct unstuck_policy_t *unstuck_graduated(void);
 
-/*
- As unstuck_graduated(), slower: five among 16, or a cycle of 3 to 5 run three times. Window 20.
+/**
+ * As unstuck_graduated(), slower: five among 16, or a cycle of 3 to 5 run three times. Window 20.
  */
 const struct unstuck_policy_t *unstuck_graduated_conservative(void);
 
-/*
- As unstuck_graduated(), quicker: two among 11, or a cycle of 2 to 4 run twice. Window 20.
+/**
+ * As unstuck_graduated(), quicker: two among 11, or a cycle of 2 to 4 run twice. Window 20.
  */
 const struct unstuck_policy_t *unstuck_graduated_aggressive(void);
 
-/*
- Nudges early: the same call three times in a row, alike ones four times, three failing test runs
- or commands, three turns of talk. Blind to results. Window 10.
+/**
+ * Nudges early: the same call three times in a row, alike ones four times, three failing test runs
+ * or commands, three turns of talk. Blind to results. Window 10.
  */
 const struct unstuck_policy_t *unstuck_nudge_early(void);
 
-/*
- The same call twice in a row, or a cycle of 2 or 3 calls run twice; climbs with each finding of
- the same loop. Blind to results. Window 20.
+/**
+ * The same call twice in a row, or a cycle of 2 or 3 calls run twice; climbs with each finding of
+ * the same loop. Blind to results. Window 20.
  */
 const struct unstuck_policy_t *unstuck_cycles(void);
 
-/*
- The same call three times among the last 20: stop. Blind to results. Window 20.
+/**
+ * The same call three times among the last 20: stop. Blind to results. Window 20.
  */
 const struct unstuck_policy_t *unstuck_repeat(void);
 
-/*
- Writes the name of a policy into a buffer of size bytes, as snprintf() would: as much as fits,
- always with a NUL, and never a part of a character. Returns its length without the NUL; 0 for what
- is no policy. The buffer may be NULL where size is 0.
+/**
+ * Writes the name of a policy into a buffer of size bytes, as snprintf() would: as much as fits,
+ * always with a NUL, and never a part of a character. Returns its length without the NUL; 0 for what
+ * is no policy. The buffer may be NULL where size is 0.
  */
-size_t unstuck_policy_name(const struct unstuck_policy_t *policy, char *buffer, size_t size);
+size_t unstuck_policy_name(const struct unstuck_policy_t *policy,
+                           char *buffer,
+                           size_t size);
 
-/*
- Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. The rule is
- the one that a finding names by rule and about_text. Returns its length without the NUL; 0 where
- there is no such rule.
+/**
+ * Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. The rule is
+ * the one that a finding names by rule and about_text. Returns its length without the NUL; 0 where
+ * there is no such rule.
  */
 size_t unstuck_rule_name(const struct unstuck_policy_t *policy,
                          uint8_t rule,
@@ -1041,22 +1045,22 @@ size_t unstuck_rule_name(const struct unstuck_policy_t *policy,
                          char *buffer,
                          size_t size);
 
-/*
- How many calls a policy looks back over, and so the least window of a detector that follows it; 0
- for what is no policy.
+/**
+ * How many calls a policy looks back over, and so the least window of a detector that follows it; 0
+ * for what is no policy.
  */
 uint8_t unstuck_policy_window(const struct unstuck_policy_t *policy);
 
-/*
- Makes a policy with the rules of base, and with what rules says of single tools, in storage of the
- caller's.
-
- storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
- as it is for as long as a detector follows the policy. rules may be thrown away afterwards.
- policy: receives the address of the policy, which is that of storage.
-
- Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
- UNSTUCK_RULES if there are more than 64, or two about one tool.
+/**
+ * Makes a policy with the rules of base, and with what rules says of single tools, in storage of the
+ * caller's.
+ *
+ * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
+ * as it is for as long as a detector follows the policy. rules may be thrown away afterwards.
+ * policy: receives the address of the policy, which is that of storage.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
+ * UNSTUCK_RULES if there are more than 64, or two about one tool.
  */
 unstuck_status_t unstuck_policy_with_tools(void *storage,
                                            size_t size,
@@ -1065,23 +1069,23 @@ unstuck_status_t unstuck_policy_with_tools(void *storage,
                                            size_t count,
                                            const struct unstuck_policy_t **policy);
 
-/*
- Puts empty groups into storage: size bytes, of which UNSTUCK_GROUPS_SIZE are enough, aligned to
- UNSTUCK_ALIGN. Also empties those that are there: a new run begins.
-
- groups: receives the address of the groups, which is that of storage. Errors: UNSTUCK_NULL,
- UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
+/**
+ * Puts empty groups into storage: size bytes, of which UNSTUCK_GROUPS_SIZE are enough, aligned to
+ * UNSTUCK_ALIGN. Also empties those that are there: a new run begins.
+ *
+ * groups: receives the address of the groups, which is that of storage. Errors: UNSTUCK_NULL,
+ * UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
  */
 unstuck_status_t unstuck_groups_init(void *storage, size_t size, struct unstuck_groups_t **groups);
 
-/*
- The agent asks for tool with the arguments args: length bytes of JSON; what is not JSON is taken
- as it stands. As unstuck_announce(), with digests and a tag made from them.
-
- groups: to find calls that are alike by their words; NULL to hold only equal ones alike, as far as
- the policy's recipe says nothing else. tool: UTF-8. step: the step, or NULL for one of its own:
- calls that the agent issued together share one. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR,
- UNSTUCK_NO_GROUPS, UNSTUCK_NOT_UTF8 for the name of the tool.
+/**
+ * The agent asks for tool with the arguments args: length bytes of JSON; what is not JSON is taken
+ * as it stands. As unstuck_announce(), with digests and a tag made from them.
+ *
+ * groups: to find calls that are alike by their words; NULL to hold only equal ones alike, as far as
+ * the policy's recipe says nothing else. tool: UTF-8. step: the step, or NULL for one of its own:
+ * calls that the agent issued together share one. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR,
+ * UNSTUCK_NO_GROUPS, UNSTUCK_NOT_UTF8 for the name of the tool.
  */
 unstuck_status_t unstuck_announce_json(struct unstuck_t *detector,
                                        struct unstuck_groups_t *groups,
@@ -1091,14 +1095,14 @@ unstuck_status_t unstuck_announce_json(struct unstuck_t *detector,
                                        const uint64_t *step,
                                        struct unstuck_announced_t *announced);
 
-/*
- A result has come for call, of tool: length bytes of text. As unstuck_outcome(), with digests made
- from it.
-
- failed: whether the host knows that the call failed: 0 for no, anything else for yes; the default
- policy also reads failures, and how many tests fail, from results of tools that do not read or
- write. Of what is not UTF-8 only the bytes are compared. Errors: those of unstuck_outcome(), and
- UNSTUCK_NOT_UTF8 for the name of the tool.
+/**
+ * A result has come for call, of tool: length bytes of text. As unstuck_outcome(), with digests made
+ * from it.
+ *
+ * failed: whether the host knows that the call failed: 0 for no, anything else for yes; the default
+ * policy also reads failures, and how many tests fail, from results of tools that do not read or
+ * write. Of what is not UTF-8 only the bytes are compared. Errors: those of unstuck_outcome(), and
+ * UNSTUCK_NOT_UTF8 for the name of the tool.
  */
 unstuck_status_t unstuck_outcome_text(struct unstuck_t *detector,
                                       const struct unstuck_call_id_t *call,
@@ -1108,34 +1112,34 @@ unstuck_status_t unstuck_outcome_text(struct unstuck_t *detector,
                                       uint8_t failed,
                                       struct unstuck_verdict_t *verdict);
 
-/*
- The agent took a turn without calling a tool, and said so much: length bytes of text. As
- unstuck_turn(). Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/**
+ * The agent took a turn without calling a tool, and said so much: length bytes of text. As
+ * unstuck_turn(). Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_turn_text(struct unstuck_t *detector,
                                    const char *text,
                                    size_t length,
                                    struct unstuck_verdict_t *verdict);
 
-/*
- The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
- UNSTUCK_NO_DETECTOR.
+/**
+ * The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_user_message_text(struct unstuck_t *detector,
                                            const char *text,
                                            size_t length);
 
-/*
- Writes a short English message for the agent that is stuck into a buffer of size bytes, as
- snprintf() would: as much as fits, always with a NUL, and never a part of a character (UTF-8).
-
- verdict: one of this detector, made since it was initialised or restored. tool: the name of the
- tool that verdict->finding.tool stands for, UTF-8; NULL for one without a name. The message names
- it and numbers, and echoes neither arguments nor results.
-
- Returns its length without the NUL, however much was written; 0 where there is nothing to say:
- without a finding, without a detector, with a field that no verdict holds, or a name that is not
- UTF-8. The buffer may be NULL where size is 0.
+/**
+ * Writes a short English message for the agent that is stuck into a buffer of size bytes, as
+ * snprintf() would: as much as fits, always with a NUL, and never a part of a character (UTF-8).
+ *
+ * verdict: one of this detector, made since it was initialised or restored. tool: the name of the
+ * tool that verdict->finding.tool stands for, UTF-8; NULL for one without a name. The message names
+ * it and numbers, and echoes neither arguments nor results.
+ *
+ * Returns its length without the NUL, however much was written; 0 where there is nothing to say:
+ * without a finding, without a detector, with a field that no verdict holds, or a name that is not
+ * UTF-8. The buffer may be NULL where size is 0.
  */
 size_t unstuck_nudge(struct unstuck_t *detector,
                      const struct unstuck_verdict_t *verdict,
@@ -1143,39 +1147,39 @@ size_t unstuck_nudge(struct unstuck_t *detector,
                      char *buffer,
                      size_t size);
 
-/*
- What a status means, in English, for a log.
-
- Never freed. NULL for a number that is none of unstuck_status_t.
+/**
+ * What a status means, in English, for a log.
+ *
+ * Never freed. NULL for a number that is none of unstuck_status_t.
  */
 const char *unstuck_status_message(int32_t status);
 
-/*
- The version of the library that the program runs with, as in "0.1.0".
-
- Never freed.
+/**
+ * The version of the library that the program runs with, as in "0.1.0".
+ *
+ * Never freed.
  */
 const char *unstuck_version(void);
 
-/*
- The one spelling of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
-
- Never freed. NULL for a number that is none of unstuck_action_t.
+/**
+ * The one spelling of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
+ *
+ * Never freed. NULL for a number that is none of unstuck_action_t.
  */
 const char *unstuck_action_name(uint8_t action);
 
-/*
- The one spelling of a kind: "streak", "recurrence", "cycle", "text", "echo".
-
- Never freed. NULL for a number that is none of unstuck_kind_t.
+/**
+ * The one spelling of a kind: "streak", "recurrence", "cycle", "text", "echo".
+ *
+ * Never freed. NULL for a number that is none of unstuck_kind_t.
  */
 const char *unstuck_kind_name(uint8_t kind);
 
-/*
- The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
- "finish", "start_over".
-
- Never freed. NULL for a number that is none of unstuck_tag_t.
+/**
+ * The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
+ * "finish", "start_over".
+ *
+ * Never freed. NULL for a number that is none of unstuck_tag_t.
  */
 const char *unstuck_tag_name(uint8_t tag);
 

@@ -48,6 +48,7 @@ static _Noreturn void reset(void) {
 }
 
 /* What the processor reads first: the stack, the beginning, and what is wrong. */
-__attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
-    (void (*)(void))stack_top, reset, fault, fault, fault, fault, fault,
-};
+__attribute__((section(".vectors"), used)) static const struct {
+    uint32_t *stack;
+    void (*handlers[15])(void);
+} vectors = {stack_top, {reset, fault, fault, fault, fault, fault}};

@@ -1,0 +1,37 @@
+/* A wheel is jammed, and the planner keeps asking for the same: what the detector makes of it. */
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+#include <unstuck.h>
+
+static alignas(UNSTUCK_ALIGN) unsigned char storage[UNSTUCK_SIZE_20];
+
+void app_main(void);
+
+void app_main(void) {
+    static const char answer[] = "stalled";
+    unstuck_t *detector;
+    if (unstuck_init_20(storage, sizeof storage, unstuck_balanced(), &detector) != UNSTUCK_OK) {
+        return;
+    }
+    for (int turn = 0; turn < 8; turn++) {
+        unstuck_call_t call = {0};
+        call.tool = unstuck_tool("drive");
+        unstuck_announced_t announced;
+        unstuck_verdict_t verdict;
+        if (unstuck_announce(detector, &call, &announced) != UNSTUCK_OK) {
+            return;
+        }
+        unstuck_outcome_t outcome = {0};
+        outcome.result = unstuck_digest(answer, strlen(answer));
+        outcome.failed = 1;
+        unstuck_status_t status =
+            announced.verdict.action >= UNSTUCK_BLOCK
+                ? unstuck_vetoed(detector, &announced.call, &verdict)
+                : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
+        if (status == UNSTUCK_OK) {
+            printf("#%d %s\n", turn, unstuck_action_name(verdict.action));
+        }
+    }
+}

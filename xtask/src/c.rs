@@ -1,0 +1,130 @@
+//! The library for C and C++: built, tried by programs, packed and installed.
+
+mod firmware;
+mod library;
+mod packages;
+mod programs;
+mod sizes;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::machine::{self, Machine};
+use crate::step::{Outcome, Step, Summary};
+use crate::toolchain::Toolchain;
+
+use library::Library;
+
+/// The package of the library.
+const PACKAGE: &str = "adapters/c";
+
+/// Where everything is built.
+const FOLDER: &str = "target/c";
+
+/// What is to be made of the library; without anything it is only checked.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Wishes {
+    /// Install the libraries, the header, and what `pkg-config` and `CMake` read, there
+    #[arg(long, value_name = "PREFIX")]
+    install: Option<PathBuf>,
+    /// Put an ESP-IDF component and an Arduino library there
+    #[arg(long, value_name = "FOLDER")]
+    packages: Option<PathBuf>,
+    /// Print how much code each function is, alone, on a Cortex-M3
+    #[arg(long)]
+    sizes: bool,
+}
+
+/// Does what is wished for.
+pub(crate) fn run(wishes: Wishes, machine: Machine) -> ExitCode {
+    let Wishes { install, packages, sizes } = wishes;
+    let mut steps = Vec::new();
+    if let Some(prefix) = &install {
+        steps.push(Step::run("install", || {
+            Library::host().and_then(|host| host.install(prefix)).into()
+        }));
+    }
+    if let Some(folder) = &packages {
+        steps.push(Step::run("packages", || packages::all(folder, machine)));
+    }
+    if sizes {
+        steps.push(Step::run("sizes", || sizes::print(machine)));
+    }
+    if steps.is_empty() {
+        steps.push(Step::run("c", || check(machine)));
+    }
+    let summary = Summary { machine, steps };
+    print!("\n{summary}");
+    if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Programs in C and C++ get from the library what Rust gets from the engine: here, under
+/// sanitizers, and on a microcontroller; and what it is packed into holds together.
+pub(crate) fn check(machine: Machine) -> Outcome {
+    if !cfg!(all(target_os = "linux", target_env = "gnu")) {
+        return Outcome::LeftOut(
+            "the library for C is tried on Linux with the GNU C library".into(),
+        );
+    }
+    let prefix = folder("prefix");
+    let needed = [
+        ("gcc", "gcc"),
+        ("g++", "g++"),
+        ("valgrind", "valgrind"),
+        ("pkg-config", "pkg-config"),
+        ("cmake", "cmake"),
+    ];
+    needed
+        .into_iter()
+        .fold(Outcome::Passed, |so_far, (name, package)| {
+            so_far.and_then(|| machine::ready(name, package, machine))
+        })
+        .and_then(|| Library::host().and_then(|host| host.install(&prefix)).into())
+        .and_then(|| programs::check(&prefix))
+        .and_then(|| packages::hosted(&prefix))
+        .and_then(|| firmware::check(machine))
+        .and_then(|| packages::check(machine))
+}
+
+/// The folder `name` among those where everything is built.
+fn folder(name: &str) -> PathBuf {
+    machine::root().join(FOLDER).join(name)
+}
+
+/// The file `name` of the package.
+fn of_package(name: impl AsRef<Path>) -> PathBuf {
+    machine::root().join(PACKAGE).join(name)
+}
+
+/// What builds for `target`, or what came of looking for it.
+fn toolchain(target: crate::target::Target, machine: Machine) -> Result<Toolchain, Outcome> {
+    Toolchain::ready(target, machine)
+}
+
+/// Something that was made, or what came of trying.
+#[derive(Debug)]
+struct Made<T>(Result<T, Outcome>);
+
+impl<T> Made<T> {
+    /// What `next` makes of this, where it was made.
+    fn and_then<U>(self, next: impl FnOnce(T) -> io::Result<U>) -> Made<U> {
+        Made(self.0.and_then(|made| next(made).map_err(|error| Outcome::Failed(error.to_string()))))
+    }
+}
+
+impl<T> From<Made<T>> for Outcome {
+    fn from(made: Made<T>) -> Self {
+        made.0.err().unwrap_or(Self::Passed)
+    }
+}
+
+/// Runs what reads and writes files.
+fn filed(work: impl FnOnce() -> io::Result<()>) -> Outcome {
+    match work() {
+        Ok(()) => Outcome::Passed,
+        Err(error) => Outcome::Failed(error.to_string()),
+    }
+}

@@ -1,0 +1,107 @@
+//! Firmware in C, without a C library, that is linked with the library and run under QEMU.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::machine::{self, Machine, program};
+use crate::qemu;
+use crate::step::Outcome;
+use crate::symbols::Program;
+use crate::target::Target;
+
+use super::library::Library;
+use super::programs::{STRICT, each, table, tables};
+use super::{filed, folder, of_package};
+
+/// The compiler, and the Debian package that has it.
+pub(super) const COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi");
+
+/// The processor that QEMU runs.
+pub(super) const TARGET: Target = Target::Thumbv7m;
+
+/// What it is compiled for, as small as can be, with nothing but what is called.
+pub(super) const FLAGS: [&str; 7] = [
+    "-mcpu=cortex-m3",
+    "-mthumb",
+    "-Os",
+    "-ffreestanding",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-nostdlib",
+];
+
+/// The programs, by their sources, and what each says at its end.
+const PROGRAMS: [(&str, &[&str], &str); 2] = [
+    ("table", &["tests/c/firmware/table.c", "tests/c/play.c"], "events answered as under Rust\n"),
+    (
+        "robot",
+        &["tests/c/firmware/robot.c"],
+        "proceed\nproceed\nnudge\nwarn\nblock\nblock\nblock\nstop\n",
+    ),
+];
+
+/// Passed where the compiler is there; in CI it is installed.
+pub(super) fn ready(machine: Machine) -> Outcome {
+    machine::ready(COMPILER.0, COMPILER.1, machine)
+}
+
+/// What the engine says of the table and of a robot on a microcontroller is what it says here.
+pub(super) fn check(machine: Machine) -> Outcome {
+    ready(machine).and_then(|| qemu::ready(machine)).and_then(|| {
+        match Library::small(TARGET, machine).0 {
+            Ok(library) => run_all(&library.archive()),
+            Err(outcome) => outcome,
+        }
+    })
+}
+
+fn run_all(library: &Path) -> Outcome {
+    table(&["--small"])
+        .and_then(|| filed(|| fs::create_dir_all(folder("firmware"))))
+        .and_then(|| each(PROGRAMS, |(name, sources, end)| run(name, sources, end, library)))
+}
+
+/// Links a firmware and runs it to its end.
+fn run(name: &str, sources: &[&str], end: &str, library: &Path) -> Outcome {
+    let file = folder("firmware").join(name);
+    let mut build = compiler();
+    build.args(["-std=c11", "-Wl,--gc-sections"]).args(STRICT);
+    for include in [of_package("include"), of_package("tests/c"), firmware(""), tables(false)] {
+        build.arg("-I").arg(include);
+    }
+    build.arg("-T").arg(firmware("link.ld")).arg(firmware("start.c"));
+    build.args(sources.iter().map(of_package)).arg(library).args(["-lgcc", "-o"]).arg(&file);
+    Outcome::of(&mut build).and_then(|| size(name, &file)).and_then(|| {
+        let (outcome, said) = Outcome::of_heard(qemu::run(&file));
+        outcome.and_then(|| {
+            if said.ends_with(end) {
+                return Outcome::Passed;
+            }
+            Outcome::Failed(format!("the firmware `{name}` does not end with:\n{end}"))
+        })
+    })
+}
+
+/// The compiler, for the processor that QEMU runs.
+pub(super) fn compiler() -> Command {
+    let mut compiler = program(COMPILER.0);
+    // What `rustc` makes does not say that the stack holds no code; no firmware asks.
+    compiler.args(FLAGS).arg("-Wl,-z,noexecstack");
+    compiler
+}
+
+/// Says how large a firmware is.
+fn size(name: &str, file: &Path) -> Outcome {
+    match Program::read(file) {
+        Ok(Program { code, constants, .. }) => {
+            println!("{name}: {code} bytes of code, {constants} of constants");
+            Outcome::Passed
+        }
+        Err(error) => Outcome::Failed(error.to_string()),
+    }
+}
+
+fn firmware(name: &str) -> PathBuf {
+    of_package("tests/c/firmware").join(name)
+}

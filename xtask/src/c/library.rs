@@ -1,0 +1,113 @@
+//! The libraries: as `rustc` makes them, and as C programmers find them.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::machine::{Machine, cargo};
+use crate::step::Outcome;
+use crate::target::Target;
+
+use super::{FOLDER, Made, folder, of_package, toolchain};
+
+/// What every build of a library says.
+const BUILD: [&str; 6] =
+    ["--package", "unstuck-c", "--lib", "--features", "panic-handler", "--quiet"];
+
+/// The version of the library, and that of its interface: programs that were linked with one of the
+/// latter run with every other of the same.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const INTERFACE: &str = "0";
+
+/// Libraries that were built.
+#[derive(Debug)]
+pub(super) struct Library {
+    /// Where `rustc` left them.
+    folder: PathBuf,
+}
+
+impl Library {
+    /// Those for this machine: one to link, and one to load.
+    pub(super) fn host() -> Made<Self> {
+        let mut build = cargo();
+        build.args(["rustc", "--locked"]).args(BUILD).args(["--profile", "c"]);
+        build.args(["--crate-type", "staticlib,cdylib", "--target-dir", FOLDER]);
+        build.args(["--", "-C", &format!("link-arg=-Wl,-soname,libunstuck.so.{INTERFACE}")]);
+        Made(match Outcome::of(&mut build) {
+            Outcome::Passed => Ok(Self { folder: folder("c") }),
+            other => Err(other),
+        })
+    }
+
+    /// The one for `target`, as small as can be.
+    pub(super) fn small(target: Target, machine: Machine) -> Made<Self> {
+        let toolchain = match toolchain(target, machine) {
+            Ok(toolchain) => toolchain,
+            Err(outcome) => return Made(Err(outcome)),
+        };
+        let mut build = toolchain.cargo("rustc", target);
+        build.args(BUILD).args(["--profile", "c-small", "--crate-type", "staticlib"]);
+        // Two compilers undo each other's work.
+        build.args(["--target-dir", &format!("{FOLDER}/small")]);
+        Made(match Outcome::of(&mut build) {
+            Outcome::Passed => {
+                Ok(Self { folder: folder("small").join(target.name()).join("c-small") })
+            }
+            other => Err(other),
+        })
+    }
+
+    /// The one to link.
+    pub(super) fn archive(&self) -> PathBuf {
+        self.folder.join("libunstuck_c.a")
+    }
+
+    /// Installs the libraries at `prefix`, with the header and what tells of them.
+    pub(super) fn install(&self, prefix: &Path) -> io::Result<()> {
+        let lib = prefix.join("lib");
+        let loaded = format!("libunstuck.so.{VERSION}");
+        copy(&of_package("include/unstuck.h"), &prefix.join("include/unstuck.h"))?;
+        copy(&self.archive(), &lib.join("libunstuck.a"))?;
+        copy(&self.folder.join("libunstuck_c.so"), &lib.join(&loaded))?;
+        for name in [format!("libunstuck.so.{INTERFACE}"), "libunstuck.so".into()] {
+            link(&loaded, &lib.join(name))?;
+        }
+        fill("pkg-config/unstuck.pc.in", &lib.join("pkgconfig/unstuck.pc"), prefix)?;
+        let cmake = lib.join("cmake/unstuck");
+        for name in ["unstuck-config.cmake", "unstuck-config-version.cmake"] {
+            fill(&format!("cmake/{name}.in"), &cmake.join(name), prefix)?;
+        }
+        println!("installed at {}", prefix.display());
+        Ok(())
+    }
+}
+
+/// Copies the file `from` to `to`, in a folder that is made where it is not there.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", to.display()));
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(named)?;
+    }
+    fs::copy(from, to).map(drop).map_err(named)
+}
+
+/// Makes `name` another name of `file`, which stands beside it.
+fn link(file: &str, name: &Path) -> io::Result<()> {
+    match fs::remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => symlink(file, name),
+    }
+}
+
+/// Writes the template `name` of the package to `file`, with the prefix and the version filled in.
+fn fill(name: &str, file: &Path, prefix: &Path) -> io::Result<()> {
+    let template = fs::read_to_string(of_package("packages").join(name))?;
+    let prefix = std::path::absolute(prefix)?;
+    let text = template.replace("@PREFIX@", &prefix.display().to_string());
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(file, text.replace("@VERSION@", VERSION))
+}

@@ -1,0 +1,207 @@
+//! Programs in C and C++ that are linked with the library, run, and looked into.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::machine::{cargo, program};
+use crate::step::Outcome;
+use crate::symbols::{Flaw, Program};
+
+use super::{filed, folder, of_package};
+
+/// What the compilers are told of every program: nothing goes without saying.
+pub(super) const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-g"];
+
+/// The examples: compiler, language, and what there is of each beside its `.out`.
+pub(super) const EXAMPLES: [(&str, &str, &str); 2] =
+    [("gcc", "-std=c11", "examples/robot.c"), ("g++", "-std=c++17", "examples/arm.cpp")];
+
+/// The programs that compare verdicts and that misuse the library.
+const TESTS: [(&str, &[&str]); 2] =
+    [("table", &["tests/c/table.c", "tests/c/play.c"]), ("abuse", &["tests/c/abuse.c"])];
+
+/// Functions that read arguments and results as text. They search texts by functions of `core` in
+/// which a compiler sees panics that can never be.
+const READING: [&str; 5] = [
+    "unstuck_announce_json",
+    "unstuck_outcome_text",
+    "unstuck_turn_text",
+    "unstuck_user_message_text",
+    "unstuck_text_digest",
+];
+
+/// Builds and runs everything with the library installed at `prefix`.
+pub(super) fn check(prefix: &Path) -> Outcome {
+    filed(|| fs::create_dir_all(folder("programs")))
+        .and_then(|| each(EXAMPLES, |example| run_example(example, prefix)))
+        .and_then(|| table(&[]))
+        .and_then(|| each(TESTS, |test| run_test(test, prefix)))
+        .and_then(|| without_panics(prefix))
+}
+
+/// Runs `work` for each of `all` up to the first that does not pass.
+pub(super) fn each<T>(all: impl IntoIterator<Item = T>, work: impl Fn(T) -> Outcome) -> Outcome {
+    all.into_iter().fold(Outcome::Passed, |so_far, one| so_far.and_then(|| work(one)))
+}
+
+/// Writes the table of events and verdicts, as [`tables`] finds it.
+pub(super) fn table(words: &[&str]) -> Outcome {
+    let folder = tables(words.is_empty());
+    let mut write = cargo();
+    write.args(["run", "--locked", "--quiet", "-p", "unstuck-c", "--example", "table", "--"]);
+    write.arg(folder.join("table.h")).args(words);
+    filed(|| fs::create_dir_all(&folder)).and_then(|| Outcome::of(&mut write))
+}
+
+/// The folder of the whole table, or of the one for a microcontroller.
+pub(super) fn tables(whole: bool) -> PathBuf {
+    folder(if whole { "table" } else { "table-small" })
+}
+
+/// Links an example both ways; either must print what it should.
+fn run_example((compiler, language, source): (&str, &str, &str), prefix: &Path) -> Outcome {
+    let source = of_package(source);
+    let build = |name: &str, library: &[String]| {
+        let file = folder("programs").join(name);
+        let mut command = program(compiler);
+        command.arg(language).args(STRICT).arg("-I").arg(prefix.join("include"));
+        command.arg(&source).args(library).arg("-o").arg(&file);
+        Outcome::of(&mut command).and_then(|| prints(&file, &source.with_extension("out")))
+    };
+    let lib = prefix.join("lib").display().to_string();
+    let loaded = [format!("-L{lib}"), "-lunstuck".into(), format!("-Wl,-rpath,{lib}")];
+    build("linked", &[format!("{lib}/libunstuck.a")]).and_then(|| build("loaded", &loaded))
+}
+
+/// Whether `file`, when it runs, prints what stands in `expected`.
+pub(super) fn prints(file: &Path, expected: &Path) -> Outcome {
+    let (outcome, printed) = Outcome::of_heard_showing(program(file), |_| false);
+    outcome.and_then(|| match fs::read_to_string(expected) {
+        Ok(text) if text == printed => Outcome::Passed,
+        Ok(_) => {
+            let (file, expected) = (file.display(), expected.display());
+            Outcome::Failed(format!("{file} does not print what {expected} holds, but:\n{printed}"))
+        }
+        Err(error) => Outcome::Failed(format!("{}: {error}", expected.display())),
+    })
+}
+
+/// Runs a test as it is, under sanitizers, and under valgrind.
+fn run_test((name, sources): (&str, &[&str]), prefix: &Path) -> Outcome {
+    let build = |name: &str, flags: &[&str]| {
+        let file = folder("programs").join(name);
+        let mut command = program("gcc");
+        command.arg("-std=c11").args(STRICT).args(flags);
+        command.arg("-I").arg(prefix.join("include")).arg("-I").arg(tables(true));
+        command.args(sources.iter().map(of_package)).arg(prefix.join("lib/libunstuck.a"));
+        (Outcome::of(command.arg("-o").arg(&file)), file)
+    };
+    let sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let (outcome, sanitized) = build(&format!("{name}-sanitized"), &sanitizers);
+    outcome.and_then(|| Outcome::of(&mut program(sanitized))).and_then(|| {
+        let (outcome, plain) = build(name, &[]);
+        let mut valgrind = program("valgrind");
+        valgrind.args(["--quiet", "--error-exitcode=1", "--leak-check=full"]).arg(&plain);
+        outcome.and_then(|| Outcome::of(&mut valgrind))
+    })
+}
+
+/// Every function of the library, as the header names them.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(super) fn functions() -> io::Result<Vec<String>> {
+    let header = fs::read_to_string(of_package("include/unstuck.h"))?;
+    Ok(declared(&header))
+}
+
+/// The functions that `header` declares: each name that stands in a line of its own type, and that
+/// a parenthesis follows.
+fn declared(header: &str) -> Vec<String> {
+    let lines = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+    let name = |line: &str| {
+        let (before, _) = line.split_once('(')?;
+        let name = before.rsplit([' ', '*']).next()?;
+        name.starts_with("unstuck_").then(|| name.to_owned())
+    };
+    lines.filter_map(name).collect()
+}
+
+/// The command that links every function in `named`, and what it needs, into `file`.
+pub(super) fn holding(
+    mut compiler: Command,
+    named: &[String],
+    library: &Path,
+    file: &Path,
+) -> Command {
+    let empty = of_package("tests/c/empty.c");
+    compiler.args(["-std=c11", "-Wl,--gc-sections"]).arg(empty);
+    compiler.args(named.iter().map(|name| format!("-Wl,-u,{name}")));
+    compiler.arg(library).arg("-o").arg(file);
+    compiler
+}
+
+/// A program that holds every function that takes numbers holds no panic and no allocator; one with
+/// the functions that read texts is not that clean, which shows that the eye that looks can see.
+fn without_panics(prefix: &Path) -> Outcome {
+    let library = prefix.join("lib/libunstuck.a");
+    let named = match functions() {
+        Ok(named) => named,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    let (reading, others): (Vec<_>, Vec<_>) =
+        named.into_iter().partition(|name| READING.contains(&name.as_str()));
+    let file = folder("programs").join("functions");
+    println!("{} functions, and {} that read texts", others.len(), reading.len());
+    Outcome::of(&mut holding(program("gcc"), &others, &library, &file)).and_then(|| {
+        let flaws = match Program::read(&file) {
+            Ok(read) => {
+                read.flaws().into_iter().map(|(flaw, name)| (flaw, name.to_owned())).collect()
+            }
+            Err(error) => return Outcome::Failed(error.to_string()),
+        };
+        clean(flaws)
+    })
+}
+
+/// Whether none of `flaws` is a panic or an allocator.
+fn clean(flaws: Vec<(Flaw, String)>) -> Outcome {
+    let mut bad = flaws.into_iter().filter(|(flaw, _)| *flaw != Flaw::Foreign);
+    match bad.next() {
+        None => Outcome::Passed,
+        Some((flaw, name)) => Outcome::Failed(format!("the library for C: `{name}` {flaw}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_functions_of_the_header_are_found() {
+        let header = "uint32_t unstuck_tool(const char *name);\n\
+            const struct unstuck_policy_t *unstuck_balanced(void);\n\
+            unstuck_status_t unstuck_clear(struct unstuck_t *detector);\n\
+            \x20* as unstuck_clear() does\n\
+            typedef struct unstuck_t unstuck_t;\n\
+            #define UNSTUCK_X(a) (a)\n";
+        assert_eq!(declared(header), ["unstuck_tool", "unstuck_balanced", "unstuck_clear"]);
+    }
+
+    #[test]
+    fn every_function_that_reads_texts_is_one_of_the_header() {
+        let named = functions().expect("the header");
+        assert!(READING.iter().all(|name| named.iter().any(|one| one == name)), "{named:?}");
+    }
+
+    #[test]
+    fn an_allocator_and_a_panic_are_not_clean() {
+        let flaw = |flaw, name: &str| vec![(flaw, name.to_owned())];
+        assert_eq!(clean(flaw(Flaw::Foreign, "strlen")), Outcome::Passed);
+        assert_ne!(clean(flaw(Flaw::Panic, "abort")), Outcome::Passed);
+        assert_ne!(clean(flaw(Flaw::Allocator, "malloc")), Outcome::Passed);
+    }
+}

@@ -1,0 +1,52 @@
+//! How much code each function of the library is on a microcontroller, with all that it calls.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::machine::Machine;
+use crate::step::Outcome;
+use crate::symbols::Program;
+
+use super::firmware::{TARGET, compiler, ready};
+use super::library::Library;
+use super::programs::{functions, holding};
+use super::{filed, folder};
+
+/// What a firmware calls that announces calls by digests, and nothing else.
+const LEAST: [&str; 4] =
+    ["unstuck_init_20", "unstuck_balanced", "unstuck_announce", "unstuck_outcome"];
+
+/// Prints what the least firmware takes, and what each other function adds to it, in bytes of flash.
+pub(super) fn print(machine: Machine) -> Outcome {
+    ready(machine).and_then(|| match Library::small(TARGET, machine).0 {
+        Ok(library) => filed(|| table(&library.archive())),
+        Err(outcome) => outcome,
+    })
+}
+
+fn table(library: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder("sizes"))?;
+    let least: Vec<String> = LEAST.map(String::from).into();
+    let base = flash(&least, library)?;
+    println!("{base:>7}  the least: {}", LEAST.join(", "));
+    for name in functions()?.into_iter().filter(|name| !least.contains(name)) {
+        let with = [least.as_slice(), std::slice::from_ref(&name)].concat();
+        println!("{:>+7}  {name}", flash(&with, library)?.cast_signed() - base.cast_signed());
+    }
+    let all = flash(&functions()?, library)?;
+    println!("{all:>7}  everything");
+    Ok(())
+}
+
+/// How many bytes of flash the functions in `named` take.
+fn flash(named: &[String], library: &Path) -> io::Result<u64> {
+    let file = folder("sizes").join("functions");
+    let mut link = holding(compiler(), named, library, &file);
+    let linked = link.args(["-Wl,-e,main", "-lgcc"]).status()?;
+    if !linked.success() {
+        return Err(io::Error::other(format!("{named:?} were not linked: {linked}")));
+    }
+    let Program { code, constants, .. } = Program::read(&file)?;
+    Ok(code + constants)
+}
