@@ -24,6 +24,10 @@
 /* How many bytes a policy of your own takes that says something of so many tools. */
 #define UNSTUCK_POLICY_SIZE(tools) (UNSTUCK_POLICY_HEAD + (tools) * UNSTUCK_POLICY_TOOL)
 
+/* How many bytes a policy takes that has so many rules of your own, with so many rungs in all. */
+#define UNSTUCK_RULES_SIZE(rules, rungs) \
+    (UNSTUCK_POLICY_HEAD + (rules) * UNSTUCK_POLICY_RULE + (rungs) * UNSTUCK_POLICY_RUNG)
+
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 8.
  */
@@ -52,12 +56,12 @@
 /**
  * How many bytes a detector takes that holds the latest 20 calls.
  */
-#define UNSTUCK_SIZE_20 1744
+#define UNSTUCK_SIZE_20 1728
 
 /**
  * How many bytes a detector takes that holds the latest 64 calls.
  */
-#define UNSTUCK_SIZE_64 3024
+#define UNSTUCK_SIZE_64 3008
 
 /**
  * How many calls may wait for their outcomes at once. Of more, the oldest is given up.
@@ -77,7 +81,17 @@
 /**
  * How many bytes groups take.
  */
-#define UNSTUCK_GROUPS_SIZE 2320
+#define UNSTUCK_GROUPS_SIZE 2256
+
+/**
+ * How many bytes each rule of your own adds to a policy.
+ */
+#define UNSTUCK_POLICY_RULE 64
+
+/**
+ * How many bytes each rung adds.
+ */
+#define UNSTUCK_POLICY_RUNG 4
 
 /**
  * Enough for every nudge about a tool whose name has 64 bytes at most, its NUL included.
@@ -369,6 +383,68 @@ enum unstuck_tag_t
 typedef enum unstuck_tag_t unstuck_tag_t;
 #else
 typedef uint8_t unstuck_tag_t;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a ladder counts.
+ */
+enum unstuck_basis_t
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Repetitions of the pattern.
+     */
+    UNSTUCK_BY_REPETITIONS = 0,
+    /**
+     * Findings of the same loop.
+     */
+    UNSTUCK_BY_LOOP_FINDINGS = 1,
+    /**
+     * Findings of any kind since the history was last cleared.
+     */
+    UNSTUCK_BY_ALL_FINDINGS = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum unstuck_basis_t unstuck_basis_t;
+#else
+typedef uint8_t unstuck_basis_t;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which calls a rule sees; the others are skipped.
+ */
+enum unstuck_select_t
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Every call.
+     */
+    UNSTUCK_SELECT_EVERY = 0,
+    /**
+     * Calls with select_tag.
+     */
+    UNSTUCK_SELECT_TAG = 1,
+    /**
+     * Calls with any other tag.
+     */
+    UNSTUCK_SELECT_EXCEPT = 2,
+    /**
+     * Calls whose outcome never came.
+     */
+    UNSTUCK_SELECT_UNREPORTED = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum unstuck_select_t unstuck_select_t;
+#else
+typedef uint8_t unstuck_select_t;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -686,6 +762,142 @@ typedef struct unstuck_tool_rule_t {
      */
     uint8_t reserved;
 } unstuck_tool_rule_t;
+
+/**
+ * One rung of a ladder: from this count on, this action.
+ */
+typedef struct unstuck_rung_t {
+    /**
+     * The count from which on the rung holds, 1 or more. Counts rise from rung to rung.
+     */
+    uint16_t count;
+    /**
+     * What to do there: one of unstuck_action_t. Actions do not fall from rung to rung.
+     */
+    uint8_t action;
+    /**
+     * Not read.
+     */
+    uint8_t reserved;
+} unstuck_rung_t;
+
+/**
+ * What must match, which calls count, how they recur, and what to do about it. Zeros are a good
+ * beginning: every call, the same tool and arguments whatever comes back, in a row.
+ */
+typedef struct unstuck_rule_t {
+    /**
+     * What findings call the rule. Must stay where it is as long as the policy does.
+     */
+    const char *name;
+    /**
+     * The ladder, from its lowest rung: rung_count rungs.
+     */
+    const struct unstuck_rung_t *rungs;
+    /**
+     * How many rungs there are, 1 to 10.
+     */
+    uint8_t rung_count;
+    /**
+     * What the ladder counts: one of unstuck_basis_t.
+     */
+    uint8_t basis;
+    /**
+     * How things recur: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call, those with
+     * the same text if args is UNSTUCK_ARGS_SAME, and all of them else; UNSTUCK_ECHO what repeats
+     * inside a turn. Of such a rule only name, ladder and times are read beside that.
+     */
+    uint8_t kind;
+    /**
+     * What two calls must have in common: one of unstuck_args_t.
+     */
+    uint8_t args;
+    /**
+     * What their outcomes must have in common: one of unstuck_results_t.
+     */
+    uint8_t results;
+    /**
+     * Which calls the rule sees: one of unstuck_select_t.
+     */
+    uint8_t select;
+    /**
+     * The tag that select is about: one of unstuck_tag_t.
+     */
+    uint8_t select_tag;
+    /**
+     * Whether a call that the rule sees and that did not fail breaks the pattern: 0 for no, anything
+     * else for yes.
+     */
+    uint8_t failed;
+    /**
+     * How often: records of a streak or recurrence, laps of a cycle, turns; 2 or more.
+     */
+    uint16_t times;
+    /**
+     * A recurrence: among how many records, the window at most.
+     */
+    uint8_t within;
+    /**
+     * A recurrence: how many new calls may stand between the matches; 255 for any number.
+     */
+    uint8_t novel;
+    /**
+     * A cycle: the shortest lap, in calls; 2 or more.
+     */
+    uint8_t period_min;
+    /**
+     * A cycle: the longest lap.
+     */
+    uint8_t period_max;
+    /**
+     * Whether a pattern that holds progress is a loop all the same: 0 for no, anything else for yes.
+     */
+    uint8_t ignore_progress;
+    /**
+     * Whether silent results of different calls are as much evidence as others: 0 for no, anything
+     * else for yes.
+     */
+    uint8_t count_silence;
+    /**
+     * The most to ask for while the latest outcome is silent: one of unstuck_action_t; 0 for whatever
+     * the ladder says.
+     */
+    uint8_t silent_max;
+    /**
+     * Not read.
+     */
+    uint8_t reserved[7];
+} unstuck_rule_t;
+
+/**
+ * The rules of a policy of your own.
+ */
+typedef struct unstuck_rules_t {
+    /**
+     * What the policy is called. Must stay where it is as long as the policy does.
+     */
+    const char *name;
+    /**
+     * The rules, in the order in which they are judged: count rules.
+     */
+    const struct unstuck_rule_t *rules;
+    /**
+     * How many rules there are: 1 to 12 about calls, and up to 4 about text.
+     */
+    size_t count;
+    /**
+     * Whose calls are not recorded: bit n stands for the tag n of unstuck_tag_t.
+     */
+    uint16_t exempt_tags;
+    /**
+     * How many records the rules look back over, 1 to 64, and at most the detector's window.
+     */
+    uint8_t window;
+    /**
+     * Not read.
+     */
+    uint8_t reserved[5];
+} unstuck_rules_t;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1128,6 +1340,24 @@ unstuck_status_t unstuck_turn_text(struct unstuck_t *detector,
 unstuck_status_t unstuck_user_message_text(struct unstuck_t *detector,
                                            const char *text,
                                            size_t length);
+
+/**
+ * Makes a policy of rules of your own, in storage of the caller's. Digests for it are made as for
+ * unstuck_balanced().
+ *
+ * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_RULES_SIZE(rules, rungs) are enough for so
+ * many rules with so many rungs in all. It must stay as it is for as long as a detector follows the
+ * policy. rules and all that it points at may be thrown away afterwards, but for the names. policy:
+ * receives the address of the policy, which is that of storage.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NOT_UTF8;
+ * UNSTUCK_VALUE for a number that is none of its enumeration; UNSTUCK_RULES for rules that cannot
+ * work. Where there is an error storage may hold anything.
+ */
+unstuck_status_t unstuck_policy_of_rules(void *storage,
+                                         size_t size,
+                                         const struct unstuck_rules_t *rules,
+                                         const struct unstuck_policy_t **policy);
 
 /**
  * Writes a short English message for the agent that is stuck into a buffer of size bytes, as

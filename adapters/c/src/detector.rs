@@ -16,10 +16,10 @@ pub const UNSTUCK_ALIGN: usize = 8;
 pub const UNSTUCK_SIZE_8: usize = 1376;
 
 /// How many bytes a detector takes that holds the latest 20 calls.
-pub const UNSTUCK_SIZE_20: usize = 1744;
+pub const UNSTUCK_SIZE_20: usize = 1728;
 
 /// How many bytes a detector takes that holds the latest 64 calls.
-pub const UNSTUCK_SIZE_64: usize = 3024;
+pub const UNSTUCK_SIZE_64: usize = 3008;
 
 /// How many calls may wait for their outcomes at once. Of more, the oldest is given up.
 pub const UNSTUCK_OPEN_MAX: usize = 8;

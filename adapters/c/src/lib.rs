@@ -40,6 +40,7 @@ mod memory;
 mod panic;
 pub mod policy;
 pub mod raw;
+pub mod rules;
 pub mod said;
 pub mod status;
 pub mod storage;

@@ -4,6 +4,7 @@
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
+use core::ptr;
 use core::slice;
 use core::str;
 
@@ -110,6 +111,23 @@ pub(crate) unsafe fn text<'c>(start: *const c_char) -> Result<&'c str, Status> {
     // SAFETY: so many bytes were read just now.
     let bytes = unsafe { slice::from_raw_parts(start.cast(), length) };
     str::from_utf8(bytes).map_err(|_| Status::UNSTUCK_NOT_UTF8)
+}
+
+/// `text` with NULs behind it, one at least: a longer one is not compiled.
+pub(crate) const fn text_of<const N: usize>(text: &str) -> [u8; N] {
+    assert!(text.len() < N, "the row is longer than its text");
+    let mut row = [0; N];
+    let (mut left, mut bytes): (&mut [u8], _) = (&mut row, text.as_bytes());
+    while let ([place, places @ ..], [byte, rest @ ..]) = (left, bytes) {
+        *place = *byte;
+        (left, bytes) = (places, rest);
+    }
+    row
+}
+
+/// The text in the row numbered `place`; NULL if there is none.
+pub(crate) fn row_of<const N: usize>(rows: &'static [[u8; N]], place: usize) -> *const c_char {
+    rows.get(place).map_or(ptr::null(), |row| row.as_ptr().cast())
 }
 
 /// Text written as `snprintf` does: as much as fits, always with a NUL, and all of it counted.

@@ -37,7 +37,7 @@ const _: () = assert!(size_of::<ToolRule>() <= UNSTUCK_POLICY_TOOL);
 const MAGIC: usize = 0x7573_6b70;
 
 impl unstuck_policy_t {
-    const fn new(policy: Policy<'static>, recipe: Recipe) -> Self {
+    pub(crate) const fn new(policy: Policy<'static>, recipe: Recipe) -> Self {
         Self { magic: MAGIC, policy, recipe }
     }
 }

@@ -22,7 +22,7 @@ pub struct unstuck_groups_t {
 }
 
 /// How many bytes groups take.
-pub const UNSTUCK_GROUPS_SIZE: usize = 2320;
+pub const UNSTUCK_GROUPS_SIZE: usize = 2256;
 
 /// How many bytes they take in this build.
 pub(crate) const SIZE: usize = size_of::<unstuck_groups_t>();

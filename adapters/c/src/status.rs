@@ -1,9 +1,10 @@
 //! What can go wrong between C and the engine, and how a person reads of it.
 
-use core::ffi::{CStr, c_char};
-use core::ptr::null;
+use core::ffi::c_char;
 
 use unstuck_core::CheckpointError;
+
+use crate::memory::{row_of, text_of};
 
 /// What came of a call of this library. Where it is not UNSTUCK_OK, nothing has happened, and
 /// nothing was written to where results go.
@@ -52,25 +53,29 @@ pub enum unstuck_status_t {
 use unstuck_status_t as Status;
 
 /// What a status tells a person, and what would be right, in English.
-const MESSAGES: [&CStr; 18] = [
-    c"done",
-    c"a pointer is NULL that must not be",
-    c"the storage is too short: UNSTUCK_SIZE_20 and its like are enough",
-    c"the storage is not aligned: declare it with alignas(UNSTUCK_ALIGN)",
-    c"the storage holds no detector: call unstuck_init_20() or its like first, and do not move it",
-    c"that is no policy: take one of unstuck_balanced() and its like",
-    c"the storage holds no groups: call unstuck_groups_init() first, and do not move it",
-    c"the policy, or the function, is for another window: take a larger detector, or the function of this one",
-    c"a number is none of its enumeration, or out of its range",
-    c"this names no call: hand on what unstuck_announce() gave",
-    c"there is no finding: ask only of verdicts that have one",
-    c"the rules cannot work: compare them with what the header says of each field",
-    c"a name is not UTF-8",
-    c"the bytes are not one JSON value",
-    c"the buffer is too short: UNSTUCK_CHECKPOINT_20 and its like are enough",
-    c"the checkpoint is damaged, or none: begin with a new detector",
-    c"the checkpoint has another version: begin with a new detector",
-    c"the checkpoint was written under other rules: restore it with those, or begin anew",
+static MESSAGES: [[u8; 96]; 18] = [
+    text_of("done"),
+    text_of("a pointer is NULL that must not be"),
+    text_of("the storage is too short: UNSTUCK_SIZE_20 and its like are enough"),
+    text_of("the storage is not aligned: declare it with alignas(UNSTUCK_ALIGN)"),
+    text_of(
+        "the storage holds no detector: call unstuck_init_20() or its like first, and do not move it",
+    ),
+    text_of("that is no policy: take one of unstuck_balanced() and its like"),
+    text_of("the storage holds no groups: call unstuck_groups_init() first, and do not move it"),
+    text_of(
+        "the policy or the function is for another window: take a larger detector, or its function",
+    ),
+    text_of("a number is none of its enumeration, or out of its range"),
+    text_of("this names no call: hand on what unstuck_announce() gave"),
+    text_of("there is no finding: ask only of verdicts that have one"),
+    text_of("the rules cannot work: compare them with what the header says of each field"),
+    text_of("a name is not UTF-8"),
+    text_of("the bytes are not one JSON value"),
+    text_of("the buffer is too short: UNSTUCK_CHECKPOINT_20 and its like are enough"),
+    text_of("the checkpoint is damaged, or none: begin with a new detector"),
+    text_of("the checkpoint has another version: begin with a new detector"),
+    text_of("the checkpoint was written under other rules: restore it with those, or begin anew"),
 ];
 
 /// What a status means, in English, for a log.
@@ -78,8 +83,7 @@ const MESSAGES: [&CStr; 18] = [
 /// Never freed. NULL for a number that is none of unstuck_status_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_status_message(status: i32) -> *const c_char {
-    let message = usize::try_from(status).ok().and_then(|place| MESSAGES.get(place));
-    message.map_or(null(), |message| message.as_ptr())
+    row_of(&MESSAGES, usize::try_from(status).unwrap_or(usize::MAX))
 }
 
 /// The status that tells of `done`.
@@ -107,7 +111,7 @@ mod tests {
     fn every_status_has_a_message_of_its_own() {
         assert_eq!(Status::UNSTUCK_CHECKPOINT_POLICY as usize + 1, MESSAGES.len());
         for (place, message) in MESSAGES.iter().enumerate() {
-            assert!(!message.is_empty());
+            assert_ne!(message[0], 0);
             assert!(!MESSAGES[..place].contains(message), "{message:?}");
         }
         for number in [-1, 18, i32::MAX, i32::MIN] {

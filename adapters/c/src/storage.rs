@@ -214,7 +214,7 @@ pub(crate) unsafe fn find<'c>(detector: *mut unstuck_t) -> Result<Found<'c>, Sta
         let head = head(detector)?;
         let erase: Erase = core::mem::transmute::<*const c_void, Erase>((*head).erase);
         let policy = policy::at((*head).policy)?;
-        Ok(Found { policy, seed: &mut *(&raw mut (*head).seed), watch: &mut *erase(head) })
+        Ok(Found { policy, seed: &mut (*head).seed, watch: &mut *erase(head) })
     }
 }
 

@@ -287,16 +287,8 @@ impl unstuck_call_id_t {
     }
 }
 
-impl From<ToolRule> for unstuck_tool_rule_t {
-    fn from(rule: ToolRule) -> Self {
-        let ToolRule { tool, exempt, poll, patience, .. } = rule;
-        let (tool, exempt, poll) = (tool.id(), exempt.into(), poll.into());
-        Self { tool, exempt, poll, patience, reserved: 0 }
-    }
-}
-
 impl unstuck_tool_rule_t {
-    pub(crate) fn rule(&self) -> ToolRule {
+    pub(crate) fn rule(self) -> ToolRule {
         let mut rule = ToolRule::new(Tool::new(self.tool)).patience(self.patience);
         if self.exempt != 0 {
             rule = rule.exempt();

@@ -3,11 +3,11 @@
 //! Numbers that come from C are taken as integers, since any may come; those that go there are of
 //! these enumerations.
 
-use core::ffi::{CStr, c_char};
-use core::ptr::null;
+use core::ffi::c_char;
 
 use unstuck_core::{Action, Args, Kind, Results, Tag};
 
+use crate::memory::{row_of, text_of};
 use crate::status::unstuck_status_t;
 
 /// What to do, from nothing to everything: a greater number asks for more.
@@ -96,28 +96,37 @@ pub enum unstuck_tag_t {
     UNSTUCK_TAG_START_OVER = 9,
 }
 
-/// The names by number, as C spells texts.
-const ACTIONS: [&CStr; 6] = [c"proceed", c"nudge", c"warn", c"block", c"start_over", c"stop"];
-const KINDS: [&CStr; 5] = [c"streak", c"recurrence", c"cycle", c"text", c"echo"];
-const TAGS: [&CStr; 10] = [
-    c"other",
-    c"test",
-    c"shell",
-    c"read",
-    c"write",
-    c"search",
-    c"poll",
-    c"think",
-    c"finish",
-    c"start_over",
+/// The names by number, each in a row of its own that ends with NULs. As rows of one table they are
+/// linked where they are asked for; texts by themselves the linker keeps all together.
+static ACTIONS: [Row; 6] =
+    [row("proceed"), row("nudge"), row("warn"), row("block"), row("start_over"), row("stop")];
+static KINDS: [Row; 5] = [row("streak"), row("recurrence"), row("cycle"), row("text"), row("echo")];
+static TAGS: [Row; 10] = [
+    row("other"),
+    row("test"),
+    row("shell"),
+    row("read"),
+    row("write"),
+    row("search"),
+    row("poll"),
+    row("think"),
+    row("finish"),
+    row("start_over"),
 ];
+
+/// A name, and NULs to the end: the longest has ten letters.
+type Row = [u8; 12];
+
+const fn row(name: &str) -> Row {
+    text_of(name)
+}
 
 /// The one spelling of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
 ///
 /// Never freed. NULL for a number that is none of unstuck_action_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_action_name(action: u8) -> *const c_char {
-    name(&ACTIONS, action)
+    row_of(&ACTIONS, usize::from(action))
 }
 
 /// The one spelling of a kind: "streak", "recurrence", "cycle", "text", "echo".
@@ -125,7 +134,7 @@ pub extern "C" fn unstuck_action_name(action: u8) -> *const c_char {
 /// Never freed. NULL for a number that is none of unstuck_kind_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_kind_name(kind: u8) -> *const c_char {
-    name(&KINDS, kind)
+    row_of(&KINDS, usize::from(kind))
 }
 
 /// The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
@@ -134,11 +143,7 @@ pub extern "C" fn unstuck_kind_name(kind: u8) -> *const c_char {
 /// Never freed. NULL for a number that is none of unstuck_tag_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_tag_name(tag: u8) -> *const c_char {
-    name(&TAGS, tag)
-}
-
-fn name(names: &[&CStr], number: u8) -> *const c_char {
-    names.get(usize::from(number)).map_or(null(), |name| name.as_ptr())
+    row_of(&TAGS, usize::from(tag))
 }
 
 /// The one of `all` with this number, each being where it belongs.
@@ -236,11 +241,12 @@ mod tests {
 
     #[test]
     fn every_word_has_its_number_and_its_spelling() {
-        fn spelled<T: Copy>(all: &[T], names: &[&CStr], code: impl Fn(T) -> (u8, &'static str)) {
+        fn spelled<T: Copy>(all: &[T], names: &[Row], code: impl Fn(T) -> (u8, &'static str)) {
             assert_eq!(all.len(), names.len());
             for (place, one) in all.iter().enumerate() {
                 let (number, name) = code(*one);
-                assert_eq!((usize::from(number), Ok(name)), (place, names[place].to_str()));
+                assert_eq!((usize::from(number), row(name)), (place, names[place]));
+                assert_eq!(names[place].last(), Some(&0));
             }
         }
         spelled(&Action::ALL, &ACTIONS, |one| (unstuck_action_t::from(one) as u8, one.name()));

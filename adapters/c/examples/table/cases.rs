@@ -85,5 +85,5 @@ pub(crate) fn answer(
 ) -> Action {
     let (name, text) = (player.table.text(tool), player.table.text(result));
     let (which, flags) = (Player::which(call), if failed { FAILED } else { 0 });
-    player.play(Event { name, text, which, flags, ..Event::new(Deed::OutcomeText) }).action
+    player.play(Event { flags, which, name, text, ..Event::new(Deed::OutcomeText) }).action
 }

@@ -179,7 +179,7 @@ impl Player<'_> {
         match event.deed {
             Deed::Begin => unreachable!("a run begins but once"),
             Deed::Announce => {
-                (verdict, settled) = announced(&mut self.ids, detector.announce(event.call()))
+                (verdict, settled) = announced(&mut self.ids, detector.announce(event.call()));
             }
             Deed::AnnounceJson => {
                 let call = recipe.call_among(&mut self.groups, &name, &text);

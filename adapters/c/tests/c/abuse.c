@@ -335,8 +335,86 @@ static void rules_for_tools(void) {
     call.tool = 0;
 }
 
+/* Rules of one's own in a window of 8: they work, and those that cannot are refused. */
+static void rules_of_ones_own(void) {
+    static alignas(UNSTUCK_ALIGN) unsigned char room[UNSTUCK_RULES_SIZE(2, 3)];
+    const unstuck_rung_t rungs[2] = {{2, UNSTUCK_WARN, 0}, {4, UNSTUCK_STOP, 0}};
+    unstuck_rule_t rule[2] = {{0}};
+    rule[0].name = "twice";
+    rule[0].rungs = rungs;
+    rule[0].rung_count = 2;
+    rule[0].times = 2;
+    rule[1].name = "talk";
+    rule[1].kind = UNSTUCK_TEXT;
+    rule[1].args = UNSTUCK_ARGS_ANY;
+    rule[1].rungs = rungs;
+    rule[1].rung_count = 1;
+    rule[1].times = 2;
+    unstuck_rules_t rules = {0};
+    rules.name = "small";
+    rules.rules = rule;
+    rules.count = 2;
+    rules.window = 8;
+    const unstuck_policy_t *policy = NULL;
+    IS(UNSTUCK_NULL, unstuck_policy_of_rules(NULL, 0, &rules, &policy));
+    IS(UNSTUCK_NULL, unstuck_policy_of_rules(room, sizeof room, NULL, &policy));
+    IS(UNSTUCK_NULL, unstuck_policy_of_rules(room, sizeof room, &rules, NULL));
+    IS(UNSTUCK_STORAGE_MISALIGNED,
+       unstuck_policy_of_rules(room + 1, sizeof room - 1, &rules, &policy));
+    IS(UNSTUCK_STORAGE_SHORT, unstuck_policy_of_rules(room, 64, &rules, &policy));
+    rules.count = 17;
+    IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rules.count = 0;
+    IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rules.count = 2;
+    rules.exempt_tags = 1u << 15;
+    IS(UNSTUCK_VALUE, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rules.exempt_tags = 0;
+    rules.name = NULL;
+    IS(UNSTUCK_NULL, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rules.name = "\xff";
+    IS(UNSTUCK_NOT_UTF8, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rules.name = "small";
+    rules.rules = NULL;
+    IS(UNSTUCK_NULL, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rules.rules = rule;
+    rule[0].rungs = NULL;
+    IS(UNSTUCK_NULL, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rule[0].rungs = rungs;
+    rule[0].rung_count = 255;
+    IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rule[0].rung_count = 2;
+    rule[0].times = 1;
+    IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+    rule[0].times = 2;
+    uint8_t *const numbers[] = {&rule[0].basis, &rule[0].kind,       &rule[0].args,
+                                &rule[0].results, &rule[0].select, &rule[0].select_tag,
+                                &rule[0].silent_max};
+    for (size_t place = 0; place < sizeof numbers / sizeof *numbers; place++) {
+        *numbers[place] = 99;
+        IS(UNSTUCK_VALUE, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+        *numbers[place] = 0;
+    }
+    IS(UNSTUCK_OK, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
+
+    unstuck_t *detector = NULL;
+    IS(UNSTUCK_OK, unstuck_init_8(storage, UNSTUCK_SIZE_8, policy, &detector));
+    const uint8_t expected[] = {UNSTUCK_PROCEED, UNSTUCK_WARN, UNSTUCK_WARN, UNSTUCK_STOP};
+    for (size_t round = 0; round < sizeof expected; round++) {
+        IS(UNSTUCK_OK, unstuck_announce(detector, &call, &announced));
+        HOLDS(announced.verdict.action == expected[round]);
+    }
+    IS(UNSTUCK_OK, unstuck_turn(detector, 1, 0, 0, &verdict));
+    IS(UNSTUCK_OK, unstuck_turn(detector, 2, 0, 0, &verdict));
+    char name[8];
+    HOLDS(verdict.action == UNSTUCK_WARN && verdict.finding.about_text == 1);
+    HOLDS(unstuck_rule_name(policy, verdict.finding.rule, 1, name, sizeof name) == 4);
+    HOLDS(strcmp(name, "talk") == 0);
+}
+
 int main(void) {
     null_everywhere();
+    rules_of_ones_own();
     storage_of_all_kinds();
     numbers_out_of_range();
     short_buffers();
