@@ -70,23 +70,21 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         );
     }
     let prefix = folder("prefix");
-    let needed = [
-        ("gcc", "gcc"),
-        ("g++", "g++"),
-        ("valgrind", "valgrind"),
-        ("pkg-config", "pkg-config"),
-        ("cmake", "cmake"),
-    ];
-    needed
-        .into_iter()
-        .fold(Outcome::Passed, |so_far, (name, package)| {
-            so_far.and_then(|| machine::ready(name, package, machine))
-        })
+    let tools = [("gcc", "gcc"), ("g++", "g++"), ("valgrind", "valgrind")];
+    let packers = [("pkg-config", "pkg-config"), ("cmake", "cmake")];
+    ready(&tools, machine)
         .and_then(|| Library::host().and_then(|host| host.install(&prefix)).into())
         .and_then(|| programs::check(&prefix))
-        .and_then(|| packages::hosted(&prefix))
         .and_then(|| firmware::check(machine))
+        .and_then(|| ready(&packers, machine))
+        .and_then(|| packages::hosted(&prefix))
         .and_then(|| packages::check(machine))
+}
+
+/// Passed where every program in `tools` is there; in CI the packages beside their names are
+/// installed.
+fn ready(tools: &[(&str, &str)], machine: Machine) -> Outcome {
+    programs::each(tools, |(name, package)| machine::ready(name, package, machine))
 }
 
 /// The folder `name` among those where everything is built.

@@ -153,6 +153,13 @@ impl<'c> Line<'c> {
         self.length
     }
 
+    /// As [`Line::write`] of a text, without the code that lays numbers out.
+    pub(crate) fn copy(mut self, text: &str) -> usize {
+        // Writing here does not fail.
+        let _ = self.write_str(text);
+        self.length
+    }
+
     /// Puts a NUL behind what is written.
     fn end(&mut self) {
         if let Some(next) = self.rest.first_mut() {

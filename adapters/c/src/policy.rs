@@ -140,7 +140,7 @@ pub unsafe extern "C" fn unstuck_policy_name(
     // SAFETY: as the header asks of every pointer.
     let asked = unsafe { (at(policy), memory::room(buffer, size)) };
     let (Ok(policy), Ok(buffer)) = asked else { return 0 };
-    Line::new(buffer).write(policy.policy.name())
+    Line::new(buffer).copy(policy.policy.name())
 }
 
 /// Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. The rule is
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn unstuck_rule_name(
     let asked = unsafe { (at(policy), memory::room(buffer, size)) };
     let (Ok(policy), Ok(buffer)) = asked else { return 0 };
     let rule = if about_text == 0 { RuleIndex::Call(rule) } else { RuleIndex::Text(rule) };
-    Line::new(buffer).write(policy.policy.rule_name(rule))
+    Line::new(buffer).copy(policy.policy.rule_name(rule))
 }
 
 /// How many calls a policy looks back over, and so the least window of a detector that follows it; 0

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::machine::{Machine, cargo};
@@ -99,6 +98,15 @@ fn link(file: &str, name: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => symlink(file, name),
     }
+}
+
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+
+/// Where links are no common thing, a copy does.
+#[cfg(not(unix))]
+fn symlink(file: &str, name: &Path) -> io::Result<()> {
+    fs::copy(name.with_file_name(file), name).map(drop)
 }
 
 /// Writes the template `name` of the package to `file`, with the prefix and the version filled in.

@@ -144,8 +144,7 @@ pub(super) fn holding(
     compiler
 }
 
-/// A program that holds every function that takes numbers holds no panic and no allocator; one with
-/// the functions that read texts is not that clean, which shows that the eye that looks can see.
+/// A program that holds every function but those in [`READING`] holds no panic and no allocator.
 fn without_panics(prefix: &Path) -> Outcome {
     let library = prefix.join("lib/libunstuck.a");
     let named = match functions() {
