@@ -565,32 +565,6 @@ typedef struct unstuck_verdict_t {
 } unstuck_verdict_t;
 
 /**
- * How near a rule is to a finding.
- */
-typedef struct unstuck_nearness_t {
-    /**
-     * How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
-     */
-    uint16_t held;
-    /**
-     * How many a finding takes.
-     */
-    uint16_t needed;
-    /**
-     * Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
-     */
-    uint8_t rule;
-    /**
-     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
-     */
-    uint8_t about_text;
-    /**
-     * Always 0.
-     */
-    uint8_t reserved[2];
-} unstuck_nearness_t;
-
-/**
  * Counts over the life of a detector. Every count stops at its greatest value.
  */
 typedef struct unstuck_statistics_t {
@@ -734,6 +708,32 @@ typedef struct unstuck_outcome_t {
      */
     uint8_t silent;
 } unstuck_outcome_t;
+
+/**
+ * How near a rule is to a finding.
+ */
+typedef struct unstuck_nearness_t {
+    /**
+     * How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
+     */
+    uint16_t held;
+    /**
+     * How many a finding takes.
+     */
+    uint16_t needed;
+    /**
+     * Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
+     */
+    uint8_t rule;
+    /**
+     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
+     */
+    uint8_t about_text;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[2];
+} unstuck_nearness_t;
 
 /**
  * What holds for the calls of one tool.
@@ -911,7 +911,7 @@ extern "C" {
  * stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT; UNSTUCK_WINDOW if the
  * detector is of another window. Where there is an error the buffer may hold anything.
  */
-unstuck_status_t unstuck_save_20(const struct unstuck_t *detector,
+unstuck_status_t unstuck_save_20(struct unstuck_t *detector,
                                  char *buffer,
                                  size_t size,
                                  size_t *length);
@@ -936,7 +936,7 @@ unstuck_status_t unstuck_restore_20(void *storage,
  * Writes everything that a detector of a window of 8 knows, but for the policy, into a buffer of
  * size bytes: to go on from after a reset. As unstuck_save_20().
  */
-unstuck_status_t unstuck_save_8(const struct unstuck_t *detector,
+unstuck_status_t unstuck_save_8(struct unstuck_t *detector,
                                 char *buffer,
                                 size_t size,
                                 size_t *length);
@@ -956,7 +956,7 @@ unstuck_status_t unstuck_restore_8(void *storage,
  * Writes everything that a detector of a window of 64 knows, but for the policy, into a buffer of
  * size bytes: to go on from after a reset. As unstuck_save_20().
  */
-unstuck_status_t unstuck_save_64(const struct unstuck_t *detector,
+unstuck_status_t unstuck_save_64(struct unstuck_t *detector,
                                  char *buffer,
                                  size_t size,
                                  size_t *length);
@@ -986,15 +986,6 @@ unstuck_status_t unstuck_clear(struct unstuck_t *detector);
 unstuck_status_t unstuck_progress(struct unstuck_t *detector);
 
 /**
- * The latest calls are taken back: the provider of the model failed, and sends them again. Their
- * numbers are given again.
- *
- * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_retry(struct unstuck_t *detector, size_t calls, size_t *taken);
-
-/**
  * The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
  * kind of finding is not made of that loop again.
  *
@@ -1009,13 +1000,6 @@ unstuck_status_t unstuck_false_positive(struct unstuck_t *detector,
  * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_silence(struct unstuck_t *detector, uint64_t loop_id);
-
-/**
- * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
- * if it is heard from two thirds on. All zeros where nothing was seen yet. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_nearest(struct unstuck_t *detector, struct unstuck_nearness_t *nearness);
 
 /**
  * What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
@@ -1153,14 +1137,6 @@ unstuck_status_t unstuck_vetoed(struct unstuck_t *detector,
                                 struct unstuck_verdict_t *verdict);
 
 /**
- * A call that waits for its outcome will not be run: as if it had never been announced, but for its
- * number. The verdict and the errors are as those of unstuck_outcome().
- */
-unstuck_status_t unstuck_cancel(struct unstuck_t *detector,
-                                const struct unstuck_call_id_t *call,
-                                struct unstuck_verdict_t *verdict);
-
-/**
  * No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
  * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
@@ -1186,12 +1162,124 @@ unstuck_status_t unstuck_user_message(struct unstuck_t *detector,
                                       uint64_t message);
 
 /**
- * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
- * detector on the stack. Errors: as those of unstuck_announce().
+ * A call that waits for its outcome will not be run: as if it had never been announced, but for its
+ * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
+ * refused there is unstuck_vetoed(). For a detector of a window of 8.
+ *
+ * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_peek(struct unstuck_t *detector,
-                              const struct unstuck_call_t *call,
-                              struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_cancel_8(struct unstuck_t *detector,
+                                  const struct unstuck_call_id_t *call,
+                                  struct unstuck_verdict_t *verdict);
+
+/**
+ * The latest calls are taken back: the provider of the model failed, and sends them again. Their
+ * numbers are given again. For a detector of a window of 8.
+ *
+ * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_retry_8(struct unstuck_t *detector, size_t calls, size_t *taken);
+
+/**
+ * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
+ * detector on the stack. For a detector of a window of 8.
+ *
+ * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_peek_8(struct unstuck_t *detector,
+                                const struct unstuck_call_t *call,
+                                struct unstuck_verdict_t *verdict);
+
+/**
+ * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
+ * if it is heard from two thirds on. All zeros where nothing was seen yet. For a detector of a window
+ * of 8.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_nearest_8(struct unstuck_t *detector,
+                                   struct unstuck_nearness_t *nearness);
+
+/**
+ * A call that waits for its outcome will not be run: as if it had never been announced, but for its
+ * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
+ * refused there is unstuck_vetoed(). For a detector of a window of 20.
+ *
+ * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_cancel_20(struct unstuck_t *detector,
+                                   const struct unstuck_call_id_t *call,
+                                   struct unstuck_verdict_t *verdict);
+
+/**
+ * The latest calls are taken back: the provider of the model failed, and sends them again. Their
+ * numbers are given again. For a detector of a window of 20.
+ *
+ * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_retry_20(struct unstuck_t *detector, size_t calls, size_t *taken);
+
+/**
+ * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
+ * detector on the stack. For a detector of a window of 20.
+ *
+ * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_peek_20(struct unstuck_t *detector,
+                                 const struct unstuck_call_t *call,
+                                 struct unstuck_verdict_t *verdict);
+
+/**
+ * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
+ * if it is heard from two thirds on. All zeros where nothing was seen yet. For a detector of a window
+ * of 20.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_nearest_20(struct unstuck_t *detector,
+                                    struct unstuck_nearness_t *nearness);
+
+/**
+ * A call that waits for its outcome will not be run: as if it had never been announced, but for its
+ * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
+ * refused there is unstuck_vetoed(). For a detector of a window of 64.
+ *
+ * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_cancel_64(struct unstuck_t *detector,
+                                   const struct unstuck_call_id_t *call,
+                                   struct unstuck_verdict_t *verdict);
+
+/**
+ * The latest calls are taken back: the provider of the model failed, and sends them again. Their
+ * numbers are given again. For a detector of a window of 64.
+ *
+ * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_retry_64(struct unstuck_t *detector, size_t calls, size_t *taken);
+
+/**
+ * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
+ * detector on the stack. For a detector of a window of 64.
+ *
+ * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_peek_64(struct unstuck_t *detector,
+                                 const struct unstuck_call_t *call,
+                                 struct unstuck_verdict_t *verdict);
+
+/**
+ * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
+ * if it is heard from two thirds on. All zeros where nothing was seen yet. For a detector of a window
+ * of 64.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ */
+unstuck_status_t unstuck_nearest_64(struct unstuck_t *detector,
+                                    struct unstuck_nearness_t *nearness);
 
 /**
  * The default, tuned on labelled runs: the same call with the same result, cycles, failures,

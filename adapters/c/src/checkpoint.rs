@@ -31,7 +31,7 @@ const _: () = assert!(UNSTUCK_CHECKPOINT_64 == Detector::<64>::CHECKPOINT_MAX);
 /// detector is of another window. Where there is an error the buffer may hold anything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_save_20(
-    detector: *const unstuck_t,
+    detector: *mut unstuck_t,
     buffer: *mut c_char,
     size: usize,
     length: *mut usize,
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn unstuck_restore_20(
 /// size bytes: to go on from after a reset. As unstuck_save_20().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_save_8(
-    detector: *const unstuck_t,
+    detector: *mut unstuck_t,
     buffer: *mut c_char,
     size: usize,
     length: *mut usize,
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn unstuck_restore_8(
 /// size bytes: to go on from after a reset. As unstuck_save_20().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_save_64(
-    detector: *const unstuck_t,
+    detector: *mut unstuck_t,
     buffer: *mut c_char,
     size: usize,
     length: *mut usize,
@@ -120,16 +120,16 @@ pub unsafe extern "C" fn unstuck_restore_64(
 ///
 /// As for [`unstuck_save_20`].
 unsafe fn save<const W: usize>(
-    detector: *const unstuck_t,
+    detector: *mut unstuck_t,
     buffer: *mut c_char,
     size: usize,
     length: *mut usize,
 ) -> Result<(), Status> {
     // SAFETY: the caller says so.
-    let (detector, buffer, length) = unsafe {
+    let (found, buffer, length) = unsafe {
         (storage::find_of::<W>(detector)?, memory::room(buffer, size)?, Place::new(length)?)
     };
-    length.put(detector.save(buffer)?.len());
+    length.put(found.detector.save(buffer)?.len());
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use unstuck_core::LoopId;
 use crate::memory::{self, Place};
 use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
 use crate::storage::{self, unstuck_t};
-use crate::verdict::{VerdictBits, unstuck_nearness_t, unstuck_statistics_t, unstuck_verdict_t};
+use crate::verdict::{VerdictBits, unstuck_statistics_t, unstuck_verdict_t};
 
 /// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
 /// messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
@@ -22,23 +22,6 @@ pub unsafe extern "C" fn unstuck_clear(detector: *mut unstuck_t) -> unstuck_stat
 pub unsafe extern "C" fn unstuck_progress(detector: *mut unstuck_t) -> unstuck_status_t {
     // SAFETY: as the header asks of every pointer.
     status::of(unsafe { storage::find(detector) }.map(|found| found.watch.progress()))
-}
-
-/// The latest calls are taken back: the provider of the model failed, and sends them again. Their
-/// numbers are given again.
-///
-/// taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
-/// UNSTUCK_NO_DETECTOR.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn unstuck_retry(
-    detector: *mut unstuck_t,
-    calls: usize,
-    taken: *mut usize,
-) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    let opened =
-        unsafe { storage::find(detector).and_then(|found| Ok((found, Place::new(taken)?))) };
-    status::of(opened.map(|(found, taken)| taken.put(found.watch.retry(calls))))
 }
 
 /// The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
@@ -73,20 +56,6 @@ pub unsafe extern "C" fn unstuck_silence(
     // SAFETY: as the header asks of every pointer.
     let found = unsafe { storage::find(detector) };
     status::of(found.map(|found| found.watch.silence(LoopId::from_bits(loop_id))))
-}
-
-/// The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
-/// if it is heard from two thirds on. All zeros where nothing was seen yet. Errors: UNSTUCK_NULL,
-/// UNSTUCK_NO_DETECTOR.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn unstuck_nearest(
-    detector: *mut unstuck_t,
-    nearness: *mut unstuck_nearness_t,
-) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    let opened =
-        unsafe { storage::find(detector).and_then(|found| Ok((found, Place::new(nearness)?))) };
-    status::of(opened.map(|(found, nearness)| nearness.put(found.watch.nearest().into())))
 }
 
 /// What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.

@@ -61,18 +61,6 @@ pub unsafe extern "C" fn unstuck_vetoed(
     unsafe { judged(detector, verdict, |found| Ok(found.watch.vetoed(memory::read(call)?.id()?))) }
 }
 
-/// A call that waits for its outcome will not be run: as if it had never been announced, but for its
-/// number. The verdict and the errors are as those of unstuck_outcome().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn unstuck_cancel(
-    detector: *mut unstuck_t,
-    call: *const unstuck_call_id_t,
-    verdict: *mut unstuck_verdict_t,
-) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    unsafe { judged(detector, verdict, |found| Ok(found.watch.cancel(memory::read(call)?.id()?))) }
-}
-
 /// No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
 /// Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
@@ -112,18 +100,6 @@ pub unsafe extern "C" fn unstuck_user_message(
     // SAFETY: as the header asks of every pointer.
     let found = unsafe { storage::find(detector) };
     status::of(found.map(|found| found.watch.user_message(Digest::new(message))))
-}
-
-/// What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
-/// detector on the stack. Errors: as those of unstuck_announce().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn unstuck_peek(
-    detector: *mut unstuck_t,
-    call: *const unstuck_call_t,
-    verdict: *mut unstuck_verdict_t,
-) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    unsafe { judged(detector, verdict, |found| Ok(found.watch.peek(memory::read(call)?.call()?))) }
 }
 
 /// Tells `detector` what `event` is, and `place` what the verdict is.

@@ -36,6 +36,7 @@ pub mod detector;
 pub mod digests;
 pub mod events;
 mod memory;
+pub mod of_window;
 #[cfg(feature = "panic-handler")]
 mod panic;
 pub mod policy;

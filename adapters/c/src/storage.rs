@@ -8,8 +8,7 @@ use core::ffi::c_void;
 use core::ptr;
 
 use unstuck_core::{
-    Announced, Call, CallId, Detector, Digest, Finding, LoopId, Nearness, Outcome, Statistics,
-    Turn, Verdict,
+    Announced, Call, CallId, Detector, Digest, Finding, LoopId, Outcome, Statistics, Turn, Verdict,
 };
 
 use crate::policy::{self, unstuck_policy_t};
@@ -40,23 +39,20 @@ pub(crate) struct Slot<const W: usize> {
 
 /// What C may tell a detector of any window, or ask of it.
 ///
-/// As `AnyDetector` of the engine, less what every program would be linked with and few use.
+/// As `AnyDetector` of the engine, less what few programs ask: every program is linked with all that
+/// is here, and with what is in `of_window.rs` and `checkpoint.rs` where it names that.
 pub(crate) trait Watch {
     fn statistics(&self) -> &Statistics;
     fn announce(&mut self, call: Call) -> Announced;
     fn outcome(&mut self, call: CallId, outcome: Outcome) -> Verdict;
     fn vetoed(&mut self, call: CallId) -> Verdict;
-    fn cancel(&mut self, call: CallId) -> Verdict;
     fn finish(&mut self) -> Verdict;
     fn text_turn(&mut self, turn: Turn) -> Verdict;
     fn user_message(&mut self, message: Digest);
     fn clear(&mut self);
-    fn retry(&mut self, calls: usize) -> usize;
     fn progress(&mut self);
-    fn peek(&self, call: Call) -> Verdict;
     fn silence(&mut self, id: LoopId);
     fn false_positive(&mut self, finding: &Finding);
-    fn nearest(&self) -> Option<Nearness>;
 }
 
 impl<const W: usize> Watch for Detector<'static, W> {
@@ -72,9 +68,6 @@ impl<const W: usize> Watch for Detector<'static, W> {
     fn vetoed(&mut self, call: CallId) -> Verdict {
         self.vetoed(call)
     }
-    fn cancel(&mut self, call: CallId) -> Verdict {
-        self.cancel(call)
-    }
     fn finish(&mut self) -> Verdict {
         self.finish()
     }
@@ -87,23 +80,14 @@ impl<const W: usize> Watch for Detector<'static, W> {
     fn clear(&mut self) {
         self.clear();
     }
-    fn retry(&mut self, calls: usize) -> usize {
-        self.retry(calls)
-    }
     fn progress(&mut self) {
         self.progress();
-    }
-    fn peek(&self, call: Call) -> Verdict {
-        self.peek(call)
     }
     fn silence(&mut self, id: LoopId) {
         self.silence(id);
     }
     fn false_positive(&mut self, finding: &Finding) {
         self.false_positive(finding);
-    }
-    fn nearest(&self) -> Option<Nearness> {
-        self.nearest()
     }
 }
 
@@ -218,20 +202,27 @@ pub(crate) unsafe fn find<'c>(detector: *mut unstuck_t) -> Result<Found<'c>, Sta
     }
 }
 
+/// A detector whose window is known.
+pub(crate) struct FoundOf<'c, const W: usize> {
+    pub(crate) seed: &'c mut Option<Finding>,
+    pub(crate) detector: &'c mut Detector<'static, W>,
+}
+
 /// The detector at `detector`, if its window is `W`.
 ///
 /// # Safety
 ///
 /// As for [`find`].
 pub(crate) unsafe fn find_of<'c, const W: usize>(
-    detector: *const unstuck_t,
-) -> Result<&'c Detector<'static, W>, Status> {
+    detector: *mut unstuck_t,
+) -> Result<FoundOf<'c, W>, Status> {
     // SAFETY: the caller says so.
     let head = unsafe { head(detector)? };
     // SAFETY: the stamp tells that `put` wrote all of the head.
     if !ptr::eq(unsafe { (*head).erase }, eraser::<W>()) {
         return Err(Status::UNSTUCK_WINDOW);
     }
+    let slot: *mut Slot<W> = head.cast();
     // SAFETY: and that of this window wrote all of the slot.
-    Ok(unsafe { &(*head.cast::<Slot<W>>()).detector })
+    Ok(unsafe { FoundOf { seed: &mut (*slot).head.seed, detector: &mut (*slot).detector } })
 }

@@ -149,7 +149,7 @@ static bool judged(run_t *run, const event_t *event) {
                                       event->flags & FAILED, &verdict);
         break;
     case DO_VETOED: status = unstuck_vetoed(detector, id, &verdict); break;
-    case DO_CANCEL: status = unstuck_cancel(detector, id, &verdict); break;
+    case DO_CANCEL: status = unstuck_cancel_20(detector, id, &verdict); break;
     case DO_FINISH: status = unstuck_finish(detector, &verdict); break;
     case DO_TURN:
         status = unstuck_turn(detector, event->one, event->tag, (uint16_t)event->number, &verdict);
@@ -157,7 +157,7 @@ static bool judged(run_t *run, const event_t *event) {
     case DO_TURNTEXT:
         status = unstuck_turn_text(detector, text->bytes, text->length, &verdict);
         break;
-    default: status = unstuck_peek(detector, &call, &verdict); break;
+    default: status = unstuck_peek_20(detector, &call, &verdict); break;
     }
     if (status == UNSTUCK_OK && verdict.has_finding) {
         run->finding = verdict;
@@ -179,7 +179,7 @@ static bool done(run_t *run, const event_t *event) {
     case DO_CLEAR: return unstuck_clear(detector) == UNSTUCK_OK;
     case DO_PROGRESS: return unstuck_progress(detector) == UNSTUCK_OK;
     case DO_RETRY:
-        return unstuck_retry(detector, event->number, &taken) == UNSTUCK_OK && taken == event->one;
+        return unstuck_retry_20(detector, event->number, &taken) == UNSTUCK_OK && taken == event->one;
     case DO_SILENCE: return unstuck_silence(detector, event->one) == UNSTUCK_OK;
     case DO_FALSEPOSITIVE: return unstuck_false_positive(detector, &run->finding) == UNSTUCK_OK;
     case DO_RESTORE: return restored(run, event->one);
