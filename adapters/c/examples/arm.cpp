@@ -2,7 +2,7 @@
 // its planner swings between two calls, which is a loop.
 
 #include <array>
-#include <cstddef>
+#include <exception>
 #include <iostream>
 #include <optional>
 #include <string>

@@ -37,7 +37,8 @@ pub mod digests;
 pub mod events;
 mod memory;
 pub mod of_window;
-#[cfg(feature = "panic-handler")]
+// Where a panic unwinds, somebody else handles it.
+#[cfg(all(feature = "panic-handler", panic = "abort"))]
 mod panic;
 pub mod policy;
 pub mod raw;

@@ -125,7 +125,9 @@ fn component(to: &Path) -> Outcome {
         cmake
     };
     let known = ["esp32c2", "esp32c3", "esp32c6", "esp32h2"];
-    each(known, |chip| Outcome::of(&mut configure(chip)))
+    let version = format!("version: \"{}\"\n", env!("CARGO_PKG_VERSION"));
+    filed(|| holds(&component.join("idf_component.yml"), &[&version]))
+        .and_then(|| each(known, |chip| Outcome::of(&mut configure(chip))))
         .and_then(|| match Outcome::of(&mut configure("esp32s3")) {
             Outcome::Failed(_) => Outcome::Passed,
             _ => Outcome::Failed("the component takes a chip that it has no library for".into()),
@@ -145,18 +147,19 @@ fn sketch(to: &Path) -> Outcome {
     compile.args(["-std=c++17", "-fsyntax-only"]).args(STRICT);
     compile.arg("-I").arg(library.join("src")).arg("-include").arg(of_package("tests/c/arduino.h"));
     compile.args(["-x", "c++"]).arg(library.join("examples/Robot/Robot.ino"));
-    Outcome::of(&mut compile).and_then(|| {
-        filed(|| {
-            let properties = fs::read_to_string(library.join("library.properties"))?;
-            let version = format!("version={}\n", env!("CARGO_PKG_VERSION"));
-            for line in ["name=Unstuck\n", &version, "precompiled=true\n", "ldflags=-lunstuck\n"] {
-                if !properties.contains(line) {
-                    return Err(io::Error::other(format!("library.properties lacks {line}")));
-                }
-            }
-            Ok(())
-        })
-    })
+    let version = format!("version={}\n", env!("CARGO_PKG_VERSION"));
+    let lines = ["name=Unstuck\n", &version, "precompiled=true\n", "ldflags=-lunstuck\n"];
+    Outcome::of(&mut compile)
+        .and_then(|| filed(|| holds(&library.join("library.properties"), &lines)))
+}
+
+/// Whether the file has each of `lines`, of which some must be as they are elsewhere.
+fn holds(file: &Path, lines: &[&str]) -> io::Result<()> {
+    let text = fs::read_to_string(file)?;
+    match lines.iter().find(|line| !text.contains(**line)) {
+        Some(line) => Err(io::Error::other(format!("{} lacks: {line}", file.display()))),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
