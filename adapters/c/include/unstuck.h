@@ -1094,16 +1094,20 @@ unstuck_status_t unstuck_json_fingerprint(const char *json, size_t length, uint6
 
 /**
  * The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
- * (clock times, durations, ids, addresses, temporary paths, colours), near without any number, and
- * silent, which is 1 if it says nothing ("", "ok", "{}").
+ * (clock times, durations, ids, addresses, temporary paths, colours), near without any number.
  *
  * Any bytes may be given. Errors: UNSTUCK_NULL.
  */
 unstuck_status_t unstuck_text_digest(const char *text,
                                      size_t length,
                                      uint64_t *result,
-                                     uint64_t *near,
-                                     uint8_t *silent);
+                                     uint64_t *near);
+
+/**
+ * 1 if a result of length bytes says nothing but that the call came back ("", "ok", "{}"), for
+ * unstuck_outcome_t, else 0; also for NULL with a length, and for what is not UTF-8.
+ */
+uint8_t unstuck_text_is_silent(const char *text, size_t length);
 
 /**
  * The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that

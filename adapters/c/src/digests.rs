@@ -53,8 +53,7 @@ pub unsafe extern "C" fn unstuck_json_fingerprint(
 }
 
 /// The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
-/// (clock times, durations, ids, addresses, temporary paths, colours), near without any number, and
-/// silent, which is 1 if it says nothing ("", "ok", "{}").
+/// (clock times, durations, ids, addresses, temporary paths, colours), near without any number.
 ///
 /// Any bytes may be given. Errors: UNSTUCK_NULL.
 #[unsafe(no_mangle)]
@@ -63,18 +62,25 @@ pub unsafe extern "C" fn unstuck_text_digest(
     length: usize,
     result: *mut u64,
     near: *mut u64,
-    silent: *mut u8,
 ) -> unstuck_status_t {
     // SAFETY: as the header asks of every pointer.
     let given = unsafe {
-        memory::bytes(text, length).and_then(|text| {
-            Ok((text, Place::new(result)?, Place::new(near)?, Place::new(silent)?))
-        })
+        memory::bytes(text, length)
+            .and_then(|text| Ok((text, Place::new(result)?, Place::new(near)?)))
     };
-    status::of(given.map(|(text, result, near, silent)| {
+    status::of(given.map(|(text, result, near)| {
         let masked = Masks::ALL.digest(text);
         result.put(masked.result.bits());
         near.put(masked.near.bits());
-        silent.put(core::str::from_utf8(text).is_ok_and(is_silent).into());
     }))
+}
+
+/// 1 if a result of length bytes says nothing but that the call came back ("", "ok", "{}"), for
+/// unstuck_outcome_t, else 0; also for NULL with a length, and for what is not UTF-8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_text_is_silent(text: *const c_char, length: usize) -> u8 {
+    // SAFETY: as the header asks of every pointer.
+    let text = unsafe { memory::bytes(text, length) }.ok();
+    let text = text.and_then(|text| core::str::from_utf8(text).ok());
+    text.is_some_and(is_silent).into()
 }

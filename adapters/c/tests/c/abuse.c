@@ -79,7 +79,6 @@ static void null_everywhere(void) {
     const unstuck_policy_t *policy = unstuck_balanced();
     size_t size = 0;
     uint64_t digest = 0;
-    uint8_t silent = 0;
     char buffer[8];
     ask_all(UNSTUCK_NULL, NULL);
     IS(UNSTUCK_NULL, unstuck_init_20(NULL, UNSTUCK_SIZE_20, policy, &detector));
@@ -116,8 +115,8 @@ static void null_everywhere(void) {
     IS(UNSTUCK_NULL, unstuck_groups_init(other, sizeof other, NULL));
     IS(UNSTUCK_NULL, unstuck_json_fingerprint(NULL, 1, &digest));
     IS(UNSTUCK_NULL, unstuck_json_fingerprint("{}", 2, NULL));
-    IS(UNSTUCK_NULL, unstuck_text_digest(NULL, 1, &digest, &digest, &silent));
-    IS(UNSTUCK_NULL, unstuck_text_digest("x", 1, NULL, &digest, &silent));
+    IS(UNSTUCK_NULL, unstuck_text_digest(NULL, 1, &digest, &digest));
+    IS(UNSTUCK_NULL, unstuck_text_digest("x", 1, NULL, &digest));
     HOLDS(unstuck_tool(NULL) == 0);
     HOLDS(unstuck_digest(NULL, 9) == unstuck_digest("", 0));
     HOLDS(unstuck_policy_window(NULL) == 0);
@@ -276,7 +275,6 @@ static void damaged_checkpoints(void) {
 static void bytes_of_all_kinds(void) {
     unstuck_t *detector = begun();
     uint64_t one = 0, two = 0;
-    uint8_t silent = 9;
     char all[256];
     for (int byte = 0; byte < 256; byte++) {
         all[byte] = (char)byte;
@@ -287,10 +285,14 @@ static void bytes_of_all_kinds(void) {
     IS(UNSTUCK_OK, unstuck_json_fingerprint("{\"a\":1, \"b\":2}", 14, &one));
     IS(UNSTUCK_OK, unstuck_json_fingerprint("{\"b\":2e0,\"a\":1.0}", 17, &two));
     HOLDS(one == two && one != 0);
-    IS(UNSTUCK_OK, unstuck_text_digest(all, sizeof all, &one, &two, &silent));
-    HOLDS(silent == 0);
-    IS(UNSTUCK_OK, unstuck_text_digest("ok", 2, &one, &two, &silent));
-    HOLDS(silent == 1);
+    IS(UNSTUCK_OK, unstuck_text_digest(all, sizeof all, &one, &two));
+    IS(UNSTUCK_OK, unstuck_text_digest("done at 12:03:59", 16, &one, &two));
+    uint64_t later = 0;
+    IS(UNSTUCK_OK, unstuck_text_digest("done at 13:00:00", 16, &later, &two));
+    HOLDS(one == later);
+    HOLDS(unstuck_text_is_silent("ok", 2) == 1 && unstuck_text_is_silent("", 0) == 1);
+    HOLDS(unstuck_text_is_silent("no", 2) == 0 && unstuck_text_is_silent(NULL, 2) == 0);
+    HOLDS(unstuck_text_is_silent(all, sizeof all) == 0);
     for (int round = 0; round < 3; round++) {
         IS(UNSTUCK_OK,
            unstuck_announce_json(detector, NULL, "t", all, sizeof all, NULL, &announced));
