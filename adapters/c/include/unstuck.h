@@ -1044,7 +1044,7 @@ unstuck_status_t unstuck_init_8(void *storage,
  * storage: size bytes, of which UNSTUCK_SIZE_20 are enough, aligned to UNSTUCK_ALIGN. It belongs to
  * the detector from now on and must not be moved; there is nothing to free, and what it held before
  * does not matter. policy: must stay as it is for as long. detector: receives the address of the
- * detector, which is that of storage.
+ * detector, which is that of storage. Takes the size of the detector on the stack.
  *
  * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
  * UNSTUCK_WINDOW if the policy looks back further.

@@ -37,6 +37,9 @@ int run(void) {
         say(unstuck_status_message(status));
         return 1;
     }
+    say_number(stack_used());
+    say(" bytes of stack to begin\n");
+    paint_stack();
     for (uint32_t angle = 0; angle < 8; angle++) {
         if (ran(detector, NUDGE_JOINT, angle, 8 - angle) != UNSTUCK_PROCEED) {
             say("the joint is not left alone\n");
@@ -47,5 +50,7 @@ int run(void) {
         say(unstuck_action_name(ran(detector, DRIVE, 0, 2)));
         say("\n");
     }
+    say_number(stack_used());
+    say(" bytes of stack for a call and its outcome\n");
     return 0;
 }

@@ -36,6 +36,24 @@ static _Noreturn void fault(void) {
     end(1);
 }
 
+/* What no program is likely to leave on the stack. */
+static const uint32_t paint = 0xa5c3965au;
+
+uint32_t stack_used(void) {
+    const uint32_t *lowest = bss_end;
+    while (*lowest == paint) {
+        lowest++;
+    }
+    return (uint32_t)((uintptr_t)stack_top - (uintptr_t)lowest);
+}
+
+void paint_stack(void) {
+    uint32_t here;
+    for (volatile uint32_t *place = bss_end; (uintptr_t)place + 64 < (uintptr_t)&here; place++) {
+        *place = paint;
+    }
+}
+
 static _Noreturn void reset(void) {
     const uint32_t *from = data_source;
     for (uint32_t *to = data_start; to < data_end; to++) {
@@ -44,6 +62,7 @@ static _Noreturn void reset(void) {
     for (uint32_t *to = bss_start; to < bss_end; to++) {
         *to = 0;
     }
+    paint_stack();
     end(run());
 }
 

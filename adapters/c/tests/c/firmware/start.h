@@ -14,4 +14,10 @@ void say(const char *text);
 /* Writes a number to the host. */
 void say_number(uint32_t number);
 
+/* Paints what lies below what is in use, so that stack_used() forgets what was. */
+void paint_stack(void);
+
+/* How many bytes of the stack were used since it was painted. */
+uint32_t stack_used(void);
+
 #endif
