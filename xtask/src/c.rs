@@ -14,7 +14,6 @@ use clap::Args;
 
 use crate::machine::{self, Machine};
 use crate::step::{Outcome, Step, Summary};
-use crate::toolchain::Toolchain;
 
 use library::Library;
 
@@ -95,11 +94,6 @@ fn folder(name: &str) -> PathBuf {
 /// The file `name` of the package.
 fn of_package(name: impl AsRef<Path>) -> PathBuf {
     machine::root().join(PACKAGE).join(name)
-}
-
-/// What builds for `target`, or what came of looking for it.
-fn toolchain(target: crate::target::Target, machine: Machine) -> Result<Toolchain, Outcome> {
-    Toolchain::ready(target, machine)
 }
 
 /// Something that was made, or what came of trying.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::machine::{Machine, cargo};
 use crate::step::Outcome;
 use crate::target::Target;
+use crate::toolchain::Toolchain;
 
-use super::{FOLDER, Made, folder, of_package, toolchain};
+use super::{FOLDER, Made, folder, of_package};
 
 /// What every build of a library says.
 const BUILD: [&str; 6] =
@@ -41,7 +42,7 @@ impl Library {
 
     /// The one for `target`, as small as can be.
     pub(super) fn small(target: Target, machine: Machine) -> Made<Self> {
-        let toolchain = match toolchain(target, machine) {
+        let toolchain = match Toolchain::ready(target, machine) {
             Ok(toolchain) => toolchain,
             Err(outcome) => return Made(Err(outcome)),
         };
