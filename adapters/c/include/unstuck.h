@@ -29,21 +29,6 @@
     (UNSTUCK_POLICY_HEAD + (rules) * UNSTUCK_POLICY_RULE + (rungs) * UNSTUCK_POLICY_RUNG)
 
 /**
- * How many bytes are enough for every checkpoint of a detector of a window of 8.
- */
-#define UNSTUCK_CHECKPOINT_8 1668
-
-/**
- * How many bytes are enough for every checkpoint of a detector of a window of 20.
- */
-#define UNSTUCK_CHECKPOINT_20 2244
-
-/**
- * How many bytes are enough for every checkpoint of a detector of a window of 64.
- */
-#define UNSTUCK_CHECKPOINT_64 4356
-
-/**
  * What every storage is aligned to, in bytes.
  */
 #define UNSTUCK_ALIGN 8
@@ -69,6 +54,11 @@
 #define UNSTUCK_OPEN_MAX 8
 
 /**
+ * Enough for every nudge about a tool whose name has 64 bytes at most, its NUL included.
+ */
+#define UNSTUCK_NUDGE_MAX 384
+
+/**
  * How many bytes a policy of your own takes, without what its tools add: see UNSTUCK_POLICY_SIZE().
  */
 #define UNSTUCK_POLICY_HEAD 224
@@ -84,6 +74,21 @@
 #define UNSTUCK_GROUPS_SIZE 2256
 
 /**
+ * How many bytes are enough for every checkpoint of a detector of a window of 8.
+ */
+#define UNSTUCK_CHECKPOINT_8 1668
+
+/**
+ * How many bytes are enough for every checkpoint of a detector of a window of 20.
+ */
+#define UNSTUCK_CHECKPOINT_20 2244
+
+/**
+ * How many bytes are enough for every checkpoint of a detector of a window of 64.
+ */
+#define UNSTUCK_CHECKPOINT_64 4356
+
+/**
  * How many bytes each rule of your own adds to a policy.
  */
 #define UNSTUCK_POLICY_RULE 64
@@ -92,11 +97,6 @@
  * How many bytes each rung adds.
  */
 #define UNSTUCK_POLICY_RUNG 4
-
-/**
- * Enough for every nudge about a tool whose name has 64 bytes at most, its NUL included.
- */
-#define UNSTUCK_NUDGE_MAX 384
 
 /**
  * What came of a call of this library. Where it is not UNSTUCK_OK, nothing has happened, and
@@ -464,9 +464,62 @@ typedef struct unstuck_policy_t unstuck_policy_t;
 typedef struct unstuck_t unstuck_t;
 
 /**
+ * A tool's name with its arguments, as digests. Zeros are a good beginning: they stand for a call of
+ * tool 0 in a step of its own.
+ *
+ * Two calls are the same if tool and args are: how args is made decides what "the same" means, and
+ * unstuck_json_fingerprint() is one good way.
+ */
+typedef struct {
+    /**
+     * What stands for the arguments; the tool need not be in it.
+     */
+    uint64_t args;
+    /**
+     * What stands for all calls of this tool that are held alike; read where has_similar is set.
+     */
+    uint64_t similar;
+    /**
+     * The step: calls that the agent issued together share one; read where has_step is set.
+     */
+    uint64_t step;
+    /**
+     * Which tool: a number of your own, or that of unstuck_tool().
+     */
+    uint32_t tool;
+    /**
+     * What kind of tool: one of unstuck_tag_t.
+     */
+    uint8_t tag;
+    /**
+     * Whether similar counts: 0 for no, anything else for yes.
+     */
+    uint8_t has_similar;
+    /**
+     * Whether step counts: 0 for no, anything else for yes.
+     */
+    uint8_t has_step;
+    /**
+     * Not read.
+     */
+    uint8_t reserved;
+} unstuck_call_t;
+
+/**
+ * The detector's name for one announced call, to be handed back with its outcome. Copy it as you
+ * like; look at seq in unstuck_announced_t instead of its bytes.
+ */
+typedef struct {
+    /**
+     * Nobody's business but the detector's.
+     */
+    uint8_t bytes[16];
+} unstuck_call_id_t;
+
+/**
  * The evidence for a verdict.
  */
-typedef struct unstuck_finding_t {
+typedef struct {
     /**
      * The first call of the pattern, by the sequence number of calls; for UNSTUCK_TEXT and
      * UNSTUCK_ECHO the first turn, counted likewise among text-only turns.
@@ -537,7 +590,7 @@ typedef struct unstuck_finding_t {
 /**
  * The engine's answer to one event: what to do, and why.
  */
-typedef struct unstuck_verdict_t {
+typedef struct {
     /**
      * What to do.
      */
@@ -561,92 +614,17 @@ typedef struct unstuck_verdict_t {
     /**
      * The evidence.
      */
-    struct unstuck_finding_t finding;
+    unstuck_finding_t finding;
 } unstuck_verdict_t;
-
-/**
- * Counts over the life of a detector. Every count stops at its greatest value.
- */
-typedef struct unstuck_statistics_t {
-    /**
-     * How many calls and text-only turns were looked at.
-     */
-    uint32_t checks;
-    /**
-     * How many verdicts had a finding, by unstuck_kind_t.
-     */
-    uint32_t findings[5];
-    /**
-     * How many verdicts with a finding asked for what, by unstuck_action_t.
-     */
-    uint32_t actions[6];
-    /**
-     * How many findings were called wrong.
-     */
-    uint32_t false_positives;
-} unstuck_statistics_t;
-
-/**
- * A tool's name with its arguments, as digests. Zeros are a good beginning: they stand for a call of
- * tool 0 in a step of its own.
- *
- * Two calls are the same if tool and args are: how args is made decides what "the same" means, and
- * unstuck_json_fingerprint() is one good way.
- */
-typedef struct unstuck_call_t {
-    /**
-     * What stands for the arguments; the tool need not be in it.
-     */
-    uint64_t args;
-    /**
-     * What stands for all calls of this tool that are held alike; read where has_similar is set.
-     */
-    uint64_t similar;
-    /**
-     * The step: calls that the agent issued together share one; read where has_step is set.
-     */
-    uint64_t step;
-    /**
-     * Which tool: a number of your own, or that of unstuck_tool().
-     */
-    uint32_t tool;
-    /**
-     * What kind of tool: one of unstuck_tag_t.
-     */
-    uint8_t tag;
-    /**
-     * Whether similar counts: 0 for no, anything else for yes.
-     */
-    uint8_t has_similar;
-    /**
-     * Whether step counts: 0 for no, anything else for yes.
-     */
-    uint8_t has_step;
-    /**
-     * Not read.
-     */
-    uint8_t reserved;
-} unstuck_call_t;
-
-/**
- * The detector's name for one announced call, to be handed back with its outcome. Copy it as you
- * like; look at seq in unstuck_announced_t instead of its bytes.
- */
-typedef struct unstuck_call_id_t {
-    /**
-     * Nobody's business but the detector's.
-     */
-    uint8_t bytes[16];
-} unstuck_call_id_t;
 
 /**
  * What an announcement is answered with.
  */
-typedef struct unstuck_announced_t {
+typedef struct {
     /**
      * The call's name, for its outcome.
      */
-    struct unstuck_call_id_t call;
+    unstuck_call_id_t call;
     /**
      * Its sequence number: 0 for the first that a detector recorded, then one more each; read where
      * recorded is 1.
@@ -663,19 +641,19 @@ typedef struct unstuck_announced_t {
     /**
      * The verdict on this call, before it runs: from UNSTUCK_BLOCK on, do not run it.
      */
-    struct unstuck_verdict_t verdict;
+    unstuck_verdict_t verdict;
     /**
      * The strongest verdict on earlier calls that this announcement settled, since a later step
      * began before their outcomes came. It says nothing about this call.
      */
-    struct unstuck_verdict_t settled;
+    unstuck_verdict_t settled;
 } unstuck_announced_t;
 
 /**
  * What came back from a call, as digests. Zeros are a good beginning: they stand for a call that
  * worked, with a result of digest 0.
  */
-typedef struct unstuck_outcome_t {
+typedef struct {
     /**
      * What stands for the result, without what is volatile in it.
      */
@@ -710,35 +688,9 @@ typedef struct unstuck_outcome_t {
 } unstuck_outcome_t;
 
 /**
- * How near a rule is to a finding.
- */
-typedef struct unstuck_nearness_t {
-    /**
-     * How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
-     */
-    uint16_t held;
-    /**
-     * How many a finding takes.
-     */
-    uint16_t needed;
-    /**
-     * Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
-     */
-    uint8_t rule;
-    /**
-     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
-     */
-    uint8_t about_text;
-    /**
-     * Always 0.
-     */
-    uint8_t reserved[2];
-} unstuck_nearness_t;
-
-/**
  * What holds for the calls of one tool.
  */
-typedef struct unstuck_tool_rule_t {
+typedef struct {
     /**
      * Which tool.
      */
@@ -764,9 +716,57 @@ typedef struct unstuck_tool_rule_t {
 } unstuck_tool_rule_t;
 
 /**
+ * Counts over the life of a detector. Every count stops at its greatest value.
+ */
+typedef struct {
+    /**
+     * How many calls and text-only turns were looked at.
+     */
+    uint32_t checks;
+    /**
+     * How many verdicts had a finding, by unstuck_kind_t.
+     */
+    uint32_t findings[5];
+    /**
+     * How many verdicts with a finding asked for what, by unstuck_action_t.
+     */
+    uint32_t actions[6];
+    /**
+     * How many findings were called wrong.
+     */
+    uint32_t false_positives;
+} unstuck_statistics_t;
+
+/**
+ * How near a rule is to a finding.
+ */
+typedef struct {
+    /**
+     * How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
+     */
+    uint16_t held;
+    /**
+     * How many a finding takes.
+     */
+    uint16_t needed;
+    /**
+     * Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
+     */
+    uint8_t rule;
+    /**
+     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
+     */
+    uint8_t about_text;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[2];
+} unstuck_nearness_t;
+
+/**
  * One rung of a ladder: from this count on, this action.
  */
-typedef struct unstuck_rung_t {
+typedef struct {
     /**
      * The count from which on the rung holds, 1 or more. Counts rise from rung to rung.
      */
@@ -785,7 +785,7 @@ typedef struct unstuck_rung_t {
  * What must match, which calls count, how they recur, and what to do about it. Zeros are a good
  * beginning: every call, the same tool and arguments whatever comes back, in a row.
  */
-typedef struct unstuck_rule_t {
+typedef struct {
     /**
      * What findings call the rule. Must stay where it is as long as the policy does.
      */
@@ -793,7 +793,7 @@ typedef struct unstuck_rule_t {
     /**
      * The ladder, from its lowest rung: rung_count rungs.
      */
-    const struct unstuck_rung_t *rungs;
+    const unstuck_rung_t *rungs;
     /**
      * How many rungs there are, 1 to 10.
      */
@@ -872,7 +872,7 @@ typedef struct unstuck_rule_t {
 /**
  * The rules of a policy of your own.
  */
-typedef struct unstuck_rules_t {
+typedef struct {
     /**
      * What the policy is called. Must stay where it is as long as the policy does.
      */
@@ -880,7 +880,7 @@ typedef struct unstuck_rules_t {
     /**
      * The rules, in the order in which they are judged: count rules.
      */
-    const struct unstuck_rule_t *rules;
+    const unstuck_rule_t *rules;
     /**
      * How many rules there are: 1 to 12 about calls, and up to 4 about text.
      */
@@ -902,110 +902,6 @@ typedef struct unstuck_rules_t {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
-
-/**
- * Writes everything that a detector of a window of 20 knows, but for the policy, into a buffer of
- * size bytes: to go on from after a reset.
- *
- * length: receives how many were written; UNSTUCK_CHECKPOINT_20 are always enough. Takes some KiB of
- * stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT; UNSTUCK_WINDOW if the
- * detector is of another window. Where there is an error the buffer may hold anything.
- */
-unstuck_status_t unstuck_save_20(struct unstuck_t *detector,
-                                 char *buffer,
-                                 size_t size,
-                                 size_t *length);
-
-/**
- * Puts the detector into storage that unstuck_save_20() wrote, to go on as if nothing had happened.
- * Storage, policy and detector are as for unstuck_init_20().
- *
- * checkpoint: length bytes; any may be given. Names of calls that were given before it was written
- * stay good, and verdicts do not. Takes some KiB of stack. Errors: those of unstuck_init_20(), and
- * UNSTUCK_CHECKPOINT_DAMAGED, UNSTUCK_CHECKPOINT_VERSION, UNSTUCK_CHECKPOINT_POLICY; then the storage
- * is as it was.
- */
-unstuck_status_t unstuck_restore_20(void *storage,
-                                    size_t size,
-                                    const struct unstuck_policy_t *policy,
-                                    const char *checkpoint,
-                                    size_t length,
-                                    struct unstuck_t **detector);
-
-/**
- * Writes everything that a detector of a window of 8 knows, but for the policy, into a buffer of
- * size bytes: to go on from after a reset. As unstuck_save_20().
- */
-unstuck_status_t unstuck_save_8(struct unstuck_t *detector,
-                                char *buffer,
-                                size_t size,
-                                size_t *length);
-
-/**
- * Puts the detector into storage that unstuck_save_8() wrote, to go on as if nothing had happened.
- * As unstuck_restore_20().
- */
-unstuck_status_t unstuck_restore_8(void *storage,
-                                   size_t size,
-                                   const struct unstuck_policy_t *policy,
-                                   const char *checkpoint,
-                                   size_t length,
-                                   struct unstuck_t **detector);
-
-/**
- * Writes everything that a detector of a window of 64 knows, but for the policy, into a buffer of
- * size bytes: to go on from after a reset. As unstuck_save_20().
- */
-unstuck_status_t unstuck_save_64(struct unstuck_t *detector,
-                                 char *buffer,
-                                 size_t size,
-                                 size_t *length);
-
-/**
- * Puts the detector into storage that unstuck_save_64() wrote, to go on as if nothing had happened.
- * As unstuck_restore_20().
- */
-unstuck_status_t unstuck_restore_64(void *storage,
-                                    size_t size,
-                                    const struct unstuck_policy_t *policy,
-                                    const char *checkpoint,
-                                    size_t length,
-                                    struct unstuck_t **detector);
-
-/**
- * Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
- * messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_clear(struct unstuck_t *detector);
-
-/**
- * The host knows that something moved, whatever the answers say: the oldest call that waits, or else
- * the next one, is progress. Say so before the outcome of the call that moved it. Errors:
- * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_progress(struct unstuck_t *detector);
-
-/**
- * The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
- * kind of finding is not made of that loop again.
- *
- * verdict: one of this detector, made since it was initialised or restored. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field holds what no verdict does.
- */
-unstuck_status_t unstuck_false_positive(struct unstuck_t *detector,
-                                        const struct unstuck_verdict_t *verdict);
-
-/**
- * The loop loop_id is none: it is not found again, as long as it is among the eight silenced last.
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_silence(struct unstuck_t *detector, uint64_t loop_id);
-
-/**
- * What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_statistics(struct unstuck_t *detector,
-                                    struct unstuck_statistics_t *statistics);
 
 /**
  * How many bytes a detector of a window of 8 takes in this build: UNSTUCK_SIZE_8 at most.
@@ -1035,8 +931,8 @@ size_t unstuck_alignof(void);
  */
 unstuck_status_t unstuck_init_8(void *storage,
                                 size_t size,
-                                const struct unstuck_policy_t *policy,
-                                struct unstuck_t **detector);
+                                const unstuck_policy_t *policy,
+                                unstuck_t **detector);
 
 /**
  * Puts a new detector into storage, that holds the latest 20 calls: enough for every preset.
@@ -1051,8 +947,8 @@ unstuck_status_t unstuck_init_8(void *storage,
  */
 unstuck_status_t unstuck_init_20(void *storage,
                                  size_t size,
-                                 const struct unstuck_policy_t *policy,
-                                 struct unstuck_t **detector);
+                                 const unstuck_policy_t *policy,
+                                 unstuck_t **detector);
 
 /**
  * Puts a new detector into storage, that holds the latest 64 calls: for policies of your own.
@@ -1061,8 +957,262 @@ unstuck_status_t unstuck_init_20(void *storage,
  */
 unstuck_status_t unstuck_init_64(void *storage,
                                  size_t size,
-                                 const struct unstuck_policy_t *policy,
-                                 struct unstuck_t **detector);
+                                 const unstuck_policy_t *policy,
+                                 unstuck_t **detector);
+
+/**
+ * The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that
+ * continues a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
+ *
+ * Calls that still wait when a later step begins settle as unreported. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE for a tag that is none.
+ */
+unstuck_status_t unstuck_announce(unstuck_t *detector,
+                                  const unstuck_call_t *call,
+                                  unstuck_announced_t *announced);
+
+/**
+ * The outcome of a call has come. Judges every call that settles with it: they settle in the order
+ * in which they were announced. The verdict is the strongest.
+ *
+ * An outcome that comes late, twice, or for an exempt call changes nothing. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_CALL.
+ */
+unstuck_status_t unstuck_outcome(unstuck_t *detector,
+                                 const unstuck_call_id_t *call,
+                                 const unstuck_outcome_t *outcome,
+                                 unstuck_verdict_t *verdict);
+
+/**
+ * The call was not run, since somebody blocked it. It still counts as an attempt, and stands for any
+ * result. The verdict and the errors are as those of unstuck_outcome().
+ */
+unstuck_status_t unstuck_vetoed(unstuck_t *detector,
+                                const unstuck_call_id_t *call,
+                                unstuck_verdict_t *verdict);
+
+/**
+ * No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_finish(unstuck_t *detector, unstuck_verdict_t *verdict);
+
+/**
+ * The agent took a turn without calling a tool, and said what text stands for.
+ *
+ * laps: how often the end of the text says the same in a row; 0 or 1 where nothing repeats.
+ * period: of how many words. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_turn(unstuck_t *detector,
+                              uint64_t text,
+                              uint8_t period,
+                              uint16_t laps,
+                              unstuck_verdict_t *verdict);
+
+/**
+ * The user says what message stands for. A new instruction starts everything afresh; one seen before
+ * (an automatic "please continue") is none. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_user_message(unstuck_t *detector,
+                                      uint64_t message);
+
+/**
+ * Writes a short English message for the agent that is stuck into a buffer of size bytes, as
+ * snprintf() would: as much as fits, always with a NUL, and never a part of a character (UTF-8).
+ *
+ * verdict: one of this detector, made since it was initialised or restored. tool: the name of the
+ * tool that verdict->finding.tool stands for, UTF-8; NULL for one without a name. The message names
+ * it and numbers, and echoes neither arguments nor results.
+ *
+ * Returns its length without the NUL, however much was written; 0 where there is nothing to say:
+ * without a finding, without a detector, with a field that no verdict holds, or a name that is not
+ * UTF-8. The buffer may be NULL where size is 0.
+ */
+size_t unstuck_nudge(unstuck_t *detector,
+                     const unstuck_verdict_t *verdict,
+                     const char *tool,
+                     char *buffer,
+                     size_t size);
+
+/**
+ * The default, tuned on labelled runs: the same call with the same result, cycles, failures,
+ * waiting and talk, from a nudge to a stop. Window 20.
+ */
+const unstuck_policy_t *unstuck_balanced(void);
+
+/**
+ * The same call with the same result five times among the last 20: start over. Window 20.
+ */
+const unstuck_policy_t *unstuck_start_over(void);
+
+/**
+ * The same call three times among 11, or a cycle of 2 to 5 calls run twice: warn, warn again, stop.
+ * Blind to results. Window 20.
+ */
+const unstuck_policy_t *unstuck_graduated(void);
+
+/**
+ * As unstuck_graduated(), slower: five among 16, or a cycle of 3 to 5 run three times. Window 20.
+ */
+const unstuck_policy_t *unstuck_graduated_conservative(void);
+
+/**
+ * As unstuck_graduated(), quicker: two among 11, or a cycle of 2 to 4 run twice. Window 20.
+ */
+const unstuck_policy_t *unstuck_graduated_aggressive(void);
+
+/**
+ * Nudges early: the same call three times in a row, alike ones four times, three failing test runs
+ * or commands, three turns of talk. Blind to results. Window 10.
+ */
+const unstuck_policy_t *unstuck_nudge_early(void);
+
+/**
+ * The same call twice in a row, or a cycle of 2 or 3 calls run twice; climbs with each finding of
+ * the same loop. Blind to results. Window 20.
+ */
+const unstuck_policy_t *unstuck_cycles(void);
+
+/**
+ * The same call three times among the last 20: stop. Blind to results. Window 20.
+ */
+const unstuck_policy_t *unstuck_repeat(void);
+
+/**
+ * Writes the name of a policy into a buffer of size bytes, as snprintf() would: as much as fits,
+ * always with a NUL, and never a part of a character. Returns its length without the NUL; 0 for what
+ * is no policy. The buffer may be NULL where size is 0.
+ */
+size_t unstuck_policy_name(const unstuck_policy_t *policy,
+                           char *buffer,
+                           size_t size);
+
+/**
+ * Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. The rule is
+ * the one that a finding names by rule and about_text. Returns its length without the NUL; 0 where
+ * there is no such rule.
+ */
+size_t unstuck_rule_name(const unstuck_policy_t *policy,
+                         uint8_t rule,
+                         uint8_t about_text,
+                         char *buffer,
+                         size_t size);
+
+/**
+ * How many calls a policy looks back over, and so the least window of a detector that follows it; 0
+ * for what is no policy.
+ */
+uint8_t unstuck_policy_window(const unstuck_policy_t *policy);
+
+/**
+ * Makes a policy with the rules of base, and with what rules says of single tools, in storage of the
+ * caller's.
+ *
+ * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
+ * as it is for as long as a detector follows the policy. rules may be thrown away afterwards.
+ * policy: receives the address of the policy, which is that of storage.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
+ * UNSTUCK_RULES if there are more than 64, or two about one tool.
+ */
+unstuck_status_t unstuck_policy_with_tools(void *storage,
+                                           size_t size,
+                                           const unstuck_policy_t *base,
+                                           const unstuck_tool_rule_t *rules,
+                                           size_t count,
+                                           const unstuck_policy_t **policy);
+
+/**
+ * Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
+ * messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_clear(unstuck_t *detector);
+
+/**
+ * The host knows that something moved, whatever the answers say: the oldest call that waits, or else
+ * the next one, is progress. Say so before the outcome of the call that moved it. Errors:
+ * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_progress(unstuck_t *detector);
+
+/**
+ * The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
+ * kind of finding is not made of that loop again.
+ *
+ * verdict: one of this detector, made since it was initialised or restored. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field holds what no verdict does.
+ */
+unstuck_status_t unstuck_false_positive(unstuck_t *detector,
+                                        const unstuck_verdict_t *verdict);
+
+/**
+ * The loop loop_id is none: it is not found again, as long as it is among the eight silenced last.
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_silence(unstuck_t *detector, uint64_t loop_id);
+
+/**
+ * What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_statistics(unstuck_t *detector, unstuck_statistics_t *statistics);
+
+/**
+ * Puts empty groups into storage: size bytes, of which UNSTUCK_GROUPS_SIZE are enough, aligned to
+ * UNSTUCK_ALIGN. Also empties those that are there: a new run begins.
+ *
+ * groups: receives the address of the groups, which is that of storage. Errors: UNSTUCK_NULL,
+ * UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
+ */
+unstuck_status_t unstuck_groups_init(void *storage, size_t size, unstuck_groups_t **groups);
+
+/**
+ * The agent asks for tool with the arguments args: length bytes of JSON; what is not JSON is taken
+ * as it stands. As unstuck_announce(), with digests and a tag made from them.
+ *
+ * groups: to find calls that are alike by their words; NULL to hold only equal ones alike, as far as
+ * the policy's recipe says nothing else. tool: UTF-8. step: the step, or NULL for one of its own:
+ * calls that the agent issued together share one. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR,
+ * UNSTUCK_NO_GROUPS, UNSTUCK_NOT_UTF8 for the name of the tool.
+ */
+unstuck_status_t unstuck_announce_json(unstuck_t *detector,
+                                       unstuck_groups_t *groups,
+                                       const char *tool,
+                                       const char *args,
+                                       size_t length,
+                                       const uint64_t *step,
+                                       unstuck_announced_t *announced);
+
+/**
+ * A result has come for call, of tool: length bytes of text. As unstuck_outcome(), with digests made
+ * from it.
+ *
+ * failed: whether the host knows that the call failed: 0 for no, anything else for yes; the default
+ * policy also reads failures, and how many tests fail, from results of tools that do not read or
+ * write. Of what is not UTF-8 only the bytes are compared. Errors: those of unstuck_outcome(), and
+ * UNSTUCK_NOT_UTF8 for the name of the tool.
+ */
+unstuck_status_t unstuck_outcome_text(unstuck_t *detector,
+                                      const unstuck_call_id_t *call,
+                                      const char *tool,
+                                      const char *text,
+                                      size_t length,
+                                      uint8_t failed,
+                                      unstuck_verdict_t *verdict);
+
+/**
+ * The agent took a turn without calling a tool, and said so much: length bytes of text. As
+ * unstuck_turn(). Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_turn_text(unstuck_t *detector,
+                                   const char *text,
+                                   size_t length,
+                                   unstuck_verdict_t *verdict);
+
+/**
+ * The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_user_message_text(unstuck_t *detector, const char *text, size_t length);
 
 /**
  * The tool called name, which is UTF-8 and ends with a NUL: 32 bits of a hash. Two of ten tools share
@@ -1110,71 +1260,15 @@ unstuck_status_t unstuck_text_digest(const char *text,
 uint8_t unstuck_text_is_silent(const char *text, size_t length);
 
 /**
- * The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that
- * continues a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
- *
- * Calls that still wait when a later step begins settle as unreported. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE for a tag that is none.
- */
-unstuck_status_t unstuck_announce(struct unstuck_t *detector,
-                                  const struct unstuck_call_t *call,
-                                  struct unstuck_announced_t *announced);
-
-/**
- * The outcome of a call has come. Judges every call that settles with it: they settle in the order
- * in which they were announced. The verdict is the strongest.
- *
- * An outcome that comes late, twice, or for an exempt call changes nothing. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_CALL.
- */
-unstuck_status_t unstuck_outcome(struct unstuck_t *detector,
-                                 const struct unstuck_call_id_t *call,
-                                 const struct unstuck_outcome_t *outcome,
-                                 struct unstuck_verdict_t *verdict);
-
-/**
- * The call was not run, since somebody blocked it. It still counts as an attempt, and stands for any
- * result. The verdict and the errors are as those of unstuck_outcome().
- */
-unstuck_status_t unstuck_vetoed(struct unstuck_t *detector,
-                                const struct unstuck_call_id_t *call,
-                                struct unstuck_verdict_t *verdict);
-
-/**
- * No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_finish(struct unstuck_t *detector, struct unstuck_verdict_t *verdict);
-
-/**
- * The agent took a turn without calling a tool, and said what text stands for.
- *
- * laps: how often the end of the text says the same in a row; 0 or 1 where nothing repeats.
- * period: of how many words. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_turn(struct unstuck_t *detector,
-                              uint64_t text,
-                              uint8_t period,
-                              uint16_t laps,
-                              struct unstuck_verdict_t *verdict);
-
-/**
- * The user says what message stands for. A new instruction starts everything afresh; one seen before
- * (an automatic "please continue") is none. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_user_message(struct unstuck_t *detector,
-                                      uint64_t message);
-
-/**
  * A call that waits for its outcome will not be run: as if it had never been announced, but for its
  * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
  * refused there is unstuck_vetoed(). For a detector of a window of 8.
  *
  * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_cancel_8(struct unstuck_t *detector,
-                                  const struct unstuck_call_id_t *call,
-                                  struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_cancel_8(unstuck_t *detector,
+                                  const unstuck_call_id_t *call,
+                                  unstuck_verdict_t *verdict);
 
 /**
  * The latest calls are taken back: the provider of the model failed, and sends them again. Their
@@ -1183,7 +1277,7 @@ unstuck_status_t unstuck_cancel_8(struct unstuck_t *detector,
  * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
  * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_retry_8(struct unstuck_t *detector, size_t calls, size_t *taken);
+unstuck_status_t unstuck_retry_8(unstuck_t *detector, size_t calls, size_t *taken);
 
 /**
  * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
@@ -1191,9 +1285,9 @@ unstuck_status_t unstuck_retry_8(struct unstuck_t *detector, size_t calls, size_
  *
  * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_peek_8(struct unstuck_t *detector,
-                                const struct unstuck_call_t *call,
-                                struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_peek_8(unstuck_t *detector,
+                                const unstuck_call_t *call,
+                                unstuck_verdict_t *verdict);
 
 /**
  * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
@@ -1202,8 +1296,8 @@ unstuck_status_t unstuck_peek_8(struct unstuck_t *detector,
  *
  * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_nearest_8(struct unstuck_t *detector,
-                                   struct unstuck_nearness_t *nearness);
+unstuck_status_t unstuck_nearest_8(unstuck_t *detector,
+                                   unstuck_nearness_t *nearness);
 
 /**
  * A call that waits for its outcome will not be run: as if it had never been announced, but for its
@@ -1212,9 +1306,9 @@ unstuck_status_t unstuck_nearest_8(struct unstuck_t *detector,
  *
  * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_cancel_20(struct unstuck_t *detector,
-                                   const struct unstuck_call_id_t *call,
-                                   struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_cancel_20(unstuck_t *detector,
+                                   const unstuck_call_id_t *call,
+                                   unstuck_verdict_t *verdict);
 
 /**
  * The latest calls are taken back: the provider of the model failed, and sends them again. Their
@@ -1223,7 +1317,7 @@ unstuck_status_t unstuck_cancel_20(struct unstuck_t *detector,
  * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
  * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_retry_20(struct unstuck_t *detector, size_t calls, size_t *taken);
+unstuck_status_t unstuck_retry_20(unstuck_t *detector, size_t calls, size_t *taken);
 
 /**
  * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
@@ -1231,9 +1325,9 @@ unstuck_status_t unstuck_retry_20(struct unstuck_t *detector, size_t calls, size
  *
  * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_peek_20(struct unstuck_t *detector,
-                                 const struct unstuck_call_t *call,
-                                 struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_peek_20(unstuck_t *detector,
+                                 const unstuck_call_t *call,
+                                 unstuck_verdict_t *verdict);
 
 /**
  * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
@@ -1242,8 +1336,8 @@ unstuck_status_t unstuck_peek_20(struct unstuck_t *detector,
  *
  * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_nearest_20(struct unstuck_t *detector,
-                                    struct unstuck_nearness_t *nearness);
+unstuck_status_t unstuck_nearest_20(unstuck_t *detector,
+                                    unstuck_nearness_t *nearness);
 
 /**
  * A call that waits for its outcome will not be run: as if it had never been announced, but for its
@@ -1252,9 +1346,9 @@ unstuck_status_t unstuck_nearest_20(struct unstuck_t *detector,
  *
  * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_cancel_64(struct unstuck_t *detector,
-                                   const struct unstuck_call_id_t *call,
-                                   struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_cancel_64(unstuck_t *detector,
+                                   const unstuck_call_id_t *call,
+                                   unstuck_verdict_t *verdict);
 
 /**
  * The latest calls are taken back: the provider of the model failed, and sends them again. Their
@@ -1263,7 +1357,7 @@ unstuck_status_t unstuck_cancel_64(struct unstuck_t *detector,
  * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
  * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_retry_64(struct unstuck_t *detector, size_t calls, size_t *taken);
+unstuck_status_t unstuck_retry_64(unstuck_t *detector, size_t calls, size_t *taken);
 
 /**
  * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
@@ -1271,9 +1365,9 @@ unstuck_status_t unstuck_retry_64(struct unstuck_t *detector, size_t calls, size
  *
  * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_peek_64(struct unstuck_t *detector,
-                                 const struct unstuck_call_t *call,
-                                 struct unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_peek_64(unstuck_t *detector,
+                                 const unstuck_call_t *call,
+                                 unstuck_verdict_t *verdict);
 
 /**
  * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
@@ -1282,156 +1376,71 @@ unstuck_status_t unstuck_peek_64(struct unstuck_t *detector,
  *
  * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
  */
-unstuck_status_t unstuck_nearest_64(struct unstuck_t *detector,
-                                    struct unstuck_nearness_t *nearness);
+unstuck_status_t unstuck_nearest_64(unstuck_t *detector,
+                                    unstuck_nearness_t *nearness);
 
 /**
- * The default, tuned on labelled runs: the same call with the same result, cycles, failures,
- * waiting and talk, from a nudge to a stop. Window 20.
- */
-const struct unstuck_policy_t *unstuck_balanced(void);
-
-/**
- * The same call with the same result five times among the last 20: start over. Window 20.
- */
-const struct unstuck_policy_t *unstuck_start_over(void);
-
-/**
- * The same call three times among 11, or a cycle of 2 to 5 calls run twice: warn, warn again, stop.
- * Blind to results. Window 20.
- */
-const struct unstuck_policy_t *unstuck_graduated(void);
-
-/**
- * As unstuck_graduated(), slower: five among 16, or a cycle of 3 to 5 run three times. Window 20.
- */
-const struct unstuck_policy_t *unstuck_graduated_conservative(void);
-
-/**
- * As unstuck_graduated(), quicker: two among 11, or a cycle of 2 to 4 run twice. Window 20.
- */
-const struct unstuck_policy_t *unstuck_graduated_aggressive(void);
-
-/**
- * Nudges early: the same call three times in a row, alike ones four times, three failing test runs
- * or commands, three turns of talk. Blind to results. Window 10.
- */
-const struct unstuck_policy_t *unstuck_nudge_early(void);
-
-/**
- * The same call twice in a row, or a cycle of 2 or 3 calls run twice; climbs with each finding of
- * the same loop. Blind to results. Window 20.
- */
-const struct unstuck_policy_t *unstuck_cycles(void);
-
-/**
- * The same call three times among the last 20: stop. Blind to results. Window 20.
- */
-const struct unstuck_policy_t *unstuck_repeat(void);
-
-/**
- * Writes the name of a policy into a buffer of size bytes, as snprintf() would: as much as fits,
- * always with a NUL, and never a part of a character. Returns its length without the NUL; 0 for what
- * is no policy. The buffer may be NULL where size is 0.
- */
-size_t unstuck_policy_name(const struct unstuck_policy_t *policy,
-                           char *buffer,
-                           size_t size);
-
-/**
- * Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. The rule is
- * the one that a finding names by rule and about_text. Returns its length without the NUL; 0 where
- * there is no such rule.
- */
-size_t unstuck_rule_name(const struct unstuck_policy_t *policy,
-                         uint8_t rule,
-                         uint8_t about_text,
-                         char *buffer,
-                         size_t size);
-
-/**
- * How many calls a policy looks back over, and so the least window of a detector that follows it; 0
- * for what is no policy.
- */
-uint8_t unstuck_policy_window(const struct unstuck_policy_t *policy);
-
-/**
- * Makes a policy with the rules of base, and with what rules says of single tools, in storage of the
- * caller's.
+ * Writes everything that a detector of a window of 20 knows, but for the policy, into a buffer of
+ * size bytes: to go on from after a reset.
  *
- * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
- * as it is for as long as a detector follows the policy. rules may be thrown away afterwards.
- * policy: receives the address of the policy, which is that of storage.
- *
- * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
- * UNSTUCK_RULES if there are more than 64, or two about one tool.
+ * length: receives how many were written; UNSTUCK_CHECKPOINT_20 are always enough. Takes some KiB of
+ * stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT; UNSTUCK_WINDOW if the
+ * detector is of another window. Where there is an error the buffer may hold anything.
  */
-unstuck_status_t unstuck_policy_with_tools(void *storage,
-                                           size_t size,
-                                           const struct unstuck_policy_t *base,
-                                           const struct unstuck_tool_rule_t *rules,
-                                           size_t count,
-                                           const struct unstuck_policy_t **policy);
+unstuck_status_t unstuck_save_20(unstuck_t *detector,
+                                 char *buffer,
+                                 size_t size,
+                                 size_t *length);
 
 /**
- * Puts empty groups into storage: size bytes, of which UNSTUCK_GROUPS_SIZE are enough, aligned to
- * UNSTUCK_ALIGN. Also empties those that are there: a new run begins.
+ * Puts the detector into storage that unstuck_save_20() wrote, to go on as if nothing had happened.
+ * Storage, policy and detector are as for unstuck_init_20().
  *
- * groups: receives the address of the groups, which is that of storage. Errors: UNSTUCK_NULL,
- * UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
+ * checkpoint: length bytes; any may be given. Names of calls that were given before it was written
+ * stay good, and verdicts do not. Takes some KiB of stack. Errors: those of unstuck_init_20(), and
+ * UNSTUCK_CHECKPOINT_DAMAGED, UNSTUCK_CHECKPOINT_VERSION, UNSTUCK_CHECKPOINT_POLICY; then the storage
+ * is as it was.
  */
-unstuck_status_t unstuck_groups_init(void *storage, size_t size, struct unstuck_groups_t **groups);
+unstuck_status_t unstuck_restore_20(void *storage,
+                                    size_t size,
+                                    const unstuck_policy_t *policy,
+                                    const char *checkpoint,
+                                    size_t length,
+                                    unstuck_t **detector);
 
 /**
- * The agent asks for tool with the arguments args: length bytes of JSON; what is not JSON is taken
- * as it stands. As unstuck_announce(), with digests and a tag made from them.
- *
- * groups: to find calls that are alike by their words; NULL to hold only equal ones alike, as far as
- * the policy's recipe says nothing else. tool: UTF-8. step: the step, or NULL for one of its own:
- * calls that the agent issued together share one. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR,
- * UNSTUCK_NO_GROUPS, UNSTUCK_NOT_UTF8 for the name of the tool.
+ * Writes everything that a detector of a window of 8 knows, but for the policy, into a buffer of
+ * size bytes: to go on from after a reset. As unstuck_save_20().
  */
-unstuck_status_t unstuck_announce_json(struct unstuck_t *detector,
-                                       struct unstuck_groups_t *groups,
-                                       const char *tool,
-                                       const char *args,
-                                       size_t length,
-                                       const uint64_t *step,
-                                       struct unstuck_announced_t *announced);
+unstuck_status_t unstuck_save_8(unstuck_t *detector, char *buffer, size_t size, size_t *length);
 
 /**
- * A result has come for call, of tool: length bytes of text. As unstuck_outcome(), with digests made
- * from it.
- *
- * failed: whether the host knows that the call failed: 0 for no, anything else for yes; the default
- * policy also reads failures, and how many tests fail, from results of tools that do not read or
- * write. Of what is not UTF-8 only the bytes are compared. Errors: those of unstuck_outcome(), and
- * UNSTUCK_NOT_UTF8 for the name of the tool.
+ * Puts the detector into storage that unstuck_save_8() wrote, to go on as if nothing had happened.
+ * As unstuck_restore_20().
  */
-unstuck_status_t unstuck_outcome_text(struct unstuck_t *detector,
-                                      const struct unstuck_call_id_t *call,
-                                      const char *tool,
-                                      const char *text,
-                                      size_t length,
-                                      uint8_t failed,
-                                      struct unstuck_verdict_t *verdict);
-
-/**
- * The agent took a turn without calling a tool, and said so much: length bytes of text. As
- * unstuck_turn(). Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
- */
-unstuck_status_t unstuck_turn_text(struct unstuck_t *detector,
-                                   const char *text,
+unstuck_status_t unstuck_restore_8(void *storage,
+                                   size_t size,
+                                   const unstuck_policy_t *policy,
+                                   const char *checkpoint,
                                    size_t length,
-                                   struct unstuck_verdict_t *verdict);
+                                   unstuck_t **detector);
 
 /**
- * The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR.
+ * Writes everything that a detector of a window of 64 knows, but for the policy, into a buffer of
+ * size bytes: to go on from after a reset. As unstuck_save_20().
  */
-unstuck_status_t unstuck_user_message_text(struct unstuck_t *detector,
-                                           const char *text,
-                                           size_t length);
+unstuck_status_t unstuck_save_64(unstuck_t *detector, char *buffer, size_t size, size_t *length);
+
+/**
+ * Puts the detector into storage that unstuck_save_64() wrote, to go on as if nothing had happened.
+ * As unstuck_restore_20().
+ */
+unstuck_status_t unstuck_restore_64(void *storage,
+                                    size_t size,
+                                    const unstuck_policy_t *policy,
+                                    const char *checkpoint,
+                                    size_t length,
+                                    unstuck_t **detector);
 
 /**
  * Makes a policy of rules of your own, in storage of the caller's. Digests for it are made as for
@@ -1448,26 +1457,8 @@ unstuck_status_t unstuck_user_message_text(struct unstuck_t *detector,
  */
 unstuck_status_t unstuck_policy_of_rules(void *storage,
                                          size_t size,
-                                         const struct unstuck_rules_t *rules,
-                                         const struct unstuck_policy_t **policy);
-
-/**
- * Writes a short English message for the agent that is stuck into a buffer of size bytes, as
- * snprintf() would: as much as fits, always with a NUL, and never a part of a character (UTF-8).
- *
- * verdict: one of this detector, made since it was initialised or restored. tool: the name of the
- * tool that verdict->finding.tool stands for, UTF-8; NULL for one without a name. The message names
- * it and numbers, and echoes neither arguments nor results.
- *
- * Returns its length without the NUL, however much was written; 0 where there is nothing to say:
- * without a finding, without a detector, with a field that no verdict holds, or a name that is not
- * UTF-8. The buffer may be NULL where size is 0.
- */
-size_t unstuck_nudge(struct unstuck_t *detector,
-                     const struct unstuck_verdict_t *verdict,
-                     const char *tool,
-                     char *buffer,
-                     size_t size);
+                                         const unstuck_rules_t *rules,
+                                         const unstuck_policy_t **policy);
 
 /**
  * What a status means, in English, for a log.
@@ -1475,13 +1466,6 @@ size_t unstuck_nudge(struct unstuck_t *detector,
  * Never freed. NULL for a number that is none of unstuck_status_t.
  */
 const char *unstuck_status_message(int32_t status);
-
-/**
- * The version of the library that the program runs with, as in "0.1.0".
- *
- * Never freed.
- */
-const char *unstuck_version(void);
 
 /**
  * The one spelling of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
@@ -1504,6 +1488,13 @@ const char *unstuck_kind_name(uint8_t kind);
  * Never freed. NULL for a number that is none of unstuck_tag_t.
  */
 const char *unstuck_tag_name(uint8_t tag);
+
+/**
+ * The version of the library that the program runs with, as in "0.1.0".
+ *
+ * Never freed.
+ */
+const char *unstuck_version(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -30,24 +30,38 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod checkpoint;
-pub mod control;
+// In the order in which the header has them: an empty line keeps each where it is.
 pub mod detector;
-pub mod digests;
+
 pub mod events;
-mod memory;
+
+pub mod said;
+
+pub mod policy;
+
+pub mod control;
+
+pub mod raw;
+
+pub mod digests;
+
 pub mod of_window;
+
+pub mod checkpoint;
+
+pub mod rules;
+
+pub mod status;
+
+pub mod words;
+
+mod version;
+
+mod memory;
 // Where a panic unwinds, somebody else handles it.
 #[cfg(all(feature = "panic-handler", panic = "abort"))]
 mod panic;
-pub mod policy;
-pub mod raw;
-pub mod rules;
-pub mod said;
-pub mod status;
 pub mod storage;
 pub mod verdict;
-mod version;
-pub mod words;
 
 pub use version::*;
