@@ -36,17 +36,17 @@
 /**
  * How many bytes a detector takes that holds the latest 8 calls.
  */
-#define UNSTUCK_SIZE_8 1376
+#define UNSTUCK_SIZE_8 1328
 
 /**
  * How many bytes a detector takes that holds the latest 20 calls.
  */
-#define UNSTUCK_SIZE_20 1728
+#define UNSTUCK_SIZE_20 1680
 
 /**
  * How many bytes a detector takes that holds the latest 64 calls.
  */
-#define UNSTUCK_SIZE_64 3008
+#define UNSTUCK_SIZE_64 2960
 
 /**
  * How many calls may wait for their outcomes at once. Of more, the oldest is given up.

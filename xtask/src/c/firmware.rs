@@ -94,8 +94,8 @@ pub(super) fn compiler() -> Command {
 /// Says how large a firmware is.
 fn size(name: &str, file: &Path) -> Outcome {
     match Program::read(file) {
-        Ok(Program { code, constants, .. }) => {
-            println!("{name}: {code} bytes of code, {constants} of constants");
+        Ok(read) => {
+            println!("{name}: {} bytes of code and constants", read.size());
             Outcome::Passed
         }
         Err(error) => Outcome::Failed(error.to_string()),

@@ -47,6 +47,5 @@ fn flash(named: &[String], library: &Path) -> io::Result<u64> {
     if !linked.success() {
         return Err(io::Error::other(format!("{named:?} were not linked: {linked}")));
     }
-    let Program { code, constants, .. } = Program::read(&file)?;
-    Ok(code + constants)
+    Ok(Program::read(&file)?.size())
 }
