@@ -102,7 +102,10 @@ fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
 
 /// `text` without the bytes at its end that are among `bytes`.
 fn without_end<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
-    let end = text.iter().rposition(|byte| !bytes.contains(byte)).map_or(0, |at| at + 1);
+    let end = text
+        .iter()
+        .rposition(|byte| bytes.iter().all(|other| other != byte))
+        .map_or(0, |at| at + 1);
     text.get(..end).unwrap_or_default()
 }
 

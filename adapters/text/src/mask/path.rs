@@ -50,5 +50,6 @@ fn is_made_up(name: &[u8]) -> bool {
     }
     let has = |kind: fn(&u8) -> bool| name.iter().any(kind);
     let mixed = has(u8::is_ascii_lowercase) && name.iter().skip(1).any(u8::is_ascii_uppercase);
-    !name.contains(&b'.') && has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || mixed)
+    let is_bare = name.iter().all(|byte| *byte != b'.');
+    is_bare && has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || mixed)
 }
