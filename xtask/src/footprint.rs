@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::machine::Machine;
-use crate::step::Outcome;
+use crate::step::{Outcome, Step, Summary};
 use crate::target::Target;
 
 use budget::Budgets;
@@ -31,15 +31,23 @@ pub(crate) struct Request {
     /// They stand in `benches/bare/budgets.toml`, from which the README has its sizes.
     #[arg(long)]
     record: bool,
+    /// Fail if anything takes more than its budget, as `cargo xtask test` does
+    #[arg(long, conflicts_with_all = ["json", "record", "targets"])]
+    check: bool,
     /// Measure only for this processor; may be repeated
     #[arg(long = "target", value_name = "TARGET")]
     targets: Vec<Target>,
 }
 
-/// Prints every figure, and records it where that is asked for.
-pub(crate) fn print(request: &Request) -> ExitCode {
+/// Prints every figure, and records or checks it where that is asked for.
+pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
+    if request.check {
+        let summary = Summary { machine, steps: vec![Step::run("footprint", || check(machine))] };
+        print!("\n{summary}");
+        return if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let targets = if request.targets.is_empty() { &Target::ALL[..] } else { &request.targets };
-    let done = measured(targets, Machine::here()).and_then(|parts| {
+    let done = measured(targets, machine).and_then(|parts| {
         print!("{}", if request.json { table::json(&parts) } else { table::text(&parts) });
         if request.record { record(&parts) } else { Ok(()) }
     });

@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         Ok(Some(Chore::C(wishes))) => c::run(wishes, Machine::here()),
         Ok(Some(Chore::Fuzz(plan))) => fuzz(plan, Machine::here()),
         Ok(Some(Chore::Firmware(request))) => firmware(&request, Machine::here()),
-        Ok(Some(Chore::Footprint(request))) => footprint::print(&request),
+        Ok(Some(Chore::Footprint(request))) => footprint::run(&request, Machine::here()),
         Ok(None) => shown(CommandLine::command().print_help(), ExitCode::SUCCESS),
         Err(error) => shown(error.print(), code_of(error.kind())),
     }
