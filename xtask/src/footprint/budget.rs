@@ -84,7 +84,7 @@ fn room(section: Section, amount: u64) -> u64 {
         Section::Memory | Section::Symbols => (0, 0),
         Section::Code => (2, 16),
         Section::Stack => (5, 16),
-        Section::Instructions => (3, 4),
+        Section::Instructions => (5, 4),
     };
     (amount * percent).div_ceil(100).max(least)
 }

@@ -26,7 +26,7 @@ const END: u8 = b' ';
 pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
     let mut digests = Digests::default();
     pieces.walk(&mut digests);
-    let Digests { text, numbers, says } = digests;
+    let Digests { text, numbers, says } = &mut digests;
     let near = text.finish();
     // The numbers in their order, beside the text with places for them, say what the whole does.
     let result = match says {
@@ -126,7 +126,7 @@ impl<const BLOCK: usize> Stream<BLOCK> {
         self.length = 0;
     }
 
-    fn finish(mut self) -> Digest {
+    fn finish(&mut self) -> Digest {
         self.close();
         self.before
     }
