@@ -63,8 +63,10 @@ impl<'p> Counter<'p> {
 
     /// Whether the number from `start` to `end` of `text` is the counter's.
     pub(super) fn matches(&self, text: &[u8], start: usize, end: usize) -> bool {
-        let parts = self.text.as_bytes().split_at_checked(self.number);
-        let Some((before, [_, after @ ..])) = parts else { return false };
+        let own = self.text.as_bytes();
+        // The compiler does not know that the number is inside of its text.
+        let (before, after) = own.split_at(self.number.min(own.len()));
+        let after = after.get(1..).unwrap_or_default();
         let ahead = text.get(..start).unwrap_or_default();
         ahead.ends_with(before) && text.get(end..).unwrap_or_default().starts_with(after)
     }
