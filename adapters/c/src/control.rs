@@ -41,7 +41,7 @@ pub unsafe extern "C" fn unstuck_false_positive(
     };
     status::of(opened.and_then(|(found, verdict)| {
         let seed = found.seed.ok_or(Status::UNSTUCK_NO_FINDING)?;
-        found.watch.false_positive(&verdict.finding(seed)?);
+        found.watch.false_positive(&verdict.finding(seed, &found.policy.policy)?);
         Ok(())
     }))
 }

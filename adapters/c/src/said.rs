@@ -53,6 +53,7 @@ unsafe fn nudge(
         (storage::find(detector)?, memory::read(verdict.cast::<VerdictBits>())?, tool)
     };
     let seed: Finding = found.seed.ok_or(Status::UNSTUCK_NO_FINDING)?;
-    let (finding, action) = (verdict.finding(seed)?, words::action(verdict.action)?);
+    let (finding, action) =
+        (verdict.finding(seed, &found.policy.policy)?, words::action(verdict.action)?);
     Ok(line.write(finding.nudge(action, tool)))
 }

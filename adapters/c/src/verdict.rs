@@ -1,7 +1,7 @@
 //! Calls, outcomes and verdicts as C sees them: plain structures of fixed widths.
 
 use unstuck_core::{
-    Announced, Call, CallId, Digest, Echo, Finding, LoopId, Nearness, Outcome, RuleIndex,
+    Announced, Call, CallId, Digest, Echo, Finding, LoopId, Nearness, Outcome, Policy, RuleIndex,
     Statistics, Tool, ToolRule, Turn, Verdict,
 };
 
@@ -355,25 +355,30 @@ impl From<Finding> for unstuck_finding_t {
 }
 
 impl VerdictBits {
-    /// The finding of the verdict, in the form of `seed`.
-    pub(crate) fn finding(&self, seed: Finding) -> Result<Finding, Status> {
+    /// The finding of the verdict, made under `policy`, in the form of `seed`.
+    pub(crate) fn finding(&self, seed: Finding, policy: &Policy<'_>) -> Result<Finding, Status> {
         if self.has_finding == 0 {
             return Err(Status::UNSTUCK_NO_FINDING);
         }
-        self.finding.finding(seed)
+        self.finding.finding(seed, policy)
     }
 }
 
 impl FindingBits {
     /// The finding that these stand for, in the form of `seed`, which is another of the same
     /// detector: nobody else can make one. The calls that prove it are those of the seed.
-    fn finding(&self, seed: Finding) -> Result<Finding, Status> {
+    fn finding(&self, seed: Finding, policy: &Policy<'_>) -> Result<Finding, Status> {
         let mut finding = seed;
-        finding.rule = match self.about_text {
-            0 => RuleIndex::Call(self.rule),
-            1 => RuleIndex::Text(self.rule),
+        let (rule, rules) = match self.about_text {
+            0 => (RuleIndex::Call(self.rule), policy.rules().len()),
+            1 => (RuleIndex::Text(self.rule), policy.texts().len()),
             _ => return Err(Status::UNSTUCK_VALUE),
         };
+        // A detector that learned of a rule that is not there could not be restored.
+        if usize::from(self.rule) >= rules {
+            return Err(Status::UNSTUCK_VALUE);
+        }
+        finding.rule = rule;
         finding.first = self.first;
         finding.last = self.last;
         finding.loop_id = LoopId::from_bits(self.loop_id);

@@ -206,6 +206,19 @@ static void numbers_out_of_range(void) {
     scribbled = verdict;
     memset(&scribbled.finding.kind, 99, 1);
     IS(UNSTUCK_VALUE, unstuck_false_positive(detector, &scribbled));
+    for (unsigned rule = 11; rule < 256; rule++) {
+        scribbled = verdict;
+        scribbled.finding.rule = (uint8_t)rule;
+        IS(UNSTUCK_VALUE, unstuck_false_positive(detector, &scribbled));
+        HOLDS(unstuck_nudge(detector, &scribbled, "t", buffer, sizeof buffer) == 0);
+    }
+    /* Whatever it was told, it can be saved and goes on. */
+    char checkpoint[UNSTUCK_CHECKPOINT_20];
+    size_t length = 0;
+    unstuck_t *restored = NULL;
+    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, sizeof checkpoint, &length));
+    IS(UNSTUCK_OK, unstuck_restore_20(other, sizeof other, unstuck_balanced(), checkpoint, length,
+                                      &restored));
 }
 
 /* A nudge in a buffer of every size. */
