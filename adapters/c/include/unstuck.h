@@ -128,7 +128,7 @@ enum unstuck_status_t
      */
     UNSTUCK_NO_DETECTOR = 4,
     /**
-     * What is given as a policy is none.
+     * What is given as a policy is none, or was moved.
      */
     UNSTUCK_NO_POLICY = 5,
     /**
@@ -1109,11 +1109,13 @@ uint8_t unstuck_policy_window(const unstuck_policy_t *policy);
  * caller's.
  *
  * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
- * as it is for as long as a detector follows the policy. rules may be thrown away afterwards.
- * policy: receives the address of the policy, which is that of storage.
+ * as it is for as long as a detector follows the policy, and so must base and its storage: its rules
+ * are not copied, and what it says of single tools does not hold here. rules may be thrown away
+ * afterwards. policy: receives the address of the policy, which is that of storage.
  *
  * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
- * UNSTUCK_RULES if there are more than 64, or two about one tool.
+ * UNSTUCK_RULES if there are more than 64, or two about one tool. Where there is an error storage may
+ * hold anything.
  */
 unstuck_status_t unstuck_policy_with_tools(void *storage,
                                            size_t size,

@@ -16,6 +16,8 @@ use crate::verdict::unstuck_tool_rule_t;
 /// A set of rules, and how digests are made for them. Many detectors may follow one.
 #[derive(Debug)]
 pub struct unstuck_policy_t {
+    /// [`MAGIC`]; of one in storage of the caller's mixed with its address, since what it points at
+    /// stands there, too.
     magic: usize,
     pub(crate) policy: Policy<'static>,
     pub(crate) recipe: Recipe,
@@ -37,8 +39,13 @@ const _: () = assert!(size_of::<ToolRule>() <= UNSTUCK_POLICY_TOOL);
 const MAGIC: usize = 0x7573_6b70;
 
 impl unstuck_policy_t {
-    pub(crate) const fn new(policy: Policy<'static>, recipe: Recipe) -> Self {
+    const fn new(policy: Policy<'static>, recipe: Recipe) -> Self {
         Self { magic: MAGIC, policy, recipe }
+    }
+
+    /// The policy in storage of the caller's at `place`.
+    pub(crate) fn own(place: *const Self, policy: Policy<'static>, recipe: Recipe) -> Self {
+        Self { magic: MAGIC ^ place.addr(), policy, recipe }
     }
 }
 
@@ -54,8 +61,12 @@ pub(crate) unsafe fn at(
     if place.is_null() {
         return Err(Status::UNSTUCK_NULL);
     }
+    if !place.is_aligned() {
+        return Err(Status::UNSTUCK_NO_POLICY);
+    }
     // SAFETY: any bytes are such a number.
-    if !place.is_aligned() || unsafe { (&raw const (*place).magic).read() } != MAGIC {
+    let magic = unsafe { (&raw const (*place).magic).read() };
+    if magic != MAGIC && magic != MAGIC ^ place.addr() {
         return Err(Status::UNSTUCK_NO_POLICY);
     }
     // SAFETY: the number tells that a policy stands there.
@@ -173,11 +184,13 @@ pub unsafe extern "C" fn unstuck_policy_window(policy: *const unstuck_policy_t) 
 /// caller's.
 ///
 /// storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
-/// as it is for as long as a detector follows the policy. rules may be thrown away afterwards.
-/// policy: receives the address of the policy, which is that of storage.
+/// as it is for as long as a detector follows the policy, and so must base and its storage: its rules
+/// are not copied, and what it says of single tools does not hold here. rules may be thrown away
+/// afterwards. policy: receives the address of the policy, which is that of storage.
 ///
 /// Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
-/// UNSTUCK_RULES if there are more than 64, or two about one tool.
+/// UNSTUCK_RULES if there are more than 64, or two about one tool. Where there is an error storage may
+/// hold anything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_policy_with_tools(
     storage: *mut c_void,
@@ -231,8 +244,11 @@ unsafe fn with_tools(
     };
     let made = base.policy.with_tools(rules).map_err(flaw)?;
     // SAFETY: as above.
-    unsafe { (&raw mut (*own).policy).write(unstuck_policy_t::new(made, base.recipe)) };
-    policy.put(own.cast_const().cast());
+    unsafe {
+        let place = &raw mut (*own).policy;
+        place.write(unstuck_policy_t::own(place, made, base.recipe));
+        policy.put(place);
+    }
     Ok(())
 }
 

@@ -176,7 +176,7 @@ unsafe fn of_rules(
         let (rules, policy) = (memory::read(rules)?, Place::new(policy)?);
         let mut room = Room::behind(place, size);
         let made = rules.policy(&mut room)?;
-        place.write(unstuck_policy_t::new(made, Recipe::BALANCED));
+        place.write(unstuck_policy_t::own(place, made, Recipe::BALANCED));
         policy.put(place);
     }
     Ok(())

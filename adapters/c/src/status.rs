@@ -21,7 +21,7 @@ pub enum unstuck_status_t {
     UNSTUCK_STORAGE_MISALIGNED = 3,
     /// The storage holds no detector: it was never initialised, was moved or overwritten.
     UNSTUCK_NO_DETECTOR = 4,
-    /// What is given as a policy is none.
+    /// What is given as a policy is none, or was moved.
     UNSTUCK_NO_POLICY = 5,
     /// The storage holds no groups: it was never initialised, was moved or overwritten.
     UNSTUCK_NO_GROUPS = 6,

@@ -434,6 +434,12 @@ static void rules_of_ones_own(void) {
     HOLDS(verdict.action == UNSTUCK_WARN && verdict.finding.about_text == 1);
     HOLDS(unstuck_rule_name(policy, verdict.finding.rule, 1, name, sizeof name) == 4);
     HOLDS(strcmp(name, "talk") == 0);
+
+    /* Moved: its rules would still be those of before. */
+    memcpy(other, room, sizeof room);
+    policy = (const unstuck_policy_t *)(void *)other;
+    IS(UNSTUCK_NO_POLICY, unstuck_init_8(storage, UNSTUCK_SIZE_8, policy, &detector));
+    HOLDS(unstuck_policy_window(policy) == 0);
 }
 
 int main(void) {
