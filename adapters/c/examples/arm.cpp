@@ -23,30 +23,50 @@ public:
     Detector(const Detector &) = delete;
     Detector &operator=(const Detector &) = delete;
 
-    // A call with its result, after it ran; what the planner should read, if anything.
-    std::optional<std::string> ran(const char *tool, std::string_view args, std::string_view result) {
-        unstuck_announced_t announced{};
-        unstuck_verdict_t verdict{};
+    // Whether the call may run; if not, why, for the planner to read in place of an answer.
+    std::optional<std::string> before(const char *tool, std::string_view args) {
+        announced_ = {};
         if (unstuck_announce_json(detector_, nullptr, tool, args.data(), args.size(), nullptr,
-                                  &announced) != UNSTUCK_OK ||
-            unstuck_outcome_text(detector_, &announced.call, tool, result.data(), result.size(), 0,
-                                 &verdict) != UNSTUCK_OK ||
+                                  &announced_) != UNSTUCK_OK ||
+            announced_.verdict.action < UNSTUCK_BLOCK) {
+            return std::nullopt;
+        }
+        unstuck_verdict_t verdict{};
+        unstuck_vetoed(detector_, &announced_.call, &verdict);
+        return said(tool, announced_.verdict);
+    }
+
+    // What the planner should read with the result of the call that ran, if anything.
+    std::optional<std::string> after(const char *tool, std::string_view result, bool failed) {
+        unstuck_verdict_t verdict{};
+        if (unstuck_outcome_text(detector_, &announced_.call, tool, result.data(), result.size(),
+                                 failed ? 1 : 0, &verdict) != UNSTUCK_OK ||
             verdict.fresh == 0) {
             return std::nullopt;
         }
+        return said(tool, verdict);
+    }
+
+private:
+    std::string said(const char *tool, const unstuck_verdict_t &verdict) {
         std::string nudge(UNSTUCK_NUDGE_MAX, '\0');
         nudge.resize(unstuck_nudge(detector_, &verdict, tool, nudge.data(), nudge.size()));
         return nudge;
     }
 
-private:
     alignas(UNSTUCK_ALIGN) std::array<unsigned char, UNSTUCK_SIZE_20> storage_{};
     unstuck_t *detector_ = nullptr;
+    unstuck_announced_t announced_{};
 };
 
-void show(std::string_view what, const std::optional<std::string> &nudge) {
-    std::cout << what << '\n';
-    if (nudge) {
+// Runs a call of the planner's, unless it is refused.
+void run(Detector &detector, const char *tool, std::string_view args, std::string_view result) {
+    if (const auto refused = detector.before(tool, args)) {
+        std::cout << tool << ' ' << args << " is refused\n   " << *refused << '\n';
+        return;
+    }
+    std::cout << tool << ' ' << args << ": " << result << '\n';
+    if (const auto nudge = detector.after(tool, result, false)) {
         std::cout << "   " << *nudge << '\n';
     }
 }
@@ -57,11 +77,11 @@ int main() {
     static Detector detector;
     for (int angle = 10; angle <= 50; angle += 10) {
         const std::string result = "elbow at " + std::to_string(angle) + " of 50 degrees";
-        show(result, detector.ran("nudge_joint", R"({"joint":"elbow","by":10})", result));
+        run(detector, "nudge_joint", R"({"joint":"elbow","by":10})", result);
     }
-    for (int turn = 0; turn < 3; turn++) {
-        show("left", detector.ran("turn", R"({"to":"left"})", "facing the wall"));
-        show("right", detector.ran("turn", R"({"to":"right"})", "facing the door"));
+    for (int turn = 0; turn < 5; turn++) {
+        run(detector, "turn", R"({"to":"left"})", "facing the wall");
+        run(detector, "turn", R"({"to":"right"})", "facing the door");
     }
     return 0;
 }

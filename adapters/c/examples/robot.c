@@ -38,14 +38,22 @@ int main(void) {
         /* Run it, or do not; either way, tell what came of it. */
         unstuck_verdict_t verdict;
         if (announced.verdict.action >= UNSTUCK_BLOCK) {
-            printf("#%d drive  refused\n", turn);
+            /* A refused call is answered, too: with the reason. */
+            char why[UNSTUCK_NUDGE_MAX];
+            unstuck_nudge(detector, &announced.verdict, "drive", why, sizeof why);
+            printf("#%d drive  refused: %s\n", turn, why);
             status = unstuck_vetoed(detector, &announced.call, &verdict);
         } else {
             const char *answer = drive();
             printf("#%d drive  %s\n", turn, answer);
             unstuck_outcome_t outcome = {0};
-            outcome.result = unstuck_digest(answer, strlen(answer));
+            /* Times, ids and paths in the answer do not make it another. */
+            outcome.has_near = 1;
             outcome.failed = 1;
+            status = unstuck_text_digest(answer, strlen(answer), &outcome.result, &outcome.near_result);
+            if (status != UNSTUCK_OK) {
+                break;
+            }
             status = unstuck_outcome(detector, &announced.call, &outcome, &verdict);
         }
 
@@ -55,7 +63,8 @@ int main(void) {
             unstuck_nudge(detector, &verdict, "drive", nudge, sizeof nudge);
             printf("   %s: %s\n", unstuck_action_name(verdict.action), nudge);
         }
-        if (status == UNSTUCK_OK && verdict.action == UNSTUCK_STOP) {
+        /* The run ends here: stop the motors, and call a person. */
+        if (status == UNSTUCK_OK && verdict.action >= UNSTUCK_START_OVER) {
             return 0;
         }
     }

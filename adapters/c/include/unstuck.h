@@ -661,7 +661,7 @@ typedef struct {
     /**
      * What stands for the result without its numbers, too; read where has_near is set.
      */
-    uint64_t near;
+    uint64_t near_result;
     /**
      * How good the outcome is: less is better, as in the number of failing tests, or the distance
      * to a goal. Less than ever before of tools with the same tag is progress. Read where has_score
@@ -669,7 +669,7 @@ typedef struct {
      */
     uint32_t score;
     /**
-     * Whether near counts: 0 for no, anything else for yes.
+     * Whether near_result counts: 0 for no, anything else for yes.
      */
     uint8_t has_near;
     /**
@@ -1246,14 +1246,14 @@ unstuck_status_t unstuck_json_fingerprint(const char *json, size_t length, uint6
 
 /**
  * The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
- * (clock times, durations, ids, addresses, temporary paths, colours), near without any number.
+ * (clock times, durations, ids, addresses, temporary paths, colours), near_result without any number.
  *
  * Any bytes may be given. Errors: UNSTUCK_NULL.
  */
 unstuck_status_t unstuck_text_digest(const char *text,
                                      size_t length,
                                      uint64_t *result,
-                                     uint64_t *near);
+                                     uint64_t *near_result);
 
 /**
  * 1 if a result of length bytes says nothing but that the call came back ("", "ok", "{}"), for

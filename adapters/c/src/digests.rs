@@ -53,7 +53,7 @@ pub unsafe extern "C" fn unstuck_json_fingerprint(
 }
 
 /// The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
-/// (clock times, durations, ids, addresses, temporary paths, colours), near without any number.
+/// (clock times, durations, ids, addresses, temporary paths, colours), near_result without any number.
 ///
 /// Any bytes may be given. Errors: UNSTUCK_NULL.
 #[unsafe(no_mangle)]
@@ -61,12 +61,12 @@ pub unsafe extern "C" fn unstuck_text_digest(
     text: *const c_char,
     length: usize,
     result: *mut u64,
-    near: *mut u64,
+    near_result: *mut u64,
 ) -> unstuck_status_t {
     // SAFETY: as the header asks of every pointer.
     let given = unsafe {
         memory::bytes(text, length)
-            .and_then(|text| Ok((text, Place::new(result)?, Place::new(near)?)))
+            .and_then(|text| Ok((text, Place::new(result)?, Place::new(near_result)?)))
     };
     status::of(given.map(|(text, result, near)| {
         let masked = Masks::ALL.digest(text);

@@ -45,12 +45,12 @@ pub struct unstuck_outcome_t {
     /// What stands for the result, without what is volatile in it.
     pub result: u64,
     /// What stands for the result without its numbers, too; read where has_near is set.
-    pub near: u64,
+    pub near_result: u64,
     /// How good the outcome is: less is better, as in the number of failing tests, or the distance
     /// to a goal. Less than ever before of tools with the same tag is progress. Read where has_score
     /// is set.
     pub score: u32,
-    /// Whether near counts: 0 for no, anything else for yes.
+    /// Whether near_result counts: 0 for no, anything else for yes.
     pub has_near: u8,
     /// Whether score counts: 0 for no, anything else for yes.
     pub has_score: u8,
@@ -265,7 +265,7 @@ impl unstuck_outcome_t {
         let mut outcome =
             if self.failed == 0 { Outcome::ok(result) } else { Outcome::failed(result) };
         if self.has_near != 0 {
-            outcome = outcome.near(Digest::new(self.near));
+            outcome = outcome.near(Digest::new(self.near_result));
         }
         if self.has_score != 0 {
             outcome = outcome.score(self.score);

@@ -34,7 +34,7 @@ static DRIFTING: [Counter<'static>; 1] = [match Counter::new(r#"_c":#"#) {
 }];
 
 /// How digests are made: as for `balanced`, but failures are not read from texts. This robot knows
-/// which calls failed, and has no use for the readers of test reports, which would be a quarter of its code.
+/// which calls failed, and has no use for the readers of test reports, which would be a third of its code.
 pub static RECIPE: Recipe =
     Recipe { failures: Failures::Told, counters: &DRIFTING, ..Recipe::BALANCED };
 

@@ -73,10 +73,10 @@ impl Library {
         for name in [format!("libunstuck.so.{INTERFACE}"), "libunstuck.so".into()] {
             link(&loaded, &lib.join(name))?;
         }
-        fill("pkg-config/unstuck.pc.in", &lib.join("pkgconfig/unstuck.pc"), prefix)?;
+        fill("pkg-config/unstuck.pc.in", &lib.join("pkgconfig/unstuck.pc"))?;
         let cmake = lib.join("cmake/unstuck");
         for name in ["unstuck-config.cmake", "unstuck-config-version.cmake"] {
-            fill(&format!("cmake/{name}.in"), &cmake.join(name), prefix)?;
+            fill(&format!("cmake/{name}.in"), &cmake.join(name))?;
         }
         println!("installed at {}", prefix.display());
         Ok(())
@@ -110,11 +110,9 @@ fn symlink(file: &str, name: &Path) -> io::Result<()> {
     fs::copy(name.with_file_name(file), name).map(drop)
 }
 
-/// Writes the template `name` of the package to `file`, with the prefix and the version filled in.
-fn fill(name: &str, file: &Path, prefix: &Path) -> io::Result<()> {
-    let template = fs::read_to_string(of_package("packages").join(name))?;
-    let prefix = std::path::absolute(prefix)?;
-    let text = template.replace("@PREFIX@", &prefix.display().to_string());
+/// Writes the template `name` of the package to `file`, with the version filled in.
+fn fill(name: &str, file: &Path) -> io::Result<()> {
+    let text = fs::read_to_string(of_package("packages").join(name))?;
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }

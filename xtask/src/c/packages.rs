@@ -79,7 +79,7 @@ pub(super) fn check(machine: Machine) -> Outcome {
         .and_then(|| sketch(&to))
 }
 
-/// Packs the library for `target` into both.
+/// Packs the library for `target` into both, and puts it and the header beside them as they are.
 fn packed(to: &Path, target: Target, machine: Machine) -> Outcome {
     Library::small(target, machine)
         .and_then(|library| {
@@ -94,7 +94,8 @@ fn packed(to: &Path, target: Target, machine: Machine) -> Outcome {
             for place in of_arduino(target) {
                 copy(&library.archive(), &arduino.join(place))?;
             }
-            Ok(())
+            copy(&of_package("include/unstuck.h"), &to.join("include/unstuck.h"))?;
+            copy(&library.archive(), &to.join("lib").join(target.name()).join("libunstuck.a"))
         })
         .into()
 }

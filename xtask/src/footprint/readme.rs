@@ -24,15 +24,19 @@ const COLUMNS: [(&str, &str); 4] = [
 ];
 
 /// What the table tells.
-const ROWS: [(&str, Section, &str); 9] = [
+const ROWS: [(&str, Section, &str); 13] = [
     ("code of the engine", Section::Code, "engine"),
     ("… with JSON fingerprints", Section::Code, "engine, JSON"),
     ("… and masked results", Section::Code, "engine, JSON, masked results"),
+    ("… or the default recipe", Section::Code, "engine, recipe"),
+    ("… and that with groups", Section::Code, "engine, recipe, groups"),
     ("the nudge's text adds", Section::Code, "nudge text adds"),
     ("`save` and `restore` add", Section::Code, "save and restore add"),
     ("`Detector<20>`", Section::Memory, "Detector<20>"),
     ("`Groups`, too", Section::Memory, "Detector<20> and Groups"),
-    ("stack of a call at the worst", Section::Stack, "announce: eight open calls settle"),
+    ("stack of the engine's events", Section::Stack, "announce: eight open calls settle"),
+    ("… of a call by the recipe", Section::Stack, "call by the default recipe"),
+    ("… of `restore`", Section::Stack, "restore"),
     ("instructions of a new call", Section::Instructions, "a new call"),
 ];
 

@@ -86,7 +86,7 @@ static unstuck_call_t call_of(const event_t *event) {
 static unstuck_outcome_t outcome_of(const event_t *event) {
     unstuck_outcome_t outcome = {0};
     outcome.result = event->one;
-    outcome.near = event->two;
+    outcome.near_result = event->two;
     outcome.score = event->number;
     outcome.has_near = event->flags & ALIKE;
     outcome.has_score = event->flags & NUMBERED;

@@ -30,6 +30,11 @@ void loop() {
           : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
   if (status == UNSTUCK_OK) {
     Serial.println(unstuck_action_name(verdict.action));
+    if (verdict.action >= UNSTUCK_START_OVER) {
+      for (;;) {  // The run ends here: stop the motors, and call a person.
+        delay(1000);
+      }
+    }
   }
   delay(1000);
 }

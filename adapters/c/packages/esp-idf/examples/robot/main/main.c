@@ -32,6 +32,9 @@ void app_main(void) {
                 : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
         if (status == UNSTUCK_OK) {
             printf("#%d %s\n", turn, unstuck_action_name(verdict.action));
+            if (verdict.action >= UNSTUCK_START_OVER) {
+                return; /* The run ends here: stop the motors, and call a person. */
+            }
         }
     }
 }
