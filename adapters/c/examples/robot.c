@@ -36,12 +36,9 @@ int main(void) {
         }
 
         /* Run it, or do not; either way, tell what came of it. */
-        unstuck_verdict_t verdict;
+        unstuck_verdict_t verdict = {0};
         if (announced.verdict.action >= UNSTUCK_BLOCK) {
-            /* A refused call is answered, too: with the reason. */
-            char why[UNSTUCK_NUDGE_MAX];
-            unstuck_nudge(detector, &announced.verdict, "drive", why, sizeof why);
-            printf("#%d drive  refused: %s\n", turn, why);
+            printf("#%d drive  refused\n", turn);
             status = unstuck_vetoed(detector, &announced.call, &verdict);
         } else {
             const char *answer = drive();
@@ -57,8 +54,14 @@ int main(void) {
             status = unstuck_outcome(detector, &announced.call, &outcome, &verdict);
         }
 
-        /* What the planner reads with the answer, once for each rung. */
-        if (status == UNSTUCK_OK && verdict.fresh) {
+        /* Rules that need no outcome spoke before: whichever asks for more holds. */
+        if (announced.verdict.action > verdict.action ||
+            (announced.verdict.action == verdict.action && !verdict.fresh)) {
+            verdict = announced.verdict;
+        }
+
+        /* What the planner reads with the answer: once for each rung, and why a call did not run. */
+        if (status == UNSTUCK_OK && (verdict.fresh || verdict.action >= UNSTUCK_BLOCK)) {
             char nudge[UNSTUCK_NUDGE_MAX];
             unstuck_nudge(detector, &verdict, "drive", nudge, sizeof nudge);
             printf("   %s: %s\n", unstuck_action_name(verdict.action), nudge);
