@@ -9,7 +9,9 @@
  *   yours; there is nothing to free. It may be used by one thread at a time, and two detectors by two.
  * - NULL, short or misaligned storage, storage without a detector, numbers out of range and damaged
  *   checkpoints give a status and change nothing. What cannot be seen: wild pointers, lengths beyond
- *   the object, text without its NUL, storage overwritten behind its first bytes.
+ *   the object, text without its NUL, storage overwritten behind its first bytes, and storage that
+ *   another program, or this one before a reset, has left where it now looks for a detector: what
+ *   outlasts a program is a checkpoint.
  * - Nothing that is written overlaps with anything that is read.
  * - Lengths and sizes are in bytes. Texts are UTF-8; those without a length end with a NUL.
  * - Equal digests stand for equal things. 0 is a digest like any other.
