@@ -1,6 +1,7 @@
 // A robot's arm from C++17: a joint is nudged towards its goal with moving angles, which is work; then
 // its planner swings between two calls, which is a loop.
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <iostream>
@@ -50,7 +51,9 @@ public:
 private:
     std::string said(const char *tool, const unstuck_verdict_t &verdict) {
         std::string nudge(UNSTUCK_NUDGE_MAX, '\0');
-        nudge.resize(unstuck_nudge(detector_, &verdict, tool, nudge.data(), nudge.size()));
+        // As snprintf() does, it tells the length of all that there is to say.
+        const auto length = unstuck_nudge(detector_, &verdict, tool, nudge.data(), nudge.size());
+        nudge.resize(std::min(length, nudge.find('\0')));
         return nudge;
     }
 

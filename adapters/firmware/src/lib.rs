@@ -77,6 +77,9 @@
 //! assert!(error.to_string().contains("20"), "{error}");
 //! ```
 //!
+//! Such a policy finds only what comes back the same to the letter, but for what the recipe masks.
+//! `balanced` has rules for failures that differ in a number, and more.
+//!
 //! # Memory
 //!
 //! A [`Detector`] is a plain value, and `size_of` is all that it takes: put it into a `static` or on
@@ -101,7 +104,7 @@
 //!
 //! - Time in a result must not make it another result. Durations and clock times fall away by
 //!   themselves if they look like some: `after 812 ms`, `12:03:59`. A bare count of ticks does not;
-//!   write the unit behind it, leave it out, or name it in [`Recipe::counters`].
+//!   write the unit behind it, leave it out, or name it as [below](#what-a-sensor-says).
 //! - Calls that the model issues together must be told to be of one step, by a number that goes up
 //!   with each turn of the model ([`Call::step`]). Calls without one are each a step of their own,
 //!   which is right for a robot that does one thing at a time.
@@ -111,9 +114,10 @@
 //! # Across resets
 //!
 //! A brown-out in the middle of a loop must not give a stuck planner another eight tries.
-//! [`Detector::save`] writes a few hundred bytes with a version and a sum, [`Detector::restore`]
-//! takes any bytes and refuses all that no detector of this policy wrote: after an update with
-//! other rules the robot begins afresh. Around that, [`Store`] does what flash needs:
+//! [`Detector::save`] (of `unstuck-core` with the feature `postcard`) writes a few hundred bytes with a
+//! version and a sum. `Engine::restore(&POLICY, bytes)` makes a detector of any bytes, and refuses all
+//! that none of this policy wrote: after an update with other rules the robot begins afresh. Around
+//! that, [`Store`] does what flash needs:
 //!
 //! - **Two slots, in turns.** A page must be erased before it is written, and the power may go in
 //!   between. So the older record is replaced, its head is written last, and whatever happens one
@@ -153,7 +157,8 @@
 //!
 //! - **Noise is not progress.** A reading whose last digit flickers is another result each time, and
 //!   hides a loop. Round it to what matters *before* it becomes text (a range to centimetres), or
-//!   name it in [`Recipe::counters`] if it does not matter at all, as temperatures of motors here.
+//!   name what stands before it in [`Recipe::counters`] if it does not matter at all, as temperatures
+//!   of motors here (the next example).
 //! - **What matters stays.** Angles, distances, charge, counts are not masked: where they move, the
 //!   call is left alone, however often it is made.
 //! - **Silence is no evidence** between different calls: a servo that only says `ok` may be sent to ten
@@ -169,6 +174,7 @@
 //! ```
 //! use unstuck_core::{Action, Detector, PolicyError};
 //! use unstuck_firmware::{POLICY, RECIPE};
+//! use unstuck_text::{Counter, Failures, Recipe};
 //!
 //! /// What is said of four tries with this `answer`, each with the `score` of its number.
 //! fn worst(answer: &str, score: impl Fn(u32) -> Option<u32>) -> Action {
@@ -184,6 +190,15 @@
 //!     tries.max().unwrap_or_default()
 //! }
 //!
+//! // How this robot is told that the number behind `"motor_c":` is noise:
+//! static NOISE: [Counter<'static>; 1] = [match Counter::new(r#"motor_c":#"#) {
+//!     Ok(counter) => counter,
+//!     Err(_) => panic!("a counter ends with # in the place of its number"),
+//! }];
+//! let mine = Recipe { failures: Failures::Told, counters: &NOISE, ..Recipe::BALANCED };
+//! let said = |celsius| mine.outcome("drive", &format!(r#"{{"motor_c":{celsius}}}"#), true);
+//! assert_eq!(said("41.3"), said("44.0"));
+//!
 //! assert_eq!(worst("the lever holds", |_| None), Action::Warn);
 //! assert_eq!(worst("the lever holds", |number| Some(90 - 5 * number)), Action::Proceed);
 //!
@@ -195,7 +210,8 @@
 //!
 //! # What this crate does not do
 //!
-//! It is a program to read and to take from, and no library to depend on. Its flash is simulated in
+//! It is a program to read and to take from, and no library to depend on: what the examples name of
+//! it stands in its few files, and needs `unstuck-core`, `unstuck-text` and `postcard`. Its flash is simulated in
 //! memory that a reset leaves alone, and loses bytes, not bits; a driver of your flash goes in the
 //! place of [`Flash`]. Nobody has run it on a board of metal.
 //!
@@ -203,7 +219,6 @@
 //! [`Call::step`]: unstuck_core::Call::step
 //! [`Detector`]: unstuck_core::Detector
 //! [`Detector::progress`]: unstuck_core::Detector::progress
-//! [`Detector::restore`]: unstuck_core::Detector::restore
 //! [`Detector::save`]: unstuck_core::Detector::save
 //! [`Groups`]: unstuck_text::Groups
 //! [`Recipe`]: unstuck_text::Recipe
