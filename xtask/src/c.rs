@@ -70,7 +70,8 @@ pub(crate) fn check(machine: Machine) -> Outcome {
     }
     let prefix = folder("prefix");
     let tools = [("gcc", "gcc"), ("g++", "g++"), ("valgrind", "valgrind")];
-    let packers = [("pkg-config", "pkg-config"), ("cmake", "cmake")];
+    // CMake only recommends what it builds with.
+    let packers = [("pkg-config", "pkg-config"), ("cmake", "cmake"), ("make", "make")];
     ready(&tools, machine)
         .and_then(|| Library::host().and_then(|host| host.install(&prefix)).into())
         .and_then(|| programs::check(&prefix))
