@@ -326,6 +326,14 @@ impl<'p> Policy<'p> {
         }
     }
 
+    /// Whether there is a rule at that place.
+    pub(crate) const fn has(&self, rule: RuleIndex) -> bool {
+        match rule {
+            RuleIndex::Call(place) => usize_from(place) < self.rules.len(),
+            RuleIndex::Text(place) => usize_from(place) < self.texts.len(),
+        }
+    }
+
     pub(crate) const fn needs(&self) -> Needs {
         self.needs
     }

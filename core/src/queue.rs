@@ -14,6 +14,7 @@ pub(crate) struct Queue<T, const N: usize> {
 impl<T: Copy, const N: usize> Queue<T, N> {
     /// Nothing yet; `filler` takes the places of what is not there.
     pub(crate) const fn new(filler: T) -> Self {
+        const { assert!(N <= 65_535, "a detector waits for at most 65,535 calls") };
         Self { held: [filler; N], len: 0 }
     }
 

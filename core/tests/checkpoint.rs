@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use unstuck_core::{
     Action, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Ladder, Outcome,
-    Pattern, Policy, RAISE_MAX, Results, Rule, Rung, Tag, Tool, ToolRule, Turn, Verdict, presets,
+    Pattern, Policy, RAISE_MAX, Results, Rule, RuleIndex, Rung, Tag, Tool, ToolRule, Turn, Verdict,
+    presets,
 };
 
 type Balanced = Detector<'static, 20>;
@@ -45,6 +46,17 @@ fn unsummed<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
     let mut bytes = saved(detector);
     bytes.truncate(bytes.len() - 4);
     bytes
+}
+
+#[test]
+fn a_finding_of_another_policy_spoils_no_checkpoint() {
+    let mut detector = balanced();
+    let mut wrong = (0..3).find_map(|_| run(&mut detector, 0, 0).finding).expect("a streak");
+    for rule in [RuleIndex::Call(u8::try_from(RULES).unwrap()), RuleIndex::Text(9)] {
+        wrong.rule = rule;
+        detector.false_positive(&wrong);
+    }
+    assert!(Balanced::restore(&presets::BALANCED, &saved(&detector)).is_ok());
 }
 
 /// A detector that has something in every field.

@@ -125,7 +125,8 @@
 //! - **Wear.** A page of flash lasts for some ten to a hundred thousand erasures. [`Watch`] saves
 //!   only [while there is something to lose]: while some rule has half of what a finding takes. A
 //!   healthy robot writes seldom, and a stuck one is ended by its ladder. Where a save for each
-//!   call is cheap (FRAM, memory with a battery), take that instead.
+//!   call is cheap (FRAM, memory with a battery), take that instead. What is gone back to is an older
+//!   state: the planner's place must be saved with it, as here, or the engine cleared.
 //! - **What a torn save costs** are the calls since the last whole one: the loop is found that much
 //!   later, as in the last scene of the log.
 //!

@@ -18,7 +18,7 @@ void loop() {
   unstuck_call_t call = {};
   call.tool = 1;  // drive
   unstuck_announced_t announced;
-  unstuck_verdict_t verdict;
+  unstuck_verdict_t verdict = {};
   if (unstuck_announce(detector, &call, &announced) != UNSTUCK_OK) {
     return;
   }
@@ -28,6 +28,10 @@ void loop() {
       announced.verdict.action >= UNSTUCK_BLOCK
           ? unstuck_vetoed(detector, &announced.call, &verdict)
           : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
+  // Rules that need no outcome spoke before: whichever asks for more holds.
+  if (announced.verdict.action > verdict.action) {
+    verdict = announced.verdict;
+  }
   if (status == UNSTUCK_OK) {
     Serial.println(unstuck_action_name(verdict.action));
     if (verdict.action >= UNSTUCK_START_OVER) {

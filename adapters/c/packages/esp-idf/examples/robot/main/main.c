@@ -19,7 +19,7 @@ void app_main(void) {
         unstuck_call_t call = {0};
         call.tool = unstuck_tool("drive");
         unstuck_announced_t announced;
-        unstuck_verdict_t verdict;
+        unstuck_verdict_t verdict = {0};
         if (unstuck_announce(detector, &call, &announced) != UNSTUCK_OK) {
             return;
         }
@@ -30,6 +30,10 @@ void app_main(void) {
             announced.verdict.action >= UNSTUCK_BLOCK
                 ? unstuck_vetoed(detector, &announced.call, &verdict)
                 : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
+        /* Rules that need no outcome spoke before: whichever asks for more holds. */
+        if (announced.verdict.action > verdict.action) {
+            verdict = announced.verdict;
+        }
         if (status == UNSTUCK_OK) {
             printf("#%d %s\n", turn, unstuck_action_name(verdict.action));
             if (verdict.action >= UNSTUCK_START_OVER) {
