@@ -1,11 +1,11 @@
 //! The proxy between a client and a server of MCP, both of the official SDK for Python.
 
-use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::machine::{self, Machine, cargo, program};
+use crate::machine::{self, Machine, program};
 use crate::step::Outcome;
+use crate::steps;
 
 /// Calls tools through the proxy, and checks what comes of it.
 const CLIENT: &str = "adapters/cli/tests/mcp/client.py";
@@ -13,8 +13,8 @@ const CLIENT: &str = "adapters/cli/tests/mcp/client.py";
 /// The SDK and all that it needs, each in one version.
 const REQUIREMENTS: &str = "adapters/cli/tests/mcp/requirements.txt";
 
-/// The program that holds the proxy, and its package.
-const PROGRAM: (&str, &str) = ("unstuck", "unstuck-cli");
+/// The program that holds the proxy.
+const PROGRAM: &str = "unstuck";
 
 /// The environment of Python that the SDK is installed into.
 const ENVIRONMENT: &str = "target/mcp/python";
@@ -34,15 +34,12 @@ pub(crate) fn check(machine: Machine) -> Outcome {
     ready.and_then(try_proxy)
 }
 
-/// Builds the proxy, which comes to lie beside this program, and tries it.
+/// Builds the proxy, and tries it.
 fn try_proxy() -> Outcome {
-    let (name, package) = PROGRAM;
-    let proxy = match env::current_exe() {
-        Ok(own) => own.with_file_name(name),
-        Err(error) => return Outcome::Failed(format!("where this program is: {error}")),
-    };
-    Outcome::of(cargo().args(["build", "--locked", "--package", package]))
-        .and_then(|| Outcome::of(python().arg(CLIENT).arg(proxy)))
+    match steps::built(&["--bin", PROGRAM]) {
+        Ok(proxy) => Outcome::of(python().arg(CLIENT).arg(proxy)),
+        Err(outcome) => outcome,
+    }
 }
 
 /// The Python of the environment.

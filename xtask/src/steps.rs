@@ -1,8 +1,10 @@
 //! The steps of `cargo xtask test`, one function each.
 
+use std::env;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::machine::{self, Machine, cargo};
+use crate::machine::{self, Machine, cargo, program};
 use crate::step::Outcome;
 use crate::tidy as rules;
 
@@ -79,9 +81,33 @@ pub(crate) fn apart(manifest: &str) -> Outcome {
 
 /// The recorded runs are those that the code of today would record.
 pub(crate) fn runs() -> Outcome {
-    let example = ["run", "--locked", "-p", "unstuck-trace", "--example"];
-    let check = ["record", "--", "--check", "adapters/trace/runs"];
-    Outcome::of(cargo().args(example).args(check))
+    match built(&["--example", "record"]) {
+        Ok(record) => Outcome::of(program(record).args(["--check", "adapters/trace/runs"])),
+        Err(outcome) => outcome,
+    }
+}
+
+/// Builds the program that `wanted` asks of the workspace, `--bin NAME` or `--example NAME`, and says
+/// where it is. The choice of packages and features is that of the tests, so that what they were
+/// built with need not be built again.
+///
+/// # Errors
+///
+/// What came of it where it was not built.
+pub(crate) fn built(wanted: &[&str; 2]) -> Result<PathBuf, Outcome> {
+    let mut build = cargo();
+    build.args(["build", "--workspace", "--locked"]).args(FEATURES).args(wanted);
+    let own = env::current_exe();
+    let own = own.map_err(|error| Outcome::Failed(format!("where this program is: {error}")))?;
+    // It comes to lie beside this program, or in a folder there.
+    let path = match wanted {
+        ["--example", name] => own.with_file_name("examples").join(name),
+        [_, name] => own.with_file_name(name),
+    };
+    match Outcome::of(&mut build) {
+        Outcome::Passed => Ok(path),
+        outcome => Err(outcome),
+    }
 }
 
 /// The rules of the repository that no other tool knows.

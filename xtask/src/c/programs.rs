@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::machine::{cargo, program};
+use crate::machine::program;
 use crate::step::Outcome;
+use crate::steps;
 use crate::symbols::{Flaw, Program};
 
 use super::{filed, folder, of_package};
@@ -39,10 +40,11 @@ pub(super) fn each<T>(all: impl IntoIterator<Item = T>, work: impl Fn(T) -> Outc
 /// Writes the table of events and verdicts, as [`tables`] finds it.
 pub(super) fn table(words: &[&str]) -> Outcome {
     let folder = tables(words.is_empty());
-    let mut write = cargo();
-    write.args(["run", "--locked", "--quiet", "-p", "unstuck-c", "--example", "table", "--"]);
-    write.arg(folder.join("table.h")).args(words);
-    filed(|| fs::create_dir_all(&folder)).and_then(|| Outcome::of(&mut write))
+    match steps::built(&["--example", "table"]) {
+        Ok(write) => filed(|| fs::create_dir_all(&folder))
+            .and_then(|| Outcome::of(program(write).arg(folder.join("table.h")).args(words))),
+        Err(outcome) => outcome,
+    }
 }
 
 /// The folder of the whole table, or of the one for a microcontroller.
