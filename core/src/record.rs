@@ -200,6 +200,11 @@ impl Call {
 }
 
 impl Call {
+    /// What stands for the tool and the arguments together.
+    pub const fn digest(&self) -> Digest {
+        self.args
+    }
+
     /// Whether this is the same tool with the same arguments as `other`.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.tool == other.tool && self.args == other.args
@@ -241,6 +246,16 @@ impl Outcome {
     pub const fn failed(result: Digest) -> Self {
         let result = result.mix(Digest::new(1));
         Self { result, near: result.folded(), score: Score::NONE, failed: true, silent: false }
+    }
+
+    /// What stands for the result, or for the error: no error stands for what a result does.
+    pub const fn digest(&self) -> Digest {
+        self.result
+    }
+
+    /// Whether the call failed.
+    pub const fn has_failed(&self) -> bool {
+        self.failed
     }
 
     /// Holds this outcome near to every outcome with an equal `near` digest that failed or

@@ -101,6 +101,7 @@ pub(crate) fn call(input: &mut Input) -> Call {
     if input.flag() {
         call = call.step(u64::from(input.below::<4>()));
     }
+    black_box(call.digest());
     call
 }
 
@@ -116,5 +117,6 @@ pub(crate) fn outcome(input: &mut Input) -> Outcome {
     if input.flag() {
         outcome = outcome.silent();
     }
+    black_box((outcome.digest(), outcome.has_failed()));
     outcome
 }
