@@ -9,12 +9,22 @@ extern crate alloc;
 extern crate std;
 
 mod board;
+mod checkpoint;
+mod generation;
+mod ledger;
 mod rule;
+#[cfg(feature = "std")]
+mod shards;
 mod sighting;
 mod verdict;
+mod workers;
 
 pub use board::Board;
+pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, CheckpointError};
+pub use ledger::{CAPACITY, CAPACITY_MAX, Heat, LOOPS_MAX, Ledger};
 pub use rule::{Allowance, CALLS_MAX, Rule, RuleError, WORKERS_MAX, Window};
+#[cfg(feature = "std")]
+pub use shards::{SHARDS, Shards};
 pub use sighting::{Answer, Key, Sighting, Worker};
 pub use unstuck_core::{Action, Digest, LoopId, Tool};
 pub use verdict::{Counts, Finding, Nudge, Outcome, Verdict};

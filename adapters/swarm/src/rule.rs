@@ -5,7 +5,8 @@ use core::fmt;
 
 use unstuck_core::{Action, Tool};
 
-use crate::sighting::{Answer, Sighting};
+use crate::sighting::Sighting;
+use crate::verdict::Outcome;
 
 /// The most workers that a rule may ask for: as many as a ledger tells apart
 /// without a doubt.
@@ -157,11 +158,16 @@ impl Rule {
 
     /// Which calls like this one count.
     pub fn allowance(&self, sighting: &Sighting) -> Allowance {
-        let own = self.tools.iter().find(|(tool, _)| *tool == sighting.tool);
-        match (own, sighting.answer) {
+        self.allowance_of(sighting.tool, sighting.outcome())
+    }
+
+    /// Which calls of `tool` count that came to this.
+    pub fn allowance_of(&self, tool: Tool, outcome: Outcome) -> Allowance {
+        let own = self.tools.iter().find(|(own, _)| *own == tool);
+        match (own, outcome) {
             (Some((_, allowance)), _) => *allowance,
-            (None, Some(Answer { failed: false, .. })) => self.worked,
-            (None, _) => Allowance::None,
+            (None, Outcome::Worked) => self.worked,
+            (None, Outcome::Failed | Outcome::Unknown) => Allowance::None,
         }
     }
 

@@ -1,7 +1,9 @@
 //! What a worker tells of one call.
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Digest, Tool};
+use unstuck_core::{Digest, LoopId, Tool};
+
+use crate::verdict::Outcome;
 
 /// One of the agents of a swarm, by what stands for its name.
 ///
@@ -55,6 +57,11 @@ impl Key {
     pub const fn digest(self) -> Digest {
         self.0
     }
+
+    /// The id of the loop that calls under this key are in, or would be. It is the same in every run.
+    pub const fn loop_id(self) -> LoopId {
+        LoopId::from_bits(self.0.bits())
+    }
 }
 
 /// What a worker tells of one call.
@@ -97,6 +104,15 @@ impl Sighting {
     pub const fn failed(mut self, result: Digest) -> Self {
         self.answer = Some(Answer { digest: result, failed: true });
         self
+    }
+
+    /// What is known of what came back.
+    pub const fn outcome(&self) -> Outcome {
+        match self.answer {
+            None => Outcome::Unknown,
+            Some(Answer { failed: false, .. }) => Outcome::Worked,
+            Some(Answer { failed: true, .. }) => Outcome::Failed,
+        }
     }
 
     /// What this call is counted under.

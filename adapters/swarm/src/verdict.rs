@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId, Tool};
 
 /// What the swarm has to say of a call.
@@ -20,6 +21,12 @@ pub struct Verdict {
 impl Verdict {
     /// Nothing was found: go on.
     pub const PROCEED: Self = Self { action: Action::Proceed, rung: 0, finding: None };
+
+    /// The verdict that asks for more; of two that ask for the same, the one on more calls.
+    pub fn or_stronger(self, other: Self) -> Self {
+        let rank = |verdict: &Self| (verdict.action, verdict.finding.map(|found| found.calls));
+        if rank(&other) > rank(&self) { other } else { self }
+    }
 }
 
 /// The evidence for a verdict.
@@ -44,7 +51,8 @@ pub struct Finding {
 }
 
 /// What came back from all calls of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Nobody knows.
     Unknown,
