@@ -277,6 +277,14 @@ impl Generation {
         }
     }
 
+    /// How many workers made calls of this key.
+    pub(crate) fn count_workers(&self, slot: Slot) -> u32 {
+        match self.entries[at(slot)].who.made() {
+            Made::Alone(_) => 1,
+            Made::ByMany(place) => self.samples[at(place)].count(),
+        }
+    }
+
     /// The workers of this key, or a sample of them.
     pub(crate) fn workers(&self, slot: Slot) -> Sample {
         match self.entries[at(slot)].who.made() {

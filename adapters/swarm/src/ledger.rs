@@ -9,7 +9,7 @@ use crate::generation::{Entry, Generation, Slot};
 use crate::rule::{Allowance, Rule, RuleError, Window};
 use crate::sighting::{Key, Sighting};
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
-use crate::workers::{Mark, Sample};
+use crate::workers::Mark;
 
 /// How many keys a ledger has counters for in each generation, unless it is told otherwise: more than a
 /// hundred agents make different calls in five minutes. The memory is taken as they come.
@@ -62,7 +62,7 @@ pub const LOOPS_MAX: usize = 64;
 /// # Cost
 ///
 /// O(1) a call, whatever was called before and by however many workers; the memory is some 50 bytes for each key and
-/// generation, and 68 more where several workers made the call.
+/// generation, and 64 more where several workers made the call.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     pub(crate) rule: Rule,
@@ -303,11 +303,16 @@ impl Ledger {
     }
 
     fn workers(&self, place: Place) -> u32 {
-        let mut workers = place.now.map_or_else(Sample::new, |slot| self.now.workers(slot));
-        if let Some(slot) = place.before {
-            self.before.workers(slot).iter().for_each(|mark| workers.add(mark));
+        match (place.now, place.before) {
+            (Some(now), Some(before)) => {
+                let mut workers = self.now.workers(now);
+                self.before.workers(before).iter().for_each(|mark| workers.add(mark));
+                workers.count()
+            }
+            (Some(slot), None) => self.now.count_workers(slot),
+            (None, Some(slot)) => self.before.count_workers(slot),
+            (None, None) => 0,
         }
-        workers.count()
     }
 
     fn missed(&self, place: Place) -> u32 {

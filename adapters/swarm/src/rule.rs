@@ -73,21 +73,23 @@ pub struct Rule {
     /// At `calls` calls the workers are nudged, at twice as many warned, at three times as many their call is
     /// blocked, at four times as many their runs end: each as far as this allows.
     pub strongest: Action,
-    /// Which calls count that came back and did not fail.
+    /// Which calls count that came back and did not fail: unless told otherwise, all but everybody's
+    /// first.
     pub worked: Allowance,
     /// Which calls of single tools count, whatever came back.
     pub tools: Vec<(Tool, Allowance)>,
 }
 
 impl Default for Rule {
-    /// Ten calls by two workers within ten minutes; blocks at most.
+    /// Ten calls by two workers within ten minutes; blocks at most. Of calls that worked, everybody's
+    /// first is free: agents with one task begin alike, and most of what several do once is reading.
     fn default() -> Self {
         Self {
             calls: 10,
             workers: 2,
             window: Window::Time { span: 600_000 },
             strongest: Action::Block,
-            worked: Allowance::None,
+            worked: Allowance::Once,
             tools: Vec::new(),
         }
     }

@@ -40,16 +40,15 @@ impl Mark {
 /// (the *k* minimum values of Bar-Yossef, Jayram, Kumar, Sivakumar and Trevisan, 2002). With 16 marks
 /// the standard error is 27 %, and a set of fewer is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(align(64))]
 pub(crate) struct Sample {
-    /// In no order; those that are free stand last.
+    /// The largest stands first, as which a free place counts; the others in no order.
     marks: [Mark; SAMPLE],
-    /// The largest of them, or that of a free place if there is one.
-    last: Mark,
 }
 
 impl Sample {
     pub(crate) const fn new() -> Self {
-        Self { marks: [Mark::FREE; SAMPLE], last: Mark::FREE }
+        Self { marks: [Mark::FREE; SAMPLE] }
     }
 
     /// Whether the worker was added and is among those that are remembered.
@@ -60,13 +59,19 @@ impl Sample {
 
     /// Adds a worker. O(size of the sample).
     pub(crate) fn add(&mut self, mark: Mark) {
-        if mark >= self.last || self.has(mark) {
+        if mark >= self.largest() || self.has(mark) {
             return;
         }
-        if let Some(place) = self.marks.iter_mut().find(|known| **known == self.last) {
-            *place = mark;
+        let [first, others @ ..] = &mut self.marks;
+        *first = mark;
+        if let Some(largest) = others.iter_mut().max().filter(|largest| **largest > mark) {
+            core::mem::swap(first, largest);
         }
-        self.last = self.marks.iter().copied().max().unwrap_or(Mark::FREE);
+    }
+
+    const fn largest(&self) -> Mark {
+        let [first, ..] = self.marks;
+        first
     }
 
     /// The marks that it holds.
@@ -77,11 +82,11 @@ impl Sample {
     /// How many workers were added: exact below [`SAMPLE`], else estimated.
     pub(crate) fn count(&self) -> u32 {
         let held = u32::try_from(SAMPLE).unwrap_or(u32::MAX);
-        if self.last == Mark::FREE {
+        if self.largest() == Mark::FREE {
             return u32::try_from(self.iter().count()).unwrap_or(held);
         }
-        // The last of the sample is the sample's size-th of all, in a row of 2³¹ places.
-        let reach = u64::from(self.last.0) + 1;
+        // The largest of the sample is the sample's size-th of all, in a row of 2³¹ places.
+        let reach = u64::from(self.largest().0) + 1;
         let all = (u64::from(held - 1) << Mark::BITS) / reach;
         u32::try_from(all).unwrap_or(u32::MAX).max(held)
     }

@@ -99,7 +99,7 @@ fn memory_has_an_end_whatever_is_called() {
         most = most.max(ledger.memory());
     }
     assert_eq!(ledger.counters(), 2000);
-    assert!(most <= 2 * 1000 * 2 * (32 + 4 + 5 + 68 + 4), "{most} bytes");
+    assert!(most <= 2 * 1000 * 2 * (32 + 4 + 5 + 64 + 4), "{most} bytes");
 }
 
 #[test]

@@ -54,8 +54,7 @@ fn one_worker_alone_is_no_swarm() {
 
 #[test]
 fn everybody_may_read_the_readme_once() {
-    let rule = Rule::default().tool(tool(), Allowance::Once);
-    let mut ledger = Ledger::new(rule).unwrap();
+    let mut ledger = Ledger::new(Rule::default()).unwrap();
     let read = |worker| call(worker, 0).ok(Digest::of(b"# unstuck"));
     for worker in 0..1000 {
         assert_eq!(ledger.record(&read(worker), 0), Verdict::PROCEED);
@@ -70,6 +69,15 @@ fn everybody_may_read_the_readme_once() {
     }
     let finding = ledger.record(&read(9), 0).finding.expect("ten read it twice");
     assert_eq!((finding.calls, finding.workers), (10, 12));
+
+    // An error is worth to be known by all, and a tool may be exempt from this as from that.
+    let mut ledger = Ledger::new(Rule::default()).unwrap();
+    let mut plain = Ledger::new(Rule::default().tool(tool(), Allowance::None)).unwrap();
+    for worker in 0..10 {
+        let failed = call(worker, 0).failed(Digest::of(b"no such file"));
+        assert_eq!(ledger.record(&failed, 0).finding.is_some(), worker == 9);
+        assert_eq!(plain.record(&read(worker), 0).finding.is_some(), worker == 9);
+    }
 }
 
 #[test]
@@ -131,8 +139,8 @@ fn what_is_cleared_is_forgotten() {
 #[test]
 fn of_several_loops_of_one_call_the_one_that_asks_for_most_is_known() {
     let mut ledger = Ledger::new(Rule::default()).unwrap();
-    for n in 0..10 {
-        let _ = ledger.record(&call(n, 0).ok(Digest::new(1)), 0);
+    for n in 0..20 {
+        let _ = ledger.record(&call(n % 10, 0).ok(Digest::new(1)), 0);
     }
     for n in 0..20 {
         let _ = ledger.record(&call(n, 0).failed(Digest::new(2)), 0);
