@@ -34,15 +34,22 @@ pub(crate) enum Bench {
     /// calls, outcomes and verdicts, and the instructions where valgrind is
     /// installed. Takes two minutes.
     Text(Plain),
+    /// The calls of a swarm, counted in one process
+    ///
+    /// Prints the time, the memory and, where valgrind is installed, the
+    /// instructions for a call of one of ten to a hundred thousand workers, and
+    /// how many calls one to eight threads count in a second. Takes a minute.
+    Swarm(Engine),
 }
 
-/// How the engine is measured.
+/// How that is measured which recorded runs say more of.
 #[derive(Args)]
 pub(crate) struct Engine {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Scan the native traces of this folder, too, repeated to a gigabyte
+    /// Take the recorded runs of this folder, too: the engine scans them, repeated
+    /// to a gigabyte; a swarm has them side by side
     #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
 }
@@ -62,6 +69,7 @@ impl Bench {
             Self::Engine(engine) => builds() && measures("engine", engine.arguments()),
             Self::Hook(plain) => builds() && measures("hook", plain.arguments()),
             Self::Json(plain) => measures("json", plain.arguments()),
+            Self::Swarm(swarm) => measures("swarm", swarm.arguments()),
             Self::Text(plain) => measures("text", plain.arguments()),
         };
         if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
