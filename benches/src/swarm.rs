@@ -19,7 +19,7 @@ pub const CALLS: u16 = 50_000;
 const CALLS_PER_TICK: u64 = 1000;
 
 /// How many calls each round of several threads makes.
-const SHARED_CALLS: usize = 1_600_000;
+const SHARED_CALLS: u32 = 1_600_000;
 
 /// What the workers of a swarm call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -47,9 +47,9 @@ impl Calls {
     }
 
     /// So many calls, each made by one of `workers` workers and failed: always the same.
-    pub fn of(self, workers: u64, calls: usize) -> Vec<Sighting> {
+    pub fn of(self, workers: u64, calls: u64) -> Vec<Sighting> {
         let mut random = Random(0x5EED);
-        (0..calls as u64)
+        (0..calls)
             .map(|number| {
                 let worker = Worker::new(random.below(workers));
                 let call = self.call(number, &mut random);
@@ -62,9 +62,8 @@ impl Calls {
     fn call(self, number: u64, random: &mut Random) -> u64 {
         let new = number + 1_000_000;
         match self {
-            Self::New => new,
             Self::DeadEnds if random.below(20) == 0 => random.below(100),
-            Self::DeadEnds => new,
+            Self::New | Self::DeadEnds => new,
             // The lesser of two, over and over: a coarse power law.
             Self::Skewed => (0..4).fold(10_000, |bound, _| random.below(bound) + 1),
             Self::Equal => 0,
@@ -116,7 +115,9 @@ impl Counting {
     /// The bytes that it has taken for each counter in use.
     pub fn bytes_per_counter(&self) -> f64 {
         let ledger = self.0.borrow();
-        ledger.memory() as f64 / ledger.counters() as f64
+        let [memory, counters] = [ledger.memory(), ledger.counters()]
+            .map(|number| f64::from(u32::try_from(number).unwrap_or(u32::MAX)));
+        memory / counters
     }
 }
 
@@ -126,8 +127,9 @@ impl Counting {
 /// # Panics
 ///
 /// Never: the default rule works.
-pub fn shared(calls: Calls, threads: usize, rounds: usize) -> f64 {
-    let streams: Vec<_> = (0..threads).map(|_| calls.of(8, SHARED_CALLS / threads)).collect();
+pub fn shared(calls: Calls, threads: u32, rounds: usize) -> f64 {
+    let streams: Vec<_> =
+        (0..threads).map(|_| calls.of(8, (SHARED_CALLS / threads).into())).collect();
     let round = |_| {
         let board = Shards::new(Rule::default()).expect("the default rule");
         let begun = Instant::now();
@@ -136,12 +138,13 @@ pub fn shared(calls: Calls, threads: usize, rounds: usize) -> f64 {
                 let board = &board;
                 scope.spawn(move || {
                     for (number, call) in (0..).zip(stream) {
-                        black_box(board.record_at(call, number / CALLS_PER_TICK));
+                        let verdict = board.record_at(call, number / CALLS_PER_TICK);
+                        black_box(verdict.rung);
                     }
                 });
             }
         });
-        SHARED_CALLS as f64 / begun.elapsed().as_secs_f64() / 1e6
+        f64::from(SHARED_CALLS) / begun.elapsed().as_secs_f64() / 1e6
     };
     median((0..rounds).map(round).collect())
 }

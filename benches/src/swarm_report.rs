@@ -32,7 +32,7 @@ pub struct Together {
     /// What is called.
     pub calls: Calls,
     /// How many threads.
-    pub threads: usize,
+    pub threads: u32,
     /// How many million calls they count in a second.
     pub millions_per_second: f64,
     /// That, over what one thread counts.

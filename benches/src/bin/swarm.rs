@@ -73,13 +73,10 @@ fn report(traces: Option<PathBuf>) -> io::Result<Report> {
     }
     let together = [Calls::New, Calls::DeadEnds, Calls::Equal].into_iter().flat_map(together);
     let together = together.collect();
-    let innocents = match traces {
-        Some(folder) => innocents::measure(&folder)?,
-        None => {
-            left_out.push("recorded runs side by side: --traces names their folder");
-            Vec::new()
-        }
-    };
+    let innocents = traces.as_deref().map(innocents::measure).transpose()?.unwrap_or_default();
+    if innocents.is_empty() {
+        left_out.push("recorded runs side by side: --traces names their folder");
+    }
     Ok(Report { alone, together, innocents, left_out })
 }
 
