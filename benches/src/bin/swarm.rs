@@ -1,7 +1,7 @@
 //! `cargo xtask bench swarm`: the calls of a swarm counted in one process, in one table.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let line = CommandLine::parse();
     let done = match line.command {
         Some(Command::Count { calls, workers, times }) => count(calls, workers, times),
-        None => report(line.traces).and_then(|report| print(&report, line.json)),
+        None => report(line.traces.as_deref()).and_then(|report| print(&report, line.json)),
     };
     end("swarm", done)
 }
@@ -59,7 +59,7 @@ fn count(calls: Calls, workers: u64, times: u16) -> io::Result<()> {
 }
 
 /// Measures everything.
-fn report(traces: Option<PathBuf>) -> io::Result<Report> {
+fn report(traces: Option<&Path>) -> io::Result<Report> {
     let mut left_out = Vec::new();
     let mut alone: Vec<_> =
         Calls::value_variants().iter().flat_map(|&calls| alone(calls)).collect();
@@ -73,7 +73,7 @@ fn report(traces: Option<PathBuf>) -> io::Result<Report> {
     }
     let together = [Calls::New, Calls::DeadEnds, Calls::Equal].into_iter().flat_map(together);
     let together = together.collect();
-    let innocents = traces.as_deref().map(innocents::measure).transpose()?.unwrap_or_default();
+    let innocents = traces.map(innocents::measure).transpose()?.unwrap_or_default();
     if innocents.is_empty() {
         left_out.push("recorded runs side by side: --traces names their folder");
     }
