@@ -59,16 +59,26 @@ impl Toolchain {
             .map(Self::WithSource)
     }
 
-    /// `cargo` with the word `chore`, for `target`; what, and into which folder, is to be added.
-    /// What is built belongs into a folder of its own: two compilers undo each other's work.
+    /// `cargo` with the word `chore`, for `target`, where `core` is all there is; what, and into which
+    /// folder, is to be added. What is built belongs into a folder of its own: two compilers undo each
+    /// other's work.
     pub(crate) fn cargo(&self, chore: &str, target: Target) -> Command {
+        self.cargo_with("core", chore, target)
+    }
+
+    /// As [`Toolchain::cargo`], where there is `alloc`, too.
+    pub(crate) fn cargo_with_alloc(&self, chore: &str, target: Target) -> Command {
+        self.cargo_with("core,alloc", chore, target)
+    }
+
+    fn cargo_with(&self, libraries: &str, chore: &str, target: Target) -> Command {
         let mut command = cargo();
         command.args([chore, "--locked", "--target", target.name()]);
         if let Self::WithSource(rustc) = self {
             // `-Z` flags need a nightly toolchain, or this word of consent.
             command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
             command.env(target.linker_variable(), LINKER);
-            command.arg("-Zbuild-std=core");
+            command.arg(format!("-Zbuild-std={libraries}"));
         }
         command
     }
