@@ -219,6 +219,11 @@ pub enum RuleError {
         /// How many.
         asked: u32,
     },
+    /// Nobody is there to count the calls of the whole swarm.
+    Clock {
+        /// How many of them the window was to hold.
+        asked: u64,
+    },
     /// So short a window has no half.
     Span {
         /// How long.
@@ -235,6 +240,11 @@ impl fmt::Display for RuleError {
             Self::Workers { asked } => {
                 write!(f, "a rule of {asked} workers cannot work: ask for 1 to {WORKERS_MAX}")
             }
+            Self::Clock { asked } => write!(
+                f,
+                "a window of {asked} calls needs someone who counts all calls of the swarm, and where \
+                 workers gossip nobody does: ask for a window of time"
+            ),
             Self::Span { asked } => {
                 write!(f, "a window of {asked} cannot be cut into halves: ask for 2 or more")
             }
