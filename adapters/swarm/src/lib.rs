@@ -11,6 +11,7 @@ extern crate std;
 mod board;
 mod checkpoint;
 mod generation;
+mod gossip;
 mod ledger;
 mod rule;
 #[cfg(feature = "std")]
@@ -21,6 +22,9 @@ mod workers;
 
 pub use board::Board;
 pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, CheckpointError};
+#[cfg(feature = "std")]
+pub use gossip::SharedReplica;
+pub use gossip::{CELLS, FRAME_MAX, FRAME_MIN, FrameError, Limits, Merged, Replica, SPREAD};
 pub use ledger::{CAPACITY, CAPACITY_MAX, Heat, LOOPS_MAX, Ledger};
 pub use rule::{Allowance, CALLS_MAX, Rule, RuleError, WORKERS_MAX, Window};
 #[cfg(feature = "std")]

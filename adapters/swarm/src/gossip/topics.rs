@@ -1,0 +1,216 @@
+//! What a replica remembers: topics, as many as there is room for, and which of them are news.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::ops::Bound;
+
+use crate::gossip::topic::{Calls, Cell, Id, Topic};
+use crate::sighting::{Answer, Worker};
+
+/// How urgent news are: what comes first goes out first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Urgency {
+    /// Several workers make the call.
+    Shared,
+    /// A worker here made it.
+    Own,
+}
+
+/// A moment: how many changes there were before it.
+type Moment = u64;
+
+#[derive(Clone, Debug)]
+struct Entry {
+    topic: Topic,
+    /// Its place in the order of forgetting.
+    weight: (u32, Moment),
+    /// Its place among the news, if it is there.
+    news: Option<(Urgency, Moment)>,
+}
+
+/// Topics, with as many cells in all as the limit says.
+///
+/// Where there is no room for another cell, the topic of the fewest calls is forgotten; of equals the
+/// one that has not changed for longest. So what many workers call often stays.
+#[derive(Clone, Debug)]
+pub(crate) struct Topics {
+    entries: BTreeMap<Id, Entry>,
+    lightest: BTreeSet<((u32, Moment), Id)>,
+    news: BTreeMap<(Urgency, Moment), Id>,
+    cells: usize,
+    limit: usize,
+    moment: Moment,
+}
+
+impl Topics {
+    pub(crate) const fn new(limit: usize) -> Self {
+        Self {
+            entries: BTreeMap::new(),
+            lightest: BTreeSet::new(),
+            news: BTreeMap::new(),
+            cells: 0,
+            limit,
+            moment: 0,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.limit);
+    }
+
+    /// How many cells there are.
+    pub(crate) const fn cells(&self) -> usize {
+        self.cells
+    }
+
+    pub(crate) fn topic(&self, id: &Id) -> Option<&Topic> {
+        self.entries.get(id).map(|entry| &entry.topic)
+    }
+
+    pub(crate) fn topic_mut(&mut self, id: &Id) -> Option<&mut Topic> {
+        self.entries.get_mut(id).map(|entry| &mut entry.topic)
+    }
+
+    /// All topics from an id on, in their order.
+    pub(crate) fn from(&self, id: Id) -> impl Iterator<Item = (&Id, &Topic)> {
+        self.entries.range(id..).map(|(id, entry)| (id, &entry.topic))
+    }
+
+    /// The topic after this one.
+    pub(crate) fn after(&self, id: Id) -> Option<Id> {
+        let after = (Bound::Excluded(id), Bound::Unbounded);
+        self.entries.range(after).next().map(|(id, _)| *id)
+    }
+
+    /// The first of all topics.
+    pub(crate) fn first(&self) -> Option<Id> {
+        self.entries.first_key_value().map(|(id, _)| *id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Raises the calls of a worker to what `raised` makes of them. Says whether that was more than before;
+    /// it is not where there is no room, since all of it is taken by this very topic.
+    ///
+    /// The caller settles the topic with [`Topics::settle`] when it is done.
+    pub(crate) fn raise(
+        &mut self,
+        id: Id,
+        answer: Option<Answer>,
+        worker: Worker,
+        raised: impl Fn(&Calls) -> Calls,
+    ) -> bool {
+        let entry = self.entries.get(&id);
+        let place = entry.map_or(Err(0), |entry| place(&entry.topic, worker));
+        match place {
+            Ok(place) => {
+                let topic = self.topic_mut(&id).and_then(|topic| topic.cells.get_mut(place));
+                topic.is_some_and(|cell| raise(cell, raised))
+            }
+            Err(place) => {
+                let calls = raised(&[0; 3]);
+                let fits = calls != [0; 3] && self.has_room(&id);
+                if fits {
+                    self.insert(id, answer, place, Cell { worker, calls, left: 0, frame: 0 });
+                }
+                fits
+            }
+        }
+    }
+
+    fn insert(&mut self, id: Id, answer: Option<Answer>, place: usize, cell: Cell) {
+        let weight = (0, self.moment);
+        let entry = self.entries.entry(id).or_insert_with(|| {
+            self.lightest.insert((weight, id));
+            Entry { topic: Topic::new(answer), weight, news: None }
+        });
+        entry.topic.cells.insert(place, cell);
+        self.cells += 1;
+    }
+
+    /// Makes room for another cell of this topic, if there can be.
+    fn has_room(&mut self, id: &Id) -> bool {
+        if self.cells < self.limit {
+            return true;
+        }
+        let others = self.lightest.iter().map(|(_, other)| *other);
+        let Some(other) = others.into_iter().find(|other| other != id) else { return false };
+        self.forget(&other);
+        true
+    }
+
+    fn forget(&mut self, id: &Id) {
+        let Some(entry) = self.entries.remove(id) else { return };
+        self.cells -= entry.topic.cells.len();
+        self.lightest.remove(&(entry.weight, *id));
+        if let Some(news) = entry.news {
+            self.news.remove(&news);
+        }
+    }
+
+    /// Puts a topic that has changed where it belongs in the order of forgetting.
+    pub(crate) fn settle(&mut self, id: &Id) {
+        self.moment += 1;
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        self.lightest.remove(&(entry.weight, *id));
+        entry.weight = (entry.topic.weight(), self.moment);
+        self.lightest.insert((entry.weight, *id));
+    }
+
+    /// Puts a topic behind all other news of its urgency. News that were more urgent stay so.
+    pub(crate) fn announce(&mut self, id: &Id, urgency: Urgency) {
+        self.moment += 1;
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        let known = entry.news.map(|news| {
+            self.news.remove(&news);
+            news.0
+        });
+        let place = (known.map_or(urgency, |known| known.min(urgency)), self.moment);
+        entry.news = Some(place);
+        self.news.insert(place, *id);
+    }
+
+    /// A topic is no news any more.
+    pub(crate) fn told(&mut self, id: &Id) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        if let Some(news) = entry.news.take() {
+            self.news.remove(&news);
+        }
+    }
+
+    /// The news, the most urgent first, and of equals those that have waited for longest.
+    pub(crate) fn news(&self) -> impl Iterator<Item = (Urgency, Id)> {
+        self.news.iter().map(|((urgency, _), id)| (*urgency, *id))
+    }
+
+    /// Goes on by so many generations.
+    pub(crate) fn turn(&mut self, generations: u64) {
+        let (news, lightest) = (&mut self.news, &mut self.lightest);
+        lightest.clear();
+        let mut cells = 0;
+        self.entries.retain(|id, entry| {
+            let stays = entry.topic.turn(generations);
+            if stays {
+                cells += entry.topic.cells.len();
+                entry.weight.0 = entry.topic.weight();
+                lightest.insert((entry.weight, *id));
+            } else if let Some(place) = entry.news {
+                news.remove(&place);
+            }
+            stays
+        });
+        self.cells = cells;
+    }
+}
+
+fn place(topic: &Topic, worker: Worker) -> Result<usize, usize> {
+    topic.cells.binary_search_by_key(&worker, |cell| cell.worker)
+}
+
+fn raise(cell: &mut Cell, raised: impl Fn(&Calls) -> Calls) -> bool {
+    let calls = raised(&cell.calls);
+    let rose = calls != cell.calls;
+    cell.calls = calls;
+    rose
+}
