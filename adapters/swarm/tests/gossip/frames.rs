@@ -1,0 +1,129 @@
+//! Frames are short, full, and of one swarm.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use unstuck_swarm::{Digest, FRAME_MAX, FRAME_MIN, FrameError, Limits, Replica, Worker};
+
+use crate::model::{SWARM, replica, rule, sighting};
+
+/// How many cells a fresh replica takes from one frame.
+fn cells_in(frame: &[u8]) -> usize {
+    replica(&rule(10, 2), 99).merge(frame, 0).expect("a frame of now").news
+}
+
+#[test]
+fn a_frame_holds_so_many_cells() {
+    for (what, workers, calls, expected) in [
+        ("one worker of one key", 1, 1, 1),
+        ("many workers of one key, whose outcome is known", 1_000, 1, 107),
+        ("one worker of many keys", 1, 200, 35),
+    ] {
+        let mut replica = replica(&rule(10, 2), 0);
+        for worker in 0..workers {
+            for call in 0..calls {
+                let _ = replica.record(&sighting(worker, if calls == 1 { 1 } else { call }), 0);
+            }
+        }
+        let mut buffer = [0; FRAME_MAX];
+        let cells = cells_in(replica.frame(&mut buffer, 0));
+        assert_eq!(cells, expected, "{what}");
+    }
+}
+
+#[test]
+fn a_replica_that_knows_nothing_says_nothing() {
+    let mut buffer = [0; FRAME_MAX];
+    assert_eq!(replica(&rule(10, 2), 0).frame(&mut buffer, 0), b"");
+}
+
+#[test]
+fn a_buffer_that_is_too_short_gets_no_frame() {
+    for (length, says_something) in [(0, false), (FRAME_MIN - 1, false), (FRAME_MIN, true)] {
+        let mut replica = replica(&rule(10, 2), 0);
+        let _ = replica.record(&sighting(0, 1), 0);
+        let mut buffer = vec![0; length];
+        assert_eq!(!replica.frame(&mut buffer, 0).is_empty(), says_something, "{length} bytes");
+    }
+}
+
+#[test]
+fn a_frame_of_another_swarm_is_refused() {
+    let limits = Limits::default();
+    let mut one = Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).unwrap();
+    let _ = one.record(&sighting(0, 1), 0);
+    let mut buffer = [0; FRAME_MAX];
+    let frame = one.frame(&mut buffer, 0).to_vec();
+    // The second differs in the half that frames do not carry.
+    for (swarm, error) in [
+        (Digest::new(8), FrameError::OtherSwarm),
+        (Digest::new(SWARM.bits() | 1 << 63), FrameError::Damaged),
+    ] {
+        let mut other = Replica::new(rule(10, 2), swarm, Worker::new(1), limits).unwrap();
+        assert_eq!(other.merge(&frame, 0), Err(error));
+        assert_eq!((other.cells(), other.refused()), (0, 1));
+        other.clear(SWARM);
+        assert_eq!(other.merge(&frame, 0).map(|merged| merged.news), Ok(1));
+    }
+}
+
+#[test]
+fn a_cleared_replica_refuses_what_is_on_its_way() {
+    let mut replica = replica(&rule(2, 1), 0);
+    let _ = replica.record(&sighting(0, 1), 0);
+    let _ = replica.record(&sighting(0, 1), 0);
+    let mut buffer = [0; FRAME_MAX];
+    let frame = replica.frame(&mut buffer, 0).to_vec();
+    assert_eq!(replica.look(sighting(0, 1).call, 0).rung, 1);
+    replica.clear(Digest::new(1));
+    assert_eq!(replica.look(sighting(0, 1).call, 0).rung, 0);
+    assert_eq!(replica.merge(&frame, 0), Err(FrameError::OtherSwarm));
+}
+
+#[test]
+fn every_refusal_says_what_is_wrong() {
+    for (error, text) in [
+        (FrameError::TooLong { length: 1_500 }, "1500 bytes are no frame: one has 1024 at most"),
+        (
+            FrameError::Version { found: 9 },
+            "the frame has version 9, but this replica reads 1: run one version in all of the swarm",
+        ),
+        (FrameError::OtherSwarm, "the frame is of another swarm"),
+        (FrameError::Damaged, "the frame was damaged on its way"),
+        (FrameError::Malformed, "these bytes are no frame of a replica"),
+        (
+            FrameError::Generation { found: 3, now: 9 },
+            "the frame is of generation 3, and here it is 9: set the clocks to within half a window of \
+             each other",
+        ),
+    ] {
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn no_frame_is_longer_than_it_may_be_and_all_is_told_in_the_end(
+        calls in vec((0..300_u64, any::<u8>(), any::<bool>()), 0..400),
+        length in FRAME_MIN..2 * FRAME_MAX,
+        spread: u8,
+    ) {
+        let limits = Limits { spread, ..Limits::default() };
+        let mut from = Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).unwrap();
+        let mut to = replica(&rule(10, 2), 1);
+        for (worker, call, later) in calls {
+            let _ = from.record(&sighting(worker, call), if later { 1_999 } else { 0 });
+        }
+        let mut buffer = vec![0; length];
+        // Two cells at least are repeated in each.
+        for _ in 0..=from.cells() {
+            let frame = from.frame(&mut buffer, 1_999);
+            prop_assert!(frame.len() <= FRAME_MAX.min(length));
+            if !frame.is_empty() {
+                to.merge(frame, 1_999).expect("a frame of now");
+            }
+        }
+        prop_assert_eq!(to.hottest(usize::MAX, 1_999), from.hottest(usize::MAX, 1_999));
+    }
+}

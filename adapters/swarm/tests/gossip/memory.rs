@@ -1,0 +1,107 @@
+//! Memory is bounded: what many workers call often stays, and nothing is counted that was not called.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use unstuck_swarm::{Digest, FRAME_MAX, Limits, Replica, Sighting, Tool, Worker};
+
+use crate::model::{Central, SWARM, found, replica, rule};
+
+fn small(cells: usize) -> Replica {
+    let limits = Limits { cells, ..Limits::default() };
+    Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).expect("it can work")
+}
+
+fn call(worker: u64, call: u64) -> Sighting {
+    Sighting::new(Worker::new(worker), Tool::new(1), Digest::new(call))
+}
+
+#[test]
+fn a_loop_is_found_among_calls_that_do_not_fit() {
+    let mut replica = small(16);
+    let mut rung = 0;
+    for number in 0..1_000 {
+        let _ = replica.record(&call(0, 1_000 + number), 0);
+        if number % 10 == 0 {
+            rung = replica.record(&call(number % 3, 7), 0).rung;
+        }
+        assert!(replica.cells() <= 16);
+    }
+    assert_eq!(rung, 4);
+}
+
+#[test]
+fn the_fewest_calls_are_forgotten_and_of_equals_the_oldest() {
+    let mut replica = small(3);
+    for number in [1, 2, 3, 1, 4] {
+        let _ = replica.record(&call(0, number), 0);
+    }
+    let ids = |replica: &mut Replica| {
+        let mut ids: Vec<_> = replica.hottest(9, 0).iter().map(|heat| heat.loop_id).collect();
+        ids.sort();
+        ids
+    };
+    let expected = |numbers: [u64; 3]| {
+        let mut ids = numbers.map(|number| call(0, number).key().loop_id()).to_vec();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&mut replica), expected([1, 3, 4]));
+    let _ = replica.record(&call(0, 5), 0);
+    assert_eq!(ids(&mut replica), expected([1, 4, 5]));
+}
+
+#[test]
+fn what_others_tell_is_forgotten_before_what_was_called_here() {
+    let mut replica = small(3);
+    let mut other = small(100);
+    let _ = replica.record(&call(0, 1), 0);
+    for number in 10..30 {
+        let _ = other.record(&call(1, number), 0);
+    }
+    let mut buffer = [0; FRAME_MAX];
+    let merged = replica.merge(other.frame(&mut buffer, 0), 0).expect("a frame of now");
+    assert_eq!((merged.news, replica.cells()), (20, 3));
+    assert!(replica.hottest(9, 0).iter().any(|heat| heat.loop_id == call(0, 1).key().loop_id()));
+}
+
+#[test]
+fn one_key_may_take_all_of_the_room() {
+    let mut replica = small(5);
+    for worker in 0..9 {
+        let _ = replica.record(&call(worker, 1), 0);
+    }
+    assert_eq!(replica.cells(), 5);
+    let heat = replica.hottest(9, 0);
+    assert_eq!((heat.len(), heat[0].calls, heat[0].workers), (1, 5, 5));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn what_is_counted_was_called(
+        calls in vec((0..3_usize, 0..30_u64, 0..500_u64), 0..300),
+        cells in 1..40_usize,
+    ) {
+        let rule = rule(10, 2);
+        let mut central = Central::new(&rule);
+        let mut replicas = [small(cells), small(cells), replica(&rule, 9)];
+        let mut now = 0;
+        for (place, number, wait) in calls {
+            now += wait / 10;
+            let sighting = call(place as u64, number % 7 * (number / 7));
+            central.record(&sighting, now);
+            let verdict = replicas[place].record(&sighting, now);
+            prop_assert!(found(&verdict) <= central.found(&sighting, now));
+            let mut buffer = [0; FRAME_MAX];
+            let frame = replicas[place].frame(&mut buffer, now);
+            let next = &mut replicas[(place + 1) % 3];
+            prop_assert!(frame.is_empty() || next.merge(frame, now).is_ok());
+            prop_assert!(replicas[..2].iter().all(|replica| replica.cells() <= cells));
+            for replica in &mut replicas {
+                let (told, known) = (replica.look(sighting.call, now), central.found(&sighting, now));
+                prop_assert!(found(&told) <= known, "{:?} is more than {:?}", told, known);
+            }
+        }
+    }
+}

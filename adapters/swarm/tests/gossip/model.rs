@@ -1,0 +1,113 @@
+//! One counter that hears of every call, written from the definition: slow, and easy to check.
+
+use std::collections::BTreeMap;
+
+use unstuck_swarm::{
+    Allowance, Digest, Key, Limits, Replica, Rule, Sighting, Tool, Verdict, Window, Worker,
+};
+
+/// The swarm of all these tests.
+pub(crate) const SWARM: Digest = Digest::new(7);
+
+/// Half the window.
+pub(crate) const HALF: u64 = 1_000;
+
+/// Every call that was ever made, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Central {
+    rule: Rule,
+    calls: Vec<(Sighting, u64)>,
+}
+
+/// What is found: calls, workers and the rung.
+pub(crate) type Found = (u32, u32, u8);
+
+impl Central {
+    pub(crate) fn new(rule: &Rule) -> Self {
+        Self { rule: rule.clone(), calls: Vec::new() }
+    }
+
+    pub(crate) fn record(&mut self, sighting: &Sighting, now: u64) {
+        self.calls.push((*sighting, now));
+    }
+
+    /// How often each worker made a call with this key in the window.
+    fn by_worker(&self, key: Key, now: u64) -> BTreeMap<Worker, u32> {
+        let generation = |time| self.rule.window.generation(time);
+        let mut by_worker = BTreeMap::new();
+        for (sighting, time) in &self.calls {
+            let age = generation(now).checked_sub(generation(*time));
+            if sighting.key() == key && age.is_some_and(|age| age < 2) {
+                *by_worker.entry(sighting.worker).or_insert(0) += 1;
+            }
+        }
+        by_worker
+    }
+
+    /// All calls of a key in the window, and its workers, whatever is allowed.
+    pub(crate) fn heat(&self, key: Key, now: u64) -> (u32, u32) {
+        let by_worker = self.by_worker(key, now);
+        (by_worker.values().sum(), by_worker.len().try_into().unwrap())
+    }
+
+    /// The highest rung whose calls are there if nobody stands for more than a share of them.
+    pub(crate) fn found(&self, like: &Sighting, now: u64) -> Option<Found> {
+        let by_worker = self.by_worker(like.key(), now);
+        let workers = u32::try_from(by_worker.len()).unwrap();
+        let counted = |rung: u32| -> u32 {
+            let share = (rung * self.rule.calls).div_ceil(self.rule.workers);
+            let counts = by_worker.values().map(|calls| match self.rule.allowance(like) {
+                Allowance::None => *calls,
+                Allowance::Once => calls - 1,
+                Allowance::Any => 0,
+            });
+            counts.map(|calls| calls.min(share)).sum()
+        };
+        let is_there = |rung: &u32| counted(*rung) >= rung * self.rule.calls;
+        let enough = workers >= self.rule.workers;
+        let rung = (1..=4).rev().find(is_there).filter(|_| enough)?;
+        Some((counted(4), workers, rung.try_into().unwrap()))
+    }
+
+    /// The rung where everybody stands for all of their calls.
+    pub(crate) fn rung_without_shares(&self, like: &Sighting, now: u64) -> u8 {
+        let by_worker = self.by_worker(like.key(), now);
+        let calls = by_worker.values().map(|calls| match self.rule.allowance(like) {
+            Allowance::None => *calls,
+            Allowance::Once => calls - 1,
+            Allowance::Any => 0,
+        });
+        self.rule.rung(calls.sum(), by_worker.len().try_into().unwrap()).0
+    }
+}
+
+/// What a verdict says was found.
+pub(crate) fn found(verdict: &Verdict) -> Option<Found> {
+    verdict.finding.map(|finding| (finding.calls, finding.workers, verdict.rung))
+}
+
+/// A rule over a window of two halves.
+pub(crate) fn rule(calls: u32, workers: u32) -> Rule {
+    let rule = Rule::default().calls(calls).workers(workers);
+    rule.window(Window::Time { span: 2 * HALF }).check().expect("a rule that works")
+}
+
+/// A replica with room for everything.
+pub(crate) fn replica(rule: &Rule, number: u64) -> Replica {
+    Replica::new(rule.clone(), SWARM, Worker::new(number), Limits::default()).expect("it can work")
+}
+
+/// The call numbered `call` by the worker numbered `worker`: every third of unknown outcome, every third one
+/// that failed; each of a tool of its own.
+pub(crate) fn sighting(worker: u64, call: u8) -> Sighting {
+    let sighting = Sighting::new(Worker::new(worker), tool(call), Digest::of(&[call]));
+    match call % 3 {
+        0 => sighting,
+        1 => sighting.failed(Digest::of(b"no way")),
+        _ => sighting.ok(Digest::of(b"done")),
+    }
+}
+
+pub(crate) fn tool(call: u8) -> Tool {
+    Tool::new(call.into())
+}

@@ -1,0 +1,91 @@
+//! Generations come and go, and clocks need not agree to the millisecond.
+
+use unstuck_swarm::{FRAME_MAX, FrameError, Limits, Replica, Rule, RuleError, Window, Worker};
+
+use crate::model::{HALF, SWARM, replica, rule, sighting};
+
+/// What a replica counts of the call at a time.
+fn calls(replica: &mut Replica, now: u64) -> u32 {
+    replica.hottest(1, now).first().map_or(0, |heat| heat.calls)
+}
+
+#[test]
+fn a_call_counts_in_its_generation_and_in_the_next() {
+    for (later, expected) in
+        [(0, 1), (1, 1), (HALF, 1), (2 * HALF - 1, 1), (2 * HALF, 0), (9 * HALF, 0)]
+    {
+        let mut replica = replica(&rule(10, 2), 0);
+        let _ = replica.record(&sighting(0, 1), 4 * HALF);
+        assert_eq!(calls(&mut replica, 4 * HALF + later), expected, "{later} later");
+        assert_eq!(replica.cells(), expected as usize, "{later} later");
+    }
+}
+
+#[test]
+fn clocks_may_differ_by_half_a_window() {
+    // When a frame was sent, when it comes by the clock of the other, and what is counted of its two calls:
+    // one in the generation when it was sent, and one in that before.
+    let sent = 7 * HALF;
+    for (comes, expected) in [
+        (sent - HALF - 1, Err(FrameError::Generation { found: 7, now: 5 })),
+        (sent - HALF, Ok(1)),
+        (sent - 1, Ok(1)),
+        (sent, Ok(2)),
+        (sent + HALF, Ok(1)),
+        (sent + 2 * HALF, Err(FrameError::Generation { found: 7, now: 9 })),
+    ] {
+        let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
+        let _ = one.record(&sighting(0, 1), sent - 1);
+        let _ = one.record(&sighting(0, 1), sent);
+        let mut buffer = [0; FRAME_MAX];
+        let frame = one.frame(&mut buffer, sent);
+        let counted = other.merge(frame, comes).map(|_| calls(&mut other, comes));
+        assert_eq!(counted, expected, "at {comes}");
+    }
+}
+
+#[test]
+fn calls_of_the_next_generation_wait_for_it() {
+    let (mut ahead, mut behind) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
+    let _ = ahead.record(&sighting(0, 1), 5 * HALF);
+    let mut buffer = [0; FRAME_MAX];
+    let frame = ahead.frame(&mut buffer, 5 * HALF);
+    assert_eq!(behind.merge(frame, 5 * HALF - 1).map(|merged| merged.news), Ok(1));
+    let times = [5 * HALF - 1, 5 * HALF, 6 * HALF, 7 * HALF];
+    assert_eq!(times.map(|now| calls(&mut behind, now)), [0, 1, 1, 0]);
+}
+
+#[test]
+fn what_is_too_old_is_left_out_of_a_frame() {
+    let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
+    let _ = one.record(&sighting(0, 1), 4 * HALF);
+    let _ = one.record(&sighting(0, 2), 5 * HALF);
+    let mut buffer = [0; FRAME_MAX];
+    let frame = one.frame(&mut buffer, 5 * HALF);
+    let merged = other.merge(frame, 6 * HALF).expect("a frame of the generation before");
+    assert_eq!((merged.news, merged.stale), (1, 1));
+}
+
+#[test]
+fn a_clock_that_is_set_back_stands_still_or_begins_anew() {
+    for (back, expected) in [(1, 2), (HALF, 2), (HALF + 1, 1), (5 * HALF, 1)] {
+        let mut replica = replica(&rule(10, 2), 0);
+        let _ = replica.record(&sighting(0, 1), 6 * HALF);
+        let _ = replica.record(&sighting(0, 1), 6 * HALF - back);
+        assert_eq!(calls(&mut replica, 6 * HALF - back), expected, "{back} back");
+    }
+}
+
+#[test]
+fn a_window_of_calls_is_refused() {
+    let refused = |rule: Rule| Replica::new(rule, SWARM, Worker::new(0), Limits::default()).err();
+    let counting = Rule::default().window(Window::Calls { span: 100 });
+    let error = refused(counting).expect("a refusal");
+    assert_eq!(error, RuleError::Clock { asked: 100 });
+    assert_eq!(
+        error.to_string(),
+        "a window of 100 calls needs someone who counts all calls of the swarm, and where workers gossip \
+         nobody does: ask for a window of time"
+    );
+    assert_eq!(refused(Rule::default().calls(1)), Some(RuleError::Calls { asked: 1 }));
+}
