@@ -5,4 +5,5 @@ mod forged;
 mod frames;
 mod memory;
 mod model;
+mod robots;
 mod time;
