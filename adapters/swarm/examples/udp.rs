@@ -1,0 +1,102 @@
+//! Eight robots, each a thread with a socket of its own, find out by UDP that they are stuck together:
+//! `cargo run -p unstuck-swarm --example udp`.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use unstuck_swarm::{
+    Action, Board, Digest, FRAME_MAX, Limits, Replica, Rule, SharedReplica, Sighting, Tool, Worker,
+};
+
+const ROBOTS: usize = 8;
+
+/// How often each sends a frame to each of two others.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// How long each may take to find out.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let sockets =
+        (0..ROBOTS).map(|_| UdpSocket::bind("127.0.0.1:0")).collect::<io::Result<Vec<_>>>()?;
+    let peers = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<Vec<_>>>()?;
+    let begin = Instant::now();
+    let robots = sockets.into_iter().enumerate().map(|(number, socket)| {
+        let peers = peers.clone();
+        thread::spawn(move || {
+            live(number, &socket, &peers, begin).map_err(|error| error.to_string())
+        })
+    });
+    // All are started before the first is waited for.
+    for robot in robots.collect::<Vec<_>>() {
+        println!("{}", robot.join().map_err(|_| "a robot panicked")??);
+    }
+    Ok(())
+}
+
+/// The life of a robot: says what it found out, and when.
+fn live(
+    number: usize,
+    socket: &UdpSocket,
+    peers: &[SocketAddr],
+    begin: Instant,
+) -> Result<String, Box<dyn std::error::Error>> {
+    let worker = Worker::new(number as u64);
+    let swarm = Digest::of(b"the robots of hall 3");
+    let replica = Replica::new(Rule::default(), swarm, worker, Limits::default())?;
+    // A swarm of several machines takes the time of day.
+    let clock = || u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let board = SharedReplica::new(replica, clock);
+    let call = Sighting::new(worker, Tool::named("move_to"), Digest::of(b"dock 7"));
+    for _ in 0..2 {
+        let _ = board.record(&call.failed(Digest::of(b"no way")));
+    }
+    let mut random = fastrand::Rng::with_seed(number as u64);
+    let mut told = None;
+    while begin.elapsed() < PATIENCE {
+        for _ in 0..2 {
+            let to = peers[(number + random.usize(1..peers.len())) % peers.len()];
+            let mut buffer = [0; FRAME_MAX];
+            let length = board.with(|replica, now| replica.frame(&mut buffer, now).len());
+            socket.send_to(&buffer[..length], to)?;
+        }
+        receive(socket, &board)?;
+        let verdict = board.look(call.call);
+        let finding = verdict.finding.filter(|_| verdict.action >= Action::Nudge);
+        if let (Some(finding), None) = (finding, told) {
+            told = Some(begin.elapsed() + PERIOD * 20);
+            let nudge = finding.nudge(verdict.action, "move_to");
+            println!("robot {number} after {:>4} ms: {nudge}", clock());
+        }
+        // It stays for a while, since others may not know yet.
+        if told.is_some_and(|until| begin.elapsed() > until) {
+            return Ok(format!("robot {number} goes another way"));
+        }
+    }
+    Ok(format!("robot {number} never found out"))
+}
+
+/// Takes in what comes within a period.
+fn receive(socket: &UdpSocket, board: &SharedReplica<impl Fn() -> u64>) -> io::Result<()> {
+    let end = Instant::now() + PERIOD;
+    let mut buffer = [0; FRAME_MAX + 1];
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        socket.set_read_timeout(Some(left))?;
+        match socket.recv(&mut buffer) {
+            // What is no frame of this swarm changes nothing, and is counted.
+            Ok(length) => drop(board.with(|replica, now| replica.merge(&buffer[..length], now))),
+            Err(error) if is_over(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_over(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
