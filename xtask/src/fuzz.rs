@@ -43,6 +43,8 @@ enum Target {
     Canonicalize,
     /// What can be serialized, against its text
     Value,
+    /// Replicas that gossip, and frames made of any bytes
+    Gossip,
     /// The guard, by any host and any checkpoint
     Guard,
     /// Transcripts, and what their events must have in common
@@ -208,6 +210,7 @@ impl Target {
             Self::Fingerprint => "fingerprint",
             Self::Canonicalize => "canonicalize",
             Self::Value => "value",
+            Self::Gossip => "gossip",
             Self::Guard => "guard",
             Self::Trace => "trace",
             Self::Text => "text",
@@ -253,7 +256,9 @@ impl Target {
     /// mean nothing elsewhere, so those about it begin from none.
     fn inputs(self, run: &str) -> Vec<Vec<u8>> {
         match self {
-            Self::Canary | Self::Engine | Self::Checkpoint | Self::Guard => Vec::new(),
+            Self::Canary | Self::Engine | Self::Checkpoint | Self::Gossip | Self::Guard => {
+                Vec::new()
+            }
             Self::Trace => vec![run.into()],
             // Of a document that is printed over many lines, the parts that are no values teach
             // what a document is not.

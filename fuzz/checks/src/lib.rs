@@ -9,6 +9,7 @@ pub mod canonicalize;
 pub mod checkpoint;
 pub mod engine;
 pub mod fingerprint;
+pub mod gossip;
 pub mod guard;
 pub mod text;
 pub mod trace;

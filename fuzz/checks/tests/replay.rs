@@ -6,17 +6,18 @@ use std::panic;
 use std::path::{Path, PathBuf};
 
 use unstuck_checks::{
-    canary, canonicalize, checkpoint, engine, fingerprint, guard, text, trace, value,
+    canary, canonicalize, checkpoint, engine, fingerprint, gossip, guard, text, trace, value,
 };
 
 type Check = fn(&[u8]);
 
 /// The checks that hold, by the names of their targets.
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 9] = [
     ("canonicalize", canonicalize::check),
     ("checkpoint", checkpoint::check),
     ("engine", engine::check),
     ("fingerprint", fingerprint::check),
+    ("gossip", gossip::check),
     ("guard", guard::check),
     ("text", text::check),
     ("trace", trace::check),

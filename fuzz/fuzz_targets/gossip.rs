@@ -1,0 +1,5 @@
+//! Gives libFuzzer the check `gossip`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| unstuck_checks::gossip::check(bytes));
