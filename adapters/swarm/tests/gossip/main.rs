@@ -6,4 +6,5 @@ mod frames;
 mod memory;
 mod model;
 mod robots;
+mod shared;
 mod time;
