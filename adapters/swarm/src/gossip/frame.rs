@@ -26,8 +26,8 @@ const VERSION: u8 = 1;
 /// The length of what stands at the end of a frame, and sums up the rest.
 const SUM: usize = size_of::<u32>();
 
-/// The most cells of a group.
-const GROUP_MAX: u8 = Length::OLDER - 1;
+/// A cell takes nine bytes at least, so that no group has more cells than its length can say.
+const _: () = assert!(FRAME_MAX / 9 < Length::OLDER as usize);
 
 /// What a frame begins with.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -296,9 +296,7 @@ impl<'b> Packer<'b> {
 
     /// Adds a cell to the group, if it fits.
     pub(crate) fn add(&mut self, told: Told) -> bool {
-        let Some(group) = self.group.filter(|group| group.length.cells() < GROUP_MAX) else {
-            return false;
-        };
+        let Some(group) = self.group else { return false };
         let fits = if group.length.has_older() {
             self.put(&(told.worker, told.now, told.before))
         } else {

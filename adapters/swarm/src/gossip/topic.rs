@@ -164,11 +164,11 @@ impl Topic {
     }
 }
 
-/// The calls, where so many generations more have gone by.
+/// The calls, where so many generations more have gone by: one at least.
 fn turned(calls: Calls, generations: u64) -> Calls {
     let by = usize::try_from(generations).unwrap_or(calls.len());
     let at = |place: usize| calls.get(place.saturating_add(by)).copied().unwrap_or(0);
-    [at(0), at(1), at(2)]
+    [at(0), at(1), 0]
 }
 
 /// How many of the calls of a rung one worker may stand for: what each must have made if as many workers

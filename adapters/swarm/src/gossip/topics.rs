@@ -214,3 +214,54 @@ fn raise(cell: &mut Cell, raised: impl Fn(&Calls) -> Calls) -> bool {
     cell.calls = calls;
     rose
 }
+
+#[cfg(test)]
+mod tests {
+    use unstuck_core::{Digest, Tool};
+
+    use super::*;
+    use crate::sighting::Key;
+
+    fn id(number: u64) -> Id {
+        let digest = Digest::new(number);
+        Id { call: digest, key: Key::new(digest), tool: Tool::new(0) }
+    }
+
+    /// Asserts that every index has what the entries say, and nothing else.
+    fn check(topics: &Topics) {
+        let cells = topics.entries.values().map(|entry| entry.topic.cells.len());
+        assert_eq!(topics.cells, cells.sum());
+        assert!(topics.cells <= topics.limit);
+        let lightest = topics.entries.iter().map(|(id, entry)| (entry.weight, *id));
+        assert_eq!(topics.lightest, lightest.collect());
+        let news = topics.entries.iter().filter_map(|(id, entry)| Some((entry.news?, *id)));
+        assert_eq!(topics.news, news.collect());
+        for entry in topics.entries.values() {
+            assert!(entry.topic.cells.is_sorted_by_key(|cell| cell.worker));
+            assert_eq!(entry.weight.0, entry.topic.weight());
+        }
+    }
+
+    #[test]
+    fn the_indexes_say_what_the_entries_say() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut topics = Topics::new(20);
+        for _ in 0..5_000 {
+            let id = id(random.u64(..30));
+            match random.u8(..8) {
+                0..4 => {
+                    let worker = Worker::new(random.u64(..4));
+                    let more = |calls: &Calls| [calls[0], calls[1] + 1, calls[2]];
+                    assert!(topics.raise(id, None, worker, more) || topics.cells == 20);
+                    topics.settle(&id);
+                }
+                4 => topics.announce(&id, Urgency::Own),
+                5 => topics.announce(&id, Urgency::Shared),
+                6 => topics.told(&id),
+                _ if random.u8(..50) == 0 => topics.turn(random.u64(1..4)),
+                _ => {}
+            }
+            check(&topics);
+        }
+    }
+}

@@ -138,6 +138,20 @@ fn frame_of(replica: &mut Replica, now: u64) -> Vec<u8> {
     replica.frame(&mut buffer, now).to_vec()
 }
 
+#[test]
+fn a_replica_is_as_sure_as_it_may_be() {
+    for (call, calls, confidence) in
+        [(0, 9, None), (0, 10, Some(75)), (0, 11, Some(88)), (1, 10, Some(100))]
+    {
+        let mut replica = replica(&model::rule(10, 2), 0);
+        let mut said = None;
+        for number in 0..calls {
+            said = replica.record(&sighting(number % 4, call), 0).finding;
+        }
+        assert_eq!(said.map(|finding| finding.confidence), confidence, "{calls} calls");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 

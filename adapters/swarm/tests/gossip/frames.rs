@@ -31,6 +31,19 @@ fn a_frame_holds_so_many_cells() {
 }
 
 #[test]
+fn what_was_told_least_is_told_first() {
+    let (mut from, mut to) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
+    for worker in 0..300 {
+        let _ = from.record(&sighting(worker, 1), 0);
+    }
+    let mut buffer = [0; FRAME_MAX];
+    for _ in 0..4 {
+        to.merge(from.frame(&mut buffer, 0), 0).expect("a frame of now");
+    }
+    assert_eq!(to.cells(), 300);
+}
+
+#[test]
 fn a_replica_that_knows_nothing_says_nothing() {
     let mut buffer = [0; FRAME_MAX];
     assert_eq!(replica(&rule(10, 2), 0).frame(&mut buffer, 0), b"");

@@ -2,7 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use unstuck_swarm::{Digest, FRAME_MAX, Limits, Replica, Sighting, Tool, Worker};
+use unstuck_swarm::{
+    Allowance, Digest, FRAME_MAX, Limits, Merged, Replica, Sighting, Tool, Worker,
+};
 
 use crate::model::{Central, SWARM, found, replica, rule};
 
@@ -48,6 +50,35 @@ fn the_fewest_calls_are_forgotten_and_of_equals_the_oldest() {
     assert_eq!(ids(&mut replica), expected([1, 3, 4]));
     let _ = replica.record(&call(0, 5), 0);
     assert_eq!(ids(&mut replica), expected([1, 4, 5]));
+}
+
+#[test]
+fn of_equals_the_one_is_forgotten_that_has_not_changed_for_longest() {
+    let mut replica = small(3);
+    for number in [1, 2, 2, 1, 3, 3, 4] {
+        let _ = replica.record(&call(0, number), 0);
+    }
+    let heats = replica.hottest(9, 0);
+    let is_known = |number| {
+        let id = call(0, number).key().loop_id();
+        heats.iter().any(|heat| heat.loop_id == id)
+    };
+    assert_eq!([1, 2, 3, 4].map(is_known), [true, false, true, true]);
+}
+
+#[test]
+fn what_may_be_called_at_will_takes_no_room() {
+    let free = rule(10, 2).tool(Tool::new(1), Allowance::Any);
+    let limits = Limits::default();
+    let mut free = Replica::new(free, SWARM, Worker::new(0), limits).expect("it can work");
+    let _ = free.record(&call(0, 1), 0);
+    assert_eq!(free.cells(), 0);
+    // Nor where it comes from a replica that counts it.
+    let mut other = replica(&rule(10, 2), 1);
+    let _ = other.record(&call(1, 1), 0);
+    let mut buffer = [0; FRAME_MAX];
+    assert_eq!(free.merge(other.frame(&mut buffer, 0), 0), Ok(Merged::default()));
+    assert_eq!(free.cells(), 0);
 }
 
 #[test]
