@@ -21,7 +21,7 @@ use crate::sighting::{Sighting, Worker};
 use crate::verdict::Verdict;
 use frame::{Cells, Frame};
 use tell::Cursor;
-use topic::{Calls, Id, Topic, calls_max};
+use topic::{Calls, Id, calls_max, outcome};
 use topics::Topics;
 
 /// How many cells a replica has room for, unless it is told otherwise. A cell is the calls of one worker
@@ -271,8 +271,7 @@ impl Replica {
     /// Takes in a group of a frame of this generation.
     fn take(&mut self, generation: u64, group: &Cells<'_>, merged: &mut Merged) {
         let id = group.id;
-        let outcome = Topic::new(group.answer).outcome();
-        if self.rule.allowance_of(id.tool, outcome) == Allowance::Any {
+        if self.rule.allowance_of(id.tool, outcome(group.answer)) == Allowance::Any {
             return;
         }
         let before = self.heard(&id);

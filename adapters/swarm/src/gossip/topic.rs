@@ -79,16 +79,13 @@ pub(crate) struct Topic {
 }
 
 impl Topic {
-    pub(crate) const fn new(answer: Option<Answer>) -> Self {
-        Self { answer, cells: Vec::new(), own: false }
+    /// A topic without a call, and with room for one worker: most have no other.
+    pub(crate) fn new(answer: Option<Answer>) -> Self {
+        Self { answer, cells: Vec::with_capacity(1), own: false }
     }
 
     pub(crate) const fn outcome(&self) -> Outcome {
-        match self.answer {
-            None => Outcome::Unknown,
-            Some(Answer { failed: false, .. }) => Outcome::Worked,
-            Some(Answer { failed: true, .. }) => Outcome::Failed,
-        }
+        outcome(self.answer)
     }
 
     /// How much would be lost with it: its calls, and one more where some were recorded here, which others
@@ -161,6 +158,15 @@ impl Topic {
         }
         self.cells.retain(|cell| cell.calls != [0; 3]);
         !self.cells.is_empty()
+    }
+}
+
+/// What is known of what came back.
+pub(crate) const fn outcome(answer: Option<Answer>) -> Outcome {
+    match answer {
+        None => Outcome::Unknown,
+        Some(Answer { failed: false, .. }) => Outcome::Worked,
+        Some(Answer { failed: true, .. }) => Outcome::Failed,
     }
 }
 
