@@ -44,6 +44,30 @@ fn what_was_told_least_is_told_first() {
 }
 
 #[test]
+fn what_changes_no_verdict_holds_up_nothing() {
+    let once = Limits { spread: 1, ..Limits::default() };
+    let new = |number| Replica::new(rule(10, 2), SWARM, Worker::new(number), once).unwrap();
+    let (mut crowd, mut pair, mut between) = (new(0), new(1), new(2));
+    for worker in 0..300 {
+        let _ = crowd.record(&sighting(worker, 1), 0);
+    }
+    for worker in 0..2 {
+        let _ = pair.record(&sighting(worker, 4), 0);
+    }
+    // After the first frame no more calls of the crowd are needed for the last rung.
+    let mut buffer = [0; FRAME_MAX];
+    between.merge(crowd.frame(&mut buffer, 0), 0).expect("a frame of now");
+    between.frame(&mut buffer, 0);
+    between.frame(&mut buffer, 0);
+    between.merge(crowd.frame(&mut buffer, 0), 0).expect("a frame of now");
+    between.merge(pair.frame(&mut buffer, 0), 0).expect("a frame of now");
+    let mut last = new(3);
+    last.merge(between.frame(&mut buffer[..FRAME_MIN], 0), 0).expect("a frame of now");
+    let id = sighting(0, 4).key().loop_id();
+    assert!(last.hottest(9, 0).iter().any(|heat| (heat.loop_id, heat.workers) == (id, 2)));
+}
+
+#[test]
 fn a_replica_that_knows_nothing_says_nothing() {
     let mut buffer = [0; FRAME_MAX];
     assert_eq!(replica(&rule(10, 2), 0).frame(&mut buffer, 0), b"");
