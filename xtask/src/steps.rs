@@ -30,13 +30,17 @@ pub(crate) fn clippy() -> Outcome {
 }
 
 /// Unit and integration tests, by `cargo-nextest` where it is, else by
-/// `cargo test`. The runner's closing lines are added to `closing`.
+/// `cargo test`; a part of them starts `redis-server`. The runner's closing lines are added to `closing`.
 ///
 /// The runner writes into a pipe and so without colour, which is the price of
 /// being able to repeat its last lines word for word.
 pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
-    if machine == Machine::Ci && !has_nextest() {
-        let installed = Outcome::of(cargo().args(["install", "cargo-nextest", "--locked"]));
+    if machine == Machine::Ci {
+        // Elsewhere, tests that need it say that they are left out.
+        let mut installed = machine::ready("redis-server", "redis-server", machine);
+        if installed == Outcome::Passed && !has_nextest() {
+            installed = Outcome::of(cargo().args(["install", "cargo-nextest", "--locked"]));
+        }
         if installed != Outcome::Passed {
             return installed;
         }
