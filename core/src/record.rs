@@ -205,6 +205,11 @@ impl Call {
         self.args
     }
 
+    /// Whether this is a call of that kind of tool, as far as the host said.
+    pub fn has_tag(&self, tag: Tag) -> bool {
+        self.tag == tag
+    }
+
     /// Whether this is the same tool with the same arguments as `other`.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.tool == other.tool && self.args == other.args

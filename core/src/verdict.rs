@@ -130,6 +130,11 @@ pub enum RuleIndex {
     Text(u8),
 }
 
+impl RuleIndex {
+    /// A rule that stands in no policy.
+    pub const ELSEWHERE: Self = Self::Call(u8::MAX);
+}
+
 /// The evidence for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -176,6 +181,39 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding that no detector made: of a host that learns of a loop in another way, and shows it as
+    /// it shows others. The call `seq` is made again and again, and comes back as it did before.
+    ///
+    /// Its fields are the host's to change. It is nothing to tell a detector of as a
+    /// [false positive](crate::Detector::false_positive).
+    ///
+    /// ```
+    /// use unstuck_core::{Action, Finding, LoopId, RuleIndex, Tool};
+    ///
+    /// let mut finding = Finding::elsewhere(LoopId::from_bits(7), Tool::named("bash"), 4);
+    /// finding.laps = 12;
+    /// assert_eq!(finding.rule, RuleIndex::ELSEWHERE);
+    /// assert!(finding.calls().eq([4]));
+    /// ```
+    pub const fn elsewhere(loop_id: LoopId, tool: Tool, seq: u64) -> Self {
+        Self {
+            rule: RuleIndex::ELSEWHERE,
+            kind: Kind::Recurrence,
+            args: Args::Same,
+            results: Results::Same,
+            tool,
+            tag: Tag::Other,
+            failed: false,
+            period: 1,
+            laps: 1,
+            first: seq,
+            last: seq,
+            loop_id,
+            confidence: 100,
+            evidence: Mask::newest(1),
+        }
+    }
+
     /// The name of the rule that fired, in the policy of the detector that found it.
     pub fn rule_name<'p>(&self, policy: &Policy<'p>) -> &'p str {
         policy.rule_name(self.rule)

@@ -31,6 +31,9 @@ pub(crate) fn show_verdict(verdict: Verdict, policy: &Policy<'_>, input: &mut In
 
 /// What a host may make of a finding, whose fields are open to it.
 pub(crate) fn another(mut finding: Finding, input: &mut Input) -> Finding {
+    if input.flag() {
+        finding = Finding::elsewhere(finding.loop_id, finding.tool, input.byte().into());
+    }
     let place = input.byte();
     finding.rule = if input.flag() { RuleIndex::Call(place) } else { RuleIndex::Text(place) };
     (finding.period, finding.laps) = (input.byte(), u16::from(input.byte()));
