@@ -30,6 +30,8 @@ pub(crate) struct Setup {
     pub(crate) mode: Mode,
     pub(crate) outcomes: Outcomes,
     pub(crate) on_finding: Option<Box<OnFinding>>,
+    #[cfg(feature = "swarm")]
+    pub(crate) board: Option<Arc<dyn unstuck_swarm::Board>>,
 }
 
 impl fmt::Debug for Setup {
@@ -83,8 +85,14 @@ pub struct Builder {
 impl Builder {
     pub(crate) fn new() -> Self {
         let mode = if is_off() { Mode::Off } else { Mode::Act };
-        let setup =
-            Setup { preset: PRESETS[0], mode, outcomes: Outcomes::Reported, on_finding: None };
+        let setup = Setup {
+            preset: PRESETS[0],
+            mode,
+            outcomes: Outcomes::Reported,
+            on_finding: None,
+            #[cfg(feature = "swarm")]
+            board: None,
+        };
         Self {
             setup,
             tools: Vec::new(),
@@ -169,6 +177,20 @@ impl Builder {
     /// afterwards.
     pub fn on_finding(mut self, judge: impl Fn(&Found) -> Ruling + Send + Sync + 'static) -> Self {
         self.setup.on_finding = Some(Box::new(judge));
+        self
+    }
+
+    /// Has the worker be one of a swarm, whose calls are counted on `board`: what many workers do
+    /// together is found that none of them does often enough to be stuck alone.
+    ///
+    /// The board is told of each call that came to its end, and of none that was blocked, refused or
+    /// cancelled, that only thinks, polls or ends the run, or that worked after the worker had written
+    /// something new. What it answers goes the way of all findings; see [`Found::is_of_swarm`]. Workers
+    /// are told apart by the names of their [session](Self::session) and [worker](Self::worker)
+    /// together: two with the same names are one.
+    #[cfg(feature = "swarm")]
+    pub fn swarm(mut self, board: Arc<dyn unstuck_swarm::Board>) -> Self {
+        self.setup.board = Some(board);
         self
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use unstuck_core::{Action, CallId, Finding, Tool};
+use unstuck_core::{Action, CallId, Finding, RuleIndex, Tool};
 
 /// The name of a call for which an outcome may come. It belongs to the guard that gave it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +118,18 @@ pub struct Found {
     pub fresh: bool,
     /// Kind, period, laps, calls, loop id and confidence.
     pub finding: Finding,
+    /// How many workers the loop is of: 1, unless a swarm is stuck together.
+    pub workers: u32,
+    /// What the swarm says, where it is the swarm that says it.
+    #[cfg(feature = "swarm")]
+    pub swarm: Option<unstuck_swarm::Finding>,
+}
+
+impl Found {
+    /// Whether a swarm is stuck together, and not this worker alone.
+    pub fn is_of_swarm(&self) -> bool {
+        self.finding.rule == RuleIndex::ELSEWHERE
+    }
 }
 
 impl fmt::Display for Found {
@@ -131,6 +143,9 @@ impl fmt::Display for Found {
         }
         if !self.tool.is_empty() {
             write!(f, " at `{}`", self.tool)?;
+        }
+        if self.is_of_swarm() {
+            write!(f, " by {} workers", self.workers)?;
         }
         write!(f, ", loop {loop_id}")
     }
@@ -155,6 +170,10 @@ impl Message {
 
     /// What `found` says to the model.
     pub(crate) fn of(found: &Found) -> Self {
+        #[cfg(feature = "swarm")]
+        if let Some(swarm) = &found.swarm {
+            return Self::new(swarm.nudge(found.action, &found.tool).to_string());
+        }
         Self::new(found.finding.nudge(found.action, &found.tool).to_string())
     }
 

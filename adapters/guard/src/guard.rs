@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Action, Call, Detector, Digest, LoopId, Statistics, Verdict};
-use unstuck_text::Groups;
+use unstuck_core::{Action, Call, Detector, Digest, LoopId, Outcome, Statistics, Verdict};
+use unstuck_text::{Groups, Recipe};
 
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
 use crate::decision::{Decision, Found, Message, Ticket};
+use crate::heard::Heard;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
 use crate::steps::Steps;
@@ -118,6 +119,7 @@ pub(crate) struct Seen {
     pub(crate) names: Names,
     pub(crate) steps: Steps,
     pub(crate) refusals: Refusals,
+    pub(crate) heard: Heard,
 }
 
 /// How often calls of the loop that was blocked last were.
@@ -206,6 +208,7 @@ impl Guard {
         if is_refused {
             // Whatever the model asks for next, it knows of this.
             self.seen.steps.answered(ticket.call);
+            self.seen.heard.close(ticket.call);
             self.seen.refusals.latest = asked.step.map(|step| (step, asked.digest()));
         }
         if let Some(id) = asked.id {
@@ -233,6 +236,7 @@ impl Guard {
         self.settle(ticket, begun, |recipe, seen, each| {
             let outcome = recipe.outcome(seen.names.of(ticket.tool), result.as_str(), failed);
             seen.engine.outcome_each(ticket.call, outcome, each);
+            Some(outcome)
         })
     }
 
@@ -241,7 +245,10 @@ impl Guard {
     pub fn refused(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |_, seen, each| seen.engine.vetoed_each(ticket.call, each))
+        self.settle(ticket, begun, |_, seen, each| {
+            seen.engine.vetoed_each(ticket.call, each);
+            None
+        })
     }
 
     /// The call was never run, or was broken off, and says nothing of the agent: as if it had not
@@ -249,7 +256,10 @@ impl Guard {
     pub fn cancelled(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |_, seen, each| seen.engine.cancel_each(ticket.call, each))
+        self.settle(ticket, begun, |_, seen, each| {
+            seen.engine.cancel_each(ticket.call, each);
+            None
+        })
     }
 
     /// A call that has run, for a host that sees it only then. [`Action::Block`] asks it to keep the
@@ -277,6 +287,7 @@ impl Guard {
             verdicts.into_iter().for_each(&mut *each);
             let outcome = recipe.outcome(seen.names.of(ticket.tool), result.as_str(), failed);
             seen.engine.outcome_each(ticket.call, outcome, each);
+            Some(outcome)
         })
     }
 
@@ -309,6 +320,7 @@ impl Guard {
         self.seen.steps.end();
         self.seen.refusals = Refusals::default();
         self.seen.calls.unblock();
+        self.seen.heard.lift();
         self.seen.engine.user_message(self.setup.preset.recipe.message(text));
     }
 
@@ -319,6 +331,7 @@ impl Guard {
         seen.refusals = Refusals::default();
         seen.groups.clear();
         seen.calls.clear();
+        seen.heard.clear();
         seen.engine.clear();
     }
 
@@ -354,12 +367,18 @@ impl Guard {
         }
         let tool = seen.names.add(asked.tool);
         telemetry::called(seen.names.of(tool));
-        (Ticket { call: id, tool }, own, settled)
+        let ticket = Ticket { call: id, tool };
+        #[cfg(feature = "swarm")]
+        self.open_for_swarm(ticket, &call);
+        (ticket, own, settled)
     }
 
     /// Decides on a call that was announced, and lets the engine know if it is refused.
     fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Vec<Verdict>) -> Decision {
-        let mut decision = self.decide(Some(ticket), vec![own]);
+        let own = self.decide(Some(ticket), vec![own]);
+        #[cfg(feature = "swarm")]
+        let own = self.ask_swarm_ahead(ticket, own);
+        let mut decision = own;
         if self.setup.mode == Mode::Act && decision.judged == Action::Block {
             let refused = self.refuse(ticket, &decision);
             decision = decision.or_stronger(refused);
@@ -397,7 +416,7 @@ impl Guard {
         &mut self,
         ticket: Ticket,
         begun: Option<Instant>,
-        event: impl FnOnce(&unstuck_text::Recipe, &mut Seen, &mut dyn FnMut(Verdict)),
+        event: impl FnOnce(&Recipe, &mut Seen, &mut dyn FnMut(Verdict)) -> Option<Outcome>,
     ) -> Decision {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
@@ -405,8 +424,17 @@ impl Guard {
         let mut verdicts = Vec::new();
         self.seen.steps.answered(ticket.call);
         self.seen.calls.answered(ticket);
-        event(&self.setup.preset.recipe, &mut self.seen, &mut |verdict| verdicts.push(verdict));
+        let each = &mut |verdict| verdicts.push(verdict);
+        let outcome = event(&self.setup.preset.recipe, &mut self.seen, each);
+        // What it decides may make it forget which calls are out.
+        let open = self.seen.heard.close(ticket.call);
         let decision = self.decide(Some(ticket), verdicts);
+        #[cfg(feature = "swarm")]
+        let decision = match open {
+            Some(open) if outcome.is_some() => self.tell_swarm(ticket, decision, open, outcome),
+            _ => decision,
+        };
+        let _ = (open, outcome);
         self.told(begun, &decision);
         decision
     }
@@ -426,15 +454,29 @@ impl Guard {
         };
         let tool = self.seen.names.of(finding.tool).to_owned();
         let rule = finding.rule_name(self.setup.preset.policy);
-        self.ruled(ticket, Found { rule, tool, action, fresh, finding })
+        let found = Found {
+            rule,
+            tool,
+            action,
+            fresh,
+            finding,
+            workers: 1,
+            #[cfg(feature = "swarm")]
+            swarm: None,
+        };
+        self.ruled(ticket, found)
     }
 
     /// What comes of what was found, once the host was asked.
-    fn ruled(&mut self, ticket: Option<Ticket>, mut found: Found) -> Decision {
+    pub(crate) fn ruled(&mut self, ticket: Option<Ticket>, mut found: Found) -> Decision {
         if found.fresh || found.action >= Action::Block {
             match self.setup.on_finding.as_ref().map_or(Ruling::Agree, |judge| judge(&found)) {
                 Ruling::Agree => {}
                 Ruling::Instead(action) => found.action = action,
+                Ruling::FalsePositive if found.is_of_swarm() => {
+                    self.seen.heard.silence(found.finding.loop_id);
+                    return Decision { ticket, ..Decision::PROCEED };
+                }
                 Ruling::FalsePositive => {
                     self.seen.engine.false_positive(&found.finding);
                     return Decision { ticket, ..Decision::PROCEED };
@@ -472,6 +514,7 @@ impl Seen {
             names: Names::default(),
             steps: Steps::default(),
             refusals: Refusals::default(),
+            heard: Heard::default(),
         }
     }
 }

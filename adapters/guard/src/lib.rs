@@ -48,10 +48,11 @@
 //! | feature | for |
 //! |---|---|
 //! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised; messages in the providers' formats |
+//! | `swarm` | calls that many workers make together, on a `Board` |
 //! | `metrics` | counts and times by the crate `metrics` |
 //! | `tracing` | events by the crate `tracing` |
 //!
-//! None of them changes a verdict.
+//! None of them changes a verdict by itself.
 
 #![forbid(unsafe_code)]
 
@@ -61,11 +62,14 @@ mod calls;
 mod chat;
 mod decision;
 mod guard;
+mod heard;
 mod payload;
 mod recovery;
 mod restore;
 mod ruling;
 mod steps;
+#[cfg(feature = "swarm")]
+mod swarm;
 mod telemetry;
 #[cfg(feature = "json")]
 mod wire;
@@ -83,6 +87,8 @@ pub use recovery::{GitError, GitWorkTree, Kept, Recovery, RecoveryError, Undone,
 pub use restore::{CHECKPOINT_VERSION, RestoreError};
 pub use ruling::Ruling;
 pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};
+#[cfg(feature = "swarm")]
+pub use unstuck_swarm::Board;
 pub use unstuck_text::{Mask, Masks, OwnTool, Preset, Recipe};
 
 /// The examples of the README.

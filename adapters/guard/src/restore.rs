@@ -11,10 +11,11 @@ use unstuck_text::Groups;
 
 use crate::calls::{Calls, Names};
 use crate::guard::{Engine, Guard, Refusals};
+use crate::heard::Heard;
 use crate::steps::Steps;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 1;
+pub const CHECKPOINT_VERSION: u8 = 2;
 
 /// The length of the sum at the end.
 const SUM: usize = size_of::<u64>();
@@ -61,6 +62,7 @@ struct State<'a> {
     names: Names,
     steps: Steps,
     refusals: Refusals,
+    heard: Heard,
 }
 
 impl Guard {
@@ -81,6 +83,7 @@ impl Guard {
             names: seen.names.clone(),
             steps: seen.steps.clone(),
             refusals: seen.refusals,
+            heard: seen.heard.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
         // Memory is all that this can want.
@@ -96,9 +99,9 @@ impl Guard {
         let seen = &mut *self.seen;
         seen.engine = Engine::restore(self.setup.preset.policy, state.engine)
             .map_err(RestoreError::Engine)?;
-        let State { groups, calls, names, steps, refusals, .. } = state;
+        let State { groups, calls, names, steps, refusals, heard, .. } = state;
         (seen.groups, seen.calls, seen.names) = (groups, calls, names);
-        (seen.steps, seen.refusals) = (steps, refusals);
+        (seen.steps, seen.refusals, seen.heard) = (steps, refusals, heard);
         Ok(self)
     }
 }
@@ -118,7 +121,7 @@ impl<'a> State<'a> {
         let (state, rest): (Self, _) =
             postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
         let fits = state.calls.fits() && state.names.fits() && state.steps.fits();
-        let fits = fits && rest.is_empty();
+        let fits = fits && state.heard.fits() && rest.is_empty();
         if fits { Ok(state) } else { Err(RestoreError::Malformed) }
     }
 }

@@ -55,13 +55,14 @@ fn traced(who: Identity<'_>, decision: &Decision) {
         return;
     };
     let (rule, tool, finding) = (found.rule, &*found.tool, found.finding);
+    let workers = found.is_of_swarm().then_some(found.workers);
     let (kind, period, laps) = (finding.kind.name(), finding.period, finding.laps);
     let loop_id = tracing::field::display(finding.loop_id);
     macro_rules! event {
         ($level:expr) => {
             tracing::event!(
                 target: "unstuck::verdict", $level,
-                action, rule, kind, tool, period, laps, loop_id, worker, session
+                action, rule, kind, tool, period, laps, workers, loop_id, worker, session
             )
         };
     }
