@@ -82,7 +82,8 @@ enum State {
     Told,
     /// Its call is blocked.
     Blocked,
-    /// A person has spoken since: its call may be made until the board answers to it.
+    /// A person has spoken since, or the call came to another end: it may be made until the board
+    /// answers to it with this loop.
     Lifted,
 }
 
@@ -173,9 +174,7 @@ impl Heard {
         if self.has_changed(call) {
             return None;
         }
-        let id = looked.finding.map(|finding| finding.loop_id);
-        let is_lifted = |known: &Known| Some(known.loop_id) == id && known.state == State::Lifted;
-        if looked.action >= Action::Block && !self.loops.iter().any(is_lifted) {
+        if looked.action >= Action::Block && self.concerns(call, looked) {
             return self.take_in(call, looked, now).map(|known| (known, looked.rung));
         }
         let holds = |known: &&Known| {
@@ -185,12 +184,23 @@ impl Heard {
         self.loops.iter().rev().find(holds).map(|known| (*known, known.rung))
     }
 
+    /// Whether what the board knows of a call is also the worker's own: it has never made the call, or
+    /// was told of that loop. Else its call may come to another end than those of the others.
+    fn concerns(&self, call: Digest, looked: Verdict) -> bool {
+        let id = looked.finding.map(|finding| finding.loop_id);
+        let known = self.loops.iter().find(|known| Some(known.loop_id) == id);
+        match known {
+            Some(known) => known.state != State::Lifted,
+            None => !self.made.iter().any(|(made, _)| *made == call),
+        }
+    }
+
     /// What the board answers to a call. Gives the loop as it was known before, with the new numbers.
     pub(crate) fn take_in(&mut self, call: Digest, verdict: Verdict, now: u64) -> Option<Known> {
         let Some(finding) = verdict.finding else {
             // It came to another end than the others, or nobody can be asked.
             let of_call = |known: &&mut Known| known.call == call;
-            self.loops.iter_mut().filter(of_call).for_each(|known| known.state = State::Told);
+            self.loops.iter_mut().filter(of_call).for_each(|known| known.state = State::Lifted);
             return None;
         };
         if self.silenced.contains(&finding.loop_id) {
@@ -255,4 +265,116 @@ fn push<T>(all: &mut VecDeque<T>, one: T, max: usize) -> Option<T> {
     let oldest = if all.len() >= max { all.pop_front() } else { None };
     all.push_back(one);
     oldest
+}
+
+#[cfg(all(test, feature = "swarm"))]
+mod tests {
+    use unstuck_core::Call;
+
+    use super::*;
+    use crate::guard::Guard;
+
+    const HOUR: u64 = 3_600_000;
+
+    fn call(n: u64) -> Digest {
+        Call::new(Tool::named("bash"), Digest::new(n)).digest()
+    }
+
+    /// What a board says of the loop `id` at that rung.
+    fn said(id: u64, rung: u8, action: Action) -> Verdict {
+        let counts = Counts { calls: 12, workers: 3, missed: 1, beyond: 2 };
+        let (id, tool) = (LoopId::from_bits(id), Tool::named("bash"));
+        Verdict { action, rung, finding: Some(Finding::new(id, tool, Came::Unknown, counts)) }
+    }
+
+    fn open(n: u64, writes: bool) -> Open {
+        let ticket = Guard::new().before("bash", "{}").ticket().expect("a call has one");
+        Open { id: ticket.call, call: call(n), writes }
+    }
+
+    fn blocks(heard: &mut Heard, n: u64, now: u64) -> bool {
+        heard.blocked(call(n), Verdict::PROCEED, now).is_some()
+    }
+
+    #[test]
+    fn a_block_ends_by_itself() {
+        let mut heard = Heard::default();
+        let block = said(7, 3, Action::Block);
+        assert!(heard.take_in(call(1), block, HOUR).is_some());
+        let last = HOUR + BLOCKED_FOR - 1;
+        assert!(blocks(&mut heard, 1, last) && !blocks(&mut heard, 2, last));
+        // A clock that was set back is as good as one that went on.
+        for later in [last + 1, 9 * HOUR, HOUR - BLOCKED_FOR] {
+            assert!(!blocks(&mut heard, 1, later), "{later}");
+        }
+        assert!(heard.take_in(call(1), said(7, 1, Action::Nudge), HOUR).is_some());
+        assert!(!blocks(&mut heard, 1, HOUR), "the board has taken it back");
+    }
+
+    #[test]
+    fn what_was_said_is_new_again_when_the_loop_was_long_gone() {
+        let mut heard = Heard::default();
+        let nudge = said(7, 1, Action::Nudge);
+        let rung = |heard: &mut Heard, now| heard.take_in(call(1), nudge, now).map(|one| one.rung);
+        assert_eq!(rung(&mut heard, 0), Some(0));
+        heard.said(LoopId::from_bits(7), 1);
+        for now in [1, SAID_FOR, 2 * SAID_FOR - 1] {
+            assert_eq!(rung(&mut heard, now), Some(1), "each word renews it");
+        }
+        assert_eq!(rung(&mut heard, 9 * HOUR), Some(0));
+    }
+
+    #[test]
+    fn what_a_board_looks_up_blocks_whom_it_concerns() {
+        let block = said(7, 3, Action::Block);
+        let is_blocked = |heard: &mut Heard| heard.blocked(call(1), block, HOUR).is_some();
+        let again = open(1, false);
+        let ok = Some(Outcome::ok(Digest::new(0)));
+        assert!(is_blocked(&mut Heard::default()), "it never made the call");
+        let mut other_end = Heard::default();
+        let _ = (other_end.made(again, ok), other_end.take_in(call(1), Verdict::PROCEED, 0));
+        assert!(!is_blocked(&mut other_end), "its call came to another end");
+        let _ = other_end.take_in(call(1), said(7, 1, Action::Nudge), 0);
+        assert!(is_blocked(&mut other_end), "it was told");
+        other_end.lift();
+        assert!(!is_blocked(&mut other_end), "a person has spoken");
+        let _ = other_end.take_in(call(1), said(7, 1, Action::Nudge), 0);
+        let write = open(2, true);
+        let _ = other_end.made(write, ok);
+        assert!(!is_blocked(&mut other_end), "it has changed something");
+        let _ = other_end.made(again, ok);
+        assert!(is_blocked(&mut other_end), "that was no help");
+    }
+
+    #[test]
+    fn it_is_bounded_and_forgets_the_oldest_first() {
+        let mut heard = Heard::default();
+        for n in 0..100 {
+            let made = open(n, n % 2 == 0);
+            heard.open(made);
+            let _ = heard.made(made, Some(Outcome::ok(Digest::new(n))));
+            let _ = heard.take_in(call(n), said(n, 3, Action::Block), 0);
+            heard.silence(LoopId::from_bits(1000 + n));
+        }
+        assert!(heard.fits());
+        assert!(blocks(&mut heard, 99, 0) && !blocks(&mut heard, 50, 0));
+        assert!(heard.take_in(call(1), said(1099, 1, Action::Nudge), 0).is_none());
+        assert!(heard.take_in(call(1), said(1001, 1, Action::Nudge), 0).is_some());
+        // Whoever goes round in many calls has written nothing since, though each is forgotten.
+        let rounds =
+            |heard: &mut Heard| (200..240).filter(|n| heard.made(open(*n, false), None)).count();
+        assert!(rounds(&mut heard) > 0);
+        assert_eq!(rounds(&mut heard), 0);
+    }
+
+    #[test]
+    fn the_evidence_is_kept_as_it_was_given() {
+        let verdict = said(7, 1, Action::Nudge);
+        for outcome in [Came::Unknown, Came::Worked, Came::Failed] {
+            let mut finding = verdict.finding.expect("one");
+            finding.outcome = outcome;
+            let known = Known::new(call(1), &finding, Said { at: 0, rung: 0, state: State::Told });
+            assert_eq!(known.evidence(), finding);
+        }
+    }
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use tracing::subscriber::with_default;
-use unstuck::{Action, Guard};
+use unstuck::{Action, Board, Guard};
+use unstuck_swarm::{Counts, Finding, LoopId, Outcome, Sighting, Verdict};
 
 /// What was written to a log.
 #[derive(Clone, Default)]
@@ -48,6 +49,18 @@ fn end_stuck(guard: &mut Guard) {
     assert_eq!(guard.finish().action(), Action::Nudge);
 }
 
+/// Says that ten workers are stuck, whatever it is told.
+struct Stuck;
+
+impl Board for Stuck {
+    fn record(&self, sighting: &Sighting) -> Verdict {
+        let counts = Counts { calls: 20, workers: 10, missed: 0, beyond: 10 };
+        let id = LoopId::from_bits(7);
+        let finding = Finding::new(id, sighting.tool, Outcome::Worked, counts);
+        Verdict { action: Action::Warn, rung: 2, finding: Some(finding) }
+    }
+}
+
 /// A line for each thing that was counted.
 fn lines(counts: &Snapshotter) -> String {
     let counted = counts.snapshot().into_vec().into_iter();
@@ -74,10 +87,13 @@ fn traces_and_counts_tell_of_calls_and_verdicts_without_a_word_of_them() {
     let recorder = DebuggingRecorder::new();
     let mut guard = Guard::builder().session("s-7").worker("scout").build().expect("a guard");
     let mut silent = Guard::builder().without_outcomes().build().expect("a guard");
+    let mut among = Guard::builder().swarm(Arc::new(Stuck)).build().expect("a guard");
     with_default(subscriber, || {
         metrics::with_local_recorder(&recorder, || {
             get_stuck(&mut guard);
             end_stuck(&mut silent);
+            let before = among.before("bash", r#"{"command":"make secrets"}"#);
+            let _ = among.after(before.ticket(), "no secrets here", false);
         });
     });
     let (log, counts) = (log.text(), lines(&recorder.snapshotter()));

@@ -5,6 +5,7 @@ mod calls;
 mod checkpoint;
 mod engine;
 mod ladder;
+mod swarm;
 
 use unstuck::{Action, Decision, Guard};
 
