@@ -13,6 +13,8 @@ mod checkpoint;
 mod generation;
 mod gossip;
 mod ledger;
+#[cfg(feature = "redis")]
+pub mod redis;
 mod rule;
 #[cfg(feature = "std")]
 mod shards;

@@ -1,0 +1,315 @@
+//! Where the server is, which swarm it counts for, and how long a worker waits for it.
+
+use core::fmt;
+use core::time::Duration;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use ::redis::{ConnectionInfo, IntoConnectionInfo as _};
+
+use crate::rule::{Rule, RuleError, Window};
+
+/// The shortest deadline: a server on the same machine answers within it.
+pub const DEADLINE_MIN: Duration = Duration::from_millis(1);
+
+/// The longest deadline: a worker that waits longer for advice is held up by it.
+pub const DEADLINE_MAX: Duration = Duration::from_secs(1);
+
+/// How long a worker waits where nobody said.
+const DEADLINE: Duration = Duration::from_millis(10);
+
+/// The longest name of a swarm: it stands in every key.
+const SWARM_MAX: usize = 64;
+
+/// The longest window, so that no expiry is beyond what a server takes: a year, in milliseconds.
+const SPAN_MAX: u64 = 366 * 24 * 3_600_000;
+
+/// What a query may say beside the swarm's name.
+const OPTIONS: [&str; 4] = ["protocol", "db", "user", "pass"];
+
+/// Where the server is, which swarm it counts for, by which rule, and how long a worker waits for it.
+///
+/// ```
+/// use core::time::Duration;
+///
+/// use unstuck_swarm::Rule;
+/// use unstuck_swarm::redis::Settings;
+///
+/// let settings = Settings::parse("redis://10.0.0.7:6379/0?swarm=nightly", b"of this swarm alone")?
+///     .rule(Rule::default().calls(20))?
+///     .deadline(Duration::from_millis(5))?;
+/// assert_eq!(settings.swarm(), "nightly");
+/// # Ok::<(), unstuck_swarm::redis::SettingsError>(())
+/// ```
+#[derive(Clone)]
+pub struct Settings {
+    pub(super) nodes: Vec<ConnectionInfo>,
+    pub(super) swarm: String,
+    pub(super) secret: Vec<u8>,
+    pub(super) rule: Rule,
+    pub(super) deadline: Duration,
+}
+
+impl Settings {
+    /// Reads `redis://[user:password@]host[:port][/db]?swarm=name`, or `redis+unix:///path?swarm=name`;
+    /// `valkey` may stand for `redis`.
+    ///
+    /// Several `host[:port]`, with commas between, are servers that stand in for each other, or nodes
+    /// of one cluster: they are tried in turn, and where one says that another has the swarm, that one
+    /// is asked from then on.
+    ///
+    /// The `secret` belongs to the swarm: all its workers have the same, and the server never has it.
+    /// What is told to the server is hashed with it, so that nobody who reads the server can try out
+    /// what the arguments of a call may have been.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError`], which never quotes the address, since a password may stand in it.
+    pub fn parse(url: &str, secret: &[u8]) -> Result<Self, SettingsError> {
+        if secret.is_empty() {
+            return Err(SettingsError::Secret);
+        }
+        let parts = Parts::of(url)?;
+        let nodes = parts.nodes()?;
+        let rule = Rule::default();
+        let secret = secret.to_vec();
+        Ok(Self { nodes, swarm: parts.swarm, secret, rule, deadline: DEADLINE })
+    }
+
+    /// Judges by `rule`, which all workers of a swarm have in common.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Rule`] if it cannot work, [`SettingsError::Window`] if it does not count by
+    /// time, or for longer than a year.
+    pub fn rule(mut self, rule: Rule) -> Result<Self, SettingsError> {
+        let rule = rule.check().map_err(SettingsError::Rule)?;
+        match rule.window {
+            Window::Time { span } if span <= SPAN_MAX => self.rule = rule,
+            _ => return Err(SettingsError::Window),
+        }
+        Ok(self)
+    }
+
+    /// Lets a worker wait so long for the server, from [`DEADLINE_MIN`] to [`DEADLINE_MAX`].
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Deadline`] if it is shorter or longer.
+    pub fn deadline(mut self, deadline: Duration) -> Result<Self, SettingsError> {
+        if !(DEADLINE_MIN..=DEADLINE_MAX).contains(&deadline) {
+            return Err(SettingsError::Deadline { asked: deadline });
+        }
+        self.deadline = deadline;
+        Ok(self)
+    }
+
+    /// The name of the swarm.
+    pub fn swarm(&self) -> &str {
+        &self.swarm
+    }
+
+    /// Half the span of the rule's window in milliseconds: the length of a generation.
+    pub(super) const fn half(&self) -> u64 {
+        self.rule.window.span().div_ceil(2)
+    }
+}
+
+impl fmt::Debug for Settings {
+    /// Neither the secret nor a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { swarm, rule, deadline, .. } = self;
+        f.debug_struct("Settings")
+            .field("swarm", swarm)
+            .field("rule", rule)
+            .field("deadline", deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An address, taken apart.
+struct Parts<'u> {
+    scheme: &'u str,
+    user: &'u str,
+    hosts: &'u str,
+    path: &'u str,
+    query: String,
+    swarm: String,
+}
+
+impl<'u> Parts<'u> {
+    fn of(url: &'u str) -> Result<Self, SettingsError> {
+        let (scheme, rest) = url.split_once("://").ok_or(SettingsError::Url)?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let at = authority.rfind('@').map_or(0, |at| at + 1);
+        let (user, hosts) = authority.split_at(at);
+        let (swarm, query) = options(query)?;
+        Ok(Self { scheme, user, hosts, path, query, swarm })
+    }
+
+    /// What the client library makes of the address, for each host by itself.
+    fn nodes(&self) -> Result<Vec<ConnectionInfo>, SettingsError> {
+        let Self { scheme, user, hosts, path, query, .. } = self;
+        let url = |host| std::format!("{scheme}://{user}{host}{path}?{query}");
+        let node = |host| url(host).into_connection_info().map_err(|_| SettingsError::Url);
+        hosts.split(',').map(node).collect()
+    }
+}
+
+/// The name of the swarm, and the options that are for the client library.
+fn options(query: &str) -> Result<(String, String), SettingsError> {
+    let (mut swarm, mut rest) = (None, Vec::new());
+    for option in query.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("swarm", name)) => swarm = Some(name),
+            Some((name, _)) if OPTIONS.contains(&name) => rest.push(option),
+            _ => return Err(SettingsError::Option),
+        }
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    match swarm {
+        Some(name) if (1..=SWARM_MAX).contains(&name.len()) && name.bytes().all(is_plain) => {
+            Ok((name.to_string(), rest.join("&")))
+        }
+        _ => Err(SettingsError::Swarm),
+    }
+}
+
+/// Why settings cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// The address is none of a server.
+    Url,
+    /// The address names no swarm, or names one as no key can.
+    Swarm,
+    /// The address asks for what is not known.
+    Option,
+    /// The secret is empty.
+    Secret,
+    /// The rule cannot work.
+    Rule(RuleError),
+    /// The rule does not count by time, or for too long.
+    Window,
+    /// So long nobody can wait, or so short no server answers.
+    Deadline {
+        /// How long.
+        asked: Duration,
+    },
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url => f.write_str(
+                "the address of the swarm is none of a server: write \
+                 redis://[user:password@]host[:port][/db]?swarm=name",
+            ),
+            Self::Swarm => write!(
+                f,
+                "the address names no swarm: add ?swarm=name, with 1 to {SWARM_MAX} letters, digits \
+                 or any of _-."
+            ),
+            Self::Option => write!(
+                f,
+                "the address of the swarm asks for what is not known: beside swarm= there is {}=",
+                OPTIONS.join("=, ")
+            ),
+            Self::Secret => f.write_str(
+                "the secret of the swarm is empty: give all its workers the same, of 16 random bytes \
+                 or more",
+            ),
+            Self::Rule(error) => error.fmt(f),
+            Self::Window => f.write_str(
+                "a swarm on a server counts by time: give its rule a window of 2 milliseconds to a \
+                 year",
+            ),
+            Self::Deadline { asked } => write!(
+                f,
+                "a worker cannot wait {asked:?} for the swarm: choose {DEADLINE_MIN:?} to \
+                 {DEADLINE_MAX:?}"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for SettingsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_taken_apart() {
+        for (url, nodes) in [
+            ("redis://h/?swarm=a", &["h:6379"][..]),
+            ("valkey://h?swarm=a", &["h:6379"]),
+            ("redis://u:p@h:1,[::1]:2,i/3?protocol=resp3&swarm=a", &["h:1", "::1:2", "i:6379"]),
+            ("redis+unix:///run/redis.sock?swarm=a&db=3", &["/run/redis.sock"]),
+        ] {
+            let settings = Settings::parse(url, b"s").expect(url);
+            let found: Vec<_> = settings.nodes.iter().map(|node| node.addr().to_string()).collect();
+            assert_eq!(
+                (found, settings.swarm()),
+                (nodes.iter().map(ToString::to_string).collect(), "a")
+            );
+        }
+    }
+
+    #[test]
+    fn what_every_host_has_is_said_once() {
+        let settings = Settings::parse("redis://u:p%40@h,i/3?swarm=a", b"s").expect("it is one");
+        for node in &settings.nodes {
+            let node = node.redis_settings();
+            assert_eq!((node.username(), node.password(), node.db()), (Some("u"), Some("p@"), 3));
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_none_says_what_would_be() {
+        let long = std::format!("redis://h/?swarm={}", "a".repeat(SWARM_MAX + 1));
+        for (url, error) in [
+            ("", SettingsError::Url),
+            ("redis:h?swarm=a", SettingsError::Url),
+            ("http://h/?swarm=a", SettingsError::Url),
+            ("redis://,h/?swarm=a", SettingsError::Url),
+            ("redis://h/one?swarm=a", SettingsError::Url),
+            ("redis://h/?protocol=9&swarm=a", SettingsError::Url),
+            ("redis://h/", SettingsError::Swarm),
+            ("redis://h/?swarm=", SettingsError::Swarm),
+            ("redis://h/?swarm={a}", SettingsError::Swarm),
+            (&long, SettingsError::Swarm),
+            ("redis://h/?swarm=a&swam=b", SettingsError::Option),
+        ] {
+            assert_eq!(Settings::parse(url, b"s").err(), Some(error), "{url}");
+        }
+        assert_eq!(Settings::parse("redis://h/?swarm=a", b"").err(), Some(SettingsError::Secret));
+    }
+
+    #[test]
+    fn a_rule_and_a_deadline_are_checked() {
+        let settings = Settings::parse("redis://h/?swarm=a", b"s").expect("it is one");
+        let rule = |rule: Rule| settings.clone().rule(rule).err();
+        assert_eq!(
+            rule(Rule::default().window(Window::Calls { span: 9 })),
+            Some(SettingsError::Window)
+        );
+        assert_eq!(
+            rule(Rule::default().window(Window::Time { span: u64::MAX })),
+            Some(SettingsError::Window)
+        );
+        let error = SettingsError::Rule(RuleError::Calls { asked: 1 });
+        assert_eq!(rule(Rule::default().calls(1)), Some(error));
+        for asked in [Duration::ZERO, Duration::from_micros(1_000_001)] {
+            let error = settings.clone().deadline(asked).err();
+            assert_eq!(error, Some(SettingsError::Deadline { asked }));
+        }
+    }
+
+    #[test]
+    fn nothing_secret_is_printed() {
+        let settings = Settings::parse("redis://u:hush@h/?swarm=a", b"hush").expect("it is one");
+        assert!(!std::format!("{settings:?}").contains("hush"));
+    }
+}
