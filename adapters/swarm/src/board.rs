@@ -14,6 +14,12 @@ pub trait Board: Send + Sync {
     /// swarm has to say of it.
     fn record(&self, sighting: &Sighting) -> Verdict;
 
+    /// The same, where the `tool` has a name, for a board that shows it to those who watch the swarm.
+    fn record_named(&self, sighting: &Sighting, tool: &str) -> Verdict {
+        let _ = tool;
+        self.record(sighting)
+    }
+
     /// What is known here of the call with the digest `call`, before it is made. It counts nothing and
     /// waits for nobody.
     fn look(&self, call: Digest) -> Verdict {

@@ -31,6 +31,10 @@ impl Board for RedisBoard {
         self.record_named(sighting, "")
     }
 
+    fn record_named(&self, sighting: &Sighting, tool: &str) -> Verdict {
+        Self::record_named(self, sighting, tool)
+    }
+
     fn look(&self, call: Digest) -> Verdict {
         let _ = call;
         Verdict::PROCEED
