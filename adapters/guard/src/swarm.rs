@@ -72,7 +72,8 @@ impl Guard {
             Some(outcome) if worked => sighting.ok(outcome.digest()),
             Some(outcome) => sighting.failed(outcome.digest()),
         };
-        let verdict = shielded(|| board.record(&sighting));
+        let tool = self.seen.names.of(ticket.tool);
+        let verdict = shielded(|| board.record_named(&sighting, tool));
         // Whose run ends anyway has nothing more to hear.
         if own.judged >= Action::StartOver {
             return own;
