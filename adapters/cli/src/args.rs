@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agents;
+mod swarm;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::Wanted;
 use crate::start_over::StartOver;
 pub(crate) use agents::{Doctor, Install, ReportFormat, Scope, SessionFormat, Status, Uninstall};
+pub(crate) use swarm::{Clear, Swarm, SwarmCommand, Watch};
 
 /// Finds loops of agents that call tools: in recorded runs, and while they go on.
 #[derive(Parser)]
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Keep what an agent did to a work tree of git, and put the tree back to where its run began
     StartOver(StartOver),
+    /// Watch a swarm whose workers count their calls on one server, or forget what was counted
+    Swarm(Swarm),
     /// Answer an event of a coding agent, which calls this as its hook
     Hook(Hook),
     /// Replay labelled runs and print how well each policy does
@@ -324,6 +328,10 @@ pub(crate) struct Hook {
     /// The policy to judge by, from a file like what presets --format toml prints
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
+    /// The swarm that the agent is one of, as redis://host:port?swarm=name. The secret of the swarm is
+    /// UNSTUCK_SWARM_SECRET in the environment; without it the agent is judged alone
+    #[arg(long, value_name = "URL")]
+    pub(crate) swarm: Option<String>,
 }
 
 impl Hook {
@@ -335,19 +343,27 @@ impl Hook {
             ("hook", name) => Agent::ALL.into_iter().find(|agent| agent.name() == name)?,
             _ => return None,
         };
-        let observe = match (words.next(), words.next()) {
-            (None, _) => false,
-            (Some(word), None) if word == "--observe" => true,
-            _ => return None,
-        };
         let preset = PRESETS[0].policy.name().to_owned();
-        Some(Self { agent, observe, preset, config: None })
+        let mut hook = Self { agent, observe: false, preset, config: None, swarm: None };
+        while let Some(word) = words.next() {
+            match word.to_str()? {
+                "--observe" if !hook.observe => hook.observe = true,
+                "--swarm" if hook.swarm.is_none() => hook.swarm = Some(value(words.next()?)?),
+                _ => return None,
+            }
+        }
+        Some(hook)
     }
 
     /// The policy that was named, or described in a file.
     pub(crate) fn preset(&self) -> Result<&'static Preset, Exit> {
         self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), config::load)
     }
+}
+
+/// The value of an option; what begins with a dash may be another.
+fn value(word: OsString) -> Option<String> {
+    word.into_string().ok().filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
 const PROXIES: &str = "Where a client's configuration has the command of a server, put unstuck mcp -- before \
@@ -455,7 +471,7 @@ fn preset_names_or_all() -> Vec<&'static str> {
 }
 
 /// The commands that have a page of their own, without building the command line once more to ask.
-const fn command_names() -> [&'static str; 14] {
+const fn command_names() -> [&'static str; 15] {
     [
         "scan",
         "install",
@@ -464,6 +480,7 @@ const fn command_names() -> [&'static str; 14] {
         "status",
         "mcp",
         "start-over",
+        "swarm",
         "hook",
         "eval",
         "tune",
@@ -500,11 +517,18 @@ mod tests {
     #[test]
     fn what_agents_call_is_read_as_the_parser_reads_it() {
         let read = |hook: &Hook| {
-            let Hook { agent, observe, preset, config } = hook;
-            (*agent, *observe, preset.clone(), config.clone())
+            let Hook { agent, observe, preset, config, swarm } = hook;
+            (*agent, *observe, preset.clone(), config.clone(), swarm.clone())
         };
         for agent in Agent::ALL {
-            for rest in [&[][..], &["--observe"]] {
+            let swarm = "redis://h:1/0?swarm=a";
+            for rest in [
+                &[][..],
+                &["--observe"],
+                &["--swarm", swarm],
+                &["--observe", "--swarm", swarm],
+                &["--swarm", swarm, "--observe"],
+            ] {
                 let words = [&["unstuck", "hook", agent.name()], rest].concat();
                 let plain = Hook::plain(words.iter().map(Into::into)).expect("a plain hook");
                 let parsed = Arguments::try_parse_from(&words).map(|parsed| parsed.command);
@@ -520,6 +544,10 @@ mod tests {
             "unstuck hook codex --help",
             "unstuck hook codex --preset nudge",
             "unstuck hook codex --observe --observe",
+            "unstuck hook codex --swarm",
+            "unstuck hook codex --swarm --observe",
+            "unstuck hook codex --swarm a --swarm b",
+            "unstuck hook codex --swarm=a",
         ] {
             assert!(Hook::plain(line.split(' ').map(Into::into)).is_none(), "{line}");
         }

@@ -11,6 +11,7 @@ mod input;
 mod reply;
 mod session;
 mod shield;
+mod swarm;
 mod wire;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use unstuck::{Action, BuildError, Found, Guard, Ruling};
 use self::event::{BadPayload, What};
 use self::input::Unread;
 use self::session::Watched;
+use self::swarm::{Alone, Swarm};
 use crate::args::Hook;
 use crate::exit::Exit;
 use crate::state::{Damage, Folder, Key, Trouble};
@@ -81,8 +83,21 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     }
     // What is wrong with a policy's file was said on standard error.
     let preset = hook.preset().map_err(|_| Failure::Config)?;
+    let swarm = hook.swarm.as_deref().and_then(|url| {
+        let swarm = Swarm::open(url, folder, log.now);
+        swarm
+            .unwrap_or_else(|alone| {
+                log.note(&alone.into());
+                None
+            })
+            .map(|swarm| (url, swarm))
+    });
     let builder = || {
         let builder = Guard::builder().preset(preset).on_finding(stop_instead);
+        let builder = match &swarm {
+            Some((_, swarm)) => builder.swarm(swarm.clone()),
+            None => builder,
+        };
         if hook.observe { builder.observe_only() } else { builder }
     };
     let mut file = folder.open(&key)?;
@@ -96,6 +111,9 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let mut watched = Watched::from(kept, builder, &key, log.now)?;
     let text = watched.answer(hook.agent, &event, log.now);
     file.write(&watched.kept())?;
+    if let Some((url, swarm)) = &swarm {
+        swarm.end(url, folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
+    }
     Ok(text)
 }
 
@@ -144,6 +162,7 @@ enum Failure {
     Guard(BuildError),
     NoFolder,
     Misused,
+    Alone(Alone),
     /// Where it was.
     Panic(String),
 }
@@ -166,6 +185,12 @@ impl From<Trouble> for Failure {
     }
 }
 
+impl From<Alone> for Failure {
+    fn from(alone: Alone) -> Self {
+        Self::Alone(alone)
+    }
+}
+
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         Self::Guard(error)
@@ -180,6 +205,7 @@ impl fmt::Display for Failure {
             Self::State(trouble) => trouble.fmt(f),
             Self::Config => f.write_str("the file that --config names is no policy"),
             Self::Guard(error) => error.fmt(f),
+            Self::Alone(alone) => alone.fmt(f),
             Self::NoFolder => f.write_str("there is no folder for the state: set HOME"),
             Self::Misused => f.write_str(
                 "the command line is wrong; run it in a terminal, or see unstuck hook --help",

@@ -3,7 +3,7 @@
 //! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
 //! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
 //! read that as "block". What they call, `unstuck hook`, always ends with 0; `unstuck mcp` ends as the
-//! server does; what the codes of `unstuck start-over` mean is in its help.
+//! server does; what the codes of `unstuck start-over` and `unstuck swarm` mean is in their help.
 
 mod agent;
 mod args;
@@ -41,6 +41,7 @@ mod shown;
 mod start_over;
 mod state;
 mod status;
+mod swarm;
 mod tune;
 
 use std::env;
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
             Err(exit) => exit,
         },
         Command::StartOver(start_over) => start_over::run(&start_over),
+        Command::Swarm(swarm) => swarm::run(&swarm),
         Command::Hook(hook) => hook::run(&hook),
         Command::Eval(eval) => eval::run(&eval),
         Command::Tune(tune) => tune::run(&tune),

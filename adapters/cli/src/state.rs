@@ -8,6 +8,7 @@ mod file;
 mod folder;
 mod log;
 mod old;
+mod rest;
 mod session;
 
 pub(crate) use envelope::Damage;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::preset_names;
+use super::swarm::server;
 use crate::agent::Agent;
 use crate::config;
 use crate::exit::Exit;
@@ -38,6 +39,10 @@ pub(crate) struct Install {
     /// The policy to judge by, from a file like what presets --format toml prints
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
+    /// The swarm that the agent is one of, as redis://host:port?swarm=name. The secret of the swarm is
+    /// to be UNSTUCK_SWARM_SECRET in the environment of the agent
+    #[arg(long, value_name = "URL", value_parser = server)]
+    swarm: Option<String>,
     #[command(flatten)]
     pub(crate) change: Change,
 }
@@ -55,6 +60,9 @@ impl Install {
         if let Some(path) = &self.config {
             config::load(path)?;
             options.extend(["--config".to_owned(), absolute(path)?]);
+        }
+        if let Some(url) = &self.swarm {
+            options.extend(["--swarm".to_owned(), url.clone()]);
         }
         Ok(options)
     }

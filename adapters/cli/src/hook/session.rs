@@ -8,7 +8,7 @@ use super::event::{Call, Ending, Event, What};
 use super::reply::{Reply, Written};
 use super::wire;
 use crate::agent::Agent;
-use crate::recurring::what_recurs;
+use crate::recurring::what_was_found;
 use crate::state::{Key, Noted, Session};
 
 /// How many calls are remembered by what was said of them: more than an agent has open at a time.
@@ -268,7 +268,7 @@ impl Watched {
             kind: found.finding.kind.name().to_owned(),
             action: judged.name().to_owned(),
             tool: found.tool.clone(),
-            what: what_recurs(&found.finding, &found.tool),
+            what: what_was_found(found),
             period: u64::from(found.finding.period),
             laps: u64::from(found.finding.laps),
             loop_id: found.finding.loop_id.bits(),

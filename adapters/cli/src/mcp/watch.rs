@@ -8,7 +8,7 @@ use unstuck::{Action, Decision, Guard, SIGN, Ticket};
 use super::answer::{Answer, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use crate::output::remark;
-use crate::recurring::what_recurs;
+use crate::recurring::what_was_found;
 
 /// How many calls may wait for their answers. A client that waits for more has lost some, and the
 /// oldest is given up.
@@ -249,7 +249,7 @@ fn report(decision: &Decision) {
     let Some(found) = decision.found() else { return };
     if found.fresh || judged >= Action::Block {
         let would = if decision.action() < judged { "would " } else { "" };
-        let what = what_recurs(&found.finding, &found.tool);
+        let what = what_was_found(found);
         let (id, rule) = (found.finding.loop_id, found.rule);
         remark(NAME, &format!("{would}{judged}: {what}; loop {id}; rule {rule}"));
     }

@@ -36,7 +36,7 @@ impl Key<'_> {
 }
 
 /// A digest of words, each with its end marked.
-fn digest(words: &[&str]) -> u64 {
+pub(super) fn digest(words: &[&str]) -> u64 {
     let marked: Vec<u8> = words.iter().flat_map(|word| word.bytes().chain([0xff])).collect();
     Rapid::new(0).hash(&marked)
 }

@@ -1,0 +1,104 @@
+//! `unstuck swarm`: what the workers of a swarm count on a server, seen from outside.
+
+mod frame;
+mod look;
+mod watch;
+
+use std::env;
+use std::fmt;
+
+use unstuck_swarm::redis::{self, Settings, SettingsError};
+
+use crate::args::{Clear, Swarm, SwarmCommand};
+use crate::exit::Exit;
+use crate::output::{Output, Reader, complain};
+
+/// The variable that holds the secret of a swarm.
+pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";
+
+pub(crate) fn run(swarm: &Swarm) -> Exit {
+    match &swarm.command {
+        SwarmCommand::Watch(options) => watch::run(options),
+        SwarmCommand::Clear(options) => clear(options),
+    }
+}
+
+fn clear(clear: &Clear) -> Exit {
+    let settings = match settings(&clear.place.swarm) {
+        Ok(settings) => settings,
+        Err(error) => return fails(&error, Exit::Setup),
+    };
+    let cleared = redis::Watch::open(&settings).and_then(|mut watch| watch.clear());
+    if let Err(error) = cleared {
+        return fails(&error, Exit::Input);
+    }
+    let told = format!("{}: all that was counted is forgotten\n", settings.swarm());
+    Output::stdout(Reader::Person)
+        .write(&told)
+        .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
+}
+
+/// Where the swarm is, with its secret.
+pub(crate) fn settings(url: &str) -> Result<Settings, NoSettings> {
+    let secret = env::var_os(SECRET).unwrap_or_default();
+    if secret.is_empty() {
+        return Err(NoSettings::Secret);
+    }
+    Settings::parse(url, secret.as_encoded_bytes()).map_err(NoSettings::Wrong)
+}
+
+/// Why nobody can be asked.
+#[derive(Debug)]
+pub(crate) enum NoSettings {
+    Secret,
+    Wrong(SettingsError),
+}
+
+impl fmt::Display for NoSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Secret => write!(
+                f,
+                "{SECRET} is not set: give it the secret that all workers of the swarm have, such as \
+                 openssl rand -hex 16 prints"
+            ),
+            Self::Wrong(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Says why nothing was done.
+fn fails(why: &impl fmt::Display, exit: Exit) -> Exit {
+    complain("swarm", &why.to_string());
+    exit
+}
+
+/// The servers of an address, without who is to be let in.
+fn servers(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split('?').next().unwrap_or_default();
+    match rest.strip_prefix('/') {
+        // A socket.
+        Some(_) => rest,
+        None => {
+            let hosts = rest.split('/').next().unwrap_or_default();
+            hosts.rsplit('@').next().unwrap_or_default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::servers;
+
+    #[test]
+    fn who_is_let_in_is_not_shown() {
+        for (url, shown) in [
+            ("redis://h:1/0?swarm=a", "h:1"),
+            ("redis://u:p@ss@h,i:2?swarm=a", "h,i:2"),
+            ("redis+unix:///run/redis.sock?swarm=a&pass=p", "/run/redis.sock"),
+        ] {
+            assert_eq!(servers(url), shown);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What is shown of a look: a table for people, lines for programs.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use serde::Serialize;
+use unstuck_core::Action;
+use unstuck_swarm::Outcome;
+
+use super::look::{Look, Row};
+use crate::machine::escaped;
+use crate::shown::{ago, counted, plain, shortened, tool_name};
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const TOLD: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// How many digits of a loop are shown: most are random.
+const ID_SHOWN: usize = 8;
+
+/// The most columns that a tool's name takes.
+const TOOL_MAX: usize = 20;
+
+/// What stands for a number that there is none of.
+const NONE: &str = "-";
+
+/// The version of the JSON's shape. A field that is added does not change it.
+const SCHEMA: u32 = 1;
+
+/// The swarm, and where it is.
+pub(super) struct Title<'a> {
+    pub(super) swarm: &'a str,
+    pub(super) servers: &'a str,
+}
+
+/// A look for people, in lines of at most so many `columns`.
+pub(super) fn human(title: &Title<'_>, look: &Look, columns: usize) -> String {
+    let Title { swarm, servers } = title;
+    let time = time(look.at);
+    let found = match &look.rows {
+        Ok(_) => counted(look.loops(), "loop"),
+        Err(_) => "no answer".to_owned(),
+    };
+    let head = format!("{} on {}  {found}  {time}", plain(swarm), plain(servers));
+    let mut text = format!("{STRONG}{}{STRONG:#}\n", shortened(&head, columns));
+    match &look.rows {
+        Ok(rows) if rows.is_empty() => text += "nothing was counted within the window\n",
+        Ok(rows) => text += &table(rows, columns),
+        Err(error) => {
+            let said = textwrap::fill(&plain(&error.to_string()), columns);
+            text.extend(said.lines().map(|line| format!("{BAD}{line}{BAD:#}\n")));
+        }
+    }
+    text
+}
+
+fn table(rows: &[Row], columns: usize) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(COLUMNS.iter().map(|(head, ..)| *head));
+    for row in rows {
+        table.add_row(COLUMNS.iter().map(|(_, _, cell)| cell(row)));
+    }
+    for (column, (_, alignment, _)) in table.column_iter_mut().zip(COLUMNS) {
+        column.set_padding((0, 2)).set_cell_alignment(alignment);
+    }
+    let styles = [FAINT].into_iter().chain(rows.iter().map(|row| style(row.hot.action)));
+    let mut text = String::new();
+    for (line, style) in table.trim_fmt().lines().zip(styles) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{style}{}{style:#}", shortened(line, columns));
+    }
+    text
+}
+
+type Column = (&'static str, CellAlignment, fn(&Row) -> String);
+
+const COLUMNS: [Column; 8] = [
+    ("loop", CellAlignment::Left, |row| {
+        row.hot.loop_id.to_string().chars().take(ID_SHOWN).collect()
+    }),
+    ("tool", CellAlignment::Left, |row| tool_name(&row.hot.tool, TOOL_MAX)),
+    ("calls", CellAlignment::Right, |row| row.hot.calls.to_string()),
+    ("workers", CellAlignment::Right, |row| row.hot.workers.to_string()),
+    ("per min", CellAlignment::Right, |row| {
+        row.rate.map_or_else(|| NONE.to_owned(), |rate| format!("{rate:.0}"))
+    }),
+    ("result", CellAlignment::Left, |row| outcome(row.hot.outcome).to_owned()),
+    ("last call", CellAlignment::Right, |row| ago(row.hot.last_seen_ms_ago, 0)),
+    ("verdict", CellAlignment::Left, |row| match row.hot.action {
+        Action::Proceed => NONE.to_owned(),
+        action => action.name().to_owned(),
+    }),
+];
+
+fn style(action: Action) -> Style {
+    match action {
+        Action::Proceed => Style::new(),
+        Action::Nudge | Action::Warn => TOLD,
+        Action::Block | Action::StartOver | Action::Stop => BAD,
+    }
+}
+
+const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Unknown => "unknown",
+        Outcome::Worked => "worked",
+        Outcome::Failed => "failed",
+    }
+}
+
+/// The time of the day at so many milliseconds since 1970.
+fn time(at: u64) -> String {
+    let seconds = at / 1000 % 86_400;
+    format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: u32,
+    at: u64,
+    swarm: &'a str,
+    #[serde(rename = "loop")]
+    loop_id: String,
+    tool: &'a str,
+    calls: u32,
+    workers: u32,
+    per_minute: Option<f64>,
+    result: &'static str,
+    last_call_ms_ago: u64,
+    rung: u8,
+    action: &'static str,
+}
+
+/// A look for programs: a line for each call.
+pub(super) fn lines(title: &Title<'_>, look: &Look) -> String {
+    // Names and numbers alone: there is nothing that could fail.
+    let json =
+        |row| escaped(serde_json::to_string(&line(title, look.at, row)).unwrap_or_default()) + "\n";
+    look.rows.iter().flatten().map(json).collect()
+}
+
+fn line<'a>(title: &Title<'a>, at: u64, Row { hot, rate }: &'a Row) -> Line<'a> {
+    Line {
+        schema: SCHEMA,
+        at,
+        swarm: title.swarm,
+        loop_id: hot.loop_id.to_string(),
+        tool: &hot.tool,
+        calls: hot.calls,
+        workers: hot.workers,
+        per_minute: *rate,
+        result: outcome(hot.outcome),
+        last_call_ms_ago: hot.last_seen_ms_ago,
+        rung: hot.rung,
+        action: hot.action.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    #[test]
+    fn a_time_is_that_of_the_day() {
+        assert_eq!(time(0), "00:00:00 UTC");
+        assert_eq!(time(1_795_629_127_999), "17:12:07 UTC");
+    }
+}

@@ -1,0 +1,119 @@
+//! `unstuck swarm watch`: a table of the hottest calls that is drawn anew in its place.
+
+use std::io::{self, IsTerminal as _};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use terminal_size::{Height, Width, terminal_size};
+
+use super::frame::{self, Title};
+use super::look::{Look, Looker};
+use super::{NoSettings, fails, servers, settings};
+use crate::args::Watch;
+use crate::exit::Exit;
+use crate::output::{Closed, Output, Reader, complain};
+use crate::shown::COLUMNS;
+
+/// How many lines of the terminal are no calls: the title, the heads, and where the cursor is.
+const LINES_BESIDE: usize = 3;
+
+pub(crate) fn run(watch: &Watch) -> Exit {
+    let settings = settings(&watch.place.swarm)
+        .and_then(|settings| settings.rule(watch.rule()).map_err(NoSettings::Wrong));
+    let settings = match settings {
+        Ok(settings) => settings,
+        Err(error) => return fails(&error, Exit::Setup),
+    };
+    let swarm = settings.swarm().to_owned();
+    let title = Title { swarm: &swarm, servers: servers(&watch.place.swarm) };
+    let mut printer = Printer::new(watch);
+    let mut looker = Looker::new(settings, printer.rows(watch.limit()));
+    loop {
+        let look = looker.look(now());
+        if let Err(closed) = printer.print(&title, &look) {
+            return closed.exit(Exit::Clean);
+        }
+        if watch.once {
+            return exit(&look);
+        }
+        thread::sleep(watch.interval());
+    }
+}
+
+/// What the exit code tells of one look.
+fn exit(look: &Look) -> Exit {
+    match &look.rows {
+        Err(_) => Exit::Input,
+        Ok(_) if look.loops() > 0 => Exit::Found,
+        Ok(_) => Exit::Clean,
+    }
+}
+
+/// Who is shown what.
+enum Printer {
+    /// A person at a terminal: each look takes the place of the one before, which had so many lines.
+    Terminal {
+        output: Output,
+        control: Output,
+        lines: usize,
+    },
+    /// A file or a pipe: one look after the other.
+    Pages {
+        output: Output,
+    },
+    Lines {
+        output: Output,
+    },
+}
+
+impl Printer {
+    fn new(watch: &Watch) -> Self {
+        let output = Output::stdout;
+        if watch.json {
+            return Self::Lines { output: output(Reader::Program) };
+        }
+        if watch.once || !io::stdout().is_terminal() {
+            return Self::Pages { output: output(Reader::Person) };
+        }
+        // Where no colours are wanted, the cursor is moved all the same.
+        let control = output(Reader::Program);
+        Self::Terminal { output: output(Reader::Person), control, lines: 0 }
+    }
+
+    /// How many calls there is room for, of so many.
+    fn rows(&self, limit: usize) -> usize {
+        match (self, terminal_size()) {
+            (Self::Terminal { .. }, Some((_, Height(height)))) => {
+                limit.min(usize::from(height).saturating_sub(LINES_BESIDE)).max(1)
+            }
+            _ => limit,
+        }
+    }
+
+    fn print(&mut self, title: &Title<'_>, look: &Look) -> Result<(), Closed> {
+        match self {
+            Self::Lines { output } => {
+                if let Err(error) = &look.rows {
+                    complain("swarm", &error.to_string());
+                }
+                output.write(&frame::lines(title, look))
+            }
+            Self::Pages { output } => output.write(&frame::human(title, look, COLUMNS)),
+            Self::Terminal { output, control, lines } => {
+                let columns = terminal_size().map_or(COLUMNS, |(Width(width), _)| width.into());
+                let text = frame::human(title, look, columns);
+                if *lines > 0 {
+                    control.write(&format!("\x1b[{lines}A\x1b[J"))?;
+                }
+                *lines = text.lines().count();
+                output.write(&text)
+            }
+        }
+    }
+}
+
+/// The time in milliseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
