@@ -1,29 +1,107 @@
 //! The board of a worker whose swarm is counted on a server.
 
+use core::fmt;
+use std::boxed::Box;
+use std::string::ToString as _;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
 use unstuck_core::Digest;
 
 use crate::board::Board;
+use crate::redis::clerk::Clerk;
+use crate::redis::desk::{Desk, QUEUE_MAX, Request, Waiting};
+use crate::redis::error::RedisError;
+use crate::redis::health::{Health, add};
 use crate::redis::settings::Settings;
 use crate::sighting::Sighting;
 use crate::verdict::Verdict;
 
-/// The board of a worker whose swarm is counted on a server.
-#[derive(Debug)]
+/// The board of workers whose swarm is counted on a server.
+///
+/// A thread of its own has the connection and tells the server what has gathered. Whoever records a
+/// call waits for the answer until the deadline and goes on without it then; what comes later is
+/// known to the next who asks. Nothing that a server does, or its absence, is an error here:
+/// [`RedisBoard::health`] tells of it.
+///
+/// When it is dropped, what waits to be told is told, for as long as a deadline.
 pub struct RedisBoard {
-    settings: Settings,
+    desk: Arc<Desk>,
+    /// There until it is dropped.
+    queue: Option<SyncSender<Request>>,
+    /// Closed when the thread has ended.
+    ended: Mutex<Receiver<()>>,
 }
 
 impl RedisBoard {
-    /// A board on the server that `settings` name. It is connected to when there is something to tell.
+    /// A board on the server that `settings` name, which is connected to when there is something to tell.
     pub fn open(settings: Settings) -> Self {
-        Self { settings }
+        let desk = Arc::new(Desk::new(settings));
+        let (queue, told) = mpsc::sync_channel(QUEUE_MAX);
+        let (end, ended) = mpsc::channel();
+        let clerk = Clerk::new(Arc::clone(&desk));
+        let work = move || {
+            let _end = end;
+            clerk.work(&told);
+        };
+        // Without a thread nothing is told, and all of it counts as failed.
+        if let Err(error) = thread::Builder::new().name("unstuck-swarm".into()).spawn(work) {
+            let server = desk.settings.swarm.clone();
+            desk.tally.fail(0, RedisError::Unreachable { server, why: error.to_string() });
+        }
+        Self { desk, queue: Some(queue), ended: Mutex::new(ended) }
     }
 
-    /// Like [`Board::record`], with the tool by its name, which those who watch the swarm are shown.
+    /// Like [`Board::record`], with the tool by its name, which those who watch the swarm are shown:
+    /// as one plain word of 64 characters at most.
     pub fn record_named(&self, sighting: &Sighting, tool: &str) -> Verdict {
-        let _ = (&self.settings, sighting, tool);
-        Verdict::PROCEED
+        let until = Instant::now() + self.desk.settings.deadline;
+        let Some((cmd, told)) = self.desk.request(sighting, tool) else { return Verdict::PROCEED };
+        if !self.desk.lets_wait() {
+            self.tell(Request { cmd, told, waiting: None });
+            return self.desk.known_of(&told);
+        }
+        let (waiting, answer) = answer();
+        self.tell(Request { cmd, told, waiting });
+        let left = until.saturating_duration_since(Instant::now());
+        let answer = answer.recv_timeout(left);
+        if answer == Err(RecvTimeoutError::Timeout) {
+            add(&self.desk.tally.late, 1);
+        }
+        self.desk.waited(&told, answer.ok())
     }
+
+    /// Tells of a call and waits for nothing: [`Board::look`] knows of the answer when it has come.
+    pub fn record_detached(&self, sighting: &Sighting, tool: &str) {
+        if let Some((cmd, told)) = self.desk.request(sighting, tool) {
+            self.tell(Request { cmd, told, waiting: None });
+        }
+    }
+
+    /// How it has fared since it was opened.
+    pub fn health(&self) -> Health {
+        self.desk.health()
+    }
+
+    fn tell(&self, request: Request) {
+        let Some(queue) = &self.queue else { return };
+        match queue.try_send(request) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => add(&self.desk.tally.dropped, 1),
+            Err(TrySendError::Disconnected(_)) => add(&self.desk.tally.failed, 1),
+        }
+    }
+}
+
+/// Both ends of what a worker waits for. Who no longer waits hears nothing.
+fn answer() -> (Waiting, Receiver<Verdict>) {
+    let (tell, answer) = mpsc::sync_channel(1);
+    let waiting = move |verdict| {
+        let _ = tell.try_send(verdict);
+    };
+    (Some(Box::new(waiting)), answer)
 }
 
 impl Board for RedisBoard {
@@ -36,7 +114,25 @@ impl Board for RedisBoard {
     }
 
     fn look(&self, call: Digest) -> Verdict {
-        let _ = call;
-        Verdict::PROCEED
+        self.desk.look(call)
+    }
+}
+
+impl fmt::Debug for RedisBoard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { desk, .. } = self;
+        f.debug_struct("RedisBoard")
+            .field("settings", &desk.settings)
+            .field("health", &desk.health())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for RedisBoard {
+    fn drop(&mut self) {
+        self.queue = None;
+        // A thread that still waits for its server ends by itself when that has had its time.
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _closed = ended.recv_timeout(self.desk.settings.deadline);
     }
 }

@@ -1,0 +1,184 @@
+//! The one connection to the one node that counts for a swarm.
+
+use core::time::Duration;
+use std::panic::{self, AssertUnwindSafe};
+use std::string::{String, ToString as _};
+use std::vec::Vec;
+
+use ::redis::{Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, RedisResult, Value};
+
+use crate::redis::desk::{nonsense, refused};
+use crate::redis::error::RedisError;
+use crate::redis::request::{self, Remedy, Reply};
+
+/// Where the node is that counts for a swarm, among those that may.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes {
+    seeds: Vec<ConnectionInfo>,
+    turn: usize,
+    /// The node that a seed named.
+    named: Option<ConnectionInfo>,
+}
+
+impl Nodes {
+    /// There is one seed at least.
+    pub(super) const fn new(seeds: Vec<ConnectionInfo>) -> Self {
+        Self { seeds, turn: 0, named: None }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.seeds.len()
+    }
+
+    /// The node to ask.
+    pub(super) fn current(&self) -> ConnectionInfo {
+        let seed = &self.seeds[self.turn % self.seeds.len()];
+        self.named.as_ref().unwrap_or(seed).clone()
+    }
+
+    /// Asks another node from now on: the next seed, or the seed that named one that is not there.
+    pub(super) fn next(&mut self) {
+        if self.named.take().is_none() {
+            self.turn = (self.turn + 1) % self.seeds.len();
+        }
+    }
+
+    /// Asks the node at `address` from now on, as a cluster wrote it: the host may be missing, and
+    /// is then the one that said so.
+    pub(super) fn follow(&mut self, address: &str) {
+        let current = self.current();
+        let Some((host, port)) = address.rsplit_once(':') else { return };
+        let Ok(port) = port.parse() else { return };
+        let host = match (host, current.addr()) {
+            ("", ConnectionAddr::Tcp(host, _)) => host.clone(),
+            ("", _) => return,
+            (host, _) => host.to_string(),
+        };
+        self.named = Some(current.set_addr(ConnectionAddr::Tcp(host, port)));
+    }
+}
+
+/// The address of a node, without user and password.
+pub(super) fn address(node: &ConnectionInfo) -> String {
+    node.addr().to_string()
+}
+
+pub(super) fn unreachable(node: &ConnectionInfo, error: &::redis::RedisError) -> RedisError {
+    RedisError::Unreachable { server: address(node), why: error.to_string() }
+}
+
+/// The one connection to the node that counts for a swarm. It blocks.
+pub(super) struct Link {
+    nodes: Nodes,
+    patience: Duration,
+    open: Option<Connection>,
+}
+
+impl Link {
+    pub(super) const fn new(seeds: Vec<ConnectionInfo>, patience: Duration) -> Self {
+        Self { nodes: Nodes::new(seeds), patience, open: None }
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The address of the node that is asked.
+    pub(super) fn server(&self) -> String {
+        address(&self.nodes.current())
+    }
+
+    /// Connects, if that is not so already: to whichever node can be reached.
+    pub(super) fn connect(&mut self) -> Result<(), RedisError> {
+        let mut result = Ok(());
+        for _ in 0..=self.nodes.len() {
+            if self.open.is_some() {
+                return Ok(());
+            }
+            let node = self.nodes.current();
+            match unpanicked(|| connect(&node, self.patience)) {
+                Ok(connection) => self.open = Some(connection),
+                Err(error) => {
+                    self.nodes.next();
+                    result = Err(unreachable(&node, &error));
+                }
+            }
+        }
+        if self.open.is_some() { Ok(()) } else { result }
+    }
+
+    /// Sends commands in one go and reads a reply to each. A connection on which that fails is given
+    /// up, since nobody knows what the next reply on it belongs to.
+    pub(super) fn ask<'c>(
+        &mut self,
+        commands: impl Iterator<Item = &'c Cmd>,
+    ) -> Result<Vec<Value>, RedisError> {
+        self.connect()?;
+        let node = self.nodes.current();
+        let Some(mut connection) = self.open.take() else { return Err(nonsense(&address(&node))) };
+        let (mut bytes, mut count) = (Vec::new(), 0);
+        for command in commands {
+            command.write_packed_command(&mut bytes);
+            count += 1;
+        }
+        let replies = unpanicked(|| {
+            connection.send_packed_command(&bytes)?;
+            (0..count).map(|_| connection.recv_response()).collect::<RedisResult<Vec<_>>>()
+        });
+        let replies = replies.map_err(|error| unreachable(&node, &error))?;
+        self.open = Some(connection);
+        Ok(replies)
+    }
+
+    /// Sends one command, twice or three times if the server only lacks the functions, or is not the one.
+    pub(super) fn ask_one(&mut self, command: &Cmd) -> Result<Value, RedisError> {
+        for _ in 0..3 {
+            let replies = self.ask(core::iter::once(command))?;
+            let server = self.server();
+            let reply = replies.into_iter().next().ok_or_else(|| nonsense(&server))?;
+            match Reply::of_error(&reply) {
+                None => return Ok(reply),
+                Some(Reply::Again(remedy)) => self.heal(remedy)?,
+                Some(Reply::Refused(why)) => return Err(refused(&server, why)),
+                Some(_) => return Err(nonsense(&server)),
+            }
+        }
+        Err(nonsense(&self.server()))
+    }
+
+    /// Does what has to be done before commands are sent again.
+    pub(super) fn heal(&mut self, remedy: Remedy) -> Result<(), RedisError> {
+        match remedy {
+            Remedy::Load => {
+                let replies = self.ask(core::iter::once(&request::load()))?;
+                match replies.first().and_then(Reply::of_error) {
+                    Some(Reply::Refused(why)) => Err(refused(&self.server(), why)),
+                    _ => Ok(()),
+                }
+            }
+            Remedy::Move(node) => {
+                self.nodes.follow(&node);
+                self.open = None;
+                Ok(())
+            }
+            Remedy::Leave => {
+                self.nodes.next();
+                self.open = None;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn connect(node: &ConnectionInfo, patience: Duration) -> RedisResult<Connection> {
+    let connection = Client::open(node.clone())?.get_connection_with_timeout(patience)?;
+    connection.set_read_timeout(Some(patience))?;
+    connection.set_write_timeout(Some(patience))?;
+    Ok(connection)
+}
+
+/// A server may lie so well that the parser of the client library panics.
+fn unpanicked<T>(run: impl FnOnce() -> RedisResult<T>) -> RedisResult<T> {
+    let parsing = (::redis::ErrorKind::Parse, "the reply is none that can be read");
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(parsing.into()))
+}
