@@ -328,8 +328,8 @@ pub(crate) struct Hook {
     /// The policy to judge by, from a file like what presets --format toml prints
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
-    /// The swarm that the agent is one of, as redis://host:port?swarm=name. The secret of the swarm is
-    /// UNSTUCK_SWARM_SECRET in the environment; without it the agent is judged alone
+    /// The swarm that the agent is one of, as redis://host:port?swarm=name. Without the secret
+    /// of the swarm in the environment it is judged alone: see unstuck swarm --help
     #[arg(long, value_name = "URL")]
     pub(crate) swarm: Option<String>,
 }

@@ -83,19 +83,11 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     }
     // What is wrong with a policy's file was said on standard error.
     let preset = hook.preset().map_err(|_| Failure::Config)?;
-    let swarm = hook.swarm.as_deref().and_then(|url| {
-        let swarm = Swarm::open(url, folder, log.now);
-        swarm
-            .unwrap_or_else(|alone| {
-                log.note(&alone.into());
-                None
-            })
-            .map(|swarm| (url, swarm))
-    });
+    let swarm = log.swarm(hook);
     let builder = || {
         let builder = Guard::builder().preset(preset).on_finding(stop_instead);
         let builder = match &swarm {
-            Some((_, swarm)) => builder.swarm(swarm.clone()),
+            Some(swarm) => builder.swarm(swarm.board()),
             None => builder,
         };
         if hook.observe { builder.observe_only() } else { builder }
@@ -111,8 +103,8 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let mut watched = Watched::from(kept, builder, &key, log.now)?;
     let text = watched.answer(hook.agent, &event, log.now);
     file.write(&watched.kept())?;
-    if let Some((url, swarm)) = &swarm {
-        swarm.end(url, folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
+    if let Some(swarm) = swarm {
+        swarm.end(folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
     }
     Ok(text)
 }
@@ -139,6 +131,15 @@ struct Log {
 }
 
 impl Log {
+    /// The swarm that `hook` names, if it can be asked; a session is judged alone else.
+    fn swarm<'h>(&self, hook: &'h Hook) -> Option<Swarm<'h>> {
+        let swarm = Swarm::open(hook.swarm.as_deref()?, self.folder.as_ref()?, self.now);
+        swarm.unwrap_or_else(|alone| {
+            self.note(&alone.into());
+            None
+        })
+    }
+
     fn note(&self, failure: &Failure) {
         if let Some(folder) = &self.folder {
             folder.log(self.now, self.who, failure);

@@ -77,14 +77,12 @@ fn fails(why: &impl fmt::Display, exit: Exit) -> Exit {
 fn servers(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split('?').next().unwrap_or_default();
-    match rest.strip_prefix('/') {
+    if rest.starts_with('/') {
         // A socket.
-        Some(_) => rest,
-        None => {
-            let hosts = rest.split('/').next().unwrap_or_default();
-            hosts.rsplit('@').next().unwrap_or_default()
-        }
+        return rest;
     }
+    let hosts = rest.split('/').next().unwrap_or_default();
+    hosts.rsplit('@').next().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub(crate) struct Install {
     /// The policy to judge by, from a file like what presets --format toml prints
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
-    /// The swarm that the agent is one of, as redis://host:port?swarm=name. The secret of the swarm is
-    /// to be UNSTUCK_SWARM_SECRET in the environment of the agent
+    /// The swarm that the agent is one of, as redis://host:port?swarm=name. The agent is to have
+    /// the secret of the swarm in its environment: see unstuck swarm --help
     #[arg(long, value_name = "URL", value_parser = server)]
     swarm: Option<String>,
     #[command(flatten)]

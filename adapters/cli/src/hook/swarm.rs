@@ -2,13 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use unstuck::Board;
-use unstuck_core::Digest;
 use unstuck_swarm::redis::{RedisBoard, SettingsError};
-use unstuck_swarm::{Sighting, Verdict};
 
 use crate::state::Folder;
 use crate::swarm::{NoSettings, settings};
@@ -17,61 +13,49 @@ use crate::swarm::{NoSettings, settings};
 const DEADLINE: Duration = Duration::from_millis(10);
 
 /// What a line of the log begins with that is about the swarm alone: the agent is watched all the same.
-pub(crate) const LINE: &str = "swarm: ";
+const LINE: &str = "swarm: ";
 
-/// The board of a swarm, and whether it kept its worker waiting.
-pub(super) struct Swarm {
-    board: RedisBoard,
-    was_slow: AtomicBool,
+/// A swarm, and where it is.
+pub(super) struct Swarm<'u> {
+    url: &'u str,
+    board: Arc<RedisBoard>,
 }
 
-impl Swarm {
+impl<'u> Swarm<'u> {
     /// The swarm at `url`; none if it did not answer shortly before `now`.
-    pub(super) fn open(url: &str, folder: &Folder, now: u64) -> Result<Option<Arc<Self>>, Alone> {
+    pub(super) fn open(url: &'u str, folder: &Folder, now: u64) -> Result<Option<Self>, Alone> {
         let settings = settings(url).map_err(Alone::Settings)?;
         if folder.rests(url, now) {
             return Ok(None);
         }
         let settings = settings.deadline(DEADLINE).map_err(Alone::Deadline)?;
-        let board = RedisBoard::open(settings);
-        Ok(Some(Arc::new(Self { board, was_slow: AtomicBool::new(false) })))
+        Ok(Some(Self { url, board: Arc::new(RedisBoard::open(settings)) }))
     }
 
-    /// Has it left alone for a while, if it kept this process waiting.
-    pub(super) fn end(&self, url: &str, folder: &Folder, now: u64) -> Result<(), Alone> {
-        if !self.was_slow.load(Ordering::Relaxed) {
+    pub(super) fn board(&self) -> Arc<RedisBoard> {
+        Arc::clone(&self.board)
+    }
+
+    /// Says so if it did not answer, and has it left alone for a while by all hooks.
+    pub(super) fn end(self, folder: &Folder, now: u64) -> Result<(), Alone> {
+        let health = self.board.health();
+        if health.late == 0 && health.failed == 0 {
             return Ok(());
         }
-        folder.rest(url, now);
-        Err(Alone::Slow)
+        folder.rest(self.url, now);
+        // Whoever drops a board waits for it once more.
+        std::mem::forget(self.board);
+        Err(Alone::Unanswered(health.last_error))
     }
 }
 
-impl Board for Swarm {
-    fn record(&self, sighting: &Sighting) -> Verdict {
-        self.record_named(sighting, "")
-    }
-
-    fn record_named(&self, sighting: &Sighting, tool: &str) -> Verdict {
-        let begun = Instant::now();
-        let verdict = self.board.record_named(sighting, tool);
-        if begun.elapsed() >= DEADLINE {
-            self.was_slow.store(true, Ordering::Relaxed);
-        }
-        verdict
-    }
-
-    fn look(&self, call: Digest) -> Verdict {
-        self.board.look(call)
-    }
-}
-
-/// Why an agent was judged without its swarm.
+/// Why an agent is judged without its swarm.
 #[derive(Debug)]
 pub(super) enum Alone {
     Settings(NoSettings),
     Deadline(SettingsError),
-    Slow,
+    /// What went wrong, unless there was no answer at all.
+    Unanswered(Option<String>),
 }
 
 impl fmt::Display for Alone {
@@ -80,9 +64,10 @@ impl fmt::Display for Alone {
         match self {
             Self::Settings(error) => error.fmt(f),
             Self::Deadline(error) => error.fmt(f),
-            Self::Slow => write!(
+            Self::Unanswered(Some(error)) => f.write_str(error),
+            Self::Unanswered(None) => write!(
                 f,
-                "no answer within {} ms; it is left alone for some seconds. See unstuck swarm watch",
+                "no answer within {} ms, so that it is left alone for some seconds",
                 DEADLINE.as_millis()
             ),
         }
