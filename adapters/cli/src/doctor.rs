@@ -4,6 +4,7 @@ mod advice;
 mod examined;
 mod report;
 mod state;
+mod swarm;
 mod trial;
 
 use serde::Serialize;

@@ -23,6 +23,7 @@ use unstuck::{Action, BuildError, Found, Guard, Ruling};
 use self::event::{BadPayload, What};
 use self::input::Unread;
 use self::session::Watched;
+pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
 use crate::args::Hook;
 use crate::exit::Exit;

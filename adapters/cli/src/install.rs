@@ -24,7 +24,7 @@ use crate::args::{Install, Scope, Uninstall};
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain, show};
 use crate::setup::Mistake;
-use crate::shown::{counted, plain};
+use crate::shown::{counted, masked, plain};
 use difference::shown;
 pub(crate) use document::{Entry, listed, meaning};
 use file::{Copy, Settings};
@@ -77,7 +77,8 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     };
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = counted(host.events.len(), "event");
-    let runs = plain(&line.shell().unwrap_or_default());
+    // A password may stand in the address of a swarm.
+    let runs = plain(&masked(&line.shell().unwrap_or_default()));
     let mut told = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.name);
     told += &kept(backup.as_deref());
     told += &filled(host.advice);

@@ -104,7 +104,7 @@ pub(crate) struct Clear {
     pub(crate) place: Place,
 }
 
-/// The address of a swarm. What is wrong with it is said without it: a password may stand in it.
+/// The address of a swarm.
 pub(super) fn server(url: &str) -> Result<String, String> {
     // No secret is known yet, and none is needed to read an address.
     match Settings::parse(url, b"any") {

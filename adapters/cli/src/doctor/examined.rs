@@ -6,8 +6,8 @@ use std::{env, io, process};
 
 use serde::Serialize;
 
-use super::advice;
 use super::trial::Trial;
+use super::{advice, swarm};
 use crate::args::Scope;
 use crate::install::{Entry, Host, listed};
 
@@ -127,6 +127,8 @@ impl Place {
         let trusted = advice::trusted(self.host, entries, &self.path);
         examined.trusted = trusted.map(|trusted| trusted == entries.len());
         examined.advice = advice::advice(self.host, self.scope, entries, &self.path);
+        let may_ask = |entry: &&Entry| self.scope == Scope::User || is_harmless(entry);
+        examined.advice.extend(swarm::told(entries.iter().filter(may_ask)));
     }
 
     /// Each command line of `entries`, tried out once.

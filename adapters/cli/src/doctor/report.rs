@@ -8,7 +8,7 @@ use textwrap::Options;
 use super::Report;
 use super::examined::{Examined, Tried};
 use super::state::State;
-use crate::shown::{COLUMNS, ago, counted, plain};
+use crate::shown::{COLUMNS, ago, counted, masked, plain};
 use crate::state::LOG;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -75,7 +75,7 @@ fn place(examined: &Examined, report: &Report) -> String {
 }
 
 fn command(tried: &Tried) -> String {
-    let mut text = format!("{INDENT}{}\n", plain(&tried.command));
+    let mut text = format!("{INDENT}{}\n", plain(&masked(&tried.command)));
     if let Some(median) = tried.median_ms {
         let shell = tried
             .shell_ms

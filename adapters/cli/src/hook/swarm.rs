@@ -13,7 +13,7 @@ use crate::swarm::{NoSettings, settings};
 const DEADLINE: Duration = Duration::from_millis(10);
 
 /// What a line of the log begins with that is about the swarm alone: the agent is watched all the same.
-const LINE: &str = "swarm: ";
+pub(crate) const LINE: &str = "swarm: ";
 
 /// A swarm, and where it is.
 pub(super) struct Swarm<'u> {
@@ -40,6 +40,9 @@ impl<'u> Swarm<'u> {
     pub(super) fn end(self, folder: &Folder, now: u64) -> Result<(), Alone> {
         let health = self.board.health();
         if health.late == 0 && health.failed == 0 {
+            if health.answered > 0 {
+                folder.rest_no_more();
+            }
             return Ok(());
         }
         folder.rest(self.url, now);
@@ -67,7 +70,7 @@ impl fmt::Display for Alone {
             Self::Unanswered(Some(error)) => f.write_str(error),
             Self::Unanswered(None) => write!(
                 f,
-                "no answer within {} ms, so that it is left alone for some seconds",
+                "no answer within {} ms, so that it is left alone for a while",
                 DEADLINE.as_millis()
             ),
         }

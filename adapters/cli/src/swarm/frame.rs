@@ -43,7 +43,7 @@ pub(super) fn human(title: &Title<'_>, look: &Look, columns: usize) -> String {
         Ok(_) => counted(look.loops(), "loop"),
         Err(_) => "no answer".to_owned(),
     };
-    let head = format!("{} on {}  {found}  {time}", plain(swarm), plain(servers));
+    let head = format!("swarm {} on {}  {found}  {time}", plain(swarm), plain(servers));
     let mut text = format!("{STRONG}{}{STRONG:#}\n", shortened(&head, columns));
     match &look.rows {
         Ok(rows) if rows.is_empty() => text += "nothing was counted within the window\n",

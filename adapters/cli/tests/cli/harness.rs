@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// What the program might take from the caller's surroundings.
-const SURROUNDINGS: [&str; 8] = [
+const SURROUNDINGS: [&str; 9] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -58,6 +58,7 @@ const SURROUNDINGS: [&str; 8] = [
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "UNSTUCK",
+    "UNSTUCK_SWARM_SECRET",
 ];
 
 /// A home folder with nothing in it, since it is not there.

@@ -29,6 +29,8 @@ mod sessions;
 mod shown;
 mod start_over;
 mod status;
+#[cfg(unix)]
+mod swarm;
 mod tune;
 mod warnings;
 mod wording;

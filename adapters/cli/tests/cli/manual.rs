@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::harness::unstuck;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "scan",
     "eval",
     "tune",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 12] = [
     "doctor",
     "status",
     "start-over",
+    "swarm",
     "mcp",
     "completions",
     "man",

@@ -116,6 +116,11 @@ fn the_line_by_which_a_hook_is_tried_out_works() {
 }
 
 #[test]
+fn help_for_swarm_watch() {
+    insta::assert_snapshot!(unstuck(["swarm", "watch", "--help"]).out);
+}
+
+#[test]
 fn help_in_short() {
     insta::assert_snapshot!(unstuck(["-h"]).out);
 }

@@ -1,0 +1,190 @@
+//! Sessions that are stuck together, and the swarm seen from outside.
+
+mod server;
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::{Digest, Sighting, Tool, Worker};
+
+use self::server::Server;
+use crate::harness::{Folder, Ran, at_home, program};
+use crate::hook::{Hooks, Wire, answered};
+
+const SECRET: &str = "UNSTUCK_SWARM_SECRET";
+
+/// The secret of all swarms here.
+const HUSH: &str = "000102030405060708090a0b0c0d0e0f";
+
+/// What a session tells of a call that fails as ever: before and after it.
+fn failing(session: &str) -> [Value; 2] {
+    let wire = Wire("claude-code");
+    let call = json!({
+        "tool_name": "run", "tool_input": { "command": "npm ci" }, "tool_use_id": "1",
+        "error": "403 Forbidden",
+    });
+    let [before, after] = ["PreToolUse", "PostToolUseFailure"];
+    [before, after].map(|name| {
+        let mut event = wire.event(name, name, &call);
+        event["session_id"] = session.into();
+        event
+    })
+}
+
+/// What is answered, before and after, to one such call of a session.
+fn told(hooks: &Hooks, session: &str) -> [String; 2] {
+    failing(session).map(|event| {
+        let mut command = hooks.command();
+        answered(command.env(SECRET, HUSH), event.to_string().as_bytes())
+    })
+}
+
+fn watch(arguments: &[&str]) -> Ran {
+    let mut command = program();
+    let output = command.arg("swarm").args(arguments).env(SECRET, HUSH).output();
+    Ran::of(output.expect("a program that starts"))
+}
+
+/// Tells a swarm of so many calls of `tool` by so many workers.
+fn fill(url: &str, tool: &str, calls: usize, workers: usize) {
+    let settings = Settings::parse(url, HUSH.as_bytes()).expect("a swarm");
+    let settings = settings.deadline(Duration::from_secs(1)).expect("a deadline");
+    let board = RedisBoard::open(settings);
+    for n in 0..calls {
+        let worker = Worker::named(&(n % workers).to_string());
+        let call = Sighting::new(worker, Tool::named(tool), Digest::of(tool.as_bytes()));
+        let _ = board.record_named(&call.failed(Digest::of(b"no")), tool);
+    }
+    assert_eq!(board.health().answered, u64::try_from(calls).expect("a few"), "{board:?}");
+}
+
+#[test]
+fn sessions_that_are_stuck_together_are_told() {
+    let Some(server) = Server::start() else { return };
+    let url = server.url("nightly");
+    let hooks = Hooks::of("claude-code").with(&["--swarm", &url]);
+    // Each of them makes the call once, so that it is not stuck alone. On a machine that is busy an
+    // answer may come too late: then the next is asked all the same.
+    let mut sessions = (0..100).map(|n| {
+        let _ = fs::remove_file(hooks.folder().join("swarm.rest"));
+        (n, told(&hooks, &n.to_string()))
+    });
+    let first = sessions.find(|(_, said)| said.iter().any(|said| !said.is_empty()));
+    let (n, [before, after]) = first.expect("a session that is told");
+    assert!(n >= 9 && before.is_empty(), "{n}: {before}");
+    assert!(after.contains("workers have made the same `run` call 1"), "{after}");
+    let output = hooks.command().arg("--help").output().expect("a program that starts");
+    assert!(output.status.success());
+    let mut status = program();
+    status.arg("status").env("XDG_STATE_HOME", hooks.folder().parent().expect("a folder"));
+    let status = Ran::of(status.output().expect("a program that starts")).out;
+    assert!(status.contains(" workers, failing alike: nudge"), "{status}");
+}
+
+#[test]
+fn without_its_server_or_its_secret_a_session_is_watched_alone() {
+    let folder = Folder::new();
+    let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
+    let alone = Hooks::of("claude-code");
+    let among = || Hooks::of("claude-code").with(&["--swarm", &gone]);
+    let (deaf, dumb) = (among(), among());
+    for n in 0..4 {
+        for event in failing("s") {
+            let mut event = event;
+            event["tool_use_id"] = n.to_string().into();
+            let payload = event.to_string();
+            let said = alone.tell(&payload);
+            assert_eq!(said.is_empty(), n < 2 || event["hook_event_name"] == "PreToolUse");
+            let mut command = deaf.command();
+            assert_eq!(answered(command.env(SECRET, HUSH), payload.as_bytes()), said);
+            assert_eq!(dumb.tell(&payload), said);
+        }
+    }
+    assert!(alone.log().is_empty());
+    let (deaf, dumb) = (deaf.log(), dumb.log());
+    assert!(deaf[0].contains("claude-code: swarm: "), "{deaf:?}");
+    assert_eq!(dumb.len(), 8, "{dumb:?}");
+    assert!(dumb[0].contains("swarm: UNSTUCK_SWARM_SECRET is not set"), "{dumb:?}");
+}
+
+#[test]
+fn a_swarm_is_seen_as_a_table_and_as_lines() {
+    let Some(server) = Server::start() else { return };
+    let url = server.url("nightly");
+    fill(&url, "npm_ci", 23, 5);
+    fill(&url, "read_file", 6, 3);
+    let ran = watch(&["watch", "--swarm", &url, "--once"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    let (head, rows) = ran.out.split_once('\n').expect("lines");
+    let (place, time) = head.split_once("  1 loop  ").expect("a title");
+    assert!(place.starts_with("swarm nightly on /") && time.ends_with(" UTC"), "{head}");
+    insta::assert_snapshot!("a_swarm_as_a_table", rows);
+
+    let ran = watch(&["watch", "--swarm", &url, "--once", "--json", "--limit", "1"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    let mut line = ran.only_line();
+    for varies in ["at", "last_call_ms_ago"] {
+        assert!(line[varies].is_u64(), "{line}");
+        line[varies] = 0.into();
+    }
+    insta::assert_snapshot!("a_swarm_as_a_line", line);
+
+    let patient = ["watch", "--swarm", &url, "--once", "--calls", "24", "--workers", "3"];
+    assert_eq!(watch(&patient).exit, 0, "no loop by that rule");
+    let cleared = watch(&["clear", "--swarm", &url]);
+    assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all that was counted is forgotten\n"));
+    let ran = watch(&["watch", "--swarm", &url, "--once"]);
+    assert!(
+        ran.exit == 0 && ran.out.ends_with("nothing was counted within the window\n"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_asked_is_told() {
+    let folder = Folder::new();
+    let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
+    for (arguments, exit) in [
+        (&["watch", "--once", "--swarm", &gone][..], 3),
+        (&["watch", "--once", "--json", "--swarm", &gone], 3),
+        (&["clear", "--swarm", &gone], 3),
+        (&["watch", "--once", "--swarm", "redis://h"], 64),
+        (&["watch", "--once", "--swarm", &gone, "--calls", "1"], 64),
+        (&["watch", "--once"], 64),
+    ] {
+        let ran = watch(arguments);
+        assert_eq!(ran.exit, exit, "{arguments:?}: {ran:?}");
+        assert!(!ran.err.is_empty() || ran.out.contains("cannot be asked"), "{ran:?}");
+    }
+    let mut command = program();
+    at_home(&mut command, folder.path());
+    let output = command.args(["swarm", "watch", "--once", "--swarm", &gone]).output();
+    let ran = Ran::of(output.expect("a program that starts"));
+    assert!(ran.exit == 4 && ran.err.contains("UNSTUCK_SWARM_SECRET is not set"), "{ran:?}");
+}
+
+#[test]
+fn the_doctor_tells_whether_a_swarm_answers() {
+    let Some(server) = Server::start() else { return };
+    let home = Folder::new();
+    let run = |arguments: &[&str], secret: &str| {
+        let mut command = program();
+        at_home(&mut command, home.path());
+        command.env_remove("XDG_STATE_HOME").env_remove("UNSTUCK_STATE_DIR");
+        let output = command.args(arguments).env(SECRET, secret).current_dir(home.path()).output();
+        Ran::of(output.expect("a program that starts")).out
+    };
+    let url = server.url("nightly");
+    let said = run(&["install", "gemini", "--swarm", &url], HUSH);
+    assert!(said.contains("hook gemini --swarm"), "{said}");
+    let well = run(&["doctor"], HUSH);
+    assert!(well.contains("its swarm nightly answers"), "{well}");
+    let unset = run(&["doctor"], "");
+    assert!(unset.contains("without its swarm as things are here"), "{unset}");
+    drop(server);
+    let gone = run(&["doctor"], HUSH);
+    assert!(gone.contains("without its swarm nightly for now"), "{gone}");
+    assert!(gone.contains("works"), "{gone}");
+}

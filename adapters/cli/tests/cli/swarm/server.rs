@@ -1,0 +1,50 @@
+//! A Redis server for one test, on a socket of its own.
+
+use std::env;
+use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::process::{Child, Command, Stdio};
+
+use crate::harness::Folder;
+
+/// A server, which ends with the value.
+pub(super) struct Server {
+    folder: Folder,
+    child: Child,
+}
+
+impl Server {
+    /// None, with a remark, where there is no `redis-server`; in CI there has to be one.
+    pub(super) fn start() -> Option<Self> {
+        let folder = Folder::new();
+        let socket = folder.path().join("socket");
+        let mut command = Command::new("redis-server");
+        command.args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"]);
+        command.arg(&socket).current_dir(folder.path());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let mut child = match child {
+            Ok(child) => child,
+            Err(error) if error.kind() == ErrorKind::NotFound && env::var_os("CI").is_none() => {
+                eprintln!("left out: there is no redis-server");
+                return None;
+            }
+            Err(error) => panic!("redis-server: {error}"),
+        };
+        let mut log = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let is_ready = |line: String| line.to_lowercase().contains("ready to accept connections");
+        assert!(log.any(|line| line.is_ok_and(is_ready)), "redis-server ended");
+        Some(Self { folder, child })
+    }
+
+    /// The address of the swarm `name` on it.
+    pub(super) fn url(&self, name: &str) -> String {
+        format!("redis+unix://{}?swarm={name}", self.folder.path().join("socket").display())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
