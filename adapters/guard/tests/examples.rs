@@ -3,6 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 use std::process::Command;
+#[cfg(unix)]
+use std::process::Stdio;
 
 /// The program of an example, which stands beside the folder of this one.
 fn program(example: &str) -> PathBuf {
@@ -20,4 +22,20 @@ fn each_example_tells_its_story() {
         assert!(output.status.success() && output.stderr.is_empty(), "{example}: {output:?}");
         insta::assert_snapshot!(example, String::from_utf8_lossy(&output.stdout));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_swarm_is_freed() {
+    let mut server = Command::new("redis-server");
+    if server.arg("--version").stdout(Stdio::null()).status().is_err() {
+        assert!(env::var_os("CI").is_none(), "there is no redis-server");
+        eprintln!("left out: there is no redis-server");
+        return;
+    }
+    let mut run = Command::new(program("swarm"));
+    let output = run.env_remove("UNSTUCK").env_remove("UNSTUCK_SWARM").output();
+    let output = output.expect("build it first: cargo build --package unstuck --examples");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    insta::assert_snapshot!("swarm", String::from_utf8_lossy(&output.stdout));
 }
