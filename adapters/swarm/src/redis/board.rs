@@ -73,6 +73,34 @@ impl RedisBoard {
         self.desk.waited(&told, answer.ok())
     }
 
+    /// Like [`RedisBoard::record_named`], for a task: it waits, and nobody else does.
+    ///
+    /// The same thread tells the server what all tasks and all threads told it, so that they share a
+    /// connection.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio whose timers are enabled.
+    #[cfg(feature = "redis-async")]
+    pub async fn record_async(&self, sighting: &Sighting, tool: &str) -> Verdict {
+        let until = tokio::time::Instant::now() + self.desk.settings.deadline;
+        let Some((cmd, told)) = self.desk.request(sighting, tool) else { return Verdict::PROCEED };
+        if !self.desk.lets_wait() {
+            self.tell(Request { cmd, told, waiting: None });
+            return self.desk.known_of(&told);
+        }
+        let (tell, answer) = tokio::sync::oneshot::channel();
+        let waiting: Waiting = Some(Box::new(move |verdict| {
+            let _ = tell.send(verdict);
+        }));
+        self.tell(Request { cmd, told, waiting });
+        let answer = tokio::time::timeout_at(until, answer).await;
+        if answer.is_err() {
+            add(&self.desk.tally.late, 1);
+        }
+        self.desk.waited(&told, answer.ok().and_then(Result::ok))
+    }
+
     /// Tells of a call and waits for nothing: [`Board::look`] knows of the answer when it has come.
     pub fn record_detached(&self, sighting: &Sighting, tool: &str) {
         if let Some((cmd, told)) = self.desk.request(sighting, tool) {

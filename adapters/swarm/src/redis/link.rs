@@ -5,7 +5,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
-use ::redis::{Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, RedisResult, Value};
+use ::redis::{
+    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, ErrorKind, RedisResult, Value,
+};
 
 use crate::redis::desk::{nonsense, refused};
 use crate::redis::error::RedisError;
@@ -64,7 +66,13 @@ pub(super) fn address(node: &ConnectionInfo) -> String {
 }
 
 pub(super) fn unreachable(node: &ConnectionInfo, error: &::redis::RedisError) -> RedisError {
-    RedisError::Unreachable { server: address(node), why: error.to_string() }
+    let server = address(node);
+    let why = match error.kind() {
+        ErrorKind::Parse => return RedisError::Nonsense { server },
+        _ if error.is_timeout() => "it does not answer in time".to_string(),
+        _ => error.to_string(),
+    };
+    RedisError::Unreachable { server, why }
 }
 
 /// The one connection to the node that counts for a swarm. It blocks.
@@ -130,17 +138,15 @@ impl Link {
         Ok(replies)
     }
 
-    /// Sends one command, twice or three times if the server only lacks the functions, or is not the one.
+    /// Sends one command: again if the server lacks the functions, or is not the one.
     pub(super) fn ask_one(&mut self, command: &Cmd) -> Result<Value, RedisError> {
         for _ in 0..3 {
-            let replies = self.ask(core::iter::once(command))?;
-            let server = self.server();
-            let reply = replies.into_iter().next().ok_or_else(|| nonsense(&server))?;
-            match Reply::of_error(&reply) {
-                None => return Ok(reply),
-                Some(Reply::Again(remedy)) => self.heal(remedy)?,
-                Some(Reply::Refused(why)) => return Err(refused(&server, why)),
-                Some(_) => return Err(nonsense(&server)),
+            let reply = self.only(command)?;
+            let Some(meaning) = Reply::of_error(&reply) else { return Ok(reply) };
+            match (meaning.remedy(), meaning) {
+                (Some(remedy), _) => self.heal(remedy)?,
+                (None, Reply::Refused(why)) => return Err(refused(&self.server(), why)),
+                (None, _) => return Err(nonsense(&self.server())),
             }
         }
         Err(nonsense(&self.server()))
@@ -149,24 +155,26 @@ impl Link {
     /// Does what has to be done before commands are sent again.
     pub(super) fn heal(&mut self, remedy: Remedy) -> Result<(), RedisError> {
         match remedy {
-            Remedy::Load => {
-                let replies = self.ask(core::iter::once(&request::load()))?;
-                match replies.first().and_then(Reply::of_error) {
-                    Some(Reply::Refused(why)) => Err(refused(&self.server(), why)),
-                    _ => Ok(()),
-                }
-            }
-            Remedy::Move(node) => {
-                self.nodes.follow(&node);
-                self.open = None;
-                Ok(())
-            }
-            Remedy::Leave => {
-                self.nodes.next();
-                self.open = None;
-                Ok(())
-            }
+            Remedy::Load => return self.load(),
+            Remedy::Move(node) => self.nodes.follow(&node),
+            Remedy::Leave => self.nodes.next(),
         }
+        self.open = None;
+        Ok(())
+    }
+
+    /// Loads the functions. One that cannot take them since it is a replica is left.
+    fn load(&mut self) -> Result<(), RedisError> {
+        let reply = self.only(&request::load())?;
+        let Some(Reply::Refused(why)) = Reply::of_error(&reply) else { return Ok(()) };
+        let error = refused(&self.server(), why.clone());
+        Reply::Refused(why).remedy().map_or(Err(error), |remedy| self.heal(remedy))
+    }
+
+    /// Sends one command, once.
+    fn only(&mut self, command: &Cmd) -> Result<Value, RedisError> {
+        let replies = self.ask(core::iter::once(command))?;
+        replies.into_iter().next().ok_or_else(|| nonsense(&self.server()))
     }
 }
 
@@ -179,6 +187,6 @@ fn connect(node: &ConnectionInfo, patience: Duration) -> RedisResult<Connection>
 
 /// A server may lie so well that the parser of the client library panics.
 fn unpanicked<T>(run: impl FnOnce() -> RedisResult<T>) -> RedisResult<T> {
-    let parsing = (::redis::ErrorKind::Parse, "the reply is none that can be read");
+    let parsing = (ErrorKind::Parse, "the reply is none that can be read");
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(parsing.into()))
 }

@@ -1,0 +1,234 @@
+//! What is counted, and for how long.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::{
+    Action, Allowance, Board as _, Digest, Finding, Key, Outcome, Rule, Sighting, Tool, Verdict,
+    Window, Worker,
+};
+
+use crate::server::{SECRET, Server, settings, talkative, until, words};
+
+pub(crate) fn sighting(worker: u64, call: u64) -> Sighting {
+    let call = Digest::of(&call.to_le_bytes());
+    Sighting::new(Worker::new(worker), Tool::named("bash"), call)
+}
+
+/// The calls and the workers that were told.
+pub(crate) fn counts(verdict: Verdict) -> (u32, u32) {
+    verdict.finding.map_or((0, 0), |Finding { calls, workers, .. }| (calls, workers))
+}
+
+#[test]
+fn a_loop_climbs_the_ladder_of_its_rule() {
+    let Some(server) = Server::start() else { return };
+    let rule = Rule::default().calls(3).workers(2).strongest(Action::Block);
+    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let actions: Vec<_> = (0..10).map(|call| board.record(&sighting(call % 2, 1)).action).collect();
+    let (p, n, w, b) = (Action::Proceed, Action::Nudge, Action::Warn, Action::Block);
+    assert_eq!(actions, [p, p, n, n, n, w, w, w, b, b]);
+    let call = sighting(0, 1).call;
+    assert_eq!((board.look(call).action, board.look(Digest::new(0)).action), (b, p));
+    assert_eq!(board.health().last_error, None);
+}
+
+#[test]
+fn a_finding_tells_what_came_back() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    let plain = sighting(1, 1);
+    let answer = Digest::of(b"no such file");
+    let cases = [
+        (plain, Outcome::Unknown, 75),
+        (plain.ok(answer), Outcome::Worked, 100),
+        (plain.failed(answer), Outcome::Failed, 100),
+    ];
+    for (sighting, outcome, confidence) in cases {
+        assert_eq!(board.record(&sighting).finding, None, "{outcome:?} has been counted before");
+        let finding = board.record(&sighting).finding.expect("two calls are a loop");
+        assert_eq!((finding.outcome, finding.confidence), (outcome, confidence));
+        assert_eq!((finding.calls, finding.workers, finding.missed), (2, 1, 0));
+    }
+}
+
+/// The counts are those of a naive model, whatever comes.
+#[test]
+fn random_sightings_are_counted_as_by_hand() {
+    let Some(server) = Server::start() else { return };
+    let once = Tool::named("read_file");
+    let rule = talkative().tool(once, Allowance::Once).worked(Allowance::Any);
+    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let mut calls: HashMap<Key, (u32, HashSet<Worker>)> = HashMap::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..3_000 {
+        let mut it = sighting(random.u64(..20), random.u64(..12));
+        it.tool = random.choice([once, it.tool]).expect("there are two");
+        it.call = it.call.mix(Digest::new(u64::from(it.tool == once)));
+        let result = Digest::new(random.u64(..2));
+        it = random.choice([it, it.failed(result), it.ok(result)]).expect("there are three");
+        let told = counts(board.record(&it));
+        if it.tool != once && it.answer.is_some_and(|answer| !answer.failed) {
+            assert_eq!(told, (0, 0), "it is allowed");
+            continue;
+        }
+        let (made, workers) = calls.entry(it.key()).or_default();
+        *made += 1;
+        workers.insert(it.worker);
+        let distinct = u32::try_from(workers.len()).expect("they are few");
+        let counted = if it.tool == once { *made - distinct } else { *made };
+        assert_eq!(told, if counted < 2 { (0, 0) } else { (counted, distinct) });
+    }
+    assert_eq!(board.health().last_error, None);
+}
+
+#[test]
+fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
+    let Some(server) = Server::start() else { return };
+    let rule = talkative().window(Window::Time { span: 600 });
+    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let mut connection = server.connection();
+    let mut generation = || {
+        let (seconds, micros): (u64, u64) =
+            words("TIME").query(&mut connection).expect("it has a clock");
+        (seconds * 1000 + micros / 1000) / 300
+    };
+    // The calls that counted when the generation was this before and after.
+    let mut record = |worker| {
+        let before = generation();
+        let told = counts(board.record(&sighting(worker, 1)));
+        (told, before, generation())
+    };
+    let mut all = Vec::new();
+    until(|| {
+        all.push(record(all.len() as u64 % 7));
+        all.last().expect("there is one").1 >= all[0].1 + 3
+    });
+    for (index, (told, before, after)) in all.iter().enumerate().skip(1) {
+        let counted_from = |first: u64| {
+            let calls = all[..=index].iter().filter(|(_, _, generation)| *generation >= first);
+            u32::try_from(calls.count()).expect("they are few")
+        };
+        let range = counted_from(after - 1).min(1)..=counted_from(before - 1);
+        let least = all[..=index].iter().filter(|(_, generation, _)| *generation + 1 >= *after);
+        let least = u32::try_from(least.count()).expect("they are few");
+        let told = told.0.max(1);
+        assert!(range.contains(&told) && told >= least, "{told} of {range:?}, {least} at least");
+    }
+}
+
+#[test]
+fn what_nobody_calls_any_more_is_gone_from_the_server() {
+    let Some(server) = Server::start() else { return };
+    let rule = talkative().window(Window::Time { span: 300 });
+    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    for call in 0..50 {
+        let _ = board.record(&sighting(1, call / 2));
+    }
+    let mut connection = server.connection();
+    let mut size = || words("DBSIZE").query::<u64>(&mut connection).expect("it has a size");
+    assert!(size() > 0);
+    until(|| size() == 0);
+}
+
+#[test]
+fn every_key_expires_no_sooner_than_the_window_ends() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    for _ in 0..4 {
+        let _ = board.record(&sighting(1, 1));
+    }
+    let keys: Vec<String> = server.ask("KEYS *");
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    for key in keys {
+        let lives: i64 = server.ask(&format!("PTTL {key}"));
+        assert!((3_500_000..=3_600_000).contains(&lives), "{key} lives {lives}");
+    }
+}
+
+#[test]
+fn everybody_may_call_once_what_may_be_called_once() {
+    let Some(server) = Server::start() else { return };
+    let rule = talkative().calls(4).tool(Tool::named("bash"), Allowance::Once);
+    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    for worker in 0..200 {
+        assert_eq!(counts(board.record(&sighting(worker, 1))), (0, 0), "worker {worker}");
+    }
+    for worker in 0..12 {
+        assert_eq!(board.record(&sighting(worker, 2)).rung, 0);
+    }
+    let rungs: Vec<_> = (0..5).map(|_| board.record(&sighting(0, 2)).rung).collect();
+    assert_eq!(rungs, [0, 0, 0, 1, 1]);
+}
+
+#[test]
+fn swarms_and_secrets_do_not_see_each_other() {
+    let Some(server) = Server::start() else { return };
+    let other = Settings::parse(&server.url("s"), b"another").expect("it is an address");
+    let other = other.rule(talkative()).expect("it can work");
+    let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
+    let boards = [server.settings("s"), server.settings("t"), other].map(RedisBoard::open);
+    for calls in [0, 2, 3] {
+        for board in &boards {
+            assert_eq!(counts(board.record(&sighting(1, 1))), (calls, u32::from(calls > 0)));
+        }
+    }
+}
+
+#[test]
+fn the_server_holds_nothing_that_stands_for_a_call_or_a_worker() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    let names = ["w1", "w2", "w3"].map(Worker::named);
+    let call = Digest::of(b"curl http://example.org/?password=hush");
+    let calls = names.map(|worker| Sighting::new(worker, Tool::named("bash"), call));
+    for it in calls.iter().cycle().take(9) {
+        let _ = board.record_named(&it.failed(Digest::of(b"hush")), "bash -c 'hush'");
+    }
+    let held = dump(&server);
+    let key = calls[0].failed(Digest::of(b"hush")).key().digest();
+    let digests = names.map(Worker::digest).into_iter().chain([call, key, Digest::of(b"hush")]);
+    for bits in digests.map(Digest::bits) {
+        for part in [bits.to_le_bytes(), bits.to_be_bytes()] {
+            assert!(!held.windows(4).any(|bytes| part.windows(4).any(|own| own == bytes)));
+        }
+        let text = format!("{bits:016x}");
+        assert!(!held.windows(16).any(|bytes| bytes == text.as_bytes()));
+    }
+    for word in [&b"w1"[..], b"hush'", b"' ", SECRET, b"curl", b"password"] {
+        assert!(!held.windows(word.len()).any(|bytes| bytes == word), "{}", word.escape_ascii());
+    }
+}
+
+/// All keys and all values.
+fn dump(server: &Server) -> Vec<u8> {
+    let mut held = Vec::new();
+    let mut connection = server.connection();
+    for key in server.ask::<Vec<String>>("KEYS *") {
+        held.extend_from_slice(key.as_bytes());
+        let kind: String = server.ask(&format!("TYPE {key}"));
+        let read = if kind == "zset" { "ZRANGE {} 0 -1 WITHSCORES" } else { "GET {}" };
+        let read = words(&read.replace("{}", &key));
+        match read.query(&mut connection).expect("it can be read") {
+            redis::Value::Array(parts) => held.extend(parts.iter().flat_map(|part| match part {
+                redis::Value::BulkString(bytes) => bytes.clone(),
+                other => format!("{other:?}").into_bytes(),
+            })),
+            redis::Value::BulkString(bytes) => held.extend(bytes),
+            other => held.extend(format!("{other:?}").into_bytes()),
+        }
+    }
+    assert!(!held.is_empty());
+    held
+}
+
+#[test]
+fn a_board_on_a_socket_counts() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let socket = folder.path().join("redis.sock").display().to_string();
+    let Some(_server) = Server::with(&["--unixsocket", &socket]) else { return };
+    let board = RedisBoard::open(settings(&format!("redis+unix://{socket}?swarm=s")));
+    let _ = board.record(&sighting(1, 1));
+    assert_eq!(counts(board.record(&sighting(2, 1))), (2, 2));
+}

@@ -1,0 +1,81 @@
+//! What others put under the keys of a swarm is replaced, and counting goes on.
+
+use unstuck_swarm::Board as _;
+use unstuck_swarm::redis::Watch;
+
+use crate::counts::{counts, sighting};
+use crate::server::{Server, words};
+
+/// How a key comes to hold what is not ours.
+const GARBAGE: [&str; 11] = [
+    "SET {} x",
+    "SET {} 42",
+    "SETRANGE {} 1 garbage",
+    "SETRANGE {} 0 \u{7f}",
+    "APPEND {} x",
+    "SETRANGE {} 28 \u{7f}",
+    "SETRANGE {} 400000 x",
+    "RPUSH {} x",
+    "SADD {} x",
+    "HSET {} x y",
+    "XADD {} * x y",
+];
+
+#[test]
+fn garbage_of_all_types_is_replaced() {
+    let Some(server) = Server::start() else { return };
+    let (board, mut connection) = (server.board("s"), server.connection());
+    for (call, garbage) in (0..).zip(GARBAGE) {
+        let known: Vec<String> = server.ask("KEYS *");
+        let _ = board.record(&sighting(1, call));
+        let keys: Vec<String> = server.ask("KEYS *");
+        let key = keys
+            .iter()
+            .find(|key| !known.contains(key) && !key.contains(":hot:"))
+            .expect("it is counted");
+        // Only a string is written into; what is of another type replaces it.
+        if !(garbage.starts_with("SET") || garbage.starts_with("APPEND")) {
+            words(&format!("DEL {key}")).exec(&mut connection).expect("it is gone");
+        }
+        let garbage = garbage.replace("{}", key);
+        words(&garbage).exec(&mut connection).expect(&garbage);
+        let _ = board.record(&sighting(1, call));
+        assert_eq!(counts(board.record(&sighting(2, call))), (2, 2), "{garbage}");
+    }
+    assert_eq!(board.health().last_error, None);
+}
+
+#[test]
+fn garbage_where_the_epoch_and_the_hot_calls_stand_is_replaced() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
+    watch.clear().expect("it can be cleared");
+    for worker in 0..4 {
+        let _ = board.record(&sighting(worker, 1));
+    }
+    let keys: Vec<String> = server.ask("KEYS *{unstuck:s}:[eh]*");
+    assert_eq!(keys.len(), 2);
+    let mut connection = server.connection();
+    for garbage in GARBAGE {
+        for key in &keys {
+            words(&format!("DEL {key}")).exec(&mut connection).expect("it is gone");
+            let garbage = garbage.replace("{}", key);
+            words(&garbage).exec(&mut connection).expect(&garbage);
+        }
+        watch.hottest(9).expect("nothing is hot where there is garbage");
+        for worker in 0..2 {
+            let _ = board.record(&sighting(worker, 2));
+        }
+        let (calls, _) = counts(board.record(&sighting(2, 2)));
+        assert!(calls >= 3, "{garbage}: {calls}");
+        let mut seen = watch.hottest(9).expect("it can be watched");
+        if seen.is_empty() {
+            let _ = board.record(&sighting(3, 2));
+            seen = watch.hottest(9).expect("it can be watched");
+        }
+        assert_eq!(seen.len(), 1, "{garbage}");
+        watch.clear().expect("it can be cleared");
+    }
+    assert_eq!(board.health().last_error, None);
+}

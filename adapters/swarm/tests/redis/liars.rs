@@ -1,0 +1,51 @@
+//! Servers that lie: whatever they answer, workers go on and hear of no loop.
+
+use std::time::Duration;
+
+use unstuck_swarm::{Board as _, Verdict};
+
+use crate::counts::sighting;
+use crate::faults::{hasty, pass, while_calling};
+use crate::liar::{Liar, Lie};
+
+const LIES: [(&str, Lie); 22] = [
+    ("takes all and answers nothing", Lie::Nothing),
+    ("answers a byte now and then", Lie::Drips),
+    ("hangs up", Lie::HangsUp(b"")),
+    ("hangs up in the middle", Lie::HangsUp(b"*2\r\n:1\r\n:")),
+    ("speaks another language", Lie::Says(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+    ("says OK to all", Lie::Says(b"+OK\r\n")),
+    ("says nothing is there", Lie::Says(b"$-1\r\n")),
+    ("counts nothing", Lie::Says(b"*0\r\n")),
+    ("counts no worker", Lie::Says(b"*2\r\n:9\r\n:0\r\n")),
+    ("counts less than none", Lie::Says(b"*2\r\n:-9\r\n:-1\r\n")),
+    ("counts more workers than calls", Lie::Says(b"*2\r\n:9\r\n:10\r\n")),
+    ("counts more than there can be", Lie::Says(b"*2\r\n:9223372036854775807\r\n:9\r\n")),
+    ("counts more than a number", Lie::Says(b"*2\r\n:99999999999999999999\r\n:9\r\n")),
+    ("counts in words", Lie::Says(b"*2\r\n$4\r\nnine\r\n$3\r\ntwo\r\n")),
+    ("counts too much", Lie::Says(b"*5\r\n:9\r\n:9\r\n:9\r\n:9\r\n:9\r\n")),
+    ("promises a long answer", Lie::Says(b"$9223372036854775807\r\nx")),
+    ("promises many answers", Lie::Says(b"*9223372036854775807\r\n:1\r\n")),
+    ("promises a map without end", Lie::Says(b"%9223372036854775807\r\n+a\r\n")),
+    ("promises less than nothing", Lie::Says(b"|-1\r\n*-2\r\n$-2\r\n")),
+    ("nests without end", Lie::Says(b"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n")),
+    ("sends everybody to where nobody is", Lie::Says(b"-MOVED 1 127.0.0.1:1\r\n")),
+    ("has no functions, and takes none", Lie::Says(b"-ERR Function not found\r\n")),
+];
+
+#[test]
+fn no_lie_fails_a_worker_or_accuses_one() {
+    std::thread::scope(|scope| {
+        for (what, lie) in LIES {
+            scope.spawn(move || {
+                let liar = Liar::start(lie);
+                let board = hasty(&liar.url());
+                while_calling(&board, what, || pass(Duration::from_millis(300)));
+                let verdicts = [board.record(&sighting(1, 1)), board.look(sighting(1, 1).call)];
+                assert_eq!(verdicts, [Verdict::PROCEED; 2], "{what}");
+                let health = board.health();
+                assert_eq!(health.answered, 0, "{what}: {health:?}");
+            });
+        }
+    });
+}

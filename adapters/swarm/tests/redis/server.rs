@@ -1,0 +1,166 @@
+//! A server of the tests' own, on a port of this machine that nobody else uses.
+
+use std::io;
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redis::{Client, Cmd, Connection, FromRedisValue};
+use tempfile::TempDir;
+use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::{Rule, Window};
+
+/// As long as any of this takes on a machine that is busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The secret of the swarms.
+pub(crate) const SECRET: &[u8] = b"of the tests";
+
+/// A `redis-server` that ends with its value.
+pub(crate) struct Server {
+    child: Child,
+    port: u16,
+    options: Vec<String>,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Nothing where there is no such program, unless that must not be.
+    pub(crate) fn start() -> Option<Self> {
+        Self::with(&[])
+    }
+
+    pub(crate) fn with(options: &[&str]) -> Option<Self> {
+        if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
+            assert!(std::env::var_os("CI").is_none(), "there is no redis-server");
+            println!("left out: there is no redis-server");
+            return None;
+        }
+        let options: Vec<_> = options.iter().map(ToString::to_string).collect();
+        // Somebody else may have taken the port before the server did.
+        (0..5).find_map(|_| Self::on(free_port(), &options))
+    }
+
+    /// Nothing if it cannot be there.
+    fn on(port: u16, options: &[String]) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("there is room");
+        let child = spawn(port, options, &folder).expect("it starts");
+        let mut server = Self { child, port, options: options.to_vec(), folder };
+        server.answers().then_some(server)
+    }
+
+    /// What it is at, for a swarm of its own for each test.
+    pub(crate) fn url(&self, swarm: &str) -> String {
+        format!("redis://127.0.0.1:{}/?swarm={swarm}", self.port)
+    }
+
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Settings with a deadline that no healthy server misses, and a rule that tells of two calls.
+    pub(crate) fn settings(&self, swarm: &str) -> Settings {
+        settings(&self.url(swarm))
+    }
+
+    pub(crate) fn board(&self, swarm: &str) -> RedisBoard {
+        RedisBoard::open(self.settings(swarm))
+    }
+
+    pub(crate) fn connection(&self) -> Connection {
+        let client = Client::open(("127.0.0.1", self.port)).expect("it is an address");
+        client.get_connection_with_timeout(PATIENCE).expect("it answers")
+    }
+
+    pub(crate) fn ask<T: FromRedisValue>(&self, command: &str) -> T {
+        words(command).query(&mut self.connection()).expect(command)
+    }
+
+    /// Ends at once, as by a power cut.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it has ended");
+    }
+
+    /// Starts again where it was, and knows nothing.
+    pub(crate) fn revive(&mut self) {
+        self.child = spawn(self.port, &self.options, &self.folder).expect("it starts");
+        assert!(self.answers(), "it does not come back");
+    }
+
+    /// Sends it a signal by name.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status().expect("there is kill");
+        assert!(sent.success(), "{name}");
+    }
+
+    /// Whether it answers before it has ended.
+    fn answers(&mut self) -> bool {
+        let client = Client::open(("127.0.0.1", self.port)).expect("it is an address");
+        let mut answers = false;
+        until(|| {
+            let connection = client.get_connection_with_timeout(PATIENCE);
+            let answer = connection.and_then(|mut it| words("PING").query::<String>(&mut it));
+            // One with a password answers that it wants that.
+            answers = answer.is_ok() || answer.is_err_and(|error| error.code() == Some("NOAUTH"));
+            answers || self.child.try_wait().expect("it is a child").is_some()
+        });
+        answers
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Settings with a deadline that no healthy server misses, and a rule that tells of two calls.
+pub(crate) fn settings(url: &str) -> Settings {
+    let settings = Settings::parse(url, SECRET).expect(url);
+    let settings = settings.rule(talkative()).expect("it can work");
+    settings.deadline(Duration::from_secs(1)).expect("it is none too long")
+}
+
+/// A rule that tells of two calls, by whomever.
+pub(crate) fn talkative() -> Rule {
+    Rule::default().calls(2).workers(1).window(Window::Time { span: 3_600_000 })
+}
+
+/// Looks until it is so; fails if it never is.
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "it does not come to be");
+        thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+/// The command with these words.
+pub(crate) fn words(command: &str) -> Cmd {
+    let mut cmd = Cmd::new();
+    for word in command.split_ascii_whitespace() {
+        cmd.arg(word);
+    }
+    cmd
+}
+
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    listener.local_addr().expect("it is bound").port()
+}
+
+fn spawn(port: u16, options: &[String], folder: &TempDir) -> io::Result<Child> {
+    Command::new("redis-server")
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
+        .args(["--save", "", "--appendonly", "no"])
+        .arg("--dir")
+        .arg(folder.path())
+        .args(options)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}

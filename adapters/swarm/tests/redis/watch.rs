@@ -1,0 +1,108 @@
+//! What those see who watch a swarm.
+
+use unstuck_swarm::redis::{RedisBoard, RedisError, Settings, Watch};
+use unstuck_swarm::{Action, Allowance, Board as _, Digest, Outcome, Rule, Tool};
+
+use crate::counts::{counts, sighting};
+use crate::server::{SECRET, Server, free_port, talkative};
+
+#[test]
+fn the_hottest_calls_are_shown_by_their_numbers() {
+    let Some(server) = Server::start() else { return };
+    let rule = Rule::default().calls(4).tool(Tool::named("read"), Allowance::Once);
+    let settings = server.settings("s").rule(rule).expect("it can work");
+    let board = RedisBoard::open(settings.clone());
+    let failed = sighting(0, 1).failed(Digest::of(b"e"));
+    let mut read = sighting(0, 2).ok(Digest::of(b"r"));
+    read.tool = Tool::named("read");
+    for (it, tool, calls) in [(failed, "make all;\n`rm`", 8_u64), (read, "read", 7)] {
+        for worker in 0..calls {
+            let mut it = it;
+            it.worker = sighting(worker % 3, 0).worker;
+            let _ = board.record_named(&it, tool);
+        }
+    }
+    let _ = board.record_named(&sighting(0, 3), "seldom");
+    let id = board.look(failed.call).finding.expect("it is a loop").loop_id;
+    let mut watch = Watch::open(&settings).expect("it can be watched");
+    let hot = watch.hottest(9).expect("it answers");
+    let seen: Vec<_> = hot
+        .iter()
+        .map(|hot| (hot.tool.as_str(), hot.calls, hot.workers, hot.outcome, hot.rung, hot.action))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("make_all___rm_", 8, 3, Outcome::Failed, 2, Action::Warn),
+            ("read", 4, 3, Outcome::Worked, 1, Action::Nudge),
+        ]
+    );
+    assert_eq!(hot[0].loop_id, id);
+    assert!(hot.iter().all(|hot| hot.last_seen_ms_ago < 600_000));
+    assert_eq!(watch.hottest(1).expect("it answers"), hot[..1]);
+}
+
+#[test]
+fn a_swarm_that_is_cleared_begins_anew() {
+    let Some(server) = Server::start() else { return };
+    let (board, other) = (server.board("s"), server.board("t"));
+    let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
+    for round in 0..3 {
+        for board in [&board, &other] {
+            let _ = board.record(&sighting(1, 1));
+            let _ = board.record(&sighting(1, 1));
+        }
+        assert_eq!(counts(board.record(&sighting(2, 1))), (3, 2));
+        assert_eq!(counts(other.record(&sighting(2, 1))), (3 * (round + 1), 2));
+        assert_eq!(watch.hottest(9).expect("it answers").len(), 1);
+        watch.clear().expect("it can be cleared");
+        assert_eq!(watch.hottest(9).expect("it answers"), []);
+    }
+}
+
+#[test]
+fn no_more_calls_are_hot_than_there_is_room_for() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    for call in 0..400 {
+        board.record_detached(&sighting(1, call), "bash");
+    }
+    let _ = board.record(&sighting(1, 400));
+    let kept: Vec<String> = server.ask("KEYS *:hot:*");
+    assert_eq!(server.ask::<u32>(&format!("ZCARD {}", kept[0])), 256);
+    let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
+    assert_eq!(watch.hottest(999).expect("it answers").len(), 256);
+}
+
+#[test]
+fn nothing_is_shown_to_those_without_the_secret() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    for _ in 0..9 {
+        let _ = board.record(&sighting(1, 1));
+    }
+    let settings = Settings::parse(&server.url("s"), b"another").expect("it is an address");
+    let mut watch = Watch::open(&settings).expect("it can be watched");
+    assert_eq!(watch.hottest(9).expect("it answers"), []);
+    watch.clear().expect("it can be cleared");
+    assert_eq!(counts(board.record(&sighting(1, 1))), (10, 1), "another's clear");
+}
+
+#[test]
+fn who_cannot_watch_is_told_why() {
+    let url = format!("redis://127.0.0.1:{}/?swarm=s", free_port());
+    let settings = Settings::parse(&url, SECRET).expect("it is an address");
+    let error = Watch::open(&settings).expect_err("nobody is there");
+    assert!(matches!(error, RedisError::Unreachable { .. }), "{error}");
+    let Some(server) = Server::with(&["--requirepass", "hush"]) else { return };
+    let settings = settings_with(&server, "wrong");
+    let error = Watch::open(&settings).expect_err("the password is wrong").to_string();
+    assert!(error.contains("127.0.0.1") && !error.contains("hush"), "{error}");
+    assert!(Watch::open(&settings_with(&server, "hush")).is_ok());
+}
+
+fn settings_with(server: &Server, password: &str) -> Settings {
+    let url = server.url("s").replace("://", &format!("://:{password}@"));
+    let settings = Settings::parse(&url, SECRET).expect("it is an address");
+    settings.rule(talkative()).expect("it can work")
+}

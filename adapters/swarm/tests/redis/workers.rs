@@ -1,0 +1,61 @@
+//! How many workers there are: exactly as long as they are few, and about where they are many.
+
+use unstuck_swarm::Board as _;
+use unstuck_swarm::redis::RedisBoard;
+
+use crate::counts::{counts, sighting};
+use crate::server::Server;
+
+/// Lets each of so many workers call once, and gives how many were told at the end.
+fn told(board: &RedisBoard, call: u64, workers: u32) -> u32 {
+    let first = call * 10_000;
+    for worker in first + 1..first + u64::from(workers) {
+        board.record_detached(&sighting(worker, call), "");
+    }
+    counts(board.record(&sighting(first, call))).1
+}
+
+#[test]
+fn workers_are_exact_up_to_sixty_four() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    for worker in 0..64_u32 {
+        for again in 1..=2 {
+            let (calls, workers) = counts(board.record(&sighting(worker.into(), 1)));
+            let expected = worker * 2 + again;
+            let exact = if expected == 1 { (0, 0) } else { (expected, worker + 1) };
+            assert_eq!((calls, workers), exact);
+        }
+    }
+    let (calls, workers) = counts(board.record(&sighting(64, 1)));
+    assert_eq!(calls, 129);
+    assert!((40..=110).contains(&workers), "{workers} instead of 65");
+}
+
+/// With a standard error of one part in eight; the swarm's secret fixes the hashes, and so the errors.
+#[test]
+fn of_many_workers_the_number_is_about_right() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    let mut squares = 0.0;
+    let sizes: [u32; 8] = [65, 100, 200, 500, 1_000, 1_000, 2_000, 3_000];
+    for (call, size) in (0..).zip(sizes) {
+        let estimate = told(&board, call, size);
+        let error = f64::from(estimate) / f64::from(size) - 1.0;
+        println!("{size} workers are told as {estimate}: {:+.1} %", error * 100.0);
+        assert!(error.abs() < 0.5, "{estimate} of {size}");
+        squares += error * error;
+    }
+    let error = (squares / 8.0_f64).sqrt();
+    assert!(error < 0.25, "the error is {error}");
+}
+
+#[test]
+fn who_calls_again_is_no_other_worker() {
+    let Some(server) = Server::start() else { return };
+    let board = server.board("s");
+    let estimate = told(&board, 0, 400);
+    for worker in (0..400).rev() {
+        assert_eq!(counts(board.record(&sighting(worker, 0))).1, estimate);
+    }
+}
