@@ -88,9 +88,9 @@ mod tests {
         let mut breaker = Breaker::new(3, SECOND, SECOND);
         for miss in [true, true, false, true, true] {
             if miss {
-                breaker.missed(now)
+                breaker.missed(now);
             } else {
-                breaker.answered()
+                breaker.answered();
             }
             assert!(breaker.lets(now));
         }

@@ -21,6 +21,15 @@ pub(crate) fn counts(verdict: Verdict) -> (u32, u32) {
     verdict.finding.map_or((0, 0), |Finding { calls, workers, .. }| (calls, workers))
 }
 
+/// Tells of all of them without waiting for each, and of no more at a time than a board has room for.
+pub(crate) fn tell_all(board: &RedisBoard, sightings: impl Iterator<Item = Sighting>) {
+    let before = board.health().answered;
+    for (told, sighting) in (before..).zip(sightings) {
+        until(|| told - board.health().answered < 2_048);
+        board.record_detached(&sighting, "bash");
+    }
+}
+
 #[test]
 fn a_loop_climbs_the_ladder_of_its_rule() {
     let Some(server) = Server::start() else { return };

@@ -1,13 +1,12 @@
 //! Workers that share nothing but the server: processes of their own.
 
 use std::process::{Child, Command, Stdio};
-use std::thread;
 
 use unstuck_swarm::Rule;
 use unstuck_swarm::redis::{RedisBoard, Watch};
 
-use crate::counts::sighting;
-use crate::server::{Server, settings};
+use crate::counts::{sighting, tell_all};
+use crate::server::{Server, settings, until};
 
 /// What says to a process that it is a worker, which one, and of what swarm.
 const WORKER: &str = "UNSTUCK_TEST_WORKER";
@@ -18,9 +17,6 @@ const CALLS: u64 = 10_000;
 /// How many different calls they make.
 const DIFFERENT: u64 = 16;
 
-/// How many calls a worker has on their way at a time: half of what a board has room for.
-const OPEN_MAX: u64 = 2_048;
-
 /// The work of a process that was started as a worker; the others have none.
 #[test]
 fn a_worker_tells_of_all_its_calls() {
@@ -28,16 +24,9 @@ fn a_worker_tells_of_all_its_calls() {
     let (number, url) = word.split_once(' ').expect("it is a number and an address");
     let number: u64 = number.parse().expect("it is a number");
     let board = RedisBoard::open(settings(url));
-    for call in 0..CALLS {
-        while call - board.health().answered >= OPEN_MAX {
-            thread::yield_now();
-        }
-        board.record_detached(&sighting(number, call % DIFFERENT), "bash");
-    }
-    while board.health().answered < CALLS {
-        thread::yield_now();
-        assert_eq!(board.health().last_error, None);
-    }
+    tell_all(&board, (0..CALLS).map(|call| sighting(number, call % DIFFERENT)));
+    until(|| board.health().answered == CALLS);
+    assert_eq!(board.health().last_error, None);
 }
 
 fn worker(number: u64, url: &str) -> Child {

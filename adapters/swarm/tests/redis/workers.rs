@@ -3,15 +3,14 @@
 use unstuck_swarm::Board as _;
 use unstuck_swarm::redis::RedisBoard;
 
-use crate::counts::{counts, sighting};
+use crate::counts::{counts, sighting, tell_all};
 use crate::server::Server;
 
-/// Lets each of so many workers call once, and gives how many were told at the end.
+/// Lets each of so many workers call twice, and gives how many were told at the end.
 fn told(board: &RedisBoard, call: u64, workers: u32) -> u32 {
     let first = call * 10_000;
-    for worker in first + 1..first + u64::from(workers) {
-        board.record_detached(&sighting(worker, call), "");
-    }
+    let all = first..first + u64::from(workers);
+    tell_all(board, all.clone().chain(all).map(|worker| sighting(worker, call)));
     counts(board.record(&sighting(first, call))).1
 }
 
