@@ -76,40 +76,36 @@ local function distinct(a, b)
   return math.floor((KEPT - 1) * 4294967296 / (last + 1))
 end
 
--- The state that a string holds. None if the string is not of this swarm's epoch, or none of ours at all.
-local function state(value, epoch)
-  if not value or #value < HEADER or (#value - HEADER) % 4 ~= 0 then
+-- What a string holds: when its generation began, how long one is, the calls of it and of the one before, the
+-- workers of both, how many of this one's follow. Nothing if the string is not of this epoch, or none of ours.
+local function fields(value, epoch)
+  if not value or #value < HEADER then
     return nil
   end
-  local version, of, start, half, calls, earlier, workers, kept = struct.unpack(FIELDS, value)
+  local version, of, began, half, calls, earlier, workers, kept = struct.unpack(FIELDS, value)
   local others = (#value - HEADER) / 4 - kept
-  if version ~= VERSION or of ~= epoch or kept > KEPT or others < 0 or others > KEPT then
+  if version ~= VERSION or of ~= epoch or kept > KEPT or others < 0 or others > KEPT or others % 1 ~= 0
+    or calls < kept or earlier < others then
     return nil
   end
-  if calls < kept or earlier < others then
-    return nil
-  end
-  local border = HEADER + kept * 4
-  return {
-    start = start, half = half, calls = calls, earlier = earlier, workers = workers,
-    now = string.sub(value, HEADER + 1, border), before = string.sub(value, border + 1),
-  }
+  return began, half, calls, earlier, workers, kept
 end
 
--- The state as it is at a time. A clock that was set back, and a generation of another length, begin anew.
-local function at(known, start, half)
-  if known and known.half == half then
-    if known.start == start then
-      return known
+-- The calls of this generation and of the one before, the workers of both, this one's and the other's, as
+-- they are when a generation begins at a time. A clock that was set back, and a generation of another length,
+-- begin anew.
+local function at(start, half, value, began, length, calls, earlier, workers, kept)
+  if length == half then
+    local border = HEADER + kept * 4
+    local now = string.sub(value, HEADER + 1, border)
+    if began == start then
+      return calls, earlier, workers, now, string.sub(value, border + 1)
     end
-    if known.start + half == start then
-      known.start, known.earlier, known.before = start, known.calls, known.now
-      known.calls, known.now = 0, ''
-      known.workers = distinct('', known.before)
-      return known
+    if began + half == start then
+      return 0, calls, distinct('', now), '', now
     end
   end
-  return { start = start, half = half, calls = 0, earlier = 0, workers = 0, now = '', before = '' }
+  return 0, 0, 0, '', ''
 end
 
 local function clock()
@@ -141,21 +137,20 @@ local function record(keys, args)
   local held = redis.call('MGET', keys[1], keys[2])
   local now, half = clock(), tonumber(args[2])
   local epoch = epoch_of(held[2])
-  local known = at(state(held[1], epoch), now - now % half, half)
-  local set = with(known.now, args[1])
-  if set ~= known.now then
-    known.now = set
-    known.workers = distinct(set, known.before)
+  local start = now - now % half
+  local calls, earlier, workers, own, before = at(start, half, held[1], fields(held[1], epoch))
+  local set = with(own, args[1])
+  if set ~= own then
+    workers = distinct(set, before)
   end
-  known.calls = math.min(known.calls + 1, CALLS_MAX)
-  local value = struct.pack(FIELDS, VERSION, epoch, known.start, half, known.calls, known.earlier,
-    known.workers, #set / 4) .. set .. known.before
-  redis.call('SET', keys[1], value, 'PX', 2 * half)
-  local calls = known.calls + known.earlier
-  if calls % args[3] == 0 and known.workers >= tonumber(args[4]) then
+  calls = math.min(calls + 1, CALLS_MAX)
+  redis.call('SET', keys[1], struct.pack(FIELDS, VERSION, epoch, start, half, calls, earlier, workers,
+    #set / 4) .. set .. before, 'PX', 2 * half)
+  local all = calls + earlier
+  if all % args[3] == 0 and workers >= tonumber(args[4]) then
     heat(keys[3], args[5], now, 2 * half)
   end
-  return { calls, math.min(known.workers, calls) }
+  return { all, math.min(workers, all) }
 end
 
 -- Tells of calls and counts nothing. Keys: the epoch's, then those of the calls. Gives for each the calls that
@@ -163,15 +158,15 @@ end
 local function look(keys)
   local epoch, now, seen = epoch_of(redis.call('MGET', keys[1])[1]), clock(), {}
   for index = 2, #keys do
-    local known = state(redis.call('MGET', keys[index])[1], epoch)
+    local value = redis.call('MGET', keys[index])[1]
+    local began, half, calls, earlier, workers, kept = fields(value, epoch)
     seen[index - 1] = false
-    if known and known.half > 0 then
-      local lives = redis.call('PTTL', keys[index])
-      local half = known.half
-      known = at(known, now - now % half, half)
-      local calls = known.calls + known.earlier
-      if calls > 0 then
-        seen[index - 1] = { calls, math.min(known.workers, calls), math.max(2 * half - lives, 0) }
+    if began and half > 0 then
+      local start = now - now % half
+      calls, earlier, workers = at(start, half, value, began, half, calls, earlier, workers, kept)
+      if calls + earlier > 0 then
+        local ago = math.max(2 * half - redis.call('PTTL', keys[index]), 0)
+        seen[index - 1] = { calls + earlier, math.min(workers, calls + earlier), ago }
       end
     end
   end
