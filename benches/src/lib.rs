@@ -43,6 +43,8 @@ pub mod scan;
 pub mod stream;
 pub mod swarm;
 pub mod swarm_report;
+pub mod swarm_redis;
+pub mod swarm_redis_report;
 mod table;
 pub mod text;
 pub mod text_report;
