@@ -165,6 +165,6 @@ mod tests {
     #[test]
     fn a_time_is_that_of_the_day() {
         assert_eq!(time(0), "00:00:00 UTC");
-        assert_eq!(time(1_795_629_127_999), "17:12:07 UTC");
+        assert_eq!(time(1_795_371_000_999), "18:10:00 UTC");
     }
 }
