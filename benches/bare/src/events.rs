@@ -101,7 +101,7 @@ pub(crate) fn call(input: &mut Input) -> Call {
     if input.flag() {
         call = call.step(u64::from(input.below::<4>()));
     }
-    black_box(call.digest());
+    black_box((call.digest(), call.has_tag(input.tag())));
     call
 }
 
