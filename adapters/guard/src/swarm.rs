@@ -42,15 +42,18 @@ impl Guard {
             return own;
         }
         let looked = shielded(|| board.look(open.call));
-        if let Some((known, rung)) = heard.blocked(open.call, looked, now()) {
+        let decision = match heard.blocked(open.call, looked, now()) {
             // Whoever has not made the call yet is not to end for it.
-            return self.joined(own, self.found(ticket, Action::Block, &known, rung), rung);
+            Some((known, rung)) => {
+                self.joined(own, self.found(ticket, Action::Block, &known, rung), rung)
+            }
+            None => own,
+        };
+        if decision.is_blocked() || self.setup.outcomes == Outcomes::Reported {
+            return decision;
         }
-        if self.setup.outcomes == Outcomes::Never {
-            heard.close(ticket.call);
-            return self.tell_swarm(ticket, own, open, None);
-        }
-        own
+        self.seen.heard.close(ticket.call);
+        self.tell_swarm(ticket, decision, open, None)
     }
 
     /// The call came to its end with `outcome`; what was decided, joined with what the swarm says.

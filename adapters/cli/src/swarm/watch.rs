@@ -57,9 +57,10 @@ enum Printer {
         control: Output,
         lines: usize,
     },
-    /// A file or a pipe: one look after the other.
+    /// A file or a pipe: one look after the other, with this behind each.
     Pages {
         output: Output,
+        gap: &'static str,
     },
     Lines {
         output: Output,
@@ -73,7 +74,8 @@ impl Printer {
             return Self::Lines { output: output(Reader::Program) };
         }
         if watch.once || !io::stdout().is_terminal() {
-            return Self::Pages { output: output(Reader::Person) };
+            let gap = if watch.once { "" } else { "\n" };
+            return Self::Pages { output: output(Reader::Person), gap };
         }
         // Where no colours are wanted, the cursor is moved all the same.
         let control = output(Reader::Program);
@@ -98,7 +100,9 @@ impl Printer {
                 }
                 output.write(&frame::lines(title, look))
             }
-            Self::Pages { output } => output.write(&frame::human(title, look, COLUMNS)),
+            Self::Pages { output, gap } => {
+                output.write(&(frame::human(title, look, COLUMNS) + gap))
+            }
             Self::Terminal { output, control, lines } => {
                 let columns = terminal_size().map_or(COLUMNS, |(Width(width), _)| width.into());
                 let text = frame::human(title, look, columns);

@@ -101,6 +101,8 @@ fn without_its_server_or_its_secret_a_session_is_watched_alone() {
         }
     }
     assert!(alone.log().is_empty());
+    // It is known to all hooks that nobody answers.
+    assert!(deaf.folder().join("swarm.rest").exists());
     let (deaf, dumb) = (deaf.log(), dumb.log());
     assert!(deaf[0].contains("claude-code: swarm: "), "{deaf:?}");
     assert_eq!(dumb.len(), 8, "{dumb:?}");
@@ -161,6 +163,19 @@ fn what_cannot_be_asked_is_told() {
     let output = command.args(["swarm", "watch", "--once", "--swarm", &gone]).output();
     let ran = Ran::of(output.expect("a program that starts"));
     assert!(ran.exit == 4 && ran.err.contains("UNSTUCK_SWARM_SECRET is not set"), "{ran:?}");
+}
+
+#[test]
+fn a_password_in_the_address_is_kept_and_not_shown() {
+    let home = Folder::new();
+    let mut command = program();
+    at_home(&mut command, home.path());
+    let url = "redis://agent:hush-hush@10.0.0.7:6379/0?swarm=nightly";
+    command.args(["install", "codex", "--swarm", url]).env_remove("CODEX_HOME");
+    let ran = Ran::of(command.output().expect("a program that starts"));
+    assert!(ran.exit == 0 && !ran.out.contains("hush"), "{ran:?}");
+    let settings = fs::read_to_string(home.path().join(".codex/hooks.json")).expect("settings");
+    assert!(settings.contains(&format!("hook codex --swarm '{url}'")), "{settings}");
 }
 
 #[test]

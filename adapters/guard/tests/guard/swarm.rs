@@ -338,6 +338,12 @@ fn who_only_observes_is_counted_and_who_is_off_is_not() {
         }
     }
     assert_eq!(judged, [Proceed, Nudge, Nudge, Warn, Warn, Block]);
+    let mut unheard = observer().without_outcomes().worker("c").build().expect("a guard");
+    for n in 0..9 {
+        let before = board.told().len();
+        assert_eq!(unheard.before("bash", ARGS).action(), Proceed);
+        assert_eq!(board.told().len(), before + 1, "call {n} is made, whatever is found");
+    }
     let told = board.told().len();
     let mut off = on(board.clone()).off().build().expect("a guard");
     assert_eq!((fail(&mut off), board.told().len()), (Proceed, told));
