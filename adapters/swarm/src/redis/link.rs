@@ -69,6 +69,9 @@ pub(super) fn unreachable(node: &ConnectionInfo, error: &::redis::RedisError) ->
     let server = address(node);
     let why = match error.kind() {
         ErrorKind::Parse => return RedisError::Nonsense { server },
+        ErrorKind::AuthenticationFailed => {
+            return refused(&server, "it takes another user or password".to_string());
+        }
         _ if error.is_timeout() => "it does not answer in time".to_string(),
         _ => error.to_string(),
     };
@@ -189,4 +192,45 @@ fn connect(node: &ConnectionInfo, patience: Duration) -> RedisResult<Connection>
 fn unpanicked<T>(run: impl FnOnce() -> RedisResult<T>) -> RedisResult<T> {
     let parsing = (ErrorKind::Parse, "the reply is none that can be read");
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(parsing.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use ::redis::IntoConnectionInfo as _;
+
+    use super::*;
+
+    fn nodes(urls: &[&str]) -> Nodes {
+        let info = |url: &&str| url.into_connection_info().expect("it is an address");
+        Nodes::new(urls.iter().map(info).collect())
+    }
+
+    fn current(nodes: &Nodes) -> String {
+        address(&nodes.current())
+    }
+
+    #[test]
+    fn seeds_are_asked_in_turn() {
+        let mut nodes = nodes(&["redis://a", "redis://b:1"]);
+        let asked: Vec<_> = (0..3).map(|_| (current(&nodes), nodes.next()).0).collect();
+        assert_eq!(asked, ["a:6379", "b:1", "a:6379"]);
+    }
+
+    #[test]
+    fn a_node_that_was_named_is_asked_until_it_is_gone() {
+        let mut nodes = nodes(&["redis://u:p@a", "redis://b"]);
+        for (named, asked) in [
+            ("c:7", "c:7"),
+            ("::1:7", "::1:7"),
+            (":8", "::1:8"),
+            ("nonsense", "::1:8"),
+            ("d:70000", "::1:8"),
+        ] {
+            nodes.follow(named);
+            assert_eq!(current(&nodes), asked, "{named}");
+        }
+        assert_eq!(nodes.current().redis_settings().password(), Some("p"));
+        nodes.next();
+        assert_eq!(current(&nodes), "a:6379", "the seed that named it");
+    }
 }

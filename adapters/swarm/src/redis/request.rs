@@ -263,3 +263,102 @@ fn counts(calls: i64, workers: i64, ago: i64) -> Reply {
     let short = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
     Reply::Counted { calls: short(calls), workers: short(workers), ago: ago.unsigned_abs() }
 }
+
+#[cfg(test)]
+mod tests {
+    use ::redis::parse_redis_value;
+
+    use super::*;
+    use crate::sighting::Worker;
+
+    fn reply(text: &str) -> Reply {
+        Reply::of(&parse_redis_value(text.as_bytes()).expect("it is one"))
+    }
+
+    fn refused(why: &str) -> Reply {
+        Reply::Refused(why.into())
+    }
+
+    #[test]
+    fn a_reply_is_read_for_what_it_is() {
+        let counted = |calls, workers, ago| Reply::Counted { calls, workers, ago };
+        let away = "READONLY You can't write against a read only replica.";
+        for (text, expected) in [
+            ("*2\r\n:9\r\n:2\r\n", counted(9, 2, 0)),
+            ("*3\r\n:9\r\n:9\r\n:70\r\n", counted(9, 9, 70)),
+            ("*2\r\n:8589934592\r\n:1\r\n", counted(u32::MAX, 1, 0)),
+            ("*2\r\n:9\r\n:0\r\n", Reply::Nonsense),
+            ("*2\r\n:9\r\n:10\r\n", Reply::Nonsense),
+            ("*2\r\n:-1\r\n:-1\r\n", Reply::Nonsense),
+            ("*2\r\n:137438953472\r\n:1\r\n", Reply::Nonsense),
+            ("*3\r\n:9\r\n:2\r\n:-1\r\n", Reply::Nonsense),
+            ("*4\r\n:9\r\n:2\r\n:1\r\n:1\r\n", Reply::Nonsense),
+            ("*1\r\n:9\r\n", Reply::Nonsense),
+            ("*0\r\n", Reply::Nonsense),
+            (":9\r\n", Reply::Nonsense),
+            ("+OK\r\n", Reply::Nonsense),
+            ("$-1\r\n", Reply::Nonsense),
+            ("-MOVED 1 h:2\r\n", Reply::Again(Remedy::Move("h:2".into()))),
+            ("-MOVED 1\r\n", Reply::Nonsense),
+            ("-ERR Function not found\r\n", Reply::Again(Remedy::Load)),
+            ("-ERR other\r\n", refused("ERR other")),
+            ("-OOM too much\r\n", refused("OOM too much")),
+            (&std::format!("-{away}\r\n"), refused(away)),
+        ] {
+            assert_eq!(reply(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_node_is_left_that_cannot_count_or_talks_nonsense() {
+        for (reply, remedy) in [
+            (refused("READONLY x"), Some(Remedy::Leave)),
+            (refused("CLUSTERDOWN x"), Some(Remedy::Leave)),
+            (Reply::Nonsense, Some(Remedy::Leave)),
+            (Reply::Again(Remedy::Load), Some(Remedy::Load)),
+            (refused("OOM x"), None),
+            (Reply::Counted { calls: 1, workers: 1, ago: 0 }, None),
+        ] {
+            assert_eq!(reply.remedy(), remedy, "{reply:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_read_as_it_was_written() {
+        let keys = Keys::new("a", b"s");
+        let plain = Sighting::new(Worker::named("w"), Tool::named("t"), Digest::of(b"c"));
+        let answer = Digest::of(b"r");
+        let rule = Rule::default().worked(Allowance::Once);
+        for (sighting, outcome, allowance) in [
+            (plain, Outcome::Unknown, Allowance::None),
+            (plain.ok(answer), Outcome::Worked, Allowance::Once),
+            (plain.failed(answer), Outcome::Failed, Allowance::None),
+        ] {
+            let told = Told::of(&sighting, &rule, &keys).expect("it counts");
+            let label = told.label("a:b c\n");
+            let tool = "a:b_c_".into();
+            let expected = Label { id: told.id, outcome, allowance, tool };
+            assert_eq!(Label::of(label.as_bytes()), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_no_label_is_none() {
+        let id = "0123456789abcdef";
+        for rest in ["", ":", ":u", ":un", ":xn:t", ":unn:t", "0:un:t"] {
+            assert_eq!(Label::of(std::format!("{id}{rest}").as_bytes()), None, "{rest}");
+        }
+        assert_eq!(Label::of(b"\xff"), None);
+    }
+
+    #[test]
+    fn an_estimate_of_the_workers_takes_no_less_than_there_may_be() {
+        for (calls, workers, once) in
+            [(1, 1, 0), (5, 3, 2), (64, 64, 0), (65, 64, 1), (100, 80, 0), (200, 80, 90)]
+        {
+            assert_eq!(counted(calls, workers, Allowance::None), calls);
+            assert_eq!(counted(calls, workers, Allowance::Once), once, "{calls} of {workers}");
+            assert_eq!(counted(calls, workers, Allowance::Any), 0);
+        }
+    }
+}

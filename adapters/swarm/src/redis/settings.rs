@@ -142,6 +142,9 @@ impl<'u> Parts<'u> {
         let (scheme, rest) = url.split_once("://").ok_or(SettingsError::Url)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        if ["rediss", "valkeys"].contains(&scheme) {
+            return Err(SettingsError::Tls);
+        }
         let at = authority.rfind('@').map_or(0, |at| at + 1);
         let (user, hosts) = authority.split_at(at);
         let (swarm, query) = options(query)?;
@@ -182,6 +185,8 @@ fn options(query: &str) -> Result<(String, String), SettingsError> {
 pub enum SettingsError {
     /// The address is none of a server.
     Url,
+    /// The address asks for TLS.
+    Tls,
     /// The address names no swarm, or names one as no key can.
     Swarm,
     /// The address asks for what is not known.
@@ -205,6 +210,10 @@ impl fmt::Display for SettingsError {
             Self::Url => f.write_str(
                 "the address of the swarm is none of a server: write \
                  redis://[user:password@]host[:port][/db]?swarm=name",
+            ),
+            Self::Tls => f.write_str(
+                "there is no TLS to the swarm's server: write redis:// and a network that you trust, or \
+                 the near end of a tunnel",
             ),
             Self::Swarm => write!(
                 f,
@@ -274,6 +283,7 @@ mod tests {
             ("redis:h?swarm=a", SettingsError::Url),
             ("http://h/?swarm=a", SettingsError::Url),
             ("redis://,h/?swarm=a", SettingsError::Url),
+            ("rediss://h/?swarm=a", SettingsError::Tls),
             ("redis://h/one?swarm=a", SettingsError::Url),
             ("redis://h/?protocol=9&swarm=a", SettingsError::Url),
             ("redis://h/", SettingsError::Swarm),
@@ -285,6 +295,21 @@ mod tests {
             assert_eq!(Settings::parse(url, b"s").err(), Some(error), "{url}");
         }
         assert_eq!(Settings::parse("redis://h/?swarm=a", b"").err(), Some(SettingsError::Secret));
+    }
+
+    #[test]
+    fn errors_say_what_would_be_right() {
+        let errors = [
+            SettingsError::Url,
+            SettingsError::Tls,
+            SettingsError::Swarm,
+            SettingsError::Option,
+            SettingsError::Secret,
+            SettingsError::Rule(RuleError::Calls { asked: 1 }),
+            SettingsError::Window,
+            SettingsError::Deadline { asked: Duration::from_secs(2) },
+        ];
+        insta::assert_snapshot!(errors.map(|error| error.to_string()).join("\n"));
     }
 
     #[test]

@@ -42,8 +42,11 @@ end
 
 -- The set with the worker in it; the same set if it is there, or is not one that is kept.
 local function with(set, worker)
+  if has(set, worker) then
+    return set
+  end
   local size, own = #set / 4, number(worker, 1)
-  if size == KEPT and own > number(set, KEPT) or has(set, worker) then
+  if size == KEPT and own > number(set, KEPT) then
     return set
   end
   local low, high = 0, size
@@ -131,8 +134,11 @@ local function heat(hot, member, now, lives)
 end
 
 -- Counts a call. Keys: its own, the epoch's, that of the hot ones. Arguments: the worker, the length of a
--- generation, from how many calls (a multiple of which) and workers on it is hot, and as what.
+-- generation, from how many calls and workers on it is hot, and as what.
 -- Gives the calls that count and the workers that made them.
+--
+-- A hot call is shown when it is made so often, and then twice, four times, eight times as often: a loop that
+-- goes on comes by one of these about once in a generation, and pays for nothing else.
 local function record(keys, args)
   local held = redis.call('MGET', keys[1], keys[2])
   local now, half = clock(), tonumber(args[2])
@@ -147,8 +153,8 @@ local function record(keys, args)
   redis.call('SET', keys[1], struct.pack(FIELDS, VERSION, epoch, start, half, calls, earlier, workers,
     #set / 4) .. set .. before, 'PX', 2 * half)
   local all = calls + earlier
-  if all % args[3] == 0 and workers >= tonumber(args[4]) then
-    heat(keys[3], args[5], now, 2 * half)
+  if math.frexp(all / args[3]) == 0.5 and all >= tonumber(args[3]) and workers >= tonumber(args[4]) then
+    heat(keys[3], args[5], now, 4 * half)
   end
   return { all, math.min(workers, all) }
 end

@@ -41,8 +41,8 @@ pub struct Hot {
 
 /// Someone who watches a swarm and tells it nothing.
 ///
-/// Shown are calls that were made half as often as the rule asks for, by as many workers: the latest 256
-/// of them. The rung is by the rule of the settings, which should be that of the workers.
+/// Shown are calls that were made half as often as the rule asks for, by as many workers: the 256 of them that
+/// were counted there latest. The rung is by the rule of the settings, which should be that of the workers.
 pub struct Watch {
     link: Link,
     keys: Keys,

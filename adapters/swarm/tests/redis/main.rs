@@ -1,4 +1,5 @@
 //! The board on a real server, which the tests start and stop, and on one that lies.
+#![cfg(unix)]
 
 mod cluster;
 mod counts;
