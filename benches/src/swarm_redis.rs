@@ -195,6 +195,7 @@ impl Server {
                 what: contender.name(),
                 per_second: median(own.iter().map(|turn| turn.rate).collect()),
                 ratio: median(rates.map(|(own, beside)| own.rate / beside.rate).collect()),
+                server_us: median(own.iter().map(|turn| turn.server_us).collect()),
                 p50_us: part(&waits, 50),
                 p99_us: part(&waits, 99),
             }
@@ -203,7 +204,7 @@ impl Server {
     }
 
     fn turn(&self, contender: Contender) -> io::Result<Turn> {
-        let start = Instant::now();
+        let (start, busy) = (Instant::now(), self.busy_us()?);
         let waits: io::Result<Vec<_>> = thread::scope(|scope| {
             let clients =
                 (0..CLIENTS).map(|client| scope.spawn(move || contender.turn(client, self)));
@@ -215,7 +216,20 @@ impl Server {
         });
         let requests = u32::try_from(CLIENTS * contender.requests()).map_err(Error::other)?;
         let rate = f64::from(requests) / start.elapsed().as_secs_f64();
-        Ok(Turn { rate, waits: waits?.concat() })
+        let server_us = (self.busy_us()? - busy) / f64::from(requests);
+        Ok(Turn { rate, server_us, waits: waits?.concat() })
+    }
+
+    /// How long the server has been busy since it was started, in microseconds of a processor.
+    fn busy_us(&self) -> io::Result<f64> {
+        let info = words(&["INFO", "cpu"]).query::<String>(&mut self.connection()?);
+        let info = info.map_err(Error::other)?;
+        let seconds = |line: &str| {
+            let (name, seconds) = line.split_once(':')?;
+            let counts = ["used_cpu_sys", "used_cpu_user"].contains(&name);
+            counts.then(|| seconds.trim().parse::<f64>().ok()).flatten()
+        };
+        Ok(info.lines().filter_map(seconds).sum::<f64>() * 1e6)
     }
 
     /// One client's requests, so many in one go. Gives how long each go took.
@@ -274,9 +288,11 @@ impl Drop for Server {
     }
 }
 
-/// What a contender did in a round: requests a second, and how long each wait was in microseconds.
+/// What a contender did in a round: requests a second, how long the server was busy with each, and how long
+/// each wait was, in microseconds.
 struct Turn {
     rate: f64,
+    server_us: f64,
     waits: Vec<f64>,
 }
 

@@ -16,6 +16,8 @@ pub struct Row {
     pub per_second: f64,
     /// The median of how many times as many as `INCR` asked in the same way, in the same round.
     pub ratio: f64,
+    /// How long the server was busy with a request, in microseconds of a processor.
+    pub server_us: f64,
     /// How long half of the waits were at most, in microseconds; 0 where nobody waited.
     pub p50_us: f64,
     /// How long 99 of 100 waits were at most.
@@ -70,11 +72,12 @@ impl Report {
     fn throughput(&self) -> Table {
         let row = |row: &Row| {
             let waited = |us: f64| if us > 0.0 { format!("{us:.0}") } else { String::new() };
-            let Row { what, per_second, ratio, p50_us, p99_us } = row;
+            let Row { what, per_second, ratio, server_us, p50_us, p99_us } = row;
             let thousand = format!("{:.0}", per_second / 1e3);
-            [what.clone(), thousand, format!("{ratio:.2}"), waited(*p50_us), waited(*p99_us)]
+            let (ratio, server) = (format!("{ratio:.2}"), format!("{server_us:.1}"));
+            [what.clone(), thousand, ratio, server, waited(*p50_us), waited(*p99_us)]
         };
-        let header = ["asked", "1,000/s", "ratio", "p50 µs", "p99 µs"];
+        let header = ["asked", "1,000/s", "ratio", "server µs", "p50 µs", "p99 µs"];
         table(header, 1, self.rows.iter().map(row))
     }
 
@@ -110,6 +113,7 @@ mod tests {
             what: what.to_owned(),
             per_second,
             ratio,
+            server_us: 5.04,
             p50_us,
             p99_us,
         };
