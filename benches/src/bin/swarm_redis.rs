@@ -1,4 +1,4 @@
-//! `cargo xtask bench swarm-redis`: what a server counts for a swarm, beside a plain counter.
+//! `cargo run --release -p unstuck-benches --bin swarm_redis`: a swarm on a server, beside a plain counter.
 
 use std::process::ExitCode;
 

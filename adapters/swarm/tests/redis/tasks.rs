@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 use unstuck_swarm::Verdict;
+use unstuck_swarm::redis::RedisBoard;
 
 use crate::counts::{counts, sighting};
-use crate::faults::hasty;
 use crate::liar::{Liar, Lie};
-use crate::server::Server;
+use crate::server::{Server, settings};
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().build().expect("it can be made")
@@ -38,7 +38,7 @@ fn tasks_share_a_connection_and_each_hears_its_own_count() {
 #[test]
 fn a_task_waits_no_longer_than_its_deadline_and_holds_up_no_other() {
     let liar = Liar::start(Lie::Nothing);
-    let board = std::sync::Arc::new(hasty(&liar.url()));
+    let board = std::sync::Arc::new(RedisBoard::open(settings(&liar.url())));
     runtime().block_on(async {
         let board = board.clone();
         let waits = tokio::spawn(async move { board.record_async(&sighting(1, 1), "").await });
