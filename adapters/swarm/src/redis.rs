@@ -1,4 +1,8 @@
 //! A board on a Redis or Valkey server: the calls of a swarm whose workers share no memory.
+//!
+//! A worker tells the server of each call by one function that runs there, [`LIBRARY`], and hears how many
+//! calls count and by how many workers; it judges by itself. The functions are loaded where they are missing,
+//! which takes Redis 7 or Valkey, and a user who may.
 
 mod board;
 mod breaker;

@@ -27,6 +27,18 @@ use crate::verdict::Verdict;
 /// [`RedisBoard::health`] tells of it.
 ///
 /// When it is dropped, what waits to be told is told, for as long as a deadline.
+///
+/// ```
+/// use unstuck_swarm::redis::{RedisBoard, Settings};
+/// use unstuck_swarm::{Board, Digest, Sighting, Tool, Verdict, Worker};
+///
+/// let settings = Settings::parse("redis://127.0.0.1:1/?swarm=nightly", b"of this swarm alone")?;
+/// let board = RedisBoard::open(settings);
+/// let call = Sighting::new(Worker::named("w1"), Tool::named("bash"), Digest::of(b"make all"));
+/// // Nobody is there, and the agent goes on.
+/// assert_eq!(board.record(&call), Verdict::PROCEED);
+/// # Ok::<(), unstuck_swarm::redis::SettingsError>(())
+/// ```
 pub struct RedisBoard {
     desk: Arc<Desk>,
     /// There until it is dropped.

@@ -1,7 +1,6 @@
 //! The one connection to the one node that counts for a swarm.
 
 use core::time::Duration;
-use std::panic::{self, AssertUnwindSafe};
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
@@ -107,7 +106,7 @@ impl Link {
                 return Ok(());
             }
             let node = self.nodes.current();
-            match unpanicked(|| connect(&node, self.patience)) {
+            match connect(&node, self.patience) {
                 Ok(connection) => self.open = Some(connection),
                 Err(error) => {
                     self.nodes.next();
@@ -132,10 +131,7 @@ impl Link {
             command.write_packed_command(&mut bytes);
             count += 1;
         }
-        let replies = unpanicked(|| {
-            connection.send_packed_command(&bytes)?;
-            (0..count).map(|_| connection.recv_response()).collect::<RedisResult<Vec<_>>>()
-        });
+        let replies = exchange(&mut connection, &bytes, count);
         let replies = replies.map_err(|error| unreachable(&node, &error))?;
         self.open = Some(connection);
         Ok(replies)
@@ -188,10 +184,9 @@ fn connect(node: &ConnectionInfo, patience: Duration) -> RedisResult<Connection>
     Ok(connection)
 }
 
-/// A server may lie so well that the parser of the client library panics.
-fn unpanicked<T>(run: impl FnOnce() -> RedisResult<T>) -> RedisResult<T> {
-    let parsing = (ErrorKind::Parse, "the reply is none that can be read");
-    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(parsing.into()))
+fn exchange(connection: &mut Connection, bytes: &[u8], replies: usize) -> RedisResult<Vec<Value>> {
+    connection.send_packed_command(bytes)?;
+    (0..replies).map(|_| connection.recv_response()).collect()
 }
 
 #[cfg(test)]
