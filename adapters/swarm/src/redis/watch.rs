@@ -82,7 +82,8 @@ impl Watch {
         Ok(hot)
     }
 
-    /// Forgets all that was counted for the swarm.
+    /// Forgets all that was counted for the swarm. What its workers were told before, they know for half
+    /// the span of the rule's window at most.
     ///
     /// # Errors
     ///
