@@ -10,6 +10,10 @@ use unstuck_swarm::{
 /// The swarm of both.
 const SWARM: Digest = Digest::new(7);
 
+/// What a replica remembers that is to forget some, and one that is not.
+const FEW: usize = 16;
+const MANY: usize = 4096;
+
 /// Half the window.
 const HALF: u64 = 100;
 
@@ -50,26 +54,26 @@ fn sighting(worker: u8, call: u8) -> Sighting {
 
 /// Hands the bytes to a replica that knows something, and looks at what became of it.
 fn forge(bytes: &[u8]) {
-    let mut replica = replica(0, Limits { cells: 16, spread: 2 });
+    let mut replica = replica(0, Limits { cells: FEW, spread: 2 });
     for call in 0..8 {
         let _ = replica.record(&sighting(0, call), BEGIN);
     }
     let mut copy = replica.clone();
-    if hear(&mut copy, bytes, BEGIN).is_none() {
+    if hear(&mut copy, FEW, bytes, BEGIN).is_none() {
         assert_eq!(copy.hottest(usize::MAX, BEGIN), replica.hottest(usize::MAX, BEGIN));
     }
-    assert!(copy.cells() <= 16);
+    assert!(copy.cells() <= FEW);
     // What was taken in is told, and taken in by others.
     let mut buffer = [0; FRAME_MAX];
     let frame = copy.frame(&mut buffer, BEGIN);
-    let mut other = self::replica(1, Limits::default());
-    assert!(hear(&mut other, frame, BEGIN) > Some(0), "a frame that says nothing");
+    let mut other = self::replica(1, Limits { cells: MANY, spread: 2 });
+    assert!(hear(&mut other, MANY, frame, BEGIN) > Some(0), "a frame that says nothing");
 }
 
-/// Merges what may be a frame. Gives how much of it was news.
-fn hear(replica: &mut Replica, frame: &[u8], now: u64) -> Option<usize> {
+/// Merges what may be a frame into a replica that remembers so many cells. Gives how much of it was news.
+fn hear(replica: &mut Replica, cells: usize, frame: &[u8], now: u64) -> Option<usize> {
     let before = replica.hottest(usize::MAX, now);
-    let fits = replica.cells() + FRAME_MAX / 9 <= Limits::default().cells;
+    let fits = replica.cells() + FRAME_MAX / 9 <= cells;
     let heard = replica.merge(frame, now);
     if fits || heard.is_err() {
         let after = replica.hottest(usize::MAX, now);
@@ -100,7 +104,7 @@ struct Exchange {
 impl Exchange {
     fn new(bytes: &[u8]) -> Self {
         let spread = bytes.len().to_le_bytes()[0];
-        let limits = Limits { spread, ..Limits::default() };
+        let limits = Limits { cells: MANY, spread };
         Self {
             replicas: [replica(0, limits), replica(1, limits)],
             calls: Vec::new(),
@@ -161,7 +165,7 @@ impl Exchange {
     fn arrive(&mut self, bytes: &mut Unstructured<'_>) -> Result<()> {
         if !self.on_their_way.is_empty() {
             let (to, frame) = bytes.choose(&self.on_their_way)?;
-            hear(&mut self.replicas[*to], frame, self.now);
+            hear(&mut self.replicas[*to], MANY, frame, self.now);
         }
         Ok(())
     }
@@ -173,7 +177,7 @@ impl Exchange {
             let mut frame = frame.clone();
             let place = bytes.choose_index(frame.len())?;
             frame[place] ^= bytes.int_in_range(1..=u8::MAX)?;
-            assert_eq!(hear(&mut self.replicas[*to], &frame, self.now), None, "byte {place}");
+            assert_eq!(hear(&mut self.replicas[*to], MANY, &frame, self.now), None, "byte {place}");
         }
         Ok(())
     }
@@ -184,7 +188,7 @@ impl Exchange {
         for from in [0, 1, 0, 1] {
             self.send(from, FRAME_MAX);
             for (to, frame) in self.on_their_way.drain(..) {
-                assert!(hear(&mut self.replicas[to], &frame, self.now).is_some());
+                assert!(hear(&mut self.replicas[to], MANY, &frame, self.now).is_some());
             }
         }
         for call in 0..8 {

@@ -187,7 +187,8 @@ impl Network {
             return Some(of("read_map", Digest::of(b"read_map")).ok(Digest::of(b"the map")));
         }
         match self.random.u8(..100) {
-            0..20 => Some(of("look_at", unique).ok(unique)),
+            0..15 => Some(of("look_at", unique).ok(unique)),
+            15..20 => Some(of("look_at", unique).failed(unique)),
             20..25 => Some(of("battery", Digest::of(b"battery")).ok(unique)),
             _ => None,
         }

@@ -2,7 +2,7 @@
 //!
 //! Nearly all calls are made by one worker alone, and of no concern to anybody else; there are far too
 //! many of them to tell everybody. So a call is told to a few peers at first (as many as there are frames
-//! that carry it). Once two workers' calls meet, on the replica of one of them or on one that heard of
+//! that carry it), and goes on from those only where there is room for it. Once two workers' calls meet, on the replica of one of them or on one that heard of
 //! both, the key is *shared*: what is known of it goes on from everyone who learns it, and reaches all.
 //! That ends with the last rung, when there is nothing more to be found. What is left of a frame repeats
 //! what is known, key by key in turn, so that what was lost, or cut off, is made good.
@@ -75,23 +75,27 @@ impl Replica {
         self.topics.announce(id, Urgency::Own);
     }
 
-    /// What is known of these workers has changed: it goes on to others, if several workers make the call
-    /// and there is more to be found.
+    /// What is known of these workers has changed: it goes on to others, if there is more to be found, and
+    /// the sooner if several workers make the call.
     pub(super) fn spread(&mut self, id: &Id, before: Heard, workers: &[Worker]) {
         let Some(topic) = self.topics.topic_mut(id) else { return };
-        if topic.cells.len() < 2 || before.settled {
+        if before.settled {
             return;
         }
+        let (urgency, left) = match topic.cells.len() {
+            0 | 1 => (Urgency::Heard, self.spread.div_ceil(PASSED_ON)),
+            _ => (Urgency::Shared, self.spread),
+        };
         let allowance = self.rule.allowance_of(id.tool, topic.outcome());
         let is_news = |cell: &Cell| !before.shared || workers.contains(&cell.worker);
         let told = topic.cells.iter_mut().filter(|cell| Topic::tells(cell, allowance));
         let mut some = false;
         for cell in told.filter(|cell| is_news(cell)) {
-            cell.left = self.spread;
+            cell.left = cell.left.max(left);
             some = true;
         }
         if some {
-            self.topics.announce(id, Urgency::Shared);
+            self.topics.announce(id, urgency);
         }
     }
 
@@ -142,6 +146,9 @@ impl Replica {
         }
     }
 }
+
+/// The part of its frames in which a call goes on from who heard of it, where one worker alone makes it.
+const PASSED_ON: u8 = 4;
 
 /// The most topics of which a frame has news: more than fit.
 const NEWS_MAX: usize = 64;

@@ -13,6 +13,8 @@ pub(crate) enum Urgency {
     Shared,
     /// A worker here made it.
     Own,
+    /// One worker made it, and somebody else said so.
+    Heard,
 }
 
 /// A moment: how many changes there were before it.
