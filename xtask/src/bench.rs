@@ -40,6 +40,12 @@ pub(crate) enum Bench {
     /// instructions for a call of one of ten to a hundred thousand workers, and
     /// how many calls one to eight threads count in a second. Takes a minute.
     Swarm(Engine),
+    /// The calls of a swarm, counted on a server beside a plain counter
+    ///
+    /// Starts a `redis-server` of its own and prints how many calls eight clients
+    /// count in a second, and how many `INCR` in the same run; the memory for a
+    /// call, and the time by the number of workers. Takes a minute.
+    SwarmRedis(Plain),
 }
 
 /// How that is measured which recorded runs say more of.
@@ -70,6 +76,7 @@ impl Bench {
             Self::Hook(plain) => builds() && measures("hook", plain.arguments()),
             Self::Json(plain) => measures("json", plain.arguments()),
             Self::Swarm(swarm) => measures("swarm", swarm.arguments()),
+            Self::SwarmRedis(plain) => measures("swarm_redis", plain.arguments()),
             Self::Text(plain) => measures("text", plain.arguments()),
         };
         if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -13,8 +13,8 @@ use crate::tidy as rules;
 const FEATURES: [&str; 2] = [
     "--features",
     concat!(
-        "unstuck/json,unstuck/metrics,unstuck/tracing,unstuck-core/postcard,unstuck-json/serde,",
-        "unstuck-text/serde,unstuck-text/similarity"
+        "unstuck/json,unstuck/metrics,unstuck/swarm,unstuck/tracing,unstuck-core/postcard,",
+        "unstuck-json/serde,unstuck-swarm/redis-async,unstuck-text/serde,unstuck-text/similarity"
     ),
 ];
 
