@@ -21,7 +21,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const ID_SHOWN: usize = 8;
 
 /// The most columns that a tool's name takes.
-const TOOL_MAX: usize = 20;
+const TOOL_MAX: usize = 16;
 
 /// What stands for a number that there is none of.
 const NONE: &str = "-";
@@ -35,8 +35,17 @@ pub(super) struct Title<'a> {
     pub(super) servers: &'a str,
 }
 
-/// A look for people, in lines of at most so many `columns`.
-pub(super) fn human(title: &Title<'_>, look: &Look, columns: usize) -> String {
+/// How much may be shown.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// The columns of a line.
+    pub(super) columns: usize,
+    /// The calls.
+    pub(super) calls: usize,
+}
+
+/// A look for people.
+pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Room) -> String {
     let Title { swarm, servers } = title;
     let time = time(look.at);
     let found = match &look.rows {
@@ -47,7 +56,7 @@ pub(super) fn human(title: &Title<'_>, look: &Look, columns: usize) -> String {
     let mut text = format!("{STRONG}{}{STRONG:#}\n", shortened(&head, columns));
     match &look.rows {
         Ok(rows) if rows.is_empty() => text += "nothing was counted within the window\n",
-        Ok(rows) => text += &table(rows, columns),
+        Ok(rows) => text += &table(rows.get(..calls).unwrap_or(rows), columns),
         Err(error) => {
             let said = textwrap::fill(&plain(&error.to_string()), columns);
             text.extend(said.lines().map(|line| format!("{BAD}{line}{BAD:#}\n")));
@@ -86,12 +95,12 @@ const COLUMNS: [Column; 8] = [
     ("per min", CellAlignment::Right, |row| {
         row.rate.map_or_else(|| NONE.to_owned(), |rate| format!("{rate:.0}"))
     }),
-    ("result", CellAlignment::Left, |row| outcome(row.hot.outcome).to_owned()),
-    ("last call", CellAlignment::Right, |row| ago(row.hot.last_seen_ms_ago, 0)),
     ("verdict", CellAlignment::Left, |row| match row.hot.action {
         Action::Proceed => NONE.to_owned(),
         action => action.name().to_owned(),
     }),
+    ("result", CellAlignment::Left, |row| outcome(row.hot.outcome).to_owned()),
+    ("last call", CellAlignment::Right, |row| ago(row.hot.last_seen_ms_ago, 0)),
 ];
 
 fn style(action: Action) -> Style {
@@ -133,12 +142,12 @@ struct Line<'a> {
     action: &'static str,
 }
 
-/// A look for programs: a line for each call.
-pub(super) fn lines(title: &Title<'_>, look: &Look) -> String {
+/// A look for programs: a line for each of so many `calls`.
+pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
     // Names and numbers alone: there is nothing that could fail.
     let json =
         |row| escaped(serde_json::to_string(&line(title, look.at, row)).unwrap_or_default()) + "\n";
-    look.rows.iter().flatten().map(json).collect()
+    look.rows.iter().flatten().take(calls).map(json).collect()
 }
 
 fn line<'a>(title: &Title<'a>, at: u64, Row { hot, rate }: &'a Row) -> Line<'a> {

@@ -26,17 +26,19 @@ impl Look {
     }
 }
 
+/// More than a server keeps: what is not shown is counted all the same.
+const ALL: usize = 1000;
+
 /// Someone who looks at a swarm again and again.
 pub(super) struct Looker {
     settings: Settings,
     watch: Option<Watch>,
-    limit: usize,
     before: Before,
 }
 
 impl Looker {
-    pub(super) fn new(settings: Settings, limit: usize) -> Self {
-        Self { settings, watch: None, limit, before: Before::default() }
+    pub(super) fn new(settings: Settings) -> Self {
+        Self { settings, watch: None, before: Before::default() }
     }
 
     /// Looks at the time `now`.
@@ -50,7 +52,7 @@ impl Looker {
             Some(watch) => watch,
             None => Watch::open(&self.settings)?,
         };
-        let hottest = watch.hottest(self.limit)?;
+        let hottest = watch.hottest(ALL)?;
         self.watch = Some(watch);
         Ok(hottest)
     }

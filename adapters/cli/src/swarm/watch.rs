@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use terminal_size::{Height, Width, terminal_size};
 
-use super::frame::{self, Title};
+use super::frame::{self, Room, Title};
 use super::look::{Look, Looker};
 use super::{NoSettings, fails, servers, settings};
 use crate::args::Watch;
@@ -27,10 +27,10 @@ pub(crate) fn run(watch: &Watch) -> Exit {
     let swarm = settings.swarm().to_owned();
     let title = Title { swarm: &swarm, servers: servers(&watch.place.swarm) };
     let mut printer = Printer::new(watch);
-    let mut looker = Looker::new(settings, printer.rows(watch.limit()));
+    let mut looker = Looker::new(settings);
     loop {
         let look = looker.look(now());
-        if let Err(closed) = printer.print(&title, &look) {
+        if let Err(closed) = printer.print(&title, &look, watch.limit()) {
             return closed.exit(Exit::Clean);
         }
         if watch.once {
@@ -82,30 +82,20 @@ impl Printer {
         Self::Terminal { output: output(Reader::Person), control, lines: 0 }
     }
 
-    /// How many calls there is room for, of so many.
-    fn rows(&self, limit: usize) -> usize {
-        match (self, terminal_size()) {
-            (Self::Terminal { .. }, Some((_, Height(height)))) => {
-                limit.min(usize::from(height).saturating_sub(LINES_BESIDE)).max(1)
-            }
-            _ => limit,
-        }
-    }
-
-    fn print(&mut self, title: &Title<'_>, look: &Look) -> Result<(), Closed> {
+    /// Shows a look, of so many `calls` at most.
+    fn print(&mut self, title: &Title<'_>, look: &Look, calls: usize) -> Result<(), Closed> {
         match self {
             Self::Lines { output } => {
                 if let Err(error) = &look.rows {
                     complain("swarm", &error.to_string());
                 }
-                output.write(&frame::lines(title, look))
+                output.write(&frame::lines(title, look, calls))
             }
             Self::Pages { output, gap } => {
-                output.write(&(frame::human(title, look, COLUMNS) + gap))
+                output.write(&(frame::human(title, look, Room { columns: COLUMNS, calls }) + gap))
             }
             Self::Terminal { output, control, lines } => {
-                let columns = terminal_size().map_or(COLUMNS, |(Width(width), _)| width.into());
-                let text = frame::human(title, look, columns);
+                let text = frame::human(title, look, room(calls));
                 if *lines > 0 {
                     control.write(&format!("\x1b[{lines}A\x1b[J"))?;
                 }
@@ -114,6 +104,15 @@ impl Printer {
             }
         }
     }
+}
+
+/// What the terminal has room for, of so many `calls`.
+fn room(calls: usize) -> Room {
+    let Some((Width(columns), Height(lines))) = terminal_size() else {
+        return Room { columns: COLUMNS, calls };
+    };
+    let lines = usize::from(lines).saturating_sub(LINES_BESIDE);
+    Room { columns: columns.into(), calls: calls.min(lines).max(1) }
 }
 
 /// The time in milliseconds since 1970.
