@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use redis::{Client, Cmd, Connection, FromRedisValue};
 use tempfile::TempDir;
 use unstuck_swarm::redis::{RedisBoard, Settings};
-use unstuck_swarm::{Rule, Window};
+use unstuck_swarm::{Allowance, Rule, Window};
 
 /// As long as any of this takes on a machine that is busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -127,7 +127,8 @@ pub(crate) fn settings(url: &str) -> Settings {
 
 /// A rule that tells of two calls, by whomever.
 pub(crate) fn talkative() -> Rule {
-    Rule::default().calls(2).workers(1).window(Window::Time { span: 3_600_000 })
+    let rule = Rule::default().calls(2).workers(1).worked(Allowance::None);
+    rule.window(Window::Time { span: 3_600_000 })
 }
 
 /// Looks until it is so; fails if it never is.
