@@ -113,15 +113,18 @@ impl Desk {
     }
 
     /// Hands out the replies to a batch. Gives back what can be sent once more, and what to do before.
+    ///
+    /// After one that is nonsense nobody knows what the others belong to, and nobody is told of them.
     pub(super) fn settle(
         &self,
         batch: Vec<Request>,
         replies: &[Value],
         server: &str,
     ) -> (Vec<Request>, Option<Remedy>) {
-        let (mut again, mut remedy) = (Vec::new(), None);
+        let (mut again, mut remedy, mut is_lost) = (Vec::new(), None, false);
         for (request, reply) in batch.into_iter().zip(replies) {
-            let reply = Reply::of(reply);
+            let reply = if is_lost { Reply::Nonsense } else { Reply::of(reply) };
+            is_lost = reply == Reply::Nonsense;
             remedy = remedy.or_else(|| reply.remedy());
             match reply {
                 Reply::Counted { calls, workers, .. } => self.answer(request, calls, workers),
@@ -150,4 +153,32 @@ pub(super) fn refused(server: &str, why: String) -> RedisError {
 
 pub(super) fn nonsense(server: &str) -> RedisError {
     RedisError::Nonsense { server: server.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_core::Tool;
+
+    use super::*;
+    use crate::sighting::Worker;
+
+    #[test]
+    fn what_comes_after_nonsense_accuses_nobody() {
+        let settings = Settings::parse("redis://h/?swarm=a", b"s").expect("it is an address");
+        let desk = Desk::new(settings);
+        let tool = Tool::named("bash");
+        let calls = [1, 2, 3].map(Digest::new);
+        let request = |call| {
+            let sighting = Sighting::new(Worker::new(1), tool, call);
+            let (cmd, told) = desk.request(&sighting, "bash").expect("it counts");
+            Request { cmd, told, waiting: None }
+        };
+        let hot = || Value::Array(Vec::from([Value::Int(50), Value::Int(9)]));
+        let replies = [hot(), Value::Okay, hot()];
+        let (again, remedy) = desk.settle(calls.map(request).into(), &replies, "h");
+        assert!(again.is_empty());
+        assert_eq!(remedy, Some(Remedy::Leave));
+        assert_eq!(calls.map(|call| desk.look(call).rung > 0), [true, false, false]);
+        assert_eq!((desk.health().answered, desk.health().failed), (1, 2));
+    }
 }
