@@ -182,11 +182,11 @@ end
 -- Forgets the swarm. Keys: the epoch's, that of the hot ones.
 local function clear(keys)
   local old = epoch_of(redis.call('MGET', keys[1])[1])
-  local epoch = struct.pack('>I4', clock() % 4294967296)
-  if epoch == old or epoch == NO_EPOCH then
-    epoch = struct.pack('>I4', (clock() + 1) % 4294967296)
-  end
-  redis.call('SET', keys[1], epoch, 'PX', EPOCH_MS)
+  -- Each epoch is one more than the one before, so that none comes again. The first is by the clock, lest one
+  -- that was lost with its key does.
+  local epoch = old == NO_EPOCH and clock() or number(old, 1) + 1
+  epoch = math.max(epoch % 4294967296, 1)
+  redis.call('SET', keys[1], struct.pack('>I4', epoch), 'PX', EPOCH_MS)
   redis.call('DEL', keys[2])
   return redis.status_reply('OK')
 end
