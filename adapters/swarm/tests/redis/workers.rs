@@ -1,7 +1,9 @@
 //! How many workers there are: exactly as long as they are few, and about where they are many.
 
-use unstuck_swarm::Board as _;
-use unstuck_swarm::redis::RedisBoard;
+use std::time::Duration;
+
+use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::{Board as _, Digest};
 
 use crate::counts::{counts, sighting, tell_all};
 use crate::server::Server;
@@ -57,4 +59,19 @@ fn who_calls_again_is_no_other_worker() {
     for worker in (0..400).rev() {
         assert_eq!(counts(board.record(&sighting(worker, 0))).1, estimate);
     }
+}
+
+/// By this secret the estimate is far too low at 1,100 workers.
+#[test]
+fn many_workers_who_read_the_same_once_are_not_accused() {
+    let Some(server) = Server::start() else { return };
+    let settings = Settings::parse(&server.url("s"), b"secret 1").expect("it is one");
+    let board = RedisBoard::open(settings.deadline(Duration::from_secs(1)).expect("it is allowed"));
+    let read = |worker| sighting(worker, 1).ok(Digest::of(b"text"));
+    for hundred in 0..15 {
+        tell_all(&board, (0..99).map(|worker| read(hundred * 100 + worker)));
+        let verdict = board.record(&read(hundred * 100 + 99));
+        assert_eq!(verdict.finding, None, "{hundred} hundred");
+    }
+    assert_eq!(board.health().answered, 1_500);
 }
