@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::preset_names;
-use super::swarm::server;
+use super::swarm::Server;
 use crate::agent::Agent;
 use crate::config;
 use crate::exit::Exit;
@@ -41,7 +41,7 @@ pub(crate) struct Install {
     config: Option<PathBuf>,
     /// The swarm that the agent is one of, as redis://host:port?swarm=name. The agent is to have
     /// the secret of the swarm in its environment: see unstuck swarm --help
-    #[arg(long, value_name = "URL", value_parser = server)]
+    #[arg(long, value_name = "URL", value_parser = Server)]
     swarm: Option<String>,
     #[command(flatten)]
     pub(crate) change: Change,

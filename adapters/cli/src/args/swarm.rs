@@ -1,8 +1,11 @@
 //! The part of the command line that is about swarms.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::builder::{StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Error, Subcommand};
 use unstuck_swarm::redis::Settings;
 use unstuck_swarm::{CALLS_MAX, Rule, WORKERS_MAX, Window};
 
@@ -32,7 +35,7 @@ pub(crate) enum SwarmCommand {
 #[derive(Args)]
 pub(crate) struct Place {
     /// The server and the swarm, as redis://host:port?swarm=name
-    #[arg(long, value_name = "URL", value_parser = server)]
+    #[arg(long, value_name = "URL", value_parser = Server)]
     pub(crate) swarm: String,
 }
 
@@ -104,11 +107,27 @@ pub(crate) struct Clear {
     pub(crate) place: Place,
 }
 
-/// The address of a swarm.
-pub(super) fn server(url: &str) -> Result<String, String> {
-    // No secret is known yet, and none is needed to read an address.
-    match Settings::parse(url, b"any") {
-        Ok(_) => Ok(url.to_owned()),
-        Err(error) => Err(error.to_string()),
+/// Reads the address of a swarm. What is wrong with one is said without it: a password may stand in it.
+#[derive(Clone)]
+pub(super) struct Server;
+
+impl TypedValueParser for Server {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        let url = StringValueParser::new().parse_ref(command, arg, value)?;
+        // No secret is known yet, and none is needed to read an address.
+        match Settings::parse(&url, b"any") {
+            Ok(_) => Ok(url),
+            Err(error) => {
+                let why = format!("{error}\n");
+                Err(Error::raw(ErrorKind::ValueValidation, why).with_cmd(command))
+            }
+        }
     }
 }

@@ -176,6 +176,11 @@ fn a_password_in_the_address_is_kept_and_not_shown() {
     assert!(ran.exit == 0 && !ran.out.contains("hush"), "{ran:?}");
     let settings = fs::read_to_string(home.path().join(".codex/hooks.json")).expect("settings");
     assert!(settings.contains(&format!("hook codex --swarm '{url}'")), "{settings}");
+    for wrong in [url.replace("redis:", "rediss:"), url.replace("?swarm=nightly", "")] {
+        let ran = watch(&["watch", "--once", "--swarm", &wrong]);
+        assert!(ran.exit == 64 && ran.err.contains("swarm"), "{ran:?}");
+        assert!(!ran.err.contains("hush"), "{ran:?}");
+    }
 }
 
 #[test]
