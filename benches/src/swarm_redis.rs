@@ -337,7 +337,7 @@ fn record(call: u64, worker: [u8; 4]) -> Cmd {
     let (epoch, hot) =
         ("{unstuck:bench}:epoch:0123456789abcdef", "{unstuck:bench}:hot:0123456789abcdef");
     cmd.arg("unstuck_record_1").arg(3).arg(key(call)).arg(epoch).arg(hot);
-    cmd.arg(&worker).arg(300_000).arg(5).arg(2).arg("0123456789abcdef:un:bash");
+    cmd.arg(&worker).arg(300_000).arg(5).arg(2).arg("0123456789abcdef:un:bash").arg(7);
     cmd
 }
 

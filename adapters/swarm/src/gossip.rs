@@ -105,7 +105,8 @@ pub struct Merged {
 /// harm that others do not share in: nobody stands for more than a share of a rung, which is what each
 /// worker must have made if as many as the rule asks for made equally many. Whoever forges frames in the
 /// names of several workers can accuse a call, and can fill the memory of replicas, so that loops are not
-/// found. Where that is to be feared, the host authenticates frames, with a key that all of the swarm
+/// found. Digests in frames are not keyed: whoever hears them can try out what a short argument may have
+/// been, unless the host mixes a secret into its digests. Where any of that is to be feared, the host authenticates frames, with a key that all of the swarm
 /// have, before it merges them.
 ///
 /// # What is forgotten

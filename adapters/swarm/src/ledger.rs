@@ -183,6 +183,12 @@ impl Ledger {
         self.generation = generation;
     }
 
+    /// Goes on to a generation for who only reads: back by nobody's clock, so that reading forgets nothing
+    /// that is not over.
+    fn turn_on_to(&mut self, generation: u64) {
+        self.turn_to(generation.max(self.generation));
+    }
+
     /// Counts a call in the generation that goes on.
     pub(crate) fn count(&mut self, sighting: &Sighting, allowance: Allowance) -> Verdict {
         let (key, mark) = (sighting.key(), Mark::of(sighting.worker));
@@ -226,7 +232,7 @@ impl Ledger {
         if self.loops.is_empty() {
             return Verdict::PROCEED;
         }
-        self.turn_to(generation);
+        self.turn_on_to(generation);
         let known = self.loops.iter().filter(|(known, _)| *known == call);
         known
             .filter_map(|(_, key)| self.judge_known(self.place(*key)?))
@@ -239,7 +245,7 @@ impl Ledger {
     }
 
     pub(crate) fn hottest_in(&mut self, limit: usize, generation: u64) -> Vec<Heat> {
-        self.turn_to(generation);
+        self.turn_on_to(generation);
         let new = self.now.slots().map(|slot| self.now.entry(slot).key);
         let old = self.before.slots().map(|slot| self.before.entry(slot).key);
         let old = old.filter(|key| self.now.find(*key).is_none());
@@ -323,16 +329,17 @@ impl Ledger {
         let (Some(entry), workers) = (self.entry(place), self.workers(place)) else {
             return Verdict::PROCEED;
         };
-        let calls = match allowance {
+        let calls = self.calls(place);
+        let counted = match allowance {
             Allowance::Any => 0,
             Allowance::Once => self.repeats(place),
-            Allowance::None => self.calls(place),
+            Allowance::None => calls,
         };
-        let (rung, action) = self.rule.rung(calls, workers);
+        let (rung, action) = self.rule.rung(counted, workers);
         if rung == 0 {
             return Verdict::PROCEED;
         }
-        let beyond = calls - self.rule.calls;
+        let beyond = counted - self.rule.calls;
         let counts = Counts { calls, workers, missed: self.missed(place), beyond };
         let finding = Finding::new(entry.key.loop_id(), entry.tool, entry.outcome, counts);
         Verdict { action, rung, finding: Some(finding) }

@@ -21,7 +21,8 @@ pub const SHARDS: usize = 64;
 /// A ledger for the workers of one process: it is cut into parts by the digests of calls, each behind a
 /// lock of its own.
 ///
-/// As a [`Board`] it measures time by the process's own clock, in milliseconds.
+/// As a [`Board`] it measures time by the process's own clock, in milliseconds, and so does
+/// [`Shards::hottest`]. A host that has a clock of its own uses the methods that take a time, and those alone.
 ///
 /// ```
 /// use std::thread;
@@ -107,7 +108,12 @@ impl Shards {
 
     /// The keys that are called most, the hottest first: at most `limit` of them.
     pub fn hottest(&self, limit: usize) -> Vec<Heat> {
-        let generation = self.generation(self.now());
+        self.hottest_at(limit, self.now())
+    }
+
+    /// The keys that are called most at the time `now`, for those who record at times of their own.
+    pub fn hottest_at(&self, limit: usize, now: u64) -> Vec<Heat> {
+        let generation = self.generation(now);
         let parts = self.parts().flat_map(|mut part| part.hottest_in(limit, generation));
         let mut all: Vec<_> = parts.collect();
         all.sort_by_key(|heat| (u32::MAX - heat.calls, heat.loop_id));

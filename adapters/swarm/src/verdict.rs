@@ -37,7 +37,7 @@ pub struct Finding {
     pub loop_id: LoopId,
     /// The tool that is called.
     pub tool: Tool,
-    /// How many of the calls in the window count.
+    /// How many calls were made within the window, those that are free included.
     pub calls: u32,
     /// How many workers made them: exact up to 15, and beyond as exact as the board counts.
     pub workers: u32,
@@ -84,13 +84,13 @@ impl Finding {
 /// The numbers of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// How many calls count.
+    /// How many calls were made.
     pub calls: u32,
     /// How many workers made them.
     pub workers: u32,
     /// How many calls more there may have been.
     pub missed: u32,
-    /// How many of the calls are more than the rule asks for.
+    /// How many of those that count are more than the rule asks for.
     pub beyond: u32,
 }
 

@@ -8,7 +8,7 @@ use crate::sighting::Worker;
 pub(crate) const SAMPLE: usize = 16;
 
 /// What a sample knows a worker by: 31 bits of what stands for its name. Of `n` workers two share one
-/// with probability n²/2³²; they count as one then, which accuses nobody.
+/// with probability n²/2³²; they count as one then, and a first call of the second as a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Mark(u32);
 

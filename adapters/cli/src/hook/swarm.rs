@@ -9,8 +9,9 @@ use unstuck_swarm::redis::{RedisBoard, SettingsError};
 use crate::state::Folder;
 use crate::swarm::{NoSettings, settings};
 
-/// How long an agent may be held up for its swarm.
-const DEADLINE: Duration = Duration::from_millis(10);
+/// How long an agent may be held up for its swarm. A hook is a process of its own, which connects anew and
+/// is late now and then where the machine is busy.
+const DEADLINE: Duration = Duration::from_millis(20);
 
 /// What a line of the log begins with that is about the swarm alone: the agent is watched all the same.
 pub(crate) const LINE: &str = "swarm: ";
@@ -70,7 +71,7 @@ impl fmt::Display for Alone {
             Self::Unanswered(Some(error)) => f.write_str(error),
             Self::Unanswered(None) => write!(
                 f,
-                "no answer within {} ms, so that it is left alone for a while",
+                "no answer within {} ms; after three such times it is left alone for a while",
                 DEADLINE.as_millis()
             ),
         }

@@ -7,6 +7,9 @@ use super::folder::{Folder, digest, make};
 /// The name of the file that says so.
 const REST: &str = "swarm.rest";
 
+/// After so many times in a row it is left alone: a machine that is busy is late now and then.
+const TIMES: u32 = 3;
+
 /// How long it is left alone the first time, in milliseconds; each time more for twice as long.
 const FIRST: u64 = 1000;
 
@@ -17,11 +20,13 @@ impl Folder {
     /// Whether `server` did not answer shortly before `now`, in milliseconds since 1970.
     pub(crate) fn rests(&self, server: &str, now: u64) -> bool {
         self.rest_of(server).is_some_and(|(times, since)| {
-            now.abs_diff(since) < FIRST << times.saturating_sub(1).min(DOUBLED_MAX)
+            let doubled = times.checked_sub(TIMES).map(|more| more.min(DOUBLED_MAX));
+            doubled.is_some_and(|doubled| now.abs_diff(since) < FIRST << doubled)
         })
     }
 
-    /// Has `server` left alone from `now` on. If that cannot be written down, it is asked again.
+    /// `server` did not answer at `now`; after some times it is left alone from then on. If that cannot be
+    /// written down, it is asked again.
     pub(crate) fn rest(&self, server: &str, now: u64) {
         let times = self.rest_of(server).map_or(0, |(times, _)| times).saturating_add(1);
         let kept = format!("{} {times} {now}\n", name(server));
@@ -59,7 +64,10 @@ mod tests {
         let around = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(around.path().join("unstuck"));
         assert!(!folder.rests("a", 7));
-        folder.rest("a", 50_000);
+        for _ in 0..TIMES {
+            assert!(!folder.rests("a", 50_000));
+            folder.rest("a", 50_000);
+        }
         for (server, now, rests) in [
             ("a", 50_000, true),
             ("a", 50_000 + FIRST - 1, true),

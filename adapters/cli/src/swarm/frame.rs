@@ -44,6 +44,10 @@ pub(super) struct Room {
     pub(super) calls: usize,
 }
 
+/// What is said where there is nothing to show. With another secret than the workers' there never is.
+const NONE_YET: &str = "no call comes near a loop: shown are those that were made half as often as the rule \
+                        asks for, by workers who have the same secret";
+
 /// A look for people.
 pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Room) -> String {
     let Title { swarm, servers } = title;
@@ -55,7 +59,9 @@ pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Roo
     let head = format!("swarm {} on {}  {found}  {time}", plain(swarm), plain(servers));
     let mut text = format!("{STRONG}{}{STRONG:#}\n", shortened(&head, columns));
     match &look.rows {
-        Ok(rows) if rows.is_empty() => text += "nothing was counted within the window\n",
+        Ok(rows) if rows.is_empty() => {
+            text.extend(textwrap::fill(NONE_YET, columns).lines().map(|line| format!("{line}\n")));
+        }
         Ok(rows) => text += &table(rows.get(..calls).unwrap_or(rows), columns),
         Err(error) => {
             let said = textwrap::fill(&plain(&error.to_string()), columns);

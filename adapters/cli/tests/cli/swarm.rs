@@ -136,10 +136,7 @@ fn a_swarm_is_seen_as_a_table_and_as_lines() {
     let cleared = watch(&["clear", "--swarm", &url]);
     assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all that was counted is forgotten\n"));
     let ran = watch(&["watch", "--swarm", &url, "--once"]);
-    assert!(
-        ran.exit == 0 && ran.out.ends_with("nothing was counted within the window\n"),
-        "{ran:?}"
-    );
+    assert!(ran.exit == 0 && ran.out.contains("no call comes near a loop"), "{ran:?}");
 }
 
 #[test]

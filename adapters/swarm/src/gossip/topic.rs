@@ -125,7 +125,10 @@ impl Topic {
         let Some(reached) = (1..=RUNGS_MAX).rev().find(reached) else { return Verdict::PROCEED };
         let (rung, action) = rule.rung(counted(reached), workers);
         let beyond = counted(1).saturating_sub(rule.calls);
-        let counts = Counts { calls: counted(RUNGS_MAX), workers, missed: 0, beyond };
+        // What is free was made all the same.
+        let free = if allowance == Allowance::Once { workers } else { 0 };
+        let calls = counted(RUNGS_MAX).saturating_add(free);
+        let counts = Counts { calls, workers, missed: 0, beyond };
         let finding = Finding::new(id.key.loop_id(), id.tool, self.outcome(), counts);
         Verdict { action, rung, finding: Some(finding) }
     }

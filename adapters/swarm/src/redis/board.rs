@@ -171,7 +171,7 @@ impl fmt::Debug for RedisBoard {
 impl Drop for RedisBoard {
     fn drop(&mut self) {
         self.queue = None;
-        // A thread that still waits for its server ends by itself when that has had its time.
+        // A thread that still waits for its server ends by itself when that falls silent for its time.
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _closed = ended.recv_timeout(self.desk.settings.deadline);
     }

@@ -1,5 +1,6 @@
 //! What boards have in common, whether they block or not: what is asked, known, waited for and counted.
 
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use std::boxed::Box;
 use std::string::String;
@@ -53,6 +54,8 @@ pub(super) struct Desk {
     pub(super) settings: Settings,
     pub(super) tally: Tally,
     keys: Keys,
+    /// The number of the next request. That of one long ago comes again, and harms nobody.
+    numbers: AtomicU32,
     known: Mutex<Known>,
     breaker: Mutex<Breaker>,
 }
@@ -68,7 +71,7 @@ impl Desk {
         let known = Known::new(Duration::from_millis(settings.half()));
         let breaker = Breaker::new(MISSES_MAX, PAUSE_MIN, PAUSE_MAX);
         let (known, breaker) = (Mutex::new(known), Mutex::new(breaker));
-        Self { settings, tally: Tally::default(), keys, known, breaker }
+        Self { settings, tally: Tally::default(), keys, numbers: AtomicU32::new(1), known, breaker }
     }
 
     /// When to try again to connect.
@@ -78,7 +81,8 @@ impl Desk {
 
     /// The call and how to tell it; nothing if the rule counts no such call.
     pub(super) fn request(&self, sighting: &Sighting, tool: &str) -> Option<(Cmd, Told)> {
-        let told = Told::of(sighting, &self.settings.rule, &self.keys)?;
+        let mut told = Told::of(sighting, &self.settings.rule, &self.keys)?;
+        told.number = self.numbers.fetch_add(1, Ordering::Relaxed);
         Some((request::record(&told, sighting, tool, &self.settings, &self.keys), told))
     }
 
@@ -114,7 +118,8 @@ impl Desk {
 
     /// Hands out the replies to a batch. Gives back what can be sent once more, and what to do before.
     ///
-    /// After one that is nonsense nobody knows what the others belong to, and nobody is told of them.
+    /// Each has the number of its request. After one that is nonsense nobody knows what the others belong
+    /// to, and nobody is told of them.
     pub(super) fn settle(
         &self,
         batch: Vec<Request>,
@@ -123,7 +128,13 @@ impl Desk {
     ) -> (Vec<Request>, Option<Remedy>) {
         let (mut again, mut remedy, mut is_lost) = (Vec::new(), None, false);
         for (request, reply) in batch.into_iter().zip(replies) {
-            let reply = if is_lost { Reply::Nonsense } else { Reply::of(reply) };
+            let reply = match Reply::of(reply) {
+                Reply::Counted { ago, .. } if ago != u64::from(request.told.number) => {
+                    Reply::Nonsense
+                }
+                _ if is_lost => Reply::Nonsense,
+                reply => reply,
+            };
             is_lost = reply == Reply::Nonsense;
             remedy = remedy.or_else(|| reply.remedy());
             match reply {
@@ -173,12 +184,19 @@ mod tests {
             let (cmd, told) = desk.request(&sighting, "bash").expect("it counts");
             Request { cmd, told, waiting: None }
         };
-        let hot = || Value::Array(Vec::from([Value::Int(50), Value::Int(9)]));
-        let replies = [hot(), Value::Okay, hot()];
+        let hot = |number| Value::Array([50, 9, number].map(Value::Int).into());
+        let replies = [hot(1), Value::Okay, hot(3)];
         let (again, remedy) = desk.settle(calls.map(request).into(), &replies, "h");
         assert!(again.is_empty());
         assert_eq!(remedy, Some(Remedy::Leave));
         assert_eq!(calls.map(|call| desk.look(call).rung > 0), [true, false, false]);
         assert_eq!((desk.health().answered, desk.health().failed), (1, 2));
+
+        // The requests are the fourth to the sixth now: one reply too many came before theirs.
+        let replies = [hot(3), hot(4), hot(5)];
+        let (again, remedy) =
+            desk.settle([4, 5, 6].map(Digest::new).map(request).into(), &replies, "h");
+        assert_eq!((again.len(), remedy), (0, Some(Remedy::Leave)));
+        assert!([4, 5, 6].into_iter().all(|call| desk.look(Digest::new(call)).rung == 0));
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Told {
     tool: Tool,
     outcome: Outcome,
     allowance: Allowance,
+    /// What the reply to it has to say, so that it is known to be its own.
+    pub(super) number: u32,
 }
 
 impl Told {
@@ -49,14 +51,21 @@ impl Told {
             Some(Answer { failed: true, .. }) => Outcome::Failed,
         };
         let id = keys.loop_id(sighting.key());
-        (allowance != Allowance::Any).then_some(Self { call, id, tool, outcome, allowance })
+        (allowance != Allowance::Any).then_some(Self {
+            call,
+            id,
+            tool,
+            outcome,
+            allowance,
+            number: 0,
+        })
     }
 
     /// The verdict on so many calls of so many workers.
     pub(super) fn verdict(&self, calls: u32, workers: u32, rule: &Rule) -> Verdict {
-        let calls = counted(calls, workers, self.allowance);
-        let (rung, action) = rule.rung(calls, workers);
-        let beyond = calls.saturating_sub(rule.calls);
+        let counted = counted(calls, workers, self.allowance);
+        let (rung, action) = rule.rung(counted, workers);
+        let beyond = counted.saturating_sub(rule.calls);
         let counts = Counts { calls, workers, missed: 0, beyond };
         let finding = Finding::new(self.id, self.tool, self.outcome, counts);
         Verdict { action, rung, finding: (rung > 0).then_some(finding) }
@@ -139,7 +148,7 @@ pub(super) fn record(
     let mut cmd = ::redis::cmd("FCALL");
     cmd.arg("unstuck_record_1").arg(3).arg(keys.calls(told.id)).arg(&keys.epoch).arg(&keys.hot);
     cmd.arg(&keys.worker(sighting.worker)).arg(settings.half());
-    cmd.arg(rule.calls.div_ceil(2)).arg(rule.workers).arg(told.label(tool));
+    cmd.arg(rule.calls.div_ceil(2)).arg(rule.workers).arg(told.label(tool)).arg(told.number);
     cmd
 }
 
@@ -188,7 +197,8 @@ pub(super) enum Remedy {
 /// What a reply means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// So many calls of so many workers, the latest so many milliseconds ago if that was asked.
+    /// So many calls of so many workers; and the number of the request, or how many milliseconds ago the
+    /// latest was, whichever was asked.
     Counted { calls: u32, workers: u32, ago: u64 },
     /// It was not carried out, and will be after this.
     Again(Remedy),

@@ -91,7 +91,8 @@ impl Settings {
         Ok(self)
     }
 
-    /// Lets a worker wait so long for the server, from [`DEADLINE_MIN`] to [`DEADLINE_MAX`].
+    /// Lets a worker wait so long for the server, from [`DEADLINE_MIN`], 1 ms, to [`DEADLINE_MAX`], 1 s. Where
+    /// nobody says, it is 10 ms.
     ///
     /// # Errors
     ///

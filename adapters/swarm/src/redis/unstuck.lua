@@ -25,6 +25,7 @@ local NO_EPOCH = '\0\0\0\0'
 -- A year and a day: longer than any call counts, so that none outlives the epoch that ended it.
 local EPOCH_MS = 367 * 24 * 3600000
 local HOT_MAX = 256
+local FEW = 16
 
 
 local function number(set, index)
@@ -134,11 +135,12 @@ local function heat(hot, member, now, lives)
 end
 
 -- Counts a call. Keys: its own, the epoch's, that of the hot ones. Arguments: the worker, the length of a
--- generation, from how many calls and workers on it is hot, and as what.
--- Gives the calls that count and the workers that made them.
+-- generation, from how many calls and workers on it is hot, and as what; a number of the client's.
+-- Gives the calls that count, the workers that made them, and that number.
 --
 -- A hot call is shown when it is made so often, and then twice, four times, eight times as often: a loop that
--- goes on comes by one of these about once in a generation, and pays for nothing else.
+-- goes on comes by one of these about once in a generation, and pays for nothing else. So it is when another
+-- worker makes it, as long as they are few: who made it often may have been alone until then.
 local function record(keys, args)
   local held = redis.call('MGET', keys[1], keys[2])
   local now, half = clock(), tonumber(args[2])
@@ -153,10 +155,11 @@ local function record(keys, args)
   redis.call('SET', keys[1], struct.pack(FIELDS, VERSION, epoch, start, half, calls, earlier, workers,
     #set / 4) .. set .. before, 'PX', 2 * half)
   local all = calls + earlier
-  if math.frexp(all / args[3]) == 0.5 and all >= tonumber(args[3]) and workers >= tonumber(args[4]) then
+  if all >= tonumber(args[3]) and workers >= tonumber(args[4])
+    and (math.frexp(all / args[3]) == 0.5 or set ~= own and workers <= FEW) then
     heat(keys[3], args[5], now, 4 * half)
   end
-  return { all, math.min(workers, all) }
+  return { all, math.min(workers, all), tonumber(args[6]) }
 end
 
 -- Tells of calls and counts nothing. Keys: the epoch's, then those of the calls. Gives for each the calls that

@@ -25,7 +25,7 @@ pub struct Hot {
     pub loop_id: LoopId,
     /// The tool, as one plain word; empty if no worker said its name.
     pub tool: String,
-    /// How many calls count.
+    /// How many calls were made, those that are free included.
     pub calls: u32,
     /// How many workers made them: exact up to 64, and beyond with a standard error of one in eight.
     pub workers: u32,
@@ -41,7 +41,7 @@ pub struct Hot {
 
 /// Someone who watches a swarm and tells it nothing.
 ///
-/// Shown are calls that were made half as often as the rule asks for, by as many workers: the 256 of them that
+/// Shown are calls that were made half as often as the rule asks for, by as many workers as it does: the 256 of them that
 /// were counted there latest. The rung is by the rule of the settings, which should be that of the workers.
 pub struct Watch {
     link: Link,
@@ -50,7 +50,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Connects to the server that `settings` name, and waits for a second at most.
+    /// Connects to the server that `settings` name. Where a server takes connections and says nothing, that
+    /// takes some seconds for each of those that are named before it is an error.
     ///
     /// # Errors
     ///
@@ -124,8 +125,7 @@ impl Watch {
     fn hot(&self, label: Label, count: &Value) -> Option<Hot> {
         let Reply::Counted { calls, workers, ago } = Reply::of(count) else { return None };
         let Label { id, outcome, allowance, tool } = label;
-        let calls = counted(calls, workers, allowance);
-        let (rung, action) = self.rule.rung(calls, workers);
+        let (rung, action) = self.rule.rung(counted(calls, workers, allowance), workers);
         let last_seen_ms_ago = ago;
         Some(Hot { loop_id: id, tool, calls, workers, outcome, rung, action, last_seen_ms_ago })
     }

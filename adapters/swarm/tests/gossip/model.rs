@@ -66,7 +66,8 @@ impl Central {
         let is_there = |rung: &u32| counted(*rung) >= rung * self.rule.calls;
         let enough = workers >= self.rule.workers;
         let rung = (1..=4).rev().find(is_there).filter(|_| enough)?;
-        Some((counted(4), workers, rung.try_into().unwrap()))
+        let free = if self.rule.allowance(like) == Allowance::Once { workers } else { 0 };
+        Some((counted(4) + free, workers, rung.try_into().unwrap()))
     }
 
     /// The rung where everybody stands for all of their calls.

@@ -31,12 +31,9 @@ impl Model {
             *key == sighting.key() && (*when == generation || *when + 1 == generation)
         });
         let workers: BTreeSet<_> = counted.clone().map(|(_, _, worker)| *worker).collect();
-        let [mut calls, workers] =
-            [counted.count(), workers.len()].map(|n| u32::try_from(n).unwrap());
-        if allowance == Allowance::Once {
-            calls -= workers;
-        }
-        let times = if workers >= self.rule.workers { calls / self.rule.calls } else { 0 };
+        let [calls, workers] = [counted.count(), workers.len()].map(|n| u32::try_from(n).unwrap());
+        let free = if allowance == Allowance::Once { workers } else { 0 };
+        let times = if workers >= self.rule.workers { (calls - free) / self.rule.calls } else { 0 };
         let actions = [Action::Proceed, Action::Nudge, Action::Warn, Action::Block, Action::Stop];
         (calls, workers, actions[times.min(4) as usize].min(self.rule.strongest))
     }

@@ -68,7 +68,7 @@ fn everybody_may_read_the_readme_once() {
         assert_eq!(ledger.record(&read(worker), 0), Verdict::PROCEED);
     }
     let finding = ledger.record(&read(9), 0).finding.expect("ten read it twice");
-    assert_eq!((finding.calls, finding.workers), (10, 12));
+    assert_eq!((finding.calls, finding.workers), (22, 12));
 
     // An error is worth to be known by all, and a tool may be exempt from this as from that.
     let mut ledger = Ledger::new(Rule::default()).unwrap();
@@ -118,6 +118,9 @@ fn a_clock_that_is_set_back_accuses_nobody_of_old_calls() {
     // By more: all begins anew.
     assert!(ledger.record(&call(3, 0), 500).finding.is_none());
     assert!(ledger.record(&call(4, 0), 500).finding.is_some());
+    // Who only reads forgets nothing by a clock that stands before.
+    assert_eq!(ledger.hottest(9, 0).len(), 1);
+    assert!(ledger.look(call(3, 0).call, 0).finding.is_some());
     // Forth by much: likewise.
     assert!(ledger.record(&call(3, 0), u64::MAX).finding.is_none());
     assert_eq!(ledger.counters(), 1);

@@ -21,7 +21,7 @@ fn no_call_of_eight_threads_is_lost() {
             });
         }
     });
-    let hottest = board.hottest(1000);
+    let hottest = board.hottest_at(1000, 10_000);
     assert_eq!(hottest.len(), 100);
     assert!(hottest.iter().all(|heat| (heat.calls, heat.workers, heat.missed) == (800, 8, 0)));
     assert!(board.look_at(call(0, 0).call, 0).finding.is_some());

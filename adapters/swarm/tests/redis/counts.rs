@@ -87,7 +87,7 @@ fn random_sightings_are_counted_as_by_hand() {
         workers.insert(it.worker);
         let distinct = u32::try_from(workers.len()).expect("they are few");
         let counted = if it.tool == once { *made - distinct } else { *made };
-        assert_eq!(told, if counted < 2 { (0, 0) } else { (counted, distinct) });
+        assert_eq!(told, if counted < 2 { (0, 0) } else { (*made, distinct) });
     }
     assert_eq!(board.health().last_error, None);
 }

@@ -34,7 +34,7 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
         seen,
         [
             ("make_all___rm_", 8, 3, Outcome::Failed, 2, Action::Warn),
-            ("read", 4, 3, Outcome::Worked, 1, Action::Nudge),
+            ("read", 7, 3, Outcome::Worked, 1, Action::Nudge),
         ]
     );
     assert_eq!(hot[0].loop_id, id);
@@ -42,6 +42,21 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
     // A millisecond later it was made a millisecond longer ago.
     let hottest = watch.hottest(1).expect("it answers");
     assert_eq!(hottest.iter().map(|hot| (hot.loop_id, hot.calls)).collect::<Vec<_>>(), [(id, 8)]);
+}
+
+#[test]
+fn a_call_that_one_worker_made_often_is_shown_when_another_makes_it() {
+    let Some(server) = Server::start() else { return };
+    let settings = server.settings("s").rule(Rule::default()).expect("it can work");
+    let board = RedisBoard::open(settings.clone());
+    let mut watch = Watch::open(&settings).expect("it can be watched");
+    for _ in 0..12 {
+        let _ = board.record(&sighting(0, 1).failed(Digest::of(b"e")));
+    }
+    assert_eq!(watch.hottest(9).expect("it answers"), []);
+    let _ = board.record(&sighting(1, 1).failed(Digest::of(b"e")));
+    let hottest = watch.hottest(9).expect("it answers");
+    assert_eq!(hottest.iter().map(|hot| (hot.calls, hot.rung)).collect::<Vec<_>>(), [(13, 1)]);
 }
 
 #[test]
