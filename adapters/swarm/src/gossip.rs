@@ -18,10 +18,10 @@ pub use shared::SharedReplica;
 use crate::ledger::Heat;
 use crate::rule::{Allowance, Rule, RuleError, Window};
 use crate::sighting::{Sighting, Worker};
-use crate::verdict::Verdict;
+use crate::verdict::{Outcome, Verdict};
 use frame::{Cells, Frame};
 use tell::Cursor;
-use topic::{Calls, Id, calls_max, outcome};
+use topic::{Calls, Id, calls_max};
 use topics::Topics;
 
 /// How many cells a replica has room for, unless it is told otherwise. A cell is the calls of one worker
@@ -272,7 +272,7 @@ impl Replica {
     /// Takes in a group of a frame of this generation.
     fn take(&mut self, generation: u64, group: &Cells<'_>, merged: &mut Merged) {
         let id = group.id;
-        if self.rule.allowance_of(id.tool, outcome(group.answer)) == Allowance::Any {
+        if self.rule.allowance_of(id.tool, Outcome::of(group.answer)) == Allowance::Any {
             return;
         }
         let before = self.heard(&id);

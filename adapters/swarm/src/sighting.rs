@@ -108,11 +108,7 @@ impl Sighting {
 
     /// What is known of what came back.
     pub const fn outcome(&self) -> Outcome {
-        match self.answer {
-            None => Outcome::Unknown,
-            Some(Answer { failed: false, .. }) => Outcome::Worked,
-            Some(Answer { failed: true, .. }) => Outcome::Failed,
-        }
+        Outcome::of(self.answer)
     }
 
     /// What this call is counted under.

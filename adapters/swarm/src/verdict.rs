@@ -5,6 +5,8 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId, Tool};
 
+use crate::sighting::Answer;
+
 /// What the swarm has to say of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a verdict that nobody looks at helps nobody"]
@@ -60,6 +62,17 @@ pub enum Outcome {
     Worked,
     /// The same error.
     Failed,
+}
+
+impl Outcome {
+    /// What is known of what came back, where this is the answer.
+    pub(crate) const fn of(answer: Option<Answer>) -> Self {
+        match answer {
+            None => Self::Unknown,
+            Some(Answer { failed: false, .. }) => Self::Worked,
+            Some(Answer { failed: true, .. }) => Self::Failed,
+        }
+    }
 }
 
 impl Finding {

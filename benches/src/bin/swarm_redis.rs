@@ -1,4 +1,4 @@
-//! `cargo run --release -p unstuck-benches --bin swarm_redis`: a swarm on a server, beside a plain counter.
+//! `cargo xtask bench swarm-redis`: a swarm on a server, beside a plain counter.
 
 use std::process::ExitCode;
 

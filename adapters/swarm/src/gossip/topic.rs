@@ -85,7 +85,7 @@ impl Topic {
     }
 
     pub(crate) const fn outcome(&self) -> Outcome {
-        outcome(self.answer)
+        Outcome::of(self.answer)
     }
 
     /// How much would be lost with it: its calls, and one more where some were recorded here, which others
@@ -161,15 +161,6 @@ impl Topic {
         }
         self.cells.retain(|cell| cell.calls != [0; 3]);
         !self.cells.is_empty()
-    }
-}
-
-/// What is known of what came back.
-pub(crate) const fn outcome(answer: Option<Answer>) -> Outcome {
-    match answer {
-        None => Outcome::Unknown,
-        Some(Answer { failed: false, .. }) => Outcome::Worked,
-        Some(Answer { failed: true, .. }) => Outcome::Failed,
     }
 }
 

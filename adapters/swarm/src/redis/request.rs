@@ -9,7 +9,7 @@ use unstuck_core::{Digest, LoopId, Tool};
 use crate::redis::keys::Keys;
 use crate::redis::settings::Settings;
 use crate::rule::{Allowance, Rule};
-use crate::sighting::{Answer, Sighting};
+use crate::sighting::Sighting;
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
 
 /// The functions that count on the server, in Lua. Whoever may not load functions has them loaded by
@@ -44,12 +44,7 @@ impl Told {
     /// Nothing if the rule counts no such call.
     pub(super) fn of(sighting: &Sighting, rule: &Rule, keys: &Keys) -> Option<Self> {
         let allowance = rule.allowance(sighting);
-        let Sighting { tool, call, answer, .. } = *sighting;
-        let outcome = match answer {
-            None => Outcome::Unknown,
-            Some(Answer { failed: false, .. }) => Outcome::Worked,
-            Some(Answer { failed: true, .. }) => Outcome::Failed,
-        };
+        let (outcome, Sighting { tool, call, .. }) = (sighting.outcome(), *sighting);
         let id = keys.loop_id(sighting.key());
         (allowance != Allowance::Any).then_some(Self {
             call,
