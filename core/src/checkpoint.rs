@@ -28,7 +28,7 @@ use crate::verdict::RuleIndex;
 use crate::window::Window;
 
 /// The version of the format that this engine writes, and the only one that it reads.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// More calls, or turns, than any detector will see: what comes after them can still be counted.
 const COUNT_MAX: u64 = u64::MAX >> 1;
@@ -113,6 +113,7 @@ struct State<const W: usize, const OPEN: usize> {
     rung: u8,
     era: u8,
     moved: bool,
+    unbroken: u16,
     text: TextRow,
     settled: Vec<Record, W>,
     open: Vec<Record, OPEN>,
@@ -163,6 +164,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             rung: detector.rung,
             era: detector.era,
             moved: detector.moved,
+            unbroken: detector.unbroken,
             text: detector.text,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
             open: listed(detector.open.as_slice().iter().copied()),
@@ -215,6 +217,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         detector.rung = self.rung;
         detector.era = self.era;
         detector.moved = self.moved;
+        let calls = u16::try_from(self.next).unwrap_or(u16::MAX);
+        detector.unbroken = self.unbroken.min(calls);
         detector.text = self.text;
         detector.best = self.best;
         detector.statistics = self.statistics;

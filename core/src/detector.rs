@@ -96,6 +96,8 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     pub(crate) era: u8,
     /// Whether the next record is progress, whatever comes.
     pub(crate) moved: bool,
+    /// How many of the latest calls in a row were the same and came back with the same bytes.
+    pub(crate) unbroken: u16,
     pub(crate) text: TextRow,
     /// The latest user messages, in 32 bits each.
     pub(crate) messages: Recent<u32, MESSAGES_MAX>,
@@ -111,6 +113,15 @@ pub(crate) struct TextRow {
     /// How many there are in a row, and how many with the latest text.
     pub(crate) any: u16,
     pub(crate) same: u16,
+    /// How often in a row the latest message of the user came.
+    pub(crate) prompts: u16,
+}
+
+impl TextRow {
+    /// A call was made, or the history is cleared: every row begins anew.
+    fn end(&mut self) {
+        (self.any, self.same, self.prompts) = (0, 0, 0);
+    }
 }
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
@@ -147,7 +158,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             rung: 0,
             era: 0,
             moved: false,
-            text: TextRow { turns: 0, latest: Digest::new(0), any: 0, same: 0 },
+            unbroken: 0,
+            text: TextRow { turns: 0, latest: Digest::new(0), any: 0, same: 0, prompts: 0 },
             messages: Recent::new(0),
         }
     }
@@ -190,8 +202,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             return (CallId::NONE, Verdict::PROCEED);
         };
         self.begin(&call, &mut each);
-        self.text.any = 0;
-        self.text.same = 0;
+        self.text.end();
         let seq = self.next;
         self.next = seq.wrapping_add(1);
         let mut record = Record::open(&call, self.in_step);
@@ -265,19 +276,27 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// The agent took a turn without calling a tool. O(1).
     pub fn text_turn(&mut self, turn: impl Into<Turn>) -> Verdict {
         let turn = turn.into();
-        let TextRow { turns: number, latest, any, same } = self.text;
+        let TextRow { turns: number, latest, any, same, prompts } = self.text;
         self.text = TextRow {
             turns: number.wrapping_add(1),
             latest: turn.text,
             any: any.saturating_add(1),
             same: if latest == turn.text { same.saturating_add(1) } else { 1 },
+            prompts,
         };
+        let TextRow { any, same, .. } = self.text;
         self.statistics.check();
-        let counted = |texts| match texts {
-            Texts::Any => self.text.any,
-            Texts::Same => self.text.same,
+        self.judge_text(number, &turn, |texts| match texts {
+            Texts::Any => any,
+            Texts::Same => same,
+            Texts::Prompt => 0,
             Texts::Inside => turn.echo.laps,
-        };
+        })
+    }
+
+    /// Judges a turn, or a message of the user, by the rules about text; `counted` says how many there
+    /// are of what each rule counts.
+    fn judge_text(&mut self, number: u64, turn: &Turn, counted: impl Fn(Texts) -> u16) -> Verdict {
         // Where the rule was wrong before, it asks for more.
         let raised =
             |place| u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
@@ -287,11 +306,16 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let Some((place, rule)) = found else { return Verdict::PROCEED };
         let asked = rule.times.saturating_add(raised(place));
         let laps = counted(rule.texts);
-        let finding = evidence::of_text(place, rule, number, &turn, [laps, asked]);
-        let count = finding.laps.saturating_sub(raised(place));
-        // The clock is still that of the records: a loop ends when they move on.
-        let climb =
-            Climb { most: Action::Stop, now: self.next, count, blocker: None, is_attempt: false };
+        let finding = evidence::of_text(place, rule, number, turn, [laps, asked]);
+        let climb = Climb {
+            most: Action::Stop,
+            // The clock is still that of the records: a loop ends when they move on.
+            now: self.next,
+            count: finding.laps.saturating_sub(raised(place)),
+            proved: u16::MAX,
+            blocker: None,
+            is_attempt: false,
+        };
         let verdict = self.climb(&rule.ladder, finding, &climb);
         self.statistics.count(&verdict);
         if verdict.action.clears() {
@@ -300,16 +324,29 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         verdict
     }
 
-    /// The user says something; `message` stands for what. A new instruction starts everything
-    /// afresh; a message seen before (an automatic "please continue") is none. For one that is one
-    /// all the same there is [`Detector::clear`]. O(1).
-    pub fn user_message(&mut self, message: Digest) {
-        let message = message.folded();
-        if self.messages.iter().any(|heard| *heard == message) {
-            return;
+    /// The user, or the host in their name, says something; `message` stands for what. A new
+    /// instruction starts everything afresh. A message that is among the latest [`MESSAGES_MAX`] (an
+    /// automatic "please continue") is none; where it comes again and again with no call between, a
+    /// rule about [prompts](Texts::Prompt) may find that. For an old message that is meant as a new
+    /// instruction there is [`Detector::clear`]. O(1).
+    pub fn user_message(&mut self, message: Digest) -> Verdict {
+        let heard = message.folded();
+        let is_again = self.messages.iter().next() == Some(&heard);
+        let is_known = self.messages.take(|known| *known == heard).is_some();
+        self.messages.push(heard);
+        if !is_known {
+            self.clear();
         }
-        self.messages.push(message);
-        self.clear();
+        let prompts = if is_again { self.text.prompts.saturating_add(1) } else { 1 };
+        self.text.prompts = prompts;
+        if !is_known {
+            return Verdict::PROCEED;
+        }
+        let turn = Turn::new(message);
+        self.judge_text(self.text.turns, &turn, |texts| match texts {
+            Texts::Prompt => prompts,
+            Texts::Any | Texts::Same | Texts::Inside => 0,
+        })
     }
 
     /// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and
@@ -323,8 +360,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.step = None;
         self.in_step = 0;
         self.moved = false;
-        self.text.any = 0;
-        self.text.same = 0;
+        self.unbroken = 0;
+        self.text.end();
     }
 
     /// Forgets what the rules have counted.

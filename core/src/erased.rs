@@ -72,7 +72,7 @@ pub trait AnyDetector<'p>: sealed::Sealed {
     fn text_turn(&mut self, turn: Turn) -> Verdict;
 
     /// The user says something.
-    fn user_message(&mut self, message: Digest);
+    fn user_message(&mut self, message: Digest) -> Verdict;
 
     /// A new run begins.
     fn clear(&mut self);
@@ -160,8 +160,8 @@ impl<'p, const W: usize, const OPEN: usize> AnyDetector<'p> for Detector<'p, W, 
         self.text_turn(turn)
     }
 
-    fn user_message(&mut self, message: Digest) {
-        self.user_message(message);
+    fn user_message(&mut self, message: Digest) -> Verdict {
+        self.user_message(message)
     }
 
     fn clear(&mut self) {

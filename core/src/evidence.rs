@@ -2,6 +2,7 @@
 
 use crate::Digest;
 use crate::echo::Turn;
+use crate::ladder::Action;
 use crate::mask::Mask;
 use crate::policy::RUNS_MAX;
 use crate::record::{Record, Tag, Tool};
@@ -31,12 +32,15 @@ pub(crate) fn of_text(
         Texts::Any => (Kind::Text, Args::Any, Digest::new(0), number.saturating_sub(one)),
         Texts::Same => (Kind::Text, Args::Same, turn.text, number.saturating_sub(one)),
         Texts::Inside => (Kind::Echo, Args::Same, turn.text.mix(Digest::new(1)), number),
+        Texts::Prompt => (Kind::Text, Args::Any, turn.text.mix(Digest::new(2)), number),
     };
+    // Whatever was answered, what asked for it is the same.
+    let results = if rule.texts == Texts::Prompt { Results::Same } else { Results::Ignored };
     Finding {
         rule: RuleIndex::Text(place),
         kind,
         args,
-        results: Results::Ignored,
+        results,
         tool: Tool::new(0),
         tag: Tag::Other,
         failed: false,
@@ -45,7 +49,8 @@ pub(crate) fn of_text(
         first,
         last: number,
         loop_id: LoopId::new(said.mix(Digest::new(u64::MAX))),
-        confidence: confidence(args, Results::Ignored, 0, laps.saturating_sub(asked)),
+        confidence: confidence(args, results, 0, laps.saturating_sub(asked)),
+        most: Action::Stop,
         evidence: Mask::NONE,
     }
 }
@@ -75,6 +80,7 @@ impl<const W: usize> Evidence<'_, W> {
             last: seq,
             loop_id: self.loop_id(rule, record, hit),
             confidence: confidence(rule.args, rule.results, hit.novel, beyond),
+            most: Action::Stop,
             evidence: hit.evidence,
         }
     }

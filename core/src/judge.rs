@@ -7,8 +7,8 @@ use crate::evidence::Evidence;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
-use crate::record::{Record, Status};
-use crate::rule::{Progress, Results, Rule};
+use crate::record::{Record, Status, Tag};
+use crate::rule::{Force, Progress, Results, Rule};
 use crate::selection::Seen;
 use crate::track::Hit;
 use crate::verdict::{Finding, RuleIndex, Verdict};
@@ -36,6 +36,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record) -> Verdict {
         record.moved |= self.improves(record);
         let seen = self.policy.selection().of(record);
+        self.count_unbroken(record);
         // Nothing in the past is like it: by far the common case.
         if record.novel && !record.moved && !self.looks_beyond_args(record, seen) {
             self.pass(seen);
@@ -54,6 +55,20 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     fn looks_beyond_args(&self, record: &Record, seen: Seen) -> bool {
         self.policy.selection().looks_beyond_args(seen, || self.window.has_similar(record))
+    }
+
+    /// Counts how many calls in a row were the same and came back with the same bytes; those that were
+    /// issued together count once.
+    fn count_unbroken(&mut self, record: &Record) {
+        if record.status == Status::Cancelled {
+            return;
+        }
+        let goes_on = !record.novel && self.window.is_continued_by(record);
+        self.unbroken = match (goes_on, record.in_step) {
+            (false, _) => 1,
+            (true, 0) => self.unbroken.saturating_add(1),
+            (true, _) => self.unbroken,
+        };
     }
 
     /// Shows a record that matches nothing to every rule that is judged when it settles.
@@ -110,14 +125,32 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             return Verdict::PROCEED;
         };
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
+        let count = hit.count_for(rule);
         let climb = Climb {
             most: if record.silent { rule.silent_max } else { Action::Stop },
             now: seq,
-            count: hit.count_for(rule),
+            count,
+            proved: self.proved(rule, record, &hit, count),
             blocker: rule.can_block_ahead().then_some(place),
             is_attempt: record.status == Status::Vetoed,
         };
         self.climb(&rule.ladder, finding, &climb)
+    }
+
+    /// How many repetitions of `count` are proof that more of them will not help; none of a poll.
+    fn proved(&self, rule: &Rule<'_>, record: &Record, hit: &Hit, count: u16) -> u16 {
+        match rule.force {
+            Force::Always => u16::MAX,
+            Force::Proven if record.tag == Tag::Poll => 0,
+            Force::Proven => {
+                // Before the outcome nothing is proved.
+                let is_early = rule.is_judged_early();
+                let proven = if is_early { 0 } else { self.window.proven(record, hit) };
+                let unproven = hit.repetitions.saturating_sub(proven);
+                let counted = rule.ladder.proof_of(count.saturating_sub(unproven), hit.asked);
+                counted.max(rule.ladder.runaway(self.unbroken))
+            }
+        }
     }
 
     /// Shows a record to every rule that is judged at this moment, and gives the first that fires.
@@ -131,6 +164,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
+        let late = i16::from(record.late);
         let mut found = None;
         let mut rest = RunsLeft(&mut self.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
@@ -139,7 +173,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 continue;
             }
             let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
-            let patience = patience.saturating_add(i16::from(raised));
+            let patience = patience.saturating_add(i16::from(raised)).saturating_add(late);
             let mut track = self.tracks.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
             self.tracks.set(usize::from(place), track);
@@ -177,10 +211,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
         let (rung, action) = ladder.at(count, climb.most);
+        let action = ladder.held(action, count.min(climb.proved), climb.most);
+        finding.most = ladder.held(ladder.last(climb.most), climb.proved, climb.most);
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
         let blocker = match (known.blocker.rule(), climb.blocker) {
             (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
+            // What is not proved any more is not blocked any more.
+            _ if finding.most < Action::Block => Blocker::NONE,
             (Some((place, _)), _) => Blocker::new(place, finding.failed),
             (None, _) => Blocker::NONE,
         };
@@ -298,6 +336,8 @@ pub(crate) struct Climb {
     pub(crate) now: u64,
     /// The repetitions, as the ladder counts them.
     pub(crate) count: u16,
+    /// Up to which count the ladder may go beyond a warning.
+    pub(crate) proved: u16,
     /// The rule that, from [`Action::Block`] on, blocks the calls of the loop before they run.
     pub(crate) blocker: Option<u8>,
     /// Whether the record is of a call that was not run.

@@ -2,6 +2,10 @@
 
 use core::fmt;
 
+/// How often in a row a call must have come back with the same bytes to be stopped whatever it does.
+/// Nobody presses a key so often without a look; a model that has run away does.
+pub const RUNAWAY_MIN: u16 = 24;
+
 /// What to do, from nothing to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -131,6 +135,39 @@ impl<'p> Ladder<'p> {
         };
         let rungs = self.rungs.iter().map(rung);
         rungs.fold(crate::Digest::of(&[basis]), crate::Digest::mix)
+    }
+
+    /// The action of the last rung that does not ask for more than `most`.
+    pub(crate) fn last(&self, most: Action) -> Action {
+        self.at(u16::MAX, most).1
+    }
+
+    /// `action`, held at a warning where it asks for more than the rungs up to the count `proved` do.
+    pub(crate) fn held(&self, action: Action, proved: u16, most: Action) -> Action {
+        if action < Action::Block {
+            return action;
+        }
+        let (_, proved) = self.at(proved, most);
+        if proved < Action::Block { Action::Warn } else { proved }
+    }
+
+    /// The count up to which this ladder may ask for more than a warning, if so many `repetitions` are
+    /// proved where `asked` make a finding.
+    pub(crate) fn proof_of(&self, repetitions: u16, asked: u16) -> u16 {
+        match self.basis {
+            Basis::Repetitions => repetitions,
+            // Findings are counted, each of which is as good as its repetitions.
+            Basis::LoopFindings | Basis::AllFindings if repetitions >= asked => u16::MAX,
+            Basis::LoopFindings | Basis::AllFindings => 0,
+        }
+    }
+
+    /// The same for a call that came back with the same bytes `unbroken` times in a row, whatever it
+    /// does: from [`RUNAWAY_MIN`] on the first forceful rung is reached, and the others after it.
+    pub(crate) fn runaway(&self, unbroken: u16) -> u16 {
+        let Some(beyond) = unbroken.checked_sub(RUNAWAY_MIN) else { return 0 };
+        let forceful = self.rungs.iter().find(|rung| rung.action >= Action::Block);
+        forceful.map_or(0, |rung| rung.count.saturating_add(beyond))
     }
 
     /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action; rungs

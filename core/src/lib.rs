@@ -153,7 +153,7 @@ pub use echo::{Echo, Echoes, Turn};
 pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
 pub use flaw::{Flaw, PolicyError};
-pub use ladder::{Action, Basis, Ladder, Rung};
+pub use ladder::{Action, Basis, Ladder, RUNAWAY_MIN, Rung};
 pub use loops::LOOPS_MAX;
 pub use nearness::Nearness;
 pub use nudge::Nudge;
@@ -162,7 +162,7 @@ pub use policy::{
 };
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use rule::{
-    Args, Outcomes, Pattern, Progress, Results, Rule, Select, Silence, TextRule, Texts,
+    Args, Force, Outcomes, Pattern, Progress, Results, Rule, Select, Silence, TextRule, Texts,
 };
 pub use statistics::Statistics;
 pub use tools::{Phase, ToolRule};

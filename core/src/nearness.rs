@@ -161,6 +161,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let held = match rule.texts {
             Texts::Any => self.text.any,
             Texts::Same => self.text.same,
+            Texts::Prompt => self.text.prompts,
             Texts::Inside => 0,
         };
         let raised = self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0));

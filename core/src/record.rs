@@ -164,6 +164,7 @@ pub struct Call {
     pub(crate) args: Digest,
     pub(crate) similar: u32,
     pub(crate) tag: Tag,
+    pub(crate) idempotent: bool,
     pub(crate) step: Option<u64>,
 }
 
@@ -173,7 +174,8 @@ impl Call {
     /// The tool is mixed into the digest: equal arguments of two tools are two calls.
     pub const fn new(tool: Tool, args: Digest) -> Self {
         let args = args.mix(tool.digest());
-        Self { tool, args, similar: args.folded(), tag: Tag::Other, step: None }
+        let similar = args.folded();
+        Self { tool, args, similar, tag: Tag::Other, idempotent: false, step: None }
     }
 
     /// Holds this call alike to every call of the same tool with an equal `similar` digest.
@@ -188,6 +190,15 @@ impl Call {
     #[must_use]
     pub const fn tag(mut self, tag: Tag) -> Self {
         self.tag = tag;
+        self
+    }
+
+    /// Marks the call as idempotent: it only reads, or it writes the same content to the same place,
+    /// so an equal answer proves that calling again does not help. Without it, the call counts as
+    /// one that acts: an equal confirmation may be good news.
+    #[must_use]
+    pub const fn idempotent(mut self) -> Self {
+        self.idempotent = true;
         self
     }
 
@@ -237,20 +248,35 @@ pub struct Outcome {
     pub(crate) result: Digest,
     pub(crate) near: u32,
     pub(crate) score: Score,
+    pub(crate) raw: u16,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
+    pub(crate) pending: bool,
+    pub(crate) late: bool,
 }
 
 impl Outcome {
     /// The call worked, with a result that stands for `result`.
     pub const fn ok(result: Digest) -> Self {
-        Self { result, near: result.folded(), score: Score::NONE, failed: false, silent: false }
+        Self::new(result, false)
     }
 
     /// The call failed, with an error that stands for `result`. It equals no [`Outcome::ok`].
     pub const fn failed(result: Digest) -> Self {
-        let result = result.mix(Digest::new(1));
-        Self { result, near: result.folded(), score: Score::NONE, failed: true, silent: false }
+        Self::new(result.mix(Digest::new(1)), true)
+    }
+
+    const fn new(result: Digest, failed: bool) -> Self {
+        Self {
+            result,
+            near: result.folded(),
+            score: Score::NONE,
+            raw: half(result.folded()),
+            failed,
+            silent: false,
+            pending: false,
+            late: false,
+        }
     }
 
     /// What stands for the result, or for the error: no error stands for what a result does.
@@ -272,6 +298,35 @@ impl Outcome {
         self
     }
 
+    /// Says what stands for every byte of the answer. Where the digest of the result leaves out
+    /// volatile text, two results may be equal and their answers not; only equal answers prove that
+    /// an [idempotent](Call::idempotent) call does not help. Without it, equal results are equal
+    /// answers.
+    ///
+    /// Sixteen bits of it are kept: five different answers are held equal by chance once in 2⁶⁴.
+    #[must_use]
+    pub const fn raw(mut self, answer: Digest) -> Self {
+        self.raw = half(answer.folded());
+        self
+    }
+
+    /// Marks the answer as "still under way" (running, pending, queued): the call waited, whatever its
+    /// tool is, and its record has the tag [`Tag::Poll`]. A call that tests or ends the run keeps
+    /// its own.
+    #[must_use]
+    pub const fn pending(mut self) -> Self {
+        self.pending = true;
+        self
+    }
+
+    /// Marks the outcome as a time-out. It is judged one repetition later than others: the same call
+    /// may come back in time.
+    #[must_use]
+    pub const fn timed_out(mut self) -> Self {
+        self.late = true;
+        self
+    }
+
     /// Says how good the outcome is: lower is better, as in the number of failing tests. A score
     /// better than the best so far of tools with the same tag is progress.
     #[must_use]
@@ -287,6 +342,12 @@ impl Outcome {
         self.silent = true;
         self
     }
+}
+
+/// The lower half of `digest`.
+const fn half(digest: u32) -> u16 {
+    let [low, high, ..] = digest.to_le_bytes();
+    u16::from_le_bytes([low, high])
 }
 
 /// How good an outcome is; lower is better. The worst number stands for "nobody knows".
@@ -366,14 +427,21 @@ pub(crate) enum Status {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Record {
     pub(crate) args: Digest,
-    pub(crate) result: Digest,
+    /// The digest of the result, folded.
+    pub(crate) result: u32,
     pub(crate) similar: u32,
     pub(crate) near: u32,
     pub(crate) tool: Tool,
+    /// What stands for every byte of the answer.
+    pub(crate) raw: u16,
     pub(crate) tag: Tag,
     pub(crate) status: Status,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
+    /// Whether an equal answer proves that calling again does not help.
+    pub(crate) idempotent: bool,
+    /// Whether it timed out.
+    pub(crate) late: bool,
     /// Whether its `args` were nowhere in the window when it was announced.
     pub(crate) novel: bool,
     /// How many of the records directly before it were issued together with it.
@@ -391,14 +459,17 @@ impl Record {
     pub(crate) const fn open(call: &Call, in_step: u8) -> Self {
         Self {
             args: call.args,
-            result: Digest::new(0),
+            result: 0,
             similar: call.similar,
             near: 0,
             tool: call.tool,
+            raw: 0,
             tag: call.tag,
             status: Status::Open,
             failed: false,
             silent: false,
+            idempotent: call.idempotent,
+            late: false,
             novel: false,
             in_step,
             moved: false,
@@ -412,18 +483,28 @@ impl Record {
         self.args == other.args && self.status != Status::Cancelled
     }
 
+    /// Whether the call failed, or was not run since somebody blocked it.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed || self.status == Status::Vetoed
+    }
+
     /// Whether this is a novel call of a writing tool that worked.
     pub(crate) fn has_written(&self) -> bool {
         self.tag == Tag::Write && self.novel && !self.failed && self.status == Status::Reported
     }
 
     pub(crate) fn report(&mut self, outcome: &Outcome) {
-        self.result = outcome.result;
+        self.result = outcome.result.folded();
         self.near = outcome.near;
+        self.raw = outcome.raw;
         self.failed = outcome.failed;
         self.silent = outcome.silent;
+        self.late = outcome.late;
         self.score = outcome.score;
         self.status = Status::Reported;
+        if outcome.pending && !matches!(self.tag, Tag::Test | Tag::Finish | Tag::StartOver) {
+            self.tag = Tag::Poll;
+        }
     }
 }
 

@@ -106,6 +106,8 @@ pub enum Outcomes {
     Any,
     /// The call failed. A vetoed call counts as one that did.
     Failed,
+    /// The call failed, to match; one that did not is passed over and breaks nothing.
+    Failures,
 }
 
 impl Outcomes {
@@ -113,7 +115,22 @@ impl Outcomes {
     pub(crate) fn includes(self, record: &Record) -> bool {
         match self {
             Self::Any => true,
-            Self::Failed => record.failed || record.status == Status::Vetoed,
+            Self::Failed | Self::Failures => record.has_failed(),
+        }
+    }
+
+    /// Whether the outcome of `record` breaks a pattern of these.
+    pub(crate) fn is_broken_by(self, record: &Record) -> bool {
+        self == Self::Failed && !record.has_failed()
+    }
+
+    /// A number of the word's own, for digests of rules.
+    #[cfg(feature = "serde")]
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Any => 0,
+            Self::Failed => 1,
+            Self::Failures => 2,
         }
     }
 }
@@ -230,6 +247,30 @@ pub enum Silence {
     Evidence,
 }
 
+/// When a rule may ask for more than a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Force {
+    /// As its ladder says.
+    Always,
+    /// Only where running the calls again is known not to help. Each repetition that a forceful rung
+    /// counts must have failed as the one before it did, or be of an
+    /// [idempotent](crate::Call::idempotent) call with the [same answer](crate::Outcome::raw), byte
+    /// for byte. Whatever the call does, [`RUNAWAY_MIN`](crate::RUNAWAY_MIN) equal answers in a row
+    /// are proof enough. Polls never are.
+    Proven,
+}
+
+impl Force {
+    /// The word's one spelling, wherever it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Proven => "proven",
+        }
+    }
+}
+
 /// What must match × which records count × how they recur × what to do about it.
 ///
 /// A rule that looks neither at results nor at outcomes is judged when a call is announced,
@@ -269,6 +310,8 @@ pub struct Rule<'p> {
     pub silence: Silence,
     /// The most to ask for while the latest outcome is silent, and so hardly any evidence.
     pub silent_max: Action,
+    /// When to ask for more than a warning.
+    pub force: Force,
 }
 
 impl<'p> Rule<'p> {
@@ -291,6 +334,7 @@ impl<'p> Rule<'p> {
             ladder,
             silence: Silence::Ignored,
             silent_max: Action::Stop,
+            force: Force::Always,
         }
     }
 
@@ -319,6 +363,20 @@ impl<'p> Rule<'p> {
     #[must_use]
     pub const fn failed(mut self) -> Self {
         self.outcomes = Outcomes::Failed;
+        self
+    }
+
+    /// The rule, in which only failures match; what worked stands between them and breaks nothing.
+    #[must_use]
+    pub const fn failures(mut self) -> Self {
+        self.outcomes = Outcomes::Failures;
+        self
+    }
+
+    /// The rule, asking for more than a warning only on [proof](Force::Proven).
+    #[must_use]
+    pub const fn forced_on_proof(mut self) -> Self {
+        self.force = Force::Proven;
         self
     }
 
@@ -354,7 +412,7 @@ impl<'p> Rule<'p> {
     /// What stands for all of the rule but its name and its ladder.
     #[cfg(feature = "serde")]
     pub(crate) fn digest(&self) -> crate::Digest {
-        let failed = u8::from(self.outcomes == Outcomes::Failed);
+        let failed = self.outcomes.code();
         let respect = u8::from(self.progress == Progress::Respect);
         let silence = u8::from(self.silence == Silence::Evidence);
         let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
@@ -372,7 +430,7 @@ impl<'p> Rule<'p> {
 
     /// Whether the rule sees `record`, and its outcome complies.
     pub(crate) fn takes(&self, record: &Record) -> bool {
-        self.selects(record) && self.allows(record)
+        self.selects(record) && self.outcomes.includes(record)
     }
 
     /// Whether the rule sees `record`.
@@ -386,9 +444,9 @@ impl<'p> Rule<'p> {
         }
     }
 
-    /// Whether the outcome of `record` complies.
+    /// Whether the outcome of `record` does not break the rule's pattern.
     pub(crate) fn allows(&self, record: &Record) -> bool {
-        self.outcomes.includes(record)
+        !self.outcomes.is_broken_by(record)
     }
 
     /// Whether an announced call can be known to continue a loop of this rule before it runs:
@@ -405,6 +463,9 @@ pub enum Texts {
     Any,
     /// Turns in a row with the same text.
     Same,
+    /// The same message of the user or the host in a row, with no call between: what it asks for is
+    /// not done.
+    Prompt,
     /// How often a sequence is repeated inside the text of one turn: see [`Turn::echo`].
     ///
     /// [`Turn::echo`]: crate::Turn::echo
@@ -417,6 +478,7 @@ impl Texts {
         match self {
             Self::Any => "any",
             Self::Same => "same",
+            Self::Prompt => "prompt",
             Self::Inside => "inside",
         }
     }

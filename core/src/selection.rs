@@ -76,8 +76,8 @@ impl Selection {
                 of_tag & !self.unreported
             }
         };
-        let complies = Outcomes::Failed.includes(record);
-        Seen { selected, broken: if complies { 0 } else { selected & self.failed } }
+        let breaks = Outcomes::Failed.is_broken_by(record);
+        Seen { selected, broken: if breaks { selected & self.failed } else { 0 } }
     }
 
     /// The rules that are judged when a record settles, where some are judged before.

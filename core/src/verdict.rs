@@ -177,6 +177,9 @@ pub struct Finding {
     /// novel call between the matches of a recurrence. Each repetition beyond those that the rule
     /// asks for halves the doubt that is left.
     pub confidence: u8,
+    /// The most that more of the same can lead to: [`Action::Warn`] where the rule asks for
+    /// [proof](crate::Force::Proven) and there is none so far.
+    pub most: Action,
     pub(crate) evidence: Mask,
 }
 
@@ -210,6 +213,7 @@ impl Finding {
             last: seq,
             loop_id,
             confidence: 100,
+            most: Action::Stop,
             evidence: Mask::newest(1),
         }
     }

@@ -4,27 +4,34 @@ use crate::Digest;
 use crate::mask::Mask;
 use crate::policy::{Policy, WINDOW_MAX};
 use crate::record::{Record, Score, Status, Tag, Tool};
-use crate::rule::{Args, Results, Rule, Silence};
+use crate::rule::{Args, Outcomes, Results, Rule, Silence};
+use crate::track::Hit;
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
 /// newest holds the one before it: a rotation turns slots into ages.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<const W: usize> {
     args: [Digest; W],
-    result: [Digest; W],
+    result: [u32; W],
     similar: [u32; W],
     near: [u32; W],
     /// The ids of the tools.
     tool: [u32; W],
+    /// What stands for every byte of each answer.
+    raw: [u16; W],
     /// Of each record the tag, with what is only asked of a record that is looked at again.
     marks: [Marks; W],
     answered: Mask,
     vetoed: Mask,
     cancelled: Mask,
+    /// Failures; a call that was not run since somebody blocked it is one.
+    failed: Mask,
     silent: Mask,
     novel: Mask,
     /// Novel calls of writing tools that worked.
     written: Mask,
+    /// Calls of which an equal answer proves that they do not help.
+    idempotent: Mask,
     newest: u8,
     len: u8,
 }
@@ -40,17 +47,20 @@ impl<const W: usize> Window<W> {
     pub(crate) const fn new() -> Self {
         Self {
             args: [Digest::new(0); W],
-            result: [Digest::new(0); W],
+            result: [0; W],
             similar: [0; W],
             near: [0; W],
             tool: [0; W],
+            raw: [0; W],
             marks: [Marks::NONE; W],
             answered: Mask::NONE,
             vetoed: Mask::NONE,
             cancelled: Mask::NONE,
+            failed: Mask::NONE,
             silent: Mask::NONE,
             novel: Mask::NONE,
             written: Mask::NONE,
+            idempotent: Mask::NONE,
             newest: 0,
             len: 0,
         }
@@ -65,9 +75,11 @@ impl<const W: usize> Window<W> {
 
     /// Every mask of the window: bit *k* is the record *k* before the newest, and no bit is set
     /// beyond the oldest.
-    fn flags(&mut self) -> [&mut Mask; 6] {
-        let Self { answered, vetoed, cancelled, silent, novel, written, .. } = self;
-        [answered, vetoed, cancelled, silent, novel, written]
+    fn flags(&mut self) -> [&mut Mask; 8] {
+        let Self {
+            answered, vetoed, cancelled, failed, silent, novel, written, idempotent, ..
+        } = self;
+        [answered, vetoed, cancelled, failed, silent, novel, written, idempotent]
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -85,15 +97,18 @@ impl<const W: usize> Window<W> {
         set(&mut self.similar, slot, record.similar);
         set(&mut self.near, slot, record.near);
         set(&mut self.tool, slot, record.tool.id());
+        set(&mut self.raw, slot, record.raw);
         set(&mut self.marks, slot, Marks::of(record));
         let all = Mask::newest(u32::from(width));
         let now = [
             record.status == Status::Reported,
             record.status == Status::Vetoed,
             record.status == Status::Cancelled,
+            record.has_failed(),
             record.silent,
             record.novel,
             record.has_written(),
+            record.idempotent,
         ];
         for (flags, is) in self.flags().into_iter().zip(now) {
             *flags = flags.then(is) & all;
@@ -131,15 +146,62 @@ impl<const W: usize> Window<W> {
             similar: *self.similar.get(slot)?,
             near: *self.near.get(slot)?,
             tool: Tool::new(*self.tool.get(slot)?),
+            raw: *self.raw.get(slot)?,
             tag: marks.tag(),
             status,
-            failed: marks.has(Marks::FAILED),
+            failed: status == Status::Reported && self.failed.has(age),
             silent: self.silent.has(age),
+            idempotent: self.idempotent.has(age),
+            late: marks.has(Marks::LATE),
             novel: self.novel.has(age),
             in_step: u8::try_from(joined).unwrap_or(u8::MAX),
             moved: marks.has(Marks::MOVED),
             era: 0,
             score: Score::NONE,
+        })
+    }
+
+    /// Whether `record` is of the same call as the one before it, and came back with the same bytes; a
+    /// call that was blocked stands for any answer. O(1).
+    pub(crate) fn is_continued_by(&self, record: &Record) -> bool {
+        let present = Mask::newest(self.len()) & !self.cancelled;
+        let Some(before) = present.nth(0).and_then(|age| self.proof(age)) else { return false };
+        let now = Proof::of(record);
+        if before.args != now.args || !before.is_known() || !now.is_known() {
+            return false;
+        }
+        let answer = self.answered.nth(0).and_then(|age| self.proof(age));
+        now.vetoed || answer.is_none_or(|answer| now.has_answer_of(answer))
+    }
+
+    /// How many repetitions of `hit`, up to `record` and without a gap, prove that making its calls
+    /// again does not help. O(records of the pattern).
+    pub(crate) fn proven(&self, record: &Record, hit: &Hit) -> u16 {
+        let step = |place| match hit.evidence.nth(place)?.checked_sub(1) {
+            None => Some(Proof::of(record)),
+            Some(age) => self.proof(age),
+        };
+        let period = u32::from(hit.period);
+        let is_proof = |place: &u32| match (step(*place), step(place.saturating_add(period))) {
+            (Some(newer), Some(older)) => newer.proves_with(older),
+            _ => false,
+        };
+        let row = (0..hit.shown).take_while(is_proof).count();
+        let row = u16::try_from(row).unwrap_or(u16::MAX);
+        row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
+    }
+
+    /// What the record `age` records back can prove.
+    fn proof(&self, age: u32) -> Option<Proof> {
+        let slot = self.slot(age)?;
+        Some(Proof {
+            args: *self.args.get(slot)?,
+            result: *self.result.get(slot)?,
+            raw: *self.raw.get(slot)?,
+            answered: self.answered.has(age),
+            vetoed: self.vetoed.has(age),
+            failed: self.failed.has(age),
+            idempotent: self.idempotent.has(age),
         })
     }
 
@@ -196,6 +258,7 @@ impl<const W: usize> Window<W> {
         view.near = self.if_needed(needs.near, || equal(&self.near, record.near));
         view.answered = self.answered;
         view.vetoed = self.vetoed;
+        view.failed = self.failed;
         view.silent = self.silent;
         view.written = self.written & view.reach;
         view.changed = repeated && view.answers_differ(record, view.result);
@@ -249,7 +312,8 @@ struct Marks(u8);
 
 impl Marks {
     const NONE: Self = Self(0);
-    const FAILED: u8 = 0x10;
+    /// It timed out.
+    const LATE: u8 = 0x10;
     const DROPPED: u8 = 0x20;
     /// It is progress, whatever the same call was answered before.
     const MOVED: u8 = 0x40;
@@ -260,7 +324,7 @@ impl Marks {
         let mark = |mark, is| if is { mark } else { 0 };
         Self(
             record.tag.code()
-                | mark(Self::FAILED, record.failed)
+                | mark(Self::LATE, record.late)
                 | mark(Self::DROPPED, record.status == Status::Dropped)
                 | mark(Self::MOVED, record.moved)
                 | mark(Self::JOINED, record.in_step > 0),
@@ -285,6 +349,59 @@ fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 
     bits.fold(0, |mask, bit| mask | bit)
 }
 
+/// What a record can prove, beside another of the same call.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing to know of a record")]
+struct Proof {
+    args: Digest,
+    result: u32,
+    raw: u16,
+    answered: bool,
+    vetoed: bool,
+    failed: bool,
+    idempotent: bool,
+}
+
+impl Proof {
+    fn of(record: &Record) -> Self {
+        Self {
+            args: record.args,
+            result: record.result,
+            raw: record.raw,
+            answered: record.status == Status::Reported,
+            vetoed: record.status == Status::Vetoed,
+            failed: record.has_failed(),
+            idempotent: record.idempotent,
+        }
+    }
+
+    /// Whether the call came to an end that says something.
+    const fn is_known(self) -> bool {
+        self.answered || self.vetoed
+    }
+
+    /// Whether both came back with the same bytes.
+    fn has_answer_of(self, other: Self) -> bool {
+        self.args == other.args && self.failed == other.failed && self.raw == other.raw
+    }
+
+    /// Whether this record, after the `older` one, proves that making the call again does not help: it
+    /// failed alike, or it is idempotent and the answers are the same. A blocked call stands for any.
+    fn proves_with(self, older: Self) -> bool {
+        if self.args != older.args || !self.is_known() || !older.is_known() {
+            return false;
+        }
+        if self.vetoed || older.vetoed {
+            return true;
+        }
+        match (self.failed, older.failed) {
+            (true, true) => self.result == older.result,
+            (false, false) => self.idempotent && self.raw == older.raw,
+            _ => false,
+        }
+    }
+}
+
 /// What a rule knows a record by, for the id of its loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Key {
@@ -303,7 +420,7 @@ impl Key {
 /// All that is known of a record.
 struct Digests {
     args: Digest,
-    result: Digest,
+    result: u32,
     similar: u32,
     near: u32,
     tool: Tool,
@@ -320,7 +437,7 @@ impl Digests {
         };
         let result = match rule.results {
             Results::Ignored => Digest::new(0),
-            Results::Same => self.result,
+            Results::Same => Digest::new(u64::from(self.result)),
             Results::Near => Digest::new(u64::from(self.near)),
         };
         Key { args, result, vetoed }
@@ -337,6 +454,7 @@ pub(crate) struct View {
     pub(crate) near: Mask,
     pub(crate) answered: Mask,
     pub(crate) vetoed: Mask,
+    pub(crate) failed: Mask,
     pub(crate) silent: Mask,
     pub(crate) novel: Mask,
     pub(crate) written: Mask,
@@ -356,6 +474,10 @@ impl View {
             Args::Similar => self.similar,
             Args::SameTool => self.tool,
             Args::Any => self.reach,
+        };
+        let args = match rule.outcomes {
+            Outcomes::Failures => args & self.failed,
+            Outcomes::Any | Outcomes::Failed => args,
         };
         if args.is_empty() {
             return Mask::NONE;
@@ -402,6 +524,7 @@ impl View {
             near: self.near.since(n),
             answered: self.answered.since(n),
             vetoed: self.vetoed.since(n),
+            failed: self.failed.since(n),
             silent: self.silent.since(n),
             novel: self.novel.since(n),
             written: self.written.since(n),

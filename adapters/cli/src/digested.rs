@@ -28,22 +28,13 @@ pub(crate) struct Digested {
 #[derive(Debug)]
 enum Step {
     /// The call with this index in the file.
-    Call {
-        call: Call,
-        index: usize,
-    },
+    Call { call: Call, index: usize },
     /// The answer to the worker's call with this place among its calls.
-    Outcome {
-        place: usize,
-        outcome: Outcome,
-    },
-    User(Digest),
+    Outcome { place: usize, outcome: Outcome },
+    /// What the user said at this message, after so many calls of the file.
+    User { said: Digest, message: usize, calls_before: usize },
     /// A turn without a call, at this message, after so many calls of the file.
-    Turn {
-        turn: Turn,
-        message: usize,
-        calls_before: usize,
-    },
+    Turn { turn: Turn, message: usize, calls_before: usize },
 }
 
 impl Digested {
@@ -72,7 +63,7 @@ impl Digested {
 
     /// Whether the agent did nothing that could be judged.
     pub(crate) fn is_empty(&self) -> bool {
-        self.workers.iter().flatten().all(|step| matches!(step, Step::User(_)))
+        self.workers.iter().flatten().all(|step| matches!(step, Step::User { .. }))
     }
 
     /// Where `policy` first finds something that asks for a nudge or more: at which call, or at
@@ -107,7 +98,10 @@ impl Digested {
                         note(&verdict, judged(&verdict, &recorded).unwrap_or(last));
                     });
                 }
-                Step::User(message) => engine.user_message(message),
+                Step::User { said, message, calls_before } => {
+                    let at = self.count.place(calls_before, Some(message));
+                    note(&engine.user_message(said), at);
+                }
                 Step::Turn { turn, message, calls_before } => {
                     let at = self.count.place(calls_before, Some(message));
                     note(&engine.text_turn(turn), at);
@@ -210,7 +204,8 @@ impl Worker {
 
     fn message(&mut self, recipe: &Recipe, message: &Message<'_>, calls_before: usize) {
         if message.role == Role::User {
-            self.steps.push(Step::User(recipe.message(message.text)));
+            let said = recipe.message(message.text);
+            self.steps.push(Step::User { said, message: message.index, calls_before });
         } else if message.text_only && !message.text.trim().is_empty() {
             let turn = recipe.turn(message.text);
             self.steps.push(Step::Turn { turn, message: message.index, calls_before });

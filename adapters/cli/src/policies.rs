@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use unstuck_core::{
-    Action, Basis, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Select, Silence, Tag,
-    TextRule, Texts,
+    Action, Basis, Force, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Select,
+    Silence, Tag, TextRule, Texts,
 };
 use unstuck_text::{PRESETS, Preset};
 
@@ -85,7 +85,15 @@ fn condition(rule: &Rule<'_>) -> String {
         Select::Except(tag) => format!(", all but tag {tag}"),
         Select::Unreported => ", only calls without an outcome".to_owned(),
     };
-    let failed = if rule.outcomes == Outcomes::Failed { ", all failed" } else { "" };
+    let failed = match rule.outcomes {
+        Outcomes::Any => "",
+        Outcomes::Failed => ", all failed",
+        Outcomes::Failures => ", failures among others",
+    };
+    let force = match rule.force {
+        Force::Always => "",
+        Force::Proven => ", force on proof",
+    };
     let progress = match rule.progress {
         Progress::Respect => "",
         Progress::Ignore => ", progress ignored",
@@ -95,7 +103,7 @@ fn condition(rule: &Rule<'_>) -> String {
         Silence::Evidence => ", silence counted",
     };
     format!(
-        "args {}, results {}{silence}{select}{failed}; {}{progress}",
+        "args {}, results {}{silence}{select}{failed}; {}{progress}{force}",
         rule.args.name(),
         rule.results.name(),
         pattern(rule.pattern),
@@ -125,6 +133,7 @@ fn turns(rule: &TextRule<'_>) -> String {
     match rule.texts {
         Texts::Any => format!("{times} text-only turns in a row"),
         Texts::Same => format!("{times} text-only turns with the same text in a row"),
+        Texts::Prompt => format!("the same message {times} times with no call between"),
         Texts::Inside => format!("a text-only turn that says the same thing {times} times over"),
     }
 }

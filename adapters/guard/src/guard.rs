@@ -315,13 +315,21 @@ impl Guard {
     }
 
     /// A person says something: a new instruction starts everything afresh; a text that was seen
-    /// before, as an automatic "please continue", does not.
-    pub fn user_message(&mut self, text: &str) {
+    /// before, as an automatic "please continue", does not. The decision speaks where one text comes
+    /// again and again without a call between.
+    pub fn user_message(&mut self, text: &str) -> Decision {
+        if self.setup.mode == Mode::Off {
+            return Decision::PROCEED;
+        }
+        let begun = telemetry::now();
         self.seen.steps.end();
         self.seen.refusals = Refusals::default();
         self.seen.calls.unblock();
         self.seen.heard.lift();
-        self.seen.engine.user_message(self.setup.preset.recipe.message(text));
+        let verdict = self.seen.engine.user_message(self.setup.preset.recipe.message(text));
+        let decision = self.decide(None, vec![verdict]);
+        self.told(begun, &decision);
+        decision
     }
 
     /// Forgets all calls and turns: a new run begins. Statistics stay.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 use unstuck_core::{
-    Action, Basis, Flaw, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, Rule, Rung,
-    Select, Silence, Tag, TagSet, TextRule, Texts,
+    Action, Basis, Flaw, Force, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, Rule,
+    Rung, Select, Silence, Tag, TagSet, TextRule, Texts,
 };
 use unstuck_text::{Preset, Recipe};
 
@@ -17,7 +17,7 @@ use crate::shown::plain;
 const POLICY: [&str; 10] =
     ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];
 
-const RULE: [&str; 10] = [
+const RULE: [&str; 11] = [
     "name",
     "args",
     "results",
@@ -27,6 +27,7 @@ const RULE: [&str; 10] = [
     "progress",
     "silence",
     "silent_max",
+    "force",
     "ladder",
 ];
 
@@ -129,6 +130,7 @@ impl Place {
         rule.progress = fields.word_or("progress", Progress::Respect)?;
         rule.silence = fields.word_or("silence", Silence::Ignored)?;
         rule.silent_max = fields.word_or("silent_max", Action::Stop)?;
+        rule.force = fields.word_or("force", Force::Always)?;
         Ok(Self { rule, whole: node.span(), pattern: at.span(), rungs })
     }
 

@@ -1,6 +1,6 @@
 //! The words of a policy, for reading and for writing alike.
 
-use unstuck_core::{Action, Args, Basis, Outcomes, Progress, Results, Silence, Tag, Texts};
+use unstuck_core::{Action, Args, Basis, Force, Outcomes, Progress, Results, Silence, Tag, Texts};
 use unstuck_text::{Failures, Mask};
 
 /// Something that is written as one word of a few.
@@ -45,12 +45,13 @@ impl Word for Tag {
 }
 
 impl Word for Outcomes {
-    const ALL: &'static [Self] = &[Self::Any, Self::Failed];
+    const ALL: &'static [Self] = &[Self::Any, Self::Failed, Self::Failures];
 
     fn word(self) -> &'static str {
         match self {
             Self::Any => "any",
             Self::Failed => "failed",
+            Self::Failures => "failures",
         }
     }
 }
@@ -79,7 +80,7 @@ impl Word for Basis {
 }
 
 impl Word for Texts {
-    const ALL: &'static [Self] = &[Self::Any, Self::Same, Self::Inside];
+    const ALL: &'static [Self] = &[Self::Any, Self::Same, Self::Prompt, Self::Inside];
 
     fn word(self) -> &'static str {
         self.name()
@@ -94,6 +95,14 @@ impl Word for Silence {
             Self::Ignored => "ignored",
             Self::Evidence => "evidence",
         }
+    }
+}
+
+impl Word for Force {
+    const ALL: &'static [Self] = &[Self::Always, Self::Proven];
+
+    fn word(self) -> &'static str {
+        self.name()
     }
 }
 

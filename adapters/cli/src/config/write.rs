@@ -74,6 +74,7 @@ fn rule_table(rule: &Rule<'_>) -> String {
         ("progress", quoted(rule.progress.word())),
         ("silence", quoted(rule.silence.word())),
         ("silent_max", quoted(rule.silent_max.word())),
+        ("force", quoted(rule.force.word())),
     ];
     table("rule", &fields, &rule.ladder)
 }

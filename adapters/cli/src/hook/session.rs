@@ -218,7 +218,7 @@ impl Watched {
     fn prompt(&mut self, text: &str) {
         let prompt = Digest::of(text.as_bytes());
         let is_new = self.course.prompt.replace(prompt) != Some(prompt);
-        self.guard.user_message(text);
+        let _: Decision = self.guard.user_message(text);
         self.course.has_called = false;
         self.course.is_step_over = true;
         if is_new {

@@ -49,8 +49,7 @@ impl Guarded {
                 ticket.map(|ticket| guard.after(ticket, outcome.text, outcome.failed))
             }
             Event::Message(message) if message.role == Role::User => {
-                self.guard(message.worker).user_message(message.text);
-                None
+                Some(self.guard(message.worker).user_message(message.text))
             }
             Event::Message(message) => {
                 message.text_only.then(|| self.guard(message.worker).text_turn(message.text))

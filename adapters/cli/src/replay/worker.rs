@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Verdict};
+use unstuck_core::{Action, CallId, Detector, Finding, Nearness, Results, RuleIndex, Verdict};
 use unstuck_text::{Groups, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
@@ -129,8 +129,8 @@ impl Worker {
     pub(super) fn message(&mut self, recipe: &Recipe, message: &Message<'_>) -> Option<Given> {
         if message.role == Role::User {
             self.watch.user_message();
-            self.engine.user_message(recipe.message(message.text));
-            return None;
+            let verdict = self.engine.user_message(recipe.message(message.text));
+            return verdict.finding.is_some().then_some((verdict, message.index));
         }
         if !message.text_only || message.text.trim().is_empty() {
             return None;
@@ -189,7 +189,10 @@ impl Worker {
 
     pub(super) fn place(&self, finding: &Finding, at: usize) -> Place {
         if matches!(finding.rule, RuleIndex::Text(_)) {
-            return Place::Messages { first: self.turns.index(finding.first), at };
+            // A message of the user has no number among the turns.
+            let is_prompt = finding.results == Results::Same;
+            let first = if is_prompt { at } else { self.turns.index(finding.first) };
+            return Place::Messages { first, at };
         }
         let (first, last) = (finding.first, finding.last);
         Place::Calls { first: self.numbering.index(first), at, last: self.numbering.index(last) }

@@ -39,7 +39,7 @@ pub(super) struct Run<'c> {
 impl<'c> Run<'c> {
     pub(super) fn new(chat: Chat<'c>, instruction: &str) -> Self {
         chat.guard.clear();
-        chat.guard.user_message(instruction);
+        let _: Decision = chat.guard.user_message(instruction);
         Self {
             chat,
             transcript: vec![Entry::User(instruction.to_owned())],
