@@ -16,6 +16,7 @@ use crate::Digest;
 use crate::detector::{Detector, MESSAGES_MAX, TextRow};
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
 use crate::judge::RunsLeft;
+use crate::ladder::REMINDERS_MAX;
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
 use crate::policy::{Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX};
@@ -32,6 +33,12 @@ pub const VERSION: u8 = 3;
 
 /// More calls, or turns, than any detector will see: what comes after them can still be counted.
 const COUNT_MAX: u64 = u64::MAX >> 1;
+
+/// The highest rung that is ever told: one of a ladder, or a reminder above all of them.
+const RUNG_MAX: u8 = {
+    let [rungs, ..] = RUNGS_MAX.to_le_bytes();
+    rungs.saturating_add(REMINDERS_MAX)
+};
 
 /// The length of what stands at the end of a checkpoint, and sums up the rest.
 #[cfg(feature = "postcard")]
@@ -205,7 +212,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         let numbers = u64::try_from(held).unwrap_or(u64::MAX);
         check((numbers..COUNT_MAX).contains(&self.next), "next")?;
         check(self.begun <= self.next, "begun")?;
-        check(usize::from(self.rung) <= RUNGS_MAX, "rung")?;
+        check(self.rung <= RUNG_MAX, "rung")?;
         check(self.text.same <= self.text.any, "text")?;
         check((u64::from(self.text.any)..COUNT_MAX).contains(&self.text.turns), "text")?;
         check(self.statistics.is_sound(), "statistics")?;
@@ -304,7 +311,7 @@ fn restore_loops(restored: &mut Loops, loops: &[Loop], next: u64, policy: &Polic
             Some(rule) => rule.is_some_and(Rule::can_block_ahead),
             None => known.blocker == Blocker::NONE,
         };
-        let fits = blocks && usize::from(known.rung) <= RUNGS_MAX && known.is_past(next);
+        let fits = blocks && known.rung <= RUNG_MAX && known.is_past(next);
         fits && restored.restore(*known)
     })
 }

@@ -211,7 +211,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
         let (rung, action) = ladder.at(count, climb.most);
-        let action = ladder.held(action, count.min(climb.proved), climb.most);
+        let held = ladder.held(action, count.min(climb.proved), climb.most);
+        let is_held = action >= Action::Block && held < Action::Block;
+        let rung = if is_held { rung.saturating_add(ladder.reminders(count)) } else { rung };
+        let action = held;
         finding.most = ladder.held(ladder.last(climb.most), climb.proved, climb.most);
         let fresh = rung > *highest;
         *highest = rung.max(*highest);

@@ -6,6 +6,9 @@ use core::fmt;
 /// Nobody presses a key so often without a look; a model that has run away does.
 pub const RUNAWAY_MIN: u16 = 24;
 
+/// The most reminders: after a rung at 1 so many are told until no count can be told from another.
+pub(crate) const REMINDERS_MAX: u8 = 24;
+
 /// What to do, from nothing to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -149,6 +152,18 @@ impl<'p> Ladder<'p> {
         }
         let (_, proved) = self.at(proved, most);
         if proved < Action::Block { Action::Warn } else { proved }
+    }
+
+    /// How many rungs more are reached where the ladder is held at a warning: one at each count that is
+    /// five eighths above the one before, beginning with the last rung's. So an agent that goes on is
+    /// told again, and ever more seldom: after a rung at 8, at 13, 21, 34 and 55.
+    pub(crate) fn reminders(&self, count: u16) -> u8 {
+        let next = |count: u16| count.saturating_add((count.saturating_mul(5) >> 3).max(1));
+        let (mut at, mut reminders) = (self.rungs.last().map_or(u16::MAX, |last| last.count), 0_u8);
+        while next(at) <= count && at < u16::MAX && reminders < REMINDERS_MAX {
+            (at, reminders) = (next(at), reminders.saturating_add(1));
+        }
+        reminders
     }
 
     /// The count up to which this ladder may ask for more than a warning, if so many `repetitions` are

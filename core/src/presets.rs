@@ -60,6 +60,12 @@ const BALANCED_TEXTS: &[TextRule<'_>] = &[
         5,
         Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(10, Action::Warn)]),
     ),
+    TextRule::new(
+        "same-prompt",
+        Texts::Prompt,
+        5,
+        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
+    ),
 ];
 
 const BALANCED_RULES: &[Rule<'_>] = &[
@@ -68,15 +74,15 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         Args::Same,
         Results::Same,
         Pattern::Streak { times: 3 },
+        // Where force is not proved, each rung above the first is a warning.
         Ladder::by_repetitions(&[
             Rung::new(3, Action::Nudge),
-            Rung::new(4, Action::Warn),
             Rung::new(5, Action::Block),
             Rung::new(8, Action::Stop),
         ]),
     )
     .select(Select::Except(Tag::Poll))
-    .silent_at_most(Action::Warn),
+    .forced_on_proof(),
     Rule::new(
         "cycle",
         Args::Same,
@@ -90,7 +96,7 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         ]),
     )
     .select(Select::Except(Tag::Poll))
-    .silent_at_most(Action::Warn),
+    .forced_on_proof(),
     Rule::new(
         "ragged-repeat",
         Args::Same,
@@ -136,6 +142,31 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     )
     .select(Select::Except(Tag::Poll))
     .failed(),
+    Rule::new(
+        "one-error",
+        Args::Any,
+        Results::Near,
+        Pattern::recurrence(4, 10),
+        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll))
+    .failures(),
+    Rule::new(
+        "nothing-found",
+        Args::SameTool,
+        Results::Near,
+        Pattern::recurrence(5, 8),
+        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
+    )
+    .select(Select::Tag(Tag::Search)),
+    Rule::new(
+        "nothing-new",
+        Args::Any,
+        Results::Near,
+        Pattern::recurrence(6, 10),
+        Ladder::by_repetitions(&[Rung::new(6, Action::Nudge), Rung::new(9, Action::Warn)]),
+    )
+    .select(Select::Tag(Tag::Read)),
     Rule::new(
         "failing-tests",
         Args::Any,

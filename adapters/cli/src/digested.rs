@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Turn, Verdict};
-use unstuck_text::{Groups, Recipe, is_placeholder};
+use unstuck_text::{Groups, Lines, Recipe, is_placeholder};
 use unstuck_trace::{Args, Event, Message, Role, read};
 
 use crate::inputs::{self, Input};
@@ -138,6 +138,7 @@ struct Writer {
 struct Worker {
     steps: Vec<Step>,
     groups: Groups,
+    lines: Box<Lines>,
     calls: usize,
     /// The calls that were not answered yet, by index: their places, and their tools.
     open: HashMap<usize, (usize, String)>,
@@ -198,13 +199,15 @@ impl Worker {
         if is_placeholder(outcome.text) {
             return;
         }
-        let outcome = recipe.cut_outcome(&tool, outcome.text, outcome.cut, outcome.failed);
+        let lines = Some(&mut *self.lines);
+        let outcome = recipe.outcome_after(lines, &tool, outcome.text, outcome.cut, outcome.failed);
         self.steps.push(Step::Outcome { place, outcome });
     }
 
     fn message(&mut self, recipe: &Recipe, message: &Message<'_>, calls_before: usize) {
         if message.role == Role::User {
             let said = recipe.message(message.text);
+            self.lines.clear();
             self.steps.push(Step::User { said, message: message.index, calls_before });
         } else if message.text_only && !message.text.trim().is_empty() {
             let turn = recipe.turn(message.text);

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Call, Detector, Digest, LoopId, Outcome, Statistics, Verdict};
-use unstuck_text::{Groups, Recipe};
+use unstuck_text::{Groups, Lines, Recipe};
 
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
@@ -115,6 +115,7 @@ pub struct Guard {
 pub(crate) struct Seen {
     pub(crate) engine: Engine,
     pub(crate) groups: Groups,
+    pub(crate) lines: Lines,
     pub(crate) calls: Calls,
     pub(crate) names: Names,
     pub(crate) steps: Steps,
@@ -234,7 +235,7 @@ impl Guard {
         let begun = telemetry::now();
         let result = result.into();
         self.settle(ticket, begun, |recipe, seen, each| {
-            let outcome = recipe.outcome(seen.names.of(ticket.tool), result.as_str(), failed);
+            let outcome = seen.outcome(recipe, ticket, result.as_str(), failed);
             seen.engine.outcome_each(ticket.call, outcome, each);
             Some(outcome)
         })
@@ -285,7 +286,7 @@ impl Guard {
         let result = result.into();
         self.settle(ticket, begun, |recipe, seen, each| {
             verdicts.into_iter().for_each(&mut *each);
-            let outcome = recipe.outcome(seen.names.of(ticket.tool), result.as_str(), failed);
+            let outcome = seen.outcome(recipe, ticket, result.as_str(), failed);
             seen.engine.outcome_each(ticket.call, outcome, each);
             Some(outcome)
         })
@@ -326,6 +327,7 @@ impl Guard {
         self.seen.refusals = Refusals::default();
         self.seen.calls.unblock();
         self.seen.heard.lift();
+        self.seen.lines.clear();
         let verdict = self.seen.engine.user_message(self.setup.preset.recipe.message(text));
         let decision = self.decide(None, vec![verdict]);
         self.told(begun, &decision);
@@ -338,6 +340,7 @@ impl Guard {
         seen.steps.end();
         seen.refusals = Refusals::default();
         seen.groups.clear();
+        seen.lines.clear();
         seen.calls.clear();
         seen.heard.clear();
         seen.engine.clear();
@@ -513,11 +516,18 @@ impl Guard {
 }
 
 impl Seen {
+    /// What came back from the call of `ticket`.
+    fn outcome(&mut self, recipe: &Recipe, ticket: Ticket, text: &str, failed: bool) -> Outcome {
+        let tool = self.names.of(ticket.tool);
+        recipe.outcome_after(Some(&mut self.lines), tool, text, None, failed)
+    }
+
     fn nothing(setup: &Setup) -> Self {
         let engine = Engine::new(setup.preset.policy);
         Self {
             engine: engine.unwrap_or_else(|_| unreachable!("no policy has a longer window")),
             groups: Groups::new(),
+            lines: Lines::new(),
             calls: Calls::default(),
             names: Names::default(),
             steps: Steps::default(),

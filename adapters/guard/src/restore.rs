@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{CheckpointError, Digest};
-use unstuck_text::Groups;
+use unstuck_text::{Groups, Lines};
 
 use crate::calls::{Calls, Names};
 use crate::guard::{Engine, Guard, Refusals};
@@ -15,7 +15,7 @@ use crate::heard::Heard;
 use crate::steps::Steps;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 2;
+pub const CHECKPOINT_VERSION: u8 = 3;
 
 /// The length of the sum at the end.
 const SUM: usize = size_of::<u64>();
@@ -58,6 +58,7 @@ impl std::error::Error for RestoreError {}
 struct State<'a> {
     engine: &'a [u8],
     groups: Groups,
+    lines: Lines,
     calls: Calls,
     names: Names,
     steps: Steps,
@@ -79,6 +80,7 @@ impl Guard {
         let state = State {
             engine,
             groups: seen.groups.clone(),
+            lines: seen.lines.clone(),
             calls: seen.calls.clone(),
             names: seen.names.clone(),
             steps: seen.steps.clone(),
@@ -99,8 +101,8 @@ impl Guard {
         let seen = &mut *self.seen;
         seen.engine = Engine::restore(self.setup.preset.policy, state.engine)
             .map_err(RestoreError::Engine)?;
-        let State { groups, calls, names, steps, refusals, heard, .. } = state;
-        (seen.groups, seen.calls, seen.names) = (groups, calls, names);
+        let State { groups, lines, calls, names, steps, refusals, heard, .. } = state;
+        (seen.groups, seen.lines, seen.calls, seen.names) = (groups, lines, calls, names);
         (seen.steps, seen.refusals, seen.heard) = (steps, refusals, heard);
         Ok(self)
     }

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq as _, Serializer};
 
 use crate::groups::{GROUPS_MAX, Group, Groups};
+use crate::lines::Lines;
 use crate::tokens::Tokens;
 
 impl Serialize for Groups {
@@ -36,6 +37,41 @@ impl<'de> Deserialize<'de> for Groups {
 impl<'de> Deserialize<'de> for Tokens {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(ListOfHashes)
+    }
+}
+
+impl Serialize for Lines {
+    /// As a list of the words of both generations, the newer first. Most are zero.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.words())
+    }
+}
+
+impl<'de> Deserialize<'de> for Lines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListOfWords)
+    }
+}
+
+struct ListOfWords;
+
+impl<'de> Visitor<'de> for ListOfWords {
+    type Value = Lines;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the words of two generations of a filter")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Lines, A::Error> {
+        let mut lines = Lines::new();
+        let mut count = 0;
+        while let Some(word) = list.next_element()? {
+            if !lines.restore_word(count, word) {
+                return Err(A::Error::invalid_length(count, &self));
+            }
+            count += 1;
+        }
+        Ok(lines)
     }
 }
 

@@ -48,9 +48,11 @@ mod find;
 mod grams;
 mod groups;
 mod likeness;
+mod lines;
 mod mask;
 mod recipe;
 mod report;
+mod signature;
 mod silence;
 #[cfg(feature = "similarity")]
 pub mod similarity;
@@ -60,8 +62,9 @@ mod tokens;
 
 pub use groups::{GROUPS_MAX, Groups};
 pub use likeness::PRIMARY_KEYS;
+pub use lines::Lines;
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
-pub use recipe::{Failures, Likeness, OwnTool, PRESETS, Preset, Recipe, ResultPart};
+pub use recipe::{Failures, Likeness, Near, OwnTool, PRESETS, Preset, Recipe, ResultPart};
 pub use report::{Report, report};
 pub use silence::{is_placeholder, is_silent};
 pub use sketch::Sketch;

@@ -6,8 +6,10 @@ use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 use crate::echo::echo;
 use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
+use crate::lines::Lines;
 use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::report::{Report, report};
+use crate::signature::signature;
 use crate::silence::is_silent;
 use crate::tags::{of_kind, tag};
 
@@ -22,6 +24,8 @@ pub struct Recipe {
     pub masks: Masks,
     /// Which outcomes are failures, and how good they are.
     pub failures: Failures,
+    /// Which answers are near.
+    pub near: Near,
     /// Numbers of the host's own that are, too.
     pub counters: &'static [Counter<'static>],
     /// What is special about single tools.
@@ -47,6 +51,17 @@ pub enum Failures {
     /// Also those whose text does, but for tools that read, search or write; the number of failing
     /// tests or of errors is their score. See [`report`](crate::report()).
     Read,
+}
+
+/// Which answers are near: the digest of [`Outcome::near`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Near {
+    /// Those that are equal but for their numbers.
+    Numbers,
+    /// Those of one class: failures with the same complaint, but for what it names; searches that
+    /// found nothing; reads that showed hardly a line that is new. Others are near where they are equal
+    /// but for their numbers.
+    Class,
 }
 
 /// Which calls are alike.
@@ -77,6 +92,37 @@ static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 /// The hash of results and messages, which reads many bytes at a time.
 pub(crate) const HASH: Rapid = Rapid::new(0);
 
+fn complaint(result: &str) -> Option<&str> {
+    let is_full = |line: &&str| !line.trim().is_empty();
+    let first = crate::find::lines(result).find(is_full)?;
+    let last = crate::find::lines_back(result).find(is_full)?;
+    let is_trace =
+        first.contains("Traceback") || last.contains("Error: ") || first.contains("-----");
+    let (a, b) = if is_trace { (last, first) } else { (first, last) };
+    [a, b].into_iter().find(|line| signature(line).is_some())
+}
+
+fn finds_nothing(result: &str) -> bool {
+    let result = result.trim();
+    result.len() < 200
+        && [
+            "No matches",
+            "No Results",
+            "No results",
+            "No files found",
+            "[]",
+            "0 results",
+            "Found 0",
+        ]
+        .iter()
+        .any(|words| result.starts_with(words))
+}
+
+/// The digest of `text` as it stands. O(n).
+fn digest_of(text: &str) -> Digest {
+    Digest::new(HASH.hash(text.as_bytes()))
+}
+
 /// The digest of `text` as it stands. O(n).
 fn digest(text: &str) -> Digest {
     Digest::new(HASH.hash(text.as_bytes()))
@@ -89,6 +135,7 @@ impl Recipe {
         result: ResultPart::Whole,
         masks: Masks::NONE,
         failures: Failures::Told,
+        near: Near::Numbers,
         counters: &[],
         tools: &[],
     };
@@ -99,6 +146,7 @@ impl Recipe {
         likeness: Likeness::Words(70),
         masks: Masks::ALL,
         failures: Failures::Read,
+        near: Near::Class,
         ..Self::EXACT
     };
 
@@ -135,19 +183,22 @@ impl Recipe {
 
     /// The outcome of a call of `tool` with the text `result`. O(length of `result`).
     pub fn outcome(&self, tool: &str, result: &str, failed: bool) -> Outcome {
-        self.cut_outcome(tool, result, None, failed)
+        self.outcome_after(None, tool, result, None, failed)
     }
 
-    /// The outcome of which only the text `result` was kept; equal `cut`s stand for an equal
-    /// rest, and `None` for none.
-    pub fn cut_outcome(
+    /// The outcome as [`Recipe::outcome`] has it, after the answers whose `lines` are remembered. Of
+    /// `result` only a part may have been kept; equal `cut`s stand for an equal rest, and `None` for
+    /// none. O(length of `result`).
+    pub fn outcome_after(
         &self,
+        lines: Option<&mut Lines>,
         tool: &str,
         result: &str,
         cut: Option<&str>,
         failed: bool,
     ) -> Outcome {
         let Masked { result: digest, near } = self.result(tool, result, cut);
+        let raw = digest_of(result).mix(cut.map_or(Digest::new(0), digest_of));
         let report = match (self.failures, self.tag(tool, "")) {
             // What is read tells of itself, and not of the call.
             (Failures::Told, _) | (_, Tag::Read | Tag::Search | Tag::Write | Tag::Think) => {
@@ -157,7 +208,18 @@ impl Recipe {
         };
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
-        let mut outcome = outcome.near(near);
+        let mut outcome = outcome.raw(raw);
+        let is_known = self.near == Near::Class && lines.is_some_and(|lines| lines.show(result));
+        let class = match (self.near, failed) {
+            (Near::Numbers, _) => None,
+            (Near::Class, true) if report.score().is_none() => {
+                complaint(result).and_then(signature)
+            }
+            (Near::Class, true) => None,
+            (Near::Class, false) if finds_nothing(result) => Some(Digest::of(b"nothing found")),
+            (Near::Class, false) => is_known.then(|| Digest::of(b"nothing new")),
+        };
+        outcome = outcome.near(class.unwrap_or(near));
         if let Some(score) = report.score() {
             outcome = outcome.score(score);
         }
@@ -311,11 +373,11 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_tells_results_apart() {
-        let outcome = |cut| Recipe::EXACT.cut_outcome("t", "head", cut, false);
+        let outcome = |cut| Recipe::EXACT.outcome_after(None, "t", "head", cut, false);
         assert_ne!(outcome(None), outcome(Some("1")));
         assert_ne!(outcome(Some("2")), outcome(Some("1")));
         assert_ne!(
-            Recipe::EXACT.cut_outcome("t", "", Some("1"), false),
+            Recipe::EXACT.outcome_after(None, "t", "", Some("1"), false),
             Recipe::EXACT.outcome("t", "", false)
         );
     }

@@ -2,14 +2,14 @@
 
 use toml::de::DeValue;
 use unstuck_core::Tool;
-use unstuck_text::{Counter, Failures, Likeness, Mask, Masks, OwnTool, Recipe, ResultPart};
+use unstuck_text::{Counter, Failures, Likeness, Mask, Masks, Near, OwnTool, Recipe, ResultPart};
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
 use super::words::Word as _;
 use super::write::quoted;
 use crate::setup::Mistake;
 
-const FIELDS: [&str; 5] = ["likeness", "result", "masks", "counters", "failures"];
+const FIELDS: [&str; 6] = ["likeness", "result", "masks", "counters", "failures", "near"];
 
 /// The recipe that `node` describes; what it does not say is as in [`Recipe::EXACT`].
 pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
@@ -20,6 +20,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
         masks: fields.optional("masks").map_or(Ok(Masks::NONE), masks)?,
         counters: fields.optional("counters").map_or(Ok(&[][..]), counters)?,
         failures: fields.word_or("failures", Failures::Told)?,
+        near: fields.word_or("near", Near::Numbers)?,
         tools: &[],
     })
 }
@@ -107,9 +108,10 @@ pub(super) fn table(recipe: &Recipe) -> String {
     let counters: Vec<String> = counters.collect();
     format!(
         "\n[recipe]\nlikeness = {likeness}\nresult = {result}\nmasks = [{}]\ncounters = [{}]\n\
-         failures = {}\n",
+         failures = {}\nnear = {}\n",
         masks.join(", "),
         counters.join(", "),
-        quoted(recipe.failures.word())
+        quoted(recipe.failures.word()),
+        quoted(recipe.near.word())
     )
 }

@@ -1,7 +1,7 @@
 //! The words of a policy, for reading and for writing alike.
 
 use unstuck_core::{Action, Args, Basis, Force, Outcomes, Progress, Results, Silence, Tag, Texts};
-use unstuck_text::{Failures, Mask};
+use unstuck_text::{Failures, Mask, Near};
 
 /// Something that is written as one word of a few.
 pub(crate) trait Word: Copy + PartialEq + 'static {
@@ -113,6 +113,17 @@ impl Word for Failures {
         match self {
             Self::Told => "told",
             Self::Read => "read",
+        }
+    }
+}
+
+impl Word for Near {
+    const ALL: &'static [Self] = &[Self::Numbers, Self::Class];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Numbers => "numbers",
+            Self::Class => "class",
         }
     }
 }

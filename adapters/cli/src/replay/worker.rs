@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use unstuck_core::{Action, CallId, Detector, Finding, Nearness, Results, RuleIndex, Verdict};
-use unstuck_text::{Groups, Preset, Recipe, is_placeholder};
+use unstuck_text::{Groups, Lines, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown, Warning};
@@ -38,6 +38,7 @@ pub(super) struct Worker {
     pub(super) seen: u64,
     pub(super) engine: Engine,
     groups: Groups,
+    lines: Box<Lines>,
     /// The latest calls, oldest first.
     calls: VecDeque<Kept>,
     numbering: Numbering,
@@ -60,6 +61,7 @@ impl Worker {
             // No policy has a longer window, those from files included.
             engine: Engine::new(preset.policy).expect("a window of at most 64"),
             groups: Groups::new(),
+            lines: Box::default(),
             calls: VecDeque::new(),
             numbering: Numbering::default(),
             texts: VecDeque::new(),
@@ -105,11 +107,13 @@ impl Worker {
         if is_placeholder(outcome.text) {
             return given;
         }
-        let (call, tool) = (*call, shown.tool.as_deref().unwrap_or_default());
+        let (call, tool) = (*call, shown.tool.clone().unwrap_or_default());
+        let tool = tool.as_str();
         // Only an explanation shows what stands for the result; nobody else waits for it twice.
         let result = || recipe.result(tool, outcome.text, outcome.cut).result;
         let result = self.trail.is_some().then(result);
-        let digests = recipe.cut_outcome(tool, outcome.text, outcome.cut, outcome.failed);
+        let lines = Some(&mut *self.lines);
+        let digests = recipe.outcome_after(lines, tool, outcome.text, outcome.cut, outcome.failed);
         let numbering = &self.numbering;
         self.engine.outcome_each(call, digests, |verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
@@ -129,6 +133,7 @@ impl Worker {
     pub(super) fn message(&mut self, recipe: &Recipe, message: &Message<'_>) -> Option<Given> {
         if message.role == Role::User {
             self.watch.user_message();
+            self.lines.clear();
             let verdict = self.engine.user_message(recipe.message(message.text));
             return verdict.finding.is_some().then_some((verdict, message.index));
         }

@@ -1,0 +1,249 @@
+//! Signatures of failures: what is left of a complaint without the things that it names.
+
+use unstuck_core::Digest;
+
+/// The most words of a complaint that are looked at. What comes behind them names more things.
+const WORDS_MAX: usize = 24;
+
+/// The longest word that is told from others by all of its letters, in bytes.
+const WORD_MAX: usize = 24;
+
+/// The fewest words with content that make a signature.
+const CONTENT_MIN: usize = 2;
+
+/// Words that any failure may use, whatever failed.
+const GENERIC: [&str; 38] = [
+    "an",
+    "and",
+    "at",
+    "been",
+    "call",
+    "code",
+    "command",
+    "during",
+    "error",
+    "errors",
+    "exception",
+    "executing",
+    "execution",
+    "exit",
+    "exited",
+    "fail",
+    "failed",
+    "failure",
+    "fatal",
+    "for",
+    "from",
+    "has",
+    "in",
+    "line",
+    "occurred",
+    "of",
+    "process",
+    "request",
+    "result",
+    "return",
+    "returned",
+    "run",
+    "running",
+    "status",
+    "the",
+    "to",
+    "tool",
+    "with",
+];
+
+/// What stands for the class of error that `complaint` tells of: its words in lower case, with one
+/// mark for each row of numbers, quoted texts, paths and identifiers. `None` if hardly a word is
+/// left, as of "Error: exit code 1". O(length of `complaint`).
+pub(crate) fn signature(complaint: &str) -> Option<Digest> {
+    let (mut digest, mut content, mut is_marked) = (Digest::new(0), 0_usize, false);
+    for (place, token) in Tokens(complaint).take(WORDS_MAX).enumerate() {
+        match token {
+            Token::Word(word) if place == 0 || !is_named(word) => {
+                let word = trimmed(word);
+                content += usize::from(has_content(word));
+                // The name of an exception says more than other words.
+                content += usize::from(is_exception(word));
+                digest = digest.mix(lower_case(word));
+                is_marked = false;
+            }
+            Token::Word(_) | Token::Thing if is_marked => {}
+            Token::Word(_) | Token::Thing => {
+                digest = digest.mix(Digest::new(1));
+                is_marked = true;
+            }
+        }
+    }
+    (content >= CONTENT_MIN).then_some(digest)
+}
+
+/// A part of a complaint.
+enum Token<'t> {
+    Word(&'t str),
+    /// A number, a quoted text, a path or an identifier.
+    Thing,
+}
+
+/// The parts of a complaint that are still to come.
+struct Tokens<'t>(&'t str);
+
+impl<'t> Iterator for Tokens<'t> {
+    type Item = Token<'t>;
+
+    fn next(&mut self) -> Option<Token<'t>> {
+        loop {
+            let text = self.0.trim_start();
+            let first = text.chars().next()?;
+            if let Some(behind) = quoted(text, first) {
+                self.0 = behind;
+                return Some(Token::Thing);
+            }
+            let end = text.find(char::is_whitespace).unwrap_or(text.len());
+            let (word, rest) = text.split_at_checked(end)?;
+            self.0 = rest;
+            let inner = trimmed(word);
+            if inner.is_empty() {
+                // Punctuation by itself.
+                continue;
+            }
+            return Some(if is_thing(inner) { Token::Thing } else { Token::Word(word) });
+        }
+    }
+}
+
+/// What follows the quoted text at the start of `text`, which begins with `first`.
+fn quoted(text: &str, first: char) -> Option<&str> {
+    let close = match first {
+        '"' | '\'' | '`' => first,
+        '‘' => '’',
+        '“' => '”',
+        _ => return None,
+    };
+    let inner = text.get(first.len_utf8()..)?;
+    let end = inner.find(close)?;
+    inner.get(end..)?.strip_prefix(close)
+}
+
+/// `word` without the punctuation around it.
+fn trimmed(word: &str) -> &str {
+    word.trim_matches(|c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '\\' | '$' | '~'))
+}
+
+/// Whether `word` names something: it has a digit, a sign that words have not, or a capital inside.
+fn is_thing(word: &str) -> bool {
+    if is_exception(word) {
+        return false;
+    }
+    let has_sign = word.bytes().any(|byte| {
+        byte.is_ascii_digit() || matches!(byte, b'/' | b'\\' | b'_' | b'=' | b'@' | b'$' | b'*')
+    });
+    has_sign
+        || word.contains(['.', ':', '(', '[', '{', '<', '"', '\'']) && !is_contraction(word)
+        || {
+            let mut letters = word.chars().zip(word.chars().skip(1));
+            letters.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+        }
+}
+
+/// Whether `word` is like "don't": an apostrophe between letters.
+fn is_contraction(word: &str) -> bool {
+    word.chars().all(|c| c.is_alphabetic() || c == '\'')
+}
+
+/// Whether `word` is the name of an exception, as `ValueError` is.
+fn is_exception(word: &str) -> bool {
+    let is_type = |ending| word.len() > 9 && word.ends_with(ending);
+    (is_type("Error") || is_type("Exception")) && word.chars().all(char::is_alphanumeric)
+}
+
+/// Whether `word`, which is not the first, stands before a colon: what follows is said of it.
+fn is_named(word: &str) -> bool {
+    word.ends_with(':') && !is_exception(trimmed(word)) && has_content(trimmed(word))
+}
+
+/// Whether `word` says something of what went wrong.
+fn has_content(word: &str) -> bool {
+    word.len() > 2 && !GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
+}
+
+/// What stands for `word`, in upper or lower case.
+fn lower_case(word: &str) -> Digest {
+    let mut letters = [0; WORD_MAX];
+    let length = word.len().min(WORD_MAX);
+    for (letter, byte) in letters.iter_mut().zip(word.bytes()) {
+        *letter = byte.to_ascii_lowercase();
+    }
+    Digest::of(letters.get(..length).unwrap_or(&letters))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signature;
+
+    #[test]
+    fn the_same_class_of_error_has_one_signature() {
+        for group in [
+            &[
+                "Error: flight HAT030 not available on date 2024-05-13",
+                "Error: flight HAT223 not available on date 2024-05-14",
+            ][..],
+            &["cat: a.txt: No such file or directory", "cat: /b/c: No such file or directory"],
+            &["bash: foo: command not found", "bash: bar: command not found"],
+            &["bash: line 1: foo: command not found", "bash: line 7: b: command not found"],
+            &["KeyError: 'a'", "KeyError: 'b c'", "KeyError: 3"],
+            &[
+                "ValueError: could not convert string to float: 'a'",
+                "ValueError: could not convert string to float: \"1,5\"",
+            ],
+            &[
+                "ERROR 1054 (42S22): Unknown column 'a' in 'field list'",
+                "ERROR 1054 (42S22): Unknown column 'b.c' in 'where clause'",
+            ],
+            &[
+                "error[E0425]: cannot find value `a` in this scope",
+                "error[E0425]: cannot find value `b` in this scope",
+            ],
+        ] {
+            let first = signature(group[0]);
+            assert!(first.is_some(), "{group:?}");
+            assert!(group.iter().all(|line| signature(line) == first), "{group:?}");
+        }
+    }
+
+    #[test]
+    fn another_class_has_another_signature() {
+        let lines = [
+            "cat: a.txt: No such file or directory",
+            "cat: a.txt: Permission denied",
+            "ls: a.txt: Permission denied",
+            "bash: foo: command not found",
+            "ValueError: invalid literal for int",
+            "TypeError: invalid literal for int",
+            "KeyError: 'a'",
+        ];
+        for (n, line) in lines.iter().enumerate() {
+            for other in &lines[..n] {
+                assert_ne!(signature(line), signature(other), "{line} and {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_complaint_without_content_has_none() {
+        for line in [
+            "",
+            "error",
+            "Error: exit code 1",
+            "Command failed",
+            "command failed with exit status 2",
+            "Error executing tool",
+            "'No such file'",
+            "fatal:",
+            "1: 2: 3",
+            "…",
+        ] {
+            assert_eq!(signature(line), None, "{line}");
+        }
+    }
+}
