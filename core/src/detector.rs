@@ -349,6 +349,11 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         })
     }
 
+    /// Whether `message` is among the latest [`MESSAGES_MAX`], so that it is no new instruction. O(1).
+    pub fn has_heard(&self, message: Digest) -> bool {
+        self.messages.iter().any(|heard| *heard == message.folded())
+    }
+
     /// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and
     /// user messages, feedback and statistics stay.
     pub fn clear(&mut self) {

@@ -10,6 +10,7 @@ use unstuck_text::{Groups, Lines, Recipe};
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
 use crate::decision::{Decision, Found, Message, Ticket};
+use crate::ended::{self, Ended};
 use crate::heard::Heard;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
@@ -121,6 +122,7 @@ pub(crate) struct Seen {
     pub(crate) steps: Steps,
     pub(crate) refusals: Refusals,
     pub(crate) heard: Heard,
+    pub(crate) ended: Ended,
 }
 
 /// How often calls of the loop that was blocked last were.
@@ -203,6 +205,11 @@ impl Guard {
             return Decision::PROCEED.again();
         }
         let begun = telemetry::now();
+        if self.is_ended(asked) {
+            let decision = ended::again();
+            self.told(begun, &decision);
+            return decision;
+        }
         let (ticket, own, settled) = self.record(asked);
         let decision = self.decide_ahead(ticket, own, settled);
         let is_refused = decision.is_blocked();
@@ -323,12 +330,17 @@ impl Guard {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
-        self.seen.steps.end();
-        self.seen.refusals = Refusals::default();
-        self.seen.calls.unblock();
-        self.seen.heard.lift();
-        self.seen.lines.clear();
-        let verdict = self.seen.engine.user_message(self.setup.preset.recipe.message(text));
+        let seen = &mut *self.seen;
+        let message = self.setup.preset.recipe.message(text);
+        seen.steps.end();
+        seen.refusals = Refusals::default();
+        seen.calls.unblock();
+        seen.heard.lift();
+        seen.lines.clear();
+        if !seen.engine.has_heard(message) {
+            seen.ended.forget();
+        }
+        let verdict = seen.engine.user_message(message);
         let decision = self.decide(None, vec![verdict]);
         self.told(begun, &decision);
         decision
@@ -336,6 +348,12 @@ impl Guard {
 
     /// Forgets all calls and turns: a new run begins. Statistics stay.
     pub fn clear(&mut self) {
+        self.seen.ended = Ended::default();
+        self.begin_anew();
+    }
+
+    /// Forgets all but for which calls the run was ended.
+    fn begin_anew(&mut self) {
         let seen = &mut *self.seen;
         seen.steps.end();
         seen.refusals = Refusals::default();
@@ -356,6 +374,12 @@ impl Guard {
         let decision = self.decide(None, verdicts);
         self.told(begun, &decision);
         decision
+    }
+
+    /// Whether the run was ended for this call, and nothing has changed since.
+    fn is_ended(&self, asked: &Asked<'_>) -> bool {
+        let call = || self.setup.preset.recipe.call(asked.tool, asked.args.as_str());
+        self.seen.ended.is_any() && self.seen.ended.refuses(call().digest())
     }
 
     /// The call, if it was announced before with the same id.
@@ -379,6 +403,7 @@ impl Guard {
         let tool = seen.names.add(asked.tool);
         telemetry::called(seen.names.of(tool));
         let ticket = Ticket { call: id, tool };
+        seen.ended.announced(id, &call);
         #[cfg(feature = "swarm")]
         self.open_for_swarm(ticket, &call);
         (ticket, own, settled)
@@ -439,7 +464,12 @@ impl Guard {
         let outcome = event(&self.setup.preset.recipe, &mut self.seen, each);
         // What it decides may make it forget which calls are out.
         let open = self.seen.heard.close(ticket.call);
-        let decision = self.decide(Some(ticket), verdicts);
+        let ended = &mut self.seen.ended;
+        let is_again = outcome.is_some_and(|outcome| ended.answered(ticket.call, &outcome));
+        let mut decision = self.decide(Some(ticket), verdicts);
+        if is_again {
+            decision = decision.or_stronger(Decision { ticket: Some(ticket), ..ended::again() });
+        }
         #[cfg(feature = "swarm")]
         let decision = match open {
             Some(open) if outcome.is_some() => self.tell_swarm(ticket, decision, open, outcome),
@@ -495,7 +525,10 @@ impl Guard {
             }
         }
         if found.action >= Action::StartOver {
-            self.clear();
+            if found.action == Action::Stop && self.setup.mode == Mode::Act {
+                self.seen.ended.end(&found.finding);
+            }
+            self.begin_anew();
         }
         self.decision(ticket, found)
     }
@@ -533,6 +566,7 @@ impl Seen {
             steps: Steps::default(),
             refusals: Refusals::default(),
             heard: Heard::default(),
+            ended: Ended::default(),
         }
     }
 }

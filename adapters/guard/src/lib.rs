@@ -61,6 +61,7 @@ mod builder;
 mod calls;
 mod chat;
 mod decision;
+mod ended;
 mod guard;
 mod heard;
 mod payload;

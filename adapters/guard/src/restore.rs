@@ -10,6 +10,7 @@ use unstuck_core::{CheckpointError, Digest};
 use unstuck_text::{Groups, Lines};
 
 use crate::calls::{Calls, Names};
+use crate::ended::Ended;
 use crate::guard::{Engine, Guard, Refusals};
 use crate::heard::Heard;
 use crate::steps::Steps;
@@ -64,6 +65,7 @@ struct State<'a> {
     steps: Steps,
     refusals: Refusals,
     heard: Heard,
+    ended: Ended,
 }
 
 impl Guard {
@@ -86,6 +88,7 @@ impl Guard {
             steps: seen.steps.clone(),
             refusals: seen.refusals,
             heard: seen.heard.clone(),
+            ended: seen.ended.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
         // Memory is all that this can want.
@@ -101,9 +104,10 @@ impl Guard {
         let seen = &mut *self.seen;
         seen.engine = Engine::restore(self.setup.preset.policy, state.engine)
             .map_err(RestoreError::Engine)?;
-        let State { groups, lines, calls, names, steps, refusals, heard, .. } = state;
+        let State { groups, lines, calls, names, steps, refusals, heard, ended, .. } = state;
         (seen.groups, seen.lines, seen.calls, seen.names) = (groups, lines, calls, names);
-        (seen.steps, seen.refusals, seen.heard) = (steps, refusals, heard);
+        (seen.steps, seen.refusals) = (steps, refusals);
+        (seen.heard, seen.ended) = (heard, ended);
         Ok(self)
     }
 }
@@ -123,7 +127,7 @@ impl<'a> State<'a> {
         let (state, rest): (Self, _) =
             postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
         let fits = state.calls.fits() && state.names.fits() && state.steps.fits();
-        let fits = fits && state.heard.fits() && rest.is_empty();
+        let fits = fits && state.heard.fits() && state.ended.fits() && rest.is_empty();
         if fits { Ok(state) } else { Err(RestoreError::Malformed) }
     }
 }
