@@ -13,15 +13,20 @@ mod go;
 mod javascript;
 mod junit;
 mod line;
+mod object;
+mod phrases;
 mod python;
+mod refusal;
 mod rust;
+mod sign;
 mod tally;
 mod tap;
+mod timeout;
 
 use compiler::Compiler;
-use complaint::complains;
+use complaint::{complains, times_out};
 use crash::Crash;
-use exit::exit_failed;
+use exit::{exit_failed, exit_timed_out};
 use go::GoTest;
 use javascript::{Jest, Vitest};
 use junit::junit;
@@ -34,6 +39,10 @@ use tap::Tap;
 use crate::find;
 use crate::grams::Grams;
 
+pub use complaint::opens_with_complaint;
+pub use refusal::is_refusal;
+pub use sign::complaint;
+
 /// What a result says of how the call went.
 ///
 /// The two counts are apart, since a suite that no longer compiles has one error and not one failing
@@ -42,6 +51,8 @@ use crate::grams::Grams;
 pub struct Report {
     /// Whether the call failed; `None` if nothing tells.
     pub failed: Option<bool>,
+    /// Whether the call failed because it took too long. Running it once more may help.
+    pub timed_out: bool,
     /// How many tests fail, where all of them ran to their end: none of a suite that could not be
     /// loaded or compiled, or that stopped at its first failure.
     pub failing_tests: Option<u32>,
@@ -90,10 +101,18 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
-    if !may_tell(result) {
-        return Report { failed: complains(result).then_some(true), ..Report::default() };
+    if may_tell(result) {
+        return whole(result);
     }
-    whole(result)
+    let timed_out = times_out(result);
+    let failed = object::told(result).failed;
+    let failed = failed.or_else(|| (timed_out || in_words(result)).then_some(true));
+    Report { failed, timed_out: timed_out && failed == Some(true), ..Report::default() }
+}
+
+/// Whether `result` says in words that the call failed.
+fn in_words(result: &str) -> bool {
+    complains(result) || is_refusal(result)
 }
 
 /// What all of `result` says.
@@ -102,14 +121,17 @@ fn whole(result: &str) -> Report {
     // A test may print what the compiler said that it tests.
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
     let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
-    let in_words = || crash.happened() || !crash.is_logged() && complains(result);
+    let is_told = || crash.happened() || !crash.is_logged() && in_words(result);
     let failed = match tests.failed() {
         Some(true) => Some(true),
         _ if unbuilt => Some(true),
-        passed => exit_failed(result).or(passed),
+        passed => exit_failed(result).or(object::told(result).failed).or(passed),
     };
+    let timed_out =
+        exit_timed_out(result) || failed != Some(false) && !crash.is_logged() && times_out(result);
     Report {
-        failed: failed.or_else(|| in_words().then_some(true)),
+        failed: failed.or_else(|| (timed_out || is_told()).then_some(true)),
+        timed_out,
         failing_tests: tests.failing(),
         compile_errors: errors,
     }

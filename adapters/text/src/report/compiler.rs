@@ -87,14 +87,14 @@ fn checker(line: &str) -> Option<u32> {
 }
 
 /// Whether `line` is an error with its place: `a.c:3:5: error: …`, `a.ts(3,5): error TS2322: …`.
-fn is_error(line: &str) -> bool {
+pub(super) fn is_error(line: &str) -> bool {
     at_column(line)
         .is_some_and(|what| what.starts_with("error: ") || what.starts_with("fatal error: "))
         || in_brackets(line).is_some_and(|what| what.starts_with("error TS"))
 }
 
 /// What stands behind `path:line:column: `.
-fn at_column(line: &str) -> Option<&str> {
+pub(super) fn at_column(line: &str) -> Option<&str> {
     let (path, rest) = find::split_once(line, ":")?;
     let (_, rest) = number(rest)?;
     let (_, rest) = number(rest.strip_prefix(':')?)?;

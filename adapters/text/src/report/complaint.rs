@@ -1,26 +1,63 @@
 //! Lines in which a tool says that it could not do what it was asked.
 
 use super::line::{BUFFER, is_log_entry, plain};
+use super::object;
+use super::phrases;
+use super::refusal::{says_refused, untagged};
+use super::timeout::says_timed_out;
 use crate::find;
+use crate::words::{after, has, starts_with_any};
 
 /// What such a line opens with, by the tools that put it there: git, compilers and many others.
-const OPENINGS: [&str; 8] = [
+const OPENINGS: [&str; 21] = [
     "fatal: ",
+    "fatal error: ",
+    "Fatal error: ",
+    "FATAL: ",
     "error: ",
+    "error[",
     "Error: ",
     "ERROR: ",
+    "(error) ",
+    "abort: ",
+    "panic: ",
+    "API Error: ",
+    "MCP error ",
+    "Tool error: ",
+    "PHP Fatal error: ",
+    "Uncaught ",
+    "E: ",
     "npm ERR! ",
     "npm error ",
     "Exception in thread \"",
     "Error executing ",
 ];
 
+/// Sentences of the tools of agents, which may quote a file behind them.
+const AGENTS: [&str; 9] = [
+    "Command aborted",
+    "Command timed out",
+    "EXECUTION TIMED OUT",
+    "File does not exist.",
+    "No replacement was performed",
+    "String to replace not found",
+    "Your proposed edit has introduced ",
+    "apply_patch verification failed",
+    "old_string not found",
+];
+
+/// The longest result that is taken for a sentence in free words, in bytes and in lines.
+const SHORT_MAX: usize = 1024;
+
+/// The most lines of such a result.
+const LINES_MAX: usize = 12;
+
 /// Shells, whatever they say before a colon.
 const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "/bin/sh", "/bin/bash", "-bash"];
 
 /// What the system, or the shell, says of a name or a file. A broken pipe is not among it: that is
 /// how `head` ends what it has read enough of.
-const REASONS: [&str; 11] = [
+const REASONS: [&str; 21] = [
     "No such file or directory",
     "Permission denied",
     "Is a directory",
@@ -32,10 +69,22 @@ const REASONS: [&str; 11] = [
     "No space left on device",
     "Connection refused",
     "command not found",
+    "Connection reset by peer",
+    "Connection timed out",
+    "Device or resource busy",
+    "Input/output error",
+    "Name or service not known",
+    "Network is unreachable",
+    "No route to host",
+    "Temporary failure in name resolution",
+    "Text file busy",
+    "Too many open files",
 ];
 
 /// What a tool begins to say when it cannot, or does not understand.
-const REFUSALS: [&str; 13] = [
+const REFUSALS: [&str; 21] = [
+    "Error is not recoverable",
+    "Exiting with failure status",
     "cannot access ",
     "cannot create ",
     "cannot open ",
@@ -49,20 +98,116 @@ const REFUSALS: [&str; 13] = [
     "unrecognized option ",
     "No module named ",
     "command not found: ",
+    "error: ",
+    "fatal error: ",
+    "illegal option -- ",
+    "extra operand ",
+    "unknown predicate ",
+    "cannot overwrite ",
 ];
 
 /// Whether `result` begins or ends with a complaint that is no entry of a log. O(n).
 pub(crate) fn complains(result: &str) -> bool {
-    let (told, is_full) = (result.trim_end(), |line: &&str| !line.trim().is_empty());
-    is_own(find::lines(told).filter(is_full))
-        || is_own(find::lines_back(told).filter(is_full))
+    let told = result.trim_end();
+    is_own(full(find::lines(told)), is_complaint)
+        || is_own(full(find::lines_back(told)), is_complaint)
+        || is_sentence(told)
         || is_node_crash(result)
 }
 
+/// Whether the call timed out by the first or the last line of `result`. O(length of the two).
+pub(crate) fn times_out(result: &str) -> bool {
+    let told = result.trim_end();
+    is_own(full(find::lines(told)), shown_timed_out)
+        || is_own(full(find::lines_back(told)), shown_timed_out)
+        || object::told(result).message.is_some_and(says_timed_out)
+}
+
+/// Whether a terminal shows a time-out for `line`.
+fn shown_timed_out(line: &str) -> bool {
+    let mut buffer = BUFFER;
+    says_timed_out(untagged(plain(line, &mut buffer)))
+}
+
+/// Returns whether the first line of `result` says that the call failed. O(length of that line).
+///
+/// This is the question to ask about a tool that writes: behind its first line, the result may quote
+/// the file.
+///
+/// ```
+/// use unstuck_text::opens_with_complaint;
+///
+/// assert!(opens_with_complaint("String to replace not found in file.\nString: let x = 1;"));
+/// assert!(!opens_with_complaint("The file a.log has been updated:\nerror: no such command"));
+/// ```
+pub fn opens_with_complaint(result: &str) -> bool {
+    let Some(line) = full(find::lines(result)).next() else { return false };
+    let mut buffer = BUFFER;
+    is_complaint(line)
+        || says_refused(untagged(line.trim()))
+        || says_timed_out(untagged(line))
+        || phrases::is_sentence(plain(untagged(line), &mut buffer))
+        || object::told(result).failed == Some(true)
+}
+
+/// The lines that show anything.
+fn full<'t>(lines: impl Iterator<Item = &'t str> + Clone) -> impl Iterator<Item = &'t str> + Clone {
+    lines.filter(|line| !line.trim().is_empty())
+}
+
 /// Whether the first of `lines` is a complaint, and the one beside it no entry of a log.
-fn is_own<'a>(mut lines: impl Iterator<Item = &'a str>) -> bool {
-    let is_complaint = lines.next().is_some_and(is_complaint);
+fn is_own<'a>(mut lines: impl Iterator<Item = &'a str>, complains: fn(&str) -> bool) -> bool {
+    let is_complaint = lines.next().is_some_and(complains);
     is_complaint && !lines.next().is_some_and(is_log_entry)
+}
+
+/// Whether `result` is short, and begins with a complaint in free words that its end does not take
+/// back.
+fn is_sentence(result: &str) -> bool {
+    let mut lines = full(find::lines(result)).take(LINES_MAX + 1);
+    let Some(first) = lines.next() else { return false };
+    let count = lines.clone().count();
+    if result.len() > SHORT_MAX || count >= LINES_MAX {
+        return false;
+    }
+    let last = lines.clone().last().unwrap_or_default();
+    let is_alone = count == 0;
+    let mut buffer = BUFFER;
+    let shown = plain(first, &mut buffer);
+    (phrases::is_sentence(shown) && (is_alone || !phrases::is_heading(shown))
+        || is_short_error(shown) && is_alone
+        || is_usage(result))
+        && !(has(last, "succe") || has(last, "done"))
+        && !lines.next().is_some_and(is_log_entry)
+}
+
+/// Whether `line` is an error in one word: `Error: ENOENT`. A value would be a setting.
+fn is_short_error(line: &str) -> bool {
+    let message =
+        ["Error: ", "ERROR: ", "error: "].iter().find_map(|start| line.strip_prefix(start));
+    message.is_some_and(|message| {
+        let word = message.trim();
+        word.len() > 2
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            && word.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !["true", "false", "null", "none", "nil", "undefined"]
+                .iter()
+                .any(|value| value.eq_ignore_ascii_case(word))
+    })
+}
+
+/// Whether `result` is a note on how to use a command, and not the whole of its help, which somebody
+/// may have asked for.
+fn is_usage(result: &str) -> bool {
+    const SECTIONS: [&str; 7] =
+        ["options:", "commands:", "arguments:", "flags:", "examples:", "-h, --help", "--help "];
+    let mut lines = full(find::lines(result));
+    let opens = lines
+        .next()
+        .is_some_and(|line| after(line, "usage: ").is_some() && !line.ends_with([',', ';']));
+    opens && !lines.any(|line| starts_with_any(line.trim_start(), &SECTIONS))
 }
 
 /// Whether `result` ends as Node.js does when it crashes.
@@ -73,22 +218,28 @@ fn is_node_crash(result: &str) -> bool {
 }
 
 /// Whether `line` is a complaint, by its shape.
-fn is_complaint(line: &str) -> bool {
+pub(super) fn is_complaint(line: &str) -> bool {
     let mut buffer = BUFFER;
     let line = plain(line, &mut buffer);
-    !line.ends_with([';', ',', '{', '('])
-        && (is_opened(line) || is_error_type(line) || is_of_tool(line))
+    let told = untagged(line);
+    told.len() < line.len()
+        || !line.ends_with([';', ',', '{', '('])
+            && (is_opened(line)
+                || is_error_type(line)
+                || is_errno(line)
+                || is_of_tool(line)
+                || is_unmatched(line))
 }
 
 /// Whether `line` opens as many tools do, and goes on in words: `error: true` is a setting.
 fn is_opened(line: &str) -> bool {
     let message = OPENINGS.iter().find_map(|opening| line.strip_prefix(opening));
-    line.starts_with("Command timed out")
+    AGENTS.iter().any(|sentence| line.starts_with(sentence))
         || message.is_some_and(|message| message.trim().contains(' '))
 }
 
 /// Whether `line` is an exception with its message: `SyntaxError: invalid syntax`.
-fn is_error_type(line: &str) -> bool {
+pub(super) fn is_error_type(line: &str) -> bool {
     let name = find::split_once(line, ": ").map_or(line, |(name, _)| name);
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && !name.contains(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')));
@@ -99,18 +250,38 @@ fn is_error_type(line: &str) -> bool {
     is_name && is_class && name.len() < line.len()
 }
 
+/// Whether `line` opens with the name of an error of the system: `ENOENT: no such file or directory`.
+fn is_errno(line: &str) -> bool {
+    let Some((name, message)) = find::split_once(line, ": ") else { return false };
+    let is_name = name.len() > 3
+        && name.starts_with('E')
+        && name != "ERROR"
+        && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_name && message.trim().contains(' ')
+}
+
+/// Whether `line` is what zsh says of a pattern that matches no file.
+fn is_unmatched(line: &str) -> bool {
+    (line.starts_with("zsh:") || line.starts_with("(eval):"))
+        && find::contains(line, ": no matches found: ")
+}
+
 /// Whether `line` is a tool's name and what it says: `cat: a.txt: No such file or directory`.
 fn is_of_tool(line: &str) -> bool {
     let Some((tool, message)) = find::split_once(line, ": ") else { return false };
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+');
+    let is_name =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+' | '*');
     if tool.is_empty() || tool.contains(|c| !is_name(c)) {
         return false;
     }
+    let said = find::rsplit_once(message, " (os error ").map_or(message, |(said, _)| said);
+    let said = said.trim_end_matches(')');
     let is_told = |reason: &&str| {
-        let before = message.strip_suffix(*reason);
-        before.is_some_and(|before| before.is_empty() || before.ends_with([' ', ':']))
+        let before = said.strip_suffix(*reason);
+        before.is_some_and(|before| before.is_empty() || before.ends_with([' ', ':', '(']))
     };
-    SHELLS.contains(&tool) && find::contains(message, ": ")
+    tool == "curl" && message.starts_with('(')
+        || SHELLS.contains(&tool) && find::contains(message, ": ")
         || tool.starts_with("make") && message.starts_with("*** ")
         || REASONS.iter().any(is_told)
         || REFUSALS.iter().any(|refusal| message.starts_with(refusal))

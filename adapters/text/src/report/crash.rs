@@ -94,7 +94,7 @@ impl Crash {
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// Whether `line` is the head of a traceback, or of a panic.
-fn is_head(line: &str) -> bool {
+pub(super) fn is_head(line: &str) -> bool {
     line.strip_suffix(':') == Some(TRACEBACK)
         || line.starts_with("thread '") && find::contains(line, " panicked at ")
 }

@@ -10,6 +10,9 @@ const LINES_MAX: usize = 8;
 /// The most words before the name of a status on a line that is not the first or the last.
 const WORDS_MAX: usize = 4;
 
+/// The exit status of a command that `timeout` ended.
+const TIMED_OUT: u32 = 124;
+
 /// What a status is called.
 const NAMES: [&str; 6] = [
     "exit code",
@@ -32,24 +35,33 @@ const ELEMENTS: [&str; 2] = ["returncode", "exit_code"];
 /// A line names a status if it is nothing else (`Exit code: 1`), or if it ends with it and says
 /// that something came to that end (`[Command finished with exit code 1]`).
 pub(crate) fn exit_failed(result: &str) -> Option<bool> {
+    codes(result).map(|code| code != 0).reduce(|failed, another| failed || another)
+}
+
+/// Whether `result` names the exit status of `timeout`. O(n).
+pub(crate) fn exit_timed_out(result: &str) -> bool {
+    codes(result).any(|code| code == TIMED_OUT)
+}
+
+/// The statuses that the lines at either end of `result` name.
+fn codes(result: &str) -> impl Iterator<Item = u32> + '_ {
     let (result, is_full) = (result.trim(), |line: &&str| !line.trim().is_empty());
     let first = || find::lines(result).filter(is_full);
     let last = || find::lines_back(result).filter(is_full);
     let ends = first().next().into_iter().chain(last().next());
     let near = first().take(LINES_MAX).chain(last().take(LINES_MAX));
     let named = ends.filter_map(|line| status(line, usize::MAX));
-    let named = named.chain(near.filter_map(|line| status(line, WORDS_MAX)));
-    named.reduce(|failed, another| failed || another)
+    named.chain(near.filter_map(|line| status(line, WORDS_MAX)))
 }
 
-/// Whether the status that `line` names is another than 0, with at most `words` before its name.
-fn status(line: &str, words: usize) -> Option<bool> {
+/// The status that `line` names with at most `words` before its name, without a sign.
+fn status(line: &str, words: usize) -> Option<u32> {
     let line = line.trim();
     if !may_name_one(line) {
         return None;
     }
-    if let Some(failed) = in_element(line) {
-        return Some(failed);
+    if let Some(code) = in_element(line) {
+        return Some(code);
     }
     // AutoGen says what it means, too.
     let line = find::split_once(line, " (execution ").map_or(line, |(line, _)| line);
@@ -60,7 +72,7 @@ fn status(line: &str, words: usize) -> Option<bool> {
     let before = before.strip_suffix(' ').unwrap_or(before).trim_end_matches([':', '=']);
     let subject = NAMES.iter().find_map(|name| without_end(before, name))?;
     let said = subject.is_empty() || is_deed(before, words);
-    said.then(|| code.contains(|c| c != '0'))
+    said.then(|| code.parse().unwrap_or(u32::MAX))
 }
 
 /// Whether `line` has the look of one that names a status: it ends with a number, in an element, or
@@ -94,10 +106,15 @@ fn is_deed(text: &str, words: usize) -> bool {
     is_told && is_short && is_done
 }
 
-/// Whether the status that stands in an element, as in `<returncode>1</returncode>`, is not 0.
-fn in_element(line: &str) -> Option<bool> {
+/// The status that stands in an element, as in `<returncode>1</returncode>`.
+fn in_element(line: &str) -> Option<u32> {
     let (name, rest) = find::split_once(line.strip_prefix('<')?, ">")?;
     let (code, end) = number(rest.strip_prefix('-').unwrap_or(rest))?;
     let is_closed = end.strip_prefix("</").is_some_and(|end| end.starts_with(name));
-    (ELEMENTS.contains(&name) && is_closed).then_some(code != 0)
+    (ELEMENTS.contains(&name) && is_closed).then_some(code)
+}
+
+/// Whether `line` names a status, and says no more.
+pub(super) fn is_status(line: &str) -> bool {
+    status(line, usize::MAX).is_some()
 }

@@ -1,5 +1,7 @@
 //! Failures that are told in words, and what outweighs them.
 
+use unstuck_text::Report;
+
 use crate::{FAILED, NOTHING, WORKED, check, check_joined, errors, tests};
 
 #[test]
@@ -87,7 +89,6 @@ fn a_complaint_stands_first_or_last() {
         "cut: option requires an argument -- 'd'",
         "find: missing argument to `-exec'",
         "Error executing query: Table 'a.b' doesn't exist",
-        "Command timed out after 120 seconds",
         "tar: invalid option -- 'Q'",
         "/usr/bin/python3: No module named pytest",
         "python: can't open file '/x.py': [Errno 2] No such file or directory",
@@ -108,6 +109,113 @@ fn a_complaint_stands_first_or_last() {
         }
         check_joined(&["a\n", complaint, "\nb\n"], NOTHING);
     }
+}
+
+#[test]
+fn a_complaint_in_free_words_opens_a_short_result() {
+    for complaint in [
+        "Could not find the exact text in a.rs. The old text must match exactly.",
+        "Failed to fetch https://a.b/c",
+        "failed to read a.txt",
+        "cannot divide by zero",
+        "unable to resolve host",
+        "Unknown command: foo",
+        "Unknown tool: bar",
+        "No such table: a",
+        "Invalid JSON: unexpected token",
+        "missing required parameter: path",
+        "Input validation error: 'x' is a required property",
+        "1 validation error for Args",
+        "File not found",
+        "dupl not found in PATH",
+        "Entity not found: Issue",
+        "404 Not Found",
+        "HTTP/1.1 500 Internal Server Error",
+        "Request failed with status code 404",
+        "Permission denied",
+        "Access denied",
+        "ERROR 1054 (42S22): Unknown column 'a' in 'field list'",
+        "Malformed command",
+        "❌ Cannot connect to the server",
+        "docker: invalid reference format",
+        "awk: line 1: syntax error at or near %",
+    ] {
+        check_joined(&[complaint], FAILED);
+        check_joined(&[complaint, "\nSee the manual.\n"], FAILED);
+        check_joined(&["a\n", complaint, "\n"], NOTHING);
+        check_joined(&[complaint, "\n", &"a\n".repeat(40)], NOTHING);
+        check_joined(&[complaint, "\nIt succeeded the second time.\n"], NOTHING);
+    }
+    check(&[
+        ("Error executing tool read: no path", FAILED),
+        ("Error: ENOENT", FAILED),
+        ("Error: not_found\n", FAILED),
+        ("Invalid argument", FAILED),
+        ("usage: foo [-h] FILE\nfoo: error: unrecognized arguments: -x", FAILED),
+        ("Usage: cal [options] [[month] year]\n", FAILED),
+        ("/bin/sh: 1: Syntax error: \"(\" unexpected", FAILED),
+    ]);
+}
+
+#[test]
+fn a_tool_says_in_its_own_shape_that_it_failed() {
+    check(&[
+        ("<tool_use_error>File does not exist.</tool_use_error>", FAILED),
+        ("<tool_use_error>Found 2 matches, but\na\nb</tool_use_error>", FAILED),
+        (r#"{"error": "no such user"}"#, FAILED),
+        (r#"{"error": {"code": 7, "message": "bad id"}}"#, FAILED),
+        (r#"{"status": "error", "message": "bad id"}"#, FAILED),
+        (r#"{"success": false, "error": "bad id"}"#, FAILED),
+        (r#"{"exit_code": 1, "stdout": "", "stderr": "no"}"#, FAILED),
+        (r#"{"exit_code": 0, "stdout": "", "stderr": ""}"#, WORKED),
+        (r#"{"error": null, "data": [1]}"#, NOTHING),
+        (r#"{"error": "", "response": "{'message': 'no'}"}"#, NOTHING),
+        (r#"{"status": "failed", "job": 7}"#, NOTHING),
+        ("EISDIR: illegal operation on a directory, read", FAILED),
+        ("rg: a: No such file or directory (os error 2)", FAILED),
+        ("curl: (6) Could not resolve host: a.b", FAILED),
+        ("String to replace not found in file.\nString: a\nb\n", FAILED),
+        ("zsh:1: no matches found: *.x", FAILED),
+    ]);
+}
+
+#[test]
+fn a_refusal_is_a_failure() {
+    check(&[
+        ("The user doesn't want to proceed with this tool use. The tool use was rejected.", FAILED),
+        ("Permission to use Edit has been denied.", FAILED),
+        ("Request rejected", FAILED),
+        ("Command denied by policy", FAILED),
+        ("This command requires approval", FAILED),
+        ("File has not been read yet. Read it first before writing to it.", FAILED),
+        ("File has been modified since read, either by the user or by a linter.", FAILED),
+    ]);
+}
+
+#[test]
+fn a_time_out_is_a_failure_of_its_own_kind() {
+    const TIMED_OUT: Report = Report { timed_out: true, ..FAILED };
+    check(&[
+        ("Command timed out after 120s", TIMED_OUT),
+        ("a\nb\nCommand timed out after 2m 0.0s", TIMED_OUT),
+        ("Command timed out after 120 seconds\na\nb\n", TIMED_OUT),
+        ("timeout", TIMED_OUT),
+        ("Error: connect ETIMEDOUT 10.0.0.1:443", TIMED_OUT),
+        ("context deadline exceeded", TIMED_OUT),
+        ("a\nexit code 124", TIMED_OUT),
+        ("TimeoutError: locator.click: Timeout 5000ms exceeded.\n  - waiting\n", TIMED_OUT),
+        ("requests.exceptions.ReadTimeout: Read timed out.", TIMED_OUT),
+        ("504 Gateway Timeout", TIMED_OUT),
+        (r#"{"error": "the request timed out"}"#, TIMED_OUT),
+        ("exit code 1", FAILED),
+        ("a\ntimed out once, then it worked\nb", NOTHING),
+        ("Timed out\nexit code: 0", WORKED),
+        ("timeout: 30\nretries: 3\n", NOTHING),
+        ("How to handle a timeout\n\nSay when.\n", NOTHING),
+        ("12:00:01 request timed out", NOTHING),
+        ("request timed out\n12:00:02 INFO retry\n", NOTHING),
+        ("<retrieval_status>timeout</retrieval_status>\n<status>running</status>", NOTHING),
+    ]);
 }
 
 #[test]

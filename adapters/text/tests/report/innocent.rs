@@ -91,3 +91,83 @@ fn search_hits_are_no_failures() {
         ("\n \n", NOTHING),
     ]);
 }
+
+#[test]
+fn texts_that_open_with_the_words_of_a_complaint_are_no_failures() {
+    check(&[
+        // Source code and settings.
+        ("Invalid = \"invalid\"\nUnknown = \"unknown\"\n", NOTHING),
+        ("cannot_be_empty = true\n", NOTHING),
+        ("// Cannot happen: the list is full.\nfn a() {}\n", NOTHING),
+        ("# could not be simpler\nx = 1\n", NOTHING),
+        ("raise NotFound(name)  # file not found\n", NOTHING),
+        ("\"Failed to read {path}\",\n\"Failed to write {path}\",\n", NOTHING),
+        ("Unknown,\nInvalid,\nNotFound,\n", NOTHING),
+        ("usage: &str,\n", NOTHING),
+        ("90→\t// Returns nil if it does not exist.\n", NOTHING),
+        // Lists, tables and counts.
+        ("Invalid rows\nrow 3\nrow 9\n", NOTHING),
+        ("Unsupported formats:\n- a\n- b\n", NOTHING),
+        ("Failed to parse: 0\nparsed: 12\n", NOTHING),
+        ("Invalid entries: 0", NOTHING),
+        ("Errors: 0\nWarnings: 0\n", NOTHING),
+        ("unknown_hosts.txt\nknown_hosts.txt\n", NOTHING),
+        ("not-found.html\nindex.html\n", NOTHING),
+        ("404.html\n500.html\n", NOTHING),
+        ("404 pages\n", NOTHING),
+        ("500 files copied\n", NOTHING),
+        // Search hits and differences.
+        ("src/a.rs:3: Failed to read the file\n", NOTHING),
+        ("3: Could not read\n9: Could not write\n", NOTHING),
+        ("3-cannot read\n", NOTHING),
+        ("+Could not read\n-Cannot read\n", NOTHING),
+        ("+ error: no such file\n", NOTHING),
+        ("> Access denied\n", NOTHING),
+        ("| Invalid | 3 |\n", NOTHING),
+        // Documents and titles.
+        ("# Permission denied\n\nWhat to do then.\n", NOTHING),
+        ("* Invalid tokens are now refused\n* Unknown options too\n", NOTHING),
+        ("- Permission denied\n- Access denied\n", NOTHING),
+        ("Unknown Pleasures\n", NOTHING),
+        ("Error handling\n\nErrors are values.\n", NOTHING),
+        ("Error handling in Go\n", NOTHING),
+        ("Usage: tool [options] [command]\n\nOptions:\n  -h, --help  Show this\n", NOTHING),
+        (
+            "usage: tool [-h] file\n\npositional arguments:\n  file\n\noptions:\n  -h, --help  show\n",
+            NOTHING,
+        ),
+        ("Could it not be found?\n", NOTHING),
+        ("Unable to find image 'a:latest' locally\nlatest: Pulling from a\n", NOTHING),
+        ("No missing file was not found\n", NOTHING),
+        // Commits.
+        ("1234567 fix: file not found\n", NOTHING),
+        ("fix: file not found\n", NOTHING),
+        ("[main 1234567] Say that the file does not exist\n 1 file changed\n", NOTHING),
+        ("fix/unknown-command\nmain\n", NOTHING),
+        // Logs.
+        ("Failed to connect, trying again\n12:00:02 INFO ready\n", NOTHING),
+        ("[INFO] Could not connect, trying again\nready\n", NOTHING),
+        // What went well.
+        ("Failed to connect\nTrying again\nDone.\n", NOTHING),
+        ("The file a.rs has been updated:\nerror: String\n", NOTHING),
+        ("File created successfully at: a/errors.py", NOTHING),
+        ("Task #2 created successfully: Fix inconsistent error message", NOTHING),
+        ("User has answered your questions: \"Which error?\"=\"file not found\"", NOTHING),
+        ("0 errors, 0 warnings", NOTHING),
+        ("No errors found", NOTHING),
+        // Searches that found nothing.
+        ("No matches found", NOTHING),
+        ("No files found", NOTHING),
+        ("0 results", NOTHING),
+        ("[]", NOTHING),
+        // Talk of refusals.
+        ("The refund requires approval by a manager.", NOTHING),
+        ("allow: edit\ndeny: bash\n", NOTHING),
+        // Objects.
+        (r#"{"name": "error", "level": "fatal"}"#, NOTHING),
+        (r#"{"items": [{"error": "one of many"}]}"#, NOTHING),
+        (r#"{"error": 0.034, "epoch": 3}"#, NOTHING),
+        (r#"[{"error": "in a list"}]"#, NOTHING),
+        (r#"{"errorRate": 0.5, "errors": 0}"#, NOTHING),
+    ]);
+}

@@ -11,7 +11,8 @@ use unstuck_text::{Report, report};
 type Case = (&'static str, Report);
 
 /// No word on how the call went.
-const NOTHING: Report = Report { failed: None, failing_tests: None, compile_errors: None };
+const NOTHING: Report =
+    Report { failed: None, timed_out: false, failing_tests: None, compile_errors: None };
 
 /// The call worked.
 const WORKED: Report = Report { failed: Some(false), ..NOTHING };

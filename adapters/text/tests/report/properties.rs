@@ -2,10 +2,20 @@
 
 use proptest::prelude::*;
 
-use unstuck_text::report;
+use unstuck_text::{complaint, report};
 
 /// Lines that readers look for, and pieces of them.
-const PIECES: [&str; 30] = [
+const PIECES: [&str; 40] = [
+    "{\"error\": \"",
+    "\"}",
+    "Error: ",
+    "could not ",
+    " not found",
+    "timed out",
+    "<tool_use_error>",
+    "HTTP/1.1 500",
+    "usage: ",
+    "was rejected by the user",
     "=",
     "!!!",
     " in ",
@@ -65,6 +75,10 @@ proptest! {
             prop_assert!(!is_counted || report.failed == Some(true), "{text:?}");
             // Tests that all pass, or fail, are a verdict.
             prop_assert!(report.failing_tests.is_none() || report.failed.is_some(), "{text:?}");
+            // A time-out and a refusal are failures.
+            prop_assert!(!report.timed_out || report.failed == Some(true), "{text:?}");
+            // A sentence that says what went wrong is part of the text.
+            prop_assert!(complaint(&text).is_none_or(|line| text.contains(line)), "{text:?}");
         }
     }
 
@@ -101,6 +115,10 @@ fn a_long_text_is_read_once() {
         "<testsuite ",
         "```\n```\n",
         "Ran 1 test in ",
+        "{",
+        "{\"error\": [",
+        "could not ",
+        "timeout ",
     ] {
         let text = piece.repeat(BYTES / piece.len()) + "\n=== 1 failed in 0.10s ===";
         assert_eq!(report(&text).failing_tests, Some(1), "{piece:?}");

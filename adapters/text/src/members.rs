@@ -1,0 +1,201 @@
+//! The members of a JSON object, read without a parser: enough to look at a status or an error.
+
+use core::iter::from_fn;
+
+/// The longest part of a text that is looked at, in bytes. Errors and states stand at its start.
+const LOOK_MAX: usize = 4096;
+
+/// The deepest member that is returned.
+const DEPTH_MAX: usize = 4;
+
+/// A member of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member<'t> {
+    /// The number of brackets around it: 1 for a member of the outermost object.
+    pub(crate) depth: usize,
+    /// The name, without its quotes.
+    pub(crate) name: &'t str,
+    /// The value as it is written.
+    pub(crate) value: &'t str,
+}
+
+/// Returns the members of `json` in their order, those of a nested object behind the member that
+/// holds it. Python's single quotes are read, too. Stops where the text stops to be JSON. O(n), of
+/// at most 4096 bytes.
+pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> {
+    let is_object = json.starts_with(['{', '[']);
+    let mut rest = if is_object { head(json) } else { "" };
+    let mut depth: usize = 0;
+    from_fn(move || {
+        loop {
+            let mut letters = rest.chars();
+            match letters.next()? {
+                '{' | '[' if depth == DEPTH_MAX => return None,
+                '{' | '[' => depth += 1,
+                '}' | ']' => depth = depth.saturating_sub(1),
+                '"' | '\'' => {
+                    let (name, behind) = quoted(rest)?;
+                    let Some(value) = behind.trim_start().strip_prefix(':') else {
+                        rest = behind;
+                        continue;
+                    };
+                    rest = value.trim_start();
+                    return Some(Member {
+                        depth,
+                        name,
+                        value: rest.get(..extent(rest))?.trim_end(),
+                    });
+                }
+                _ => {}
+            }
+            rest = letters.as_str();
+        }
+    })
+}
+
+/// Returns the text of a JSON string without its quotes, or any other value as it is.
+pub(crate) fn unquoted(value: &str) -> &str {
+    quoted(value).map_or(value, |(inner, _)| inner)
+}
+
+/// Returns whether `value` is null, false, zero or empty.
+pub(crate) fn is_void(value: &str) -> bool {
+    const VOID: [&str; 6] = ["", "null", "none", "false", "undefined", "0"];
+    let inner = unquoted(value).trim();
+    let is_empty = |open, close| {
+        let inside = inner.strip_prefix(open).and_then(|rest: &str| rest.strip_suffix(close));
+        inside.is_some_and(|inside: &str| inside.trim().is_empty())
+    };
+    VOID.iter().any(|void| void.eq_ignore_ascii_case(inner))
+        || is_empty('[', ']')
+        || is_empty('{', '}')
+}
+
+/// The first bytes of `text`.
+fn head(text: &str) -> &str {
+    (0..4).find_map(|less| text.get(..LOOK_MAX - less)).unwrap_or(text)
+}
+
+/// The inside of the string that `text` begins with, and what follows it. A string without an end
+/// ends with the text.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let inside = text.get(1..)?;
+    let mut escaped = false;
+    let end = inside.bytes().position(|byte| {
+        let is_end = byte == quote && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        is_end
+    });
+    let Some(end) = end else { return Some((inside, "")) };
+    Some((inside.get(..end)?, inside.get(end.checked_add(1)?..)?))
+}
+
+/// The length of the value that `text` begins with.
+fn extent(text: &str) -> usize {
+    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
+    let end = text.bytes().position(|byte| {
+        match (quote, byte) {
+            (Some(open), _) => {
+                if byte == open && !escaped {
+                    quote = None;
+                }
+                escaped = byte == b'\\' && !escaped;
+            }
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'{' | b'[') => depth += 1,
+            (None, b'}' | b']') if depth > 0 => depth -= 1,
+            (None, b',' | b'}' | b']') => return depth == 0,
+            (None, _) => {}
+        }
+        false
+    });
+    end.unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::{Member, is_void, members, unquoted};
+
+    #[test]
+    fn members_are_read_with_their_depth() {
+        for (json, expected) in [
+            ("{}", &[][..]),
+            ("text \"a\": 1", &[]),
+            (r#"{"a": 1, "b":"x, y"}"#, &[(1, "a", "1"), (1, "b", r#""x, y""#)]),
+            (
+                r#"{"a": {"b": "}"}, "c": null}"#,
+                &[(1, "a", r#"{"b": "}"}"#), (2, "b", r#""}""#), (1, "c", "null")],
+            ),
+            (r#"[{"a": "\"", "b": []}]"#, &[(2, "a", r#""\"""#), (2, "b", "[]")]),
+            ("{'a': \"it's\", 'b': False}", &[(1, "a", "\"it's\""), (1, "b", "False")]),
+            (r#"{"a": "cut off"#, &[(1, "a", "\"cut off")]),
+        ] {
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|&(depth, name, value)| Member { depth, name, value })
+                .collect();
+            assert_eq!(members(json).collect::<Vec<_>>(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_void_value_holds_nothing() {
+        for value in ["null", "None", "False", "\"\"", "[ ]", "{}", "0", "''", "\" \""] {
+            assert!(is_void(value), "{value}");
+        }
+        for value in ["true", "\"no\"", "[0]", "1", "{\"a\": 1}", "\"0 found\""] {
+            assert!(!is_void(value), "{value}");
+        }
+    }
+
+    /// A JSON value of any shape.
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i32>().prop_map(Value::from),
+            any::<String>().prop_map(Value::String),
+        ];
+        leaf.prop_recursive(2, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                prop::collection::hash_map("[a-z]{1,3}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        /// The oracle is a real parser.
+        #[test]
+        fn the_outermost_members_are_those_of_a_parser(value in values()) {
+            let Value::Object(object) = value else { return Ok(()) };
+            let json = Value::Object(object.clone()).to_string();
+            prop_assume!(json.len() < 4000);
+            let found: Vec<_> = members(&json).filter(|member| member.depth == 1).collect();
+            prop_assert_eq!(found.len(), object.len());
+            for (member, (name, value)) in found.iter().zip(&object) {
+                prop_assert_eq!(member.name, name);
+                prop_assert_eq!(member.value, value.to_string());
+            }
+        }
+
+        #[test]
+        fn any_text_is_read(text in any::<String>(), json in "[{\\[\"'a:,\\]}\\\\ ü]{0,64}") {
+            for text in [text, json.clone(), std::format!("{{{json}")] {
+                for member in members(&text) {
+                    prop_assert!(text.contains(member.value) && text.contains(unquoted(member.value)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! JSON objects in which a tool says how a call went: `{"error": "…"}`, `{"exit_code": 1, …}`.
+
+use crate::members::{Member, is_void, members, unquoted};
+use crate::words::is_any;
+
+/// Members that hold an error unless their value is null, false, zero or empty.
+const ERRORS: [&str; 6] = ["error", "errors", "err", "exception", "errorMessage", "error_message"];
+
+/// Members that say whether the call worked.
+const SUCCESSES: [&str; 3] = ["success", "succeeded", "ok"];
+
+/// Members that say whether the call failed.
+const FAILURES: [&str; 3] = ["isError", "is_error", "failed"];
+
+/// Members that hold an HTTP status.
+const STATUSES: [&str; 4] = ["status", "statusCode", "status_code", "code"];
+
+/// Members that hold the exit status of a command.
+const EXITS: [&str; 5] = ["exit_code", "exitCode", "returncode", "return_code", "exit_status"];
+
+/// Members that say what went wrong, the most specific first.
+const MESSAGES: [&str; 6] = ["message", "detail", "error_description", "stderr", "title", "output"];
+
+/// How a call went by the object that it returned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told<'t> {
+    /// Whether the call failed, or `None` if the object does not say.
+    pub(super) failed: Option<bool>,
+    /// The sentence that says what went wrong, if there is one.
+    pub(super) message: Option<&'t str>,
+}
+
+/// Reads an object or returns `Told::default()` for any other text. Looks at the first 4096 bytes.
+pub(super) fn told(result: &str) -> Told<'_> {
+    let result = result.trim_start();
+    if !result.starts_with('{') {
+        return Told::default();
+    }
+    let outer = || members(result).filter(|member| member.depth == 1);
+    let failed = match outer().find_map(exit) {
+        Some(failed) => Some(failed),
+        None => (outer().any(|member| tells(member, result))).then_some(true),
+    };
+    let message = failed.and_then(|failed| if failed { message(result) } else { None });
+    Told { failed, message }
+}
+
+/// Whether the command failed whose exit status `member` holds.
+fn exit(member: Member<'_>) -> Option<bool> {
+    let code = unquoted(member.value);
+    let is_code = code.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    (is_any(member.name, &EXITS) && is_code && !code.is_empty())
+        .then(|| code.contains(|c| !matches!(c, '0' | '-')))
+}
+
+/// Whether `member` of the object `json` says that the call failed.
+fn tells(member: Member<'_>, json: &str) -> bool {
+    let Member { name, value, .. } = member;
+    let inner = unquoted(value);
+    is_any(name, &ERRORS) && is_error(value) && !(name == "errors" && has_data(json))
+        || is_any(name, &SUCCESSES) && inner.eq_ignore_ascii_case("false")
+        || is_any(name, &FAILURES) && inner.eq_ignore_ascii_case("true")
+        || name == "status" && is_any(inner, &["error", "fail", "failure"])
+        || is_any(name, &STATUSES) && is_http_error(inner) && has_message(json)
+}
+
+/// Whether the value of an error member is an error. A bare number is a measure, for example the
+/// error of a model.
+fn is_error(value: &str) -> bool {
+    let is_number = value.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
+    !is_void(value) && !is_number
+}
+
+/// Whether the object holds data beside its errors, as an answer of GraphQL may, or a linter's.
+fn has_data(json: &str) -> bool {
+    let is_data = |member: Member<'_>| {
+        is_any(member.name, &["data", "result", "results", "warnings", "files"])
+            && !is_void(member.value)
+    };
+    members(json).any(|member| member.depth == 1 && is_data(member))
+}
+
+/// Whether the object has a member for a message.
+fn has_message(json: &str) -> bool {
+    members(json).any(|member| member.depth == 1 && is_any(member.name, &MESSAGES))
+}
+
+/// Whether `code` is an HTTP status from 400 to 599.
+pub(super) fn is_http_error(code: &str) -> bool {
+    matches!(code.as_bytes(), [b'4' | b'5', b'0'..=b'9', b'0'..=b'9'])
+}
+
+/// The text of an error member, of its own message, or of a message beside it.
+fn message(json: &str) -> Option<&str> {
+    let is_text = |value: &str| value.starts_with(['"', '\'']) && !is_void(value);
+    let named = |names: &'static [&str]| {
+        let mut found = members(json).filter(move |member| is_any(member.name, names));
+        found.find(|member| is_text(member.value)).map(|member| unquoted(member.value).trim())
+    };
+    let error = named(&ERRORS).filter(|error| error.contains(' '));
+    let mut beside = MESSAGES.iter().map(|name| named(core::slice::from_ref(name)));
+    error.or_else(|| beside.find_map(|message| message)).or_else(|| named(&ERRORS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn an_object_says_how_the_call_went() {
+        const FAILED: Option<bool> = Some(true);
+        for (json, failed, message) in [
+            (r#"{"error": "no such user"}"#, FAILED, Some("no such user")),
+            (r#"{"error": {"code": 7, "message": "bad id"}}"#, FAILED, Some("bad id")),
+            (r#"{"error": true, "message": "bad id"}"#, FAILED, Some("bad id")),
+            (r#"{"error": "not_found", "message": "no user 7"}"#, FAILED, Some("no user 7")),
+            (r#"{"ok": false, "error": "channel_not_found"}"#, FAILED, Some("channel_not_found")),
+            (r#"{"status": "error", "message": "bad id"}"#, FAILED, Some("bad id")),
+            (r#"{"success": false}"#, FAILED, None),
+            (r#"{"isError": true, "content": []}"#, FAILED, None),
+            (
+                r#"{"errors": [{"message": "no field x"}], "data": null}"#,
+                FAILED,
+                Some("no field x"),
+            ),
+            (r#"{"message": "Not Found", "status": "404"}"#, FAILED, Some("Not Found")),
+            (r#"{"exit_code": 2, "stdout": "", "stderr": "a: no"}"#, FAILED, Some("a: no")),
+            (r#"{"returncode": -9, "output": ""}"#, FAILED, None),
+            ("{'error': 'Error: bad indent'}", FAILED, Some("Error: bad indent")),
+            (r#"{"exit_code": 0, "error": "a warning"}"#, Some(false), None),
+            (r#"{"error": null, "data": 1}"#, None, None),
+            (r#"{"error": "", "response": "{'message': 'no'}"}"#, None, None),
+            (r#"{"error": false}"#, None, None),
+            (r#"{"errors": [], "data": {}}"#, None, None),
+            (r#"{"errors": [{"message": "x"}], "data": {"a": 1}}"#, None, None),
+            (r#"{"error": 0.034, "epoch": 3}"#, None, None),
+            (r#"{"status": "failed", "id": 7}"#, None, None),
+            (r#"{"status": 404}"#, None, None),
+            (r#"{"code": 200, "message": "fine"}"#, None, None),
+            (r#"{"items": [{"error": "one of many"}]}"#, None, None),
+            (r#"{"found": false}"#, None, None),
+            (r#"[{"error": "in a list"}]"#, None, None),
+            ("error: {}", None, None),
+        ] {
+            let found = told(json);
+            assert_eq!((found.failed, found.message), (failed, message), "{json}");
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! Sentences in which a tool says that it could not do what it was asked, in any words.
+//!
+//! Anybody may write such a sentence, so it counts only where it is the first line of a short result.
+
+use super::object::is_http_error;
+use crate::find;
+use crate::grams::Grams;
+use crate::words::{
+    after, around, before, ends_with_any, first_word, has_any, is_any, starts_with_any, words,
+};
+
+/// The longest sentence, in bytes.
+const SENTENCE_MAX: usize = 512;
+
+/// Openings of a complaint.
+const OPENINGS: [&str; 78] = [
+    "access denied",
+    "an error occurred",
+    "an exception occurred",
+    "an unexpected error",
+    "argument error",
+    "authentication failed",
+    "authentication required",
+    "bad gateway",
+    "bad request",
+    "cannot ",
+    "can't ",
+    "command aborted",
+    "command failed",
+    "command not found",
+    "connection aborted",
+    "connection error",
+    "connection refused",
+    "connection reset",
+    "connection timed out",
+    "could not ",
+    "couldn't ",
+    "deadline exceeded",
+    "does not exist",
+    "execution error",
+    "execution failed",
+    "execution timed out",
+    "failed to ",
+    "file not found",
+    "gateway timeout",
+    "input validation error",
+    "insufficient ",
+    "internal error",
+    "internal server error",
+    "malformed ",
+    "missing argument",
+    "missing field",
+    "missing parameter",
+    "missing required",
+    "network error",
+    "no changes to make:",
+    "no module named",
+    "no replacement was",
+    "no such ",
+    "not a git repository",
+    "not allowed",
+    "not authenticated",
+    "not authorized",
+    "not found",
+    "not logged in",
+    "operation failed",
+    "out of memory",
+    "parse error",
+    "parsing error",
+    "permission denied",
+    "quota exceeded",
+    "rate limit exceeded",
+    "request failed",
+    "resource not found",
+    "runtime error",
+    "schema validation",
+    "segmentation fault",
+    "service unavailable",
+    "something went wrong",
+    "syntax error",
+    "too few arguments",
+    "too many arguments",
+    "too many requests",
+    "tool call failed",
+    "tool execution failed",
+    "type error",
+    "unable to ",
+    "uncaught ",
+    "unexpected end of",
+    "unexpected token",
+    "unhandled ",
+    "validation error",
+    "validation failed",
+    "you don't have permission",
+];
+
+/// Openings that may as well be the heading of a list: `Invalid rows`.
+const ADJECTIVES: [&str; 8] = [
+    "forbidden",
+    "illegal ",
+    "invalid ",
+    "unauthorized",
+    "undefined ",
+    "unrecognized ",
+    "unsupported ",
+    "unexpected ",
+];
+
+/// Things that a tool does not know: `Unknown command: foo`.
+const UNKNOWN: [&str; 31] = [
+    "action",
+    "agent",
+    "argument",
+    "attribute",
+    "column",
+    "command",
+    "database",
+    "error",
+    "field",
+    "file",
+    "flag",
+    "format",
+    "function",
+    "host",
+    "id",
+    "key",
+    "linters",
+    "method",
+    "model",
+    "name",
+    "operation",
+    "option",
+    "parameter",
+    "property",
+    "resource",
+    "skill",
+    "subcommand",
+    "table",
+    "tool",
+    "type",
+    "user",
+];
+
+/// Ends of a complaint.
+const ENDINGS: [&str; 15] = [
+    " not found",
+    " does not exist",
+    " doesn't exist",
+    " do not exist",
+    " is not defined",
+    " is not installed",
+    " is not available",
+    " is not supported",
+    " is not allowed",
+    " not permitted",
+    " was denied",
+    " is invalid",
+    " argument is required",
+    " field is required",
+    " parameter is required",
+];
+
+/// Phrases that stand inside of a complaint.
+const INSIDE: [&str; 16] = [
+    " not found: ",
+    " not found in ",
+    " not found for ",
+    " not found at ",
+    " not found on ",
+    " does not exist: ",
+    " does not exist in ",
+    " doesn't exist in ",
+    " is not recognized as ",
+    " did not appear verbatim",
+    " is not a valid ",
+    " is not valid",
+    " is a required property",
+    " is not a git repository",
+    " validation error for ",
+    " validation errors for ",
+];
+
+/// Phrases of an edit that changes nothing.
+const SAME: [&str; 3] =
+    ["produced identical content", "are exactly the same", "are identical. no changes"];
+
+/// Names of statuses from 400 on.
+const REASONS: [&str; 12] = [
+    " bad request",
+    " unauthorized",
+    " forbidden",
+    " not found",
+    " method not allowed",
+    " conflict",
+    " too many requests",
+    " internal server error",
+    " bad gateway",
+    " service unavailable",
+    " gateway time",
+    " client error",
+];
+
+/// Names of an HTTP status inside of a sentence.
+const TOLD: [&str; 4] = [" status code ", "status code: ", " (HTTP ", " HTTP status "];
+
+/// Words of which each sentence has one that `INSIDE`, `SAME` or an HTTP status is found in.
+const TELLING: Grams = Grams::new(&[
+    b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac", b"tatu",
+    b"ttp ",
+]);
+
+/// Returns whether `line` is a sentence of a tool that could not do what it was asked.
+pub(super) fn is_sentence(line: &str) -> bool {
+    let line = unmarked(line.trim_end());
+    is_speech(line) && (is_complaint(line) || of_tool(line).is_some_and(is_complaint))
+}
+
+/// Returns whether `line` could also be the heading of a list, so that it counts only if it stands
+/// alone.
+pub(super) fn is_heading(line: &str) -> bool {
+    let line = unmarked(line.trim_end());
+    let is_explained = find::contains(line, ": ") || line.contains(['\'', '"', '`']);
+    line.ends_with(':') || starts_with_any(line, &ADJECTIVES) && !is_explained
+}
+
+/// Returns whether `line` holds an HTTP status from 400 to 599, in a place where a client puts it.
+pub(super) fn is_http_failure(line: &str) -> bool {
+    let code = |text: &str| text.get(..3).is_some_and(is_http_error);
+    let status_line = line.strip_prefix("HTTP/").and_then(|rest| find::split_once(rest, " "));
+    let is_named = ["HTTP ", "HTTP error ", "Error code: ", "Status code: ", "Status: "]
+        .iter()
+        .any(|name| after(line, name).is_some_and(code));
+    let is_told = || {
+        let mut codes = TOLD.iter().filter_map(|name| around(line, name));
+        codes.any(|(_, rest)| code(rest))
+    };
+    let reason = line.get(3..).unwrap_or_default();
+    status_line.is_some_and(|(_, rest)| code(rest))
+        || is_named
+        || line.len() <= SENTENCE_MAX && TELLING.may_be_in(line.as_bytes()) && is_told()
+        || code(line) && starts_with_any(reason, &REASONS)
+}
+
+/// Whether `line` opens, ends or goes on as a complaint does.
+fn is_complaint(line: &str) -> bool {
+    let sentence = find::split_once(line, ". ").map_or(line, |(first, _)| first);
+    let said = sentence.trim_end_matches(['.', '!']);
+    starts_with_any(line, &OPENINGS) && after(line, "unable to find image ").is_none()
+        || starts_with_any(line, &ADJECTIVES)
+        || is_unknown(line)
+        || is_doing(line)
+        || !is_negated(said) && ends_with_any(said, &ENDINGS)
+        || is_http_failure(line)
+        || TELLING.may_be_in(line.as_bytes())
+            && (has_any(line, &SAME) || !is_negated(said) && has_any(line, &INSIDE))
+}
+
+/// Whether `line` is `Unknown command: foo`.
+fn is_unknown(line: &str) -> bool {
+    let Some(rest) = after(line, "unknown ") else { return false };
+    words(rest).take(2).any(|word| {
+        let one = before(word, "s").unwrap_or(word);
+        is_any(one, &UNKNOWN) || is_any(word, &UNKNOWN)
+    })
+}
+
+/// Whether `line` is `Error reading file a.txt` or `ERROR 1054 (42S22): Unknown column`.
+fn is_doing(line: &str) -> bool {
+    let Some(rest) = after(line, "error ") else { return false };
+    let word = first_word(rest);
+    let is_code =
+        || word.len() > 2 && word.trim_end_matches(':').bytes().all(|b| b.is_ascii_digit());
+    let is_in = is_any(word, &["in", "while", "during", "from", "at", "occurred", "code"]);
+    let is_doing = ends_with_any(word, &["ing"]) && !is_any(word, &["handling", "logging"]);
+    rest.len() > word.len() && (is_doing || is_in || is_code())
+}
+
+/// Whether `text` says that nothing was missed: `No missing file was not found`.
+fn is_negated(text: &str) -> bool {
+    starts_with_any(text, &["no ", "none ", "if ", "when ", "whether ", "0 "])
+}
+
+/// Whether `line` is a sentence that a program says, and neither code, nor markup, nor a search hit,
+/// nor a count.
+fn is_speech(line: &str) -> bool {
+    let opens = line.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '`' | '\''));
+    let end = before(line, " command,").unwrap_or(line);
+    let is_code = end.ends_with([';', ',', '{', '(', '=', '\\', '|'])
+        || has_any(line, &["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
+    let is_question = line.ends_with('?') && !has_any(line, &["did you mean", "do you mean"]);
+    opens
+        && line.len() <= SENTENCE_MAX
+        && !is_code
+        && !is_question
+        && !is_hit(line)
+        && !is_count(line)
+}
+
+/// Whether `line` is a search hit: `a.rs:3: …`, `3: …` or `3-…`.
+fn is_hit(line: &str) -> bool {
+    let word = first_word(line);
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let behind = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = behind.len() < word.len() && behind.starts_with([':', '-', '\t', '|', '→']);
+    is_numbered || is_commit(word) || word.split([':', '-']).skip(1).any(number)
+}
+
+/// Whether `word` is the short name of a commit, or the kind of its change.
+fn is_commit(word: &str) -> bool {
+    const KINDS: [&str; 8] =
+        ["build:", "chore:", "ci:", "docs:", "feat:", "fix:", "refactor:", "test:"];
+    let is_hash = word.len() >= 7
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && word.bytes().any(|byte| byte.is_ascii_digit());
+    is_hash || KINDS.contains(&word)
+}
+
+/// Whether `line` counts something: `Failed to parse: 0`.
+fn is_count(line: &str) -> bool {
+    let Some((label, value)) = find::split_once(line, ": ") else { return false };
+    words(label).count() <= 3 && value.trim().bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What a tool says behind its name: `docker: invalid reference format`.
+fn of_tool(line: &str) -> Option<&str> {
+    let (tool, message) = find::split_once(line, ": ")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+');
+    let message = match find::split_once(message, ": ") {
+        Some((place, message)) if is_place(place) => message,
+        _ => message,
+    };
+    (!tool.is_empty() && !tool.contains(|c| !is_name(c))).then_some(message)
+}
+
+/// Whether `text` is a number of a line: `1` or `line 1`.
+fn is_place(text: &str) -> bool {
+    let number = text.strip_prefix("line ").unwrap_or(text);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `line` without a cross or a warning sign in front of it.
+fn unmarked(line: &str) -> &str {
+    line.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).trim_start()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_heading, is_http_failure, is_sentence};
+
+    #[test]
+    fn sentences_of_tools_that_could_not() {
+        for line in [
+            "Failed to fetch https://a.b",
+            "could not read a.txt",
+            "Unable to locate element",
+            "❌ Cannot connect",
+            "Unknown command: foo",
+            "Unknown skill: commit",
+            "unknown flag: --x",
+            "Invalid JSON: expected , at 3",
+            "Invalid argument 'x'",
+            "Error reading file a.txt",
+            "ERROR 1054 (42S22): Unknown column 'a'",
+            "Entity not found: Issue - Could not find it.",
+            "dupl not found in PATH",
+            "File not found",
+            "Table 'a' doesn't exist.",
+            "Path does not exist: /a/b",
+            "File does not exist. Did you mean .env?",
+            "Unknown option x. Did you mean y?",
+            "foo is not a valid tool, try one of [bar].",
+            "'x' is a required property",
+            "'foo' is not recognized as an internal or external command,",
+            "1 validation error for Args",
+            "docker: invalid reference format",
+            "awk: line 1: syntax error at or near %",
+            "a.c: 1: Syntax error: \"(\" unexpected",
+            "No changes made to a.md. The replacement produced identical content.",
+            "No changes to make: old_string and new_string are exactly the same.",
+            "404 Not Found",
+            "Request failed with status code 404",
+        ] {
+            assert!(is_sentence(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn look_alikes_are_no_sentences() {
+        for line in [
+            "Failed to parse: 0",
+            "Invalid entries: 12",
+            "cannot_be = 3",
+            "Cannot = True",
+            "could not be simpler?",
+            "src/a.rs:3: file not found",
+            "3: file not found",
+            "3-could not",
+            "90→\t// Returns nil if the file does not exist.",
+            "12\tfile not found",
+            "x := find() // it does not exist",
+            "# Not found",
+            "- not found",
+            "* Invalid token",
+            "+Could not read",
+            "// Cannot happen",
+            "\"Invalid JSON\"",
+            "Unknown Pleasures",
+            "Error handling",
+            "Error handling in Go",
+            "Error: ",
+            "No file was reported as not found",
+            "Unable to find image 'a:latest' locally",
+            "return Invalid(x);",
+            "<p>Cannot</p>",
+            "The user was found",
+            "404 pages",
+            "500 files",
+        ] {
+            assert!(!is_sentence(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_is_looked_for_where_it_may_be() {
+        for phrase in super::INSIDE.iter().chain(&super::SAME).chain(&super::TOLD) {
+            assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
+        }
+    }
+
+    #[test]
+    fn an_adjective_may_head_a_list() {
+        assert!(is_heading("Invalid rows") && is_heading("Failed to load:"));
+        assert!(!is_heading("Invalid row: 3 is no name") && !is_heading("Failed to load a"));
+    }
+
+    #[test]
+    fn an_http_status_stands_where_a_client_puts_it() {
+        for line in [
+            "HTTP/1.1 500 Internal Server Error",
+            "HTTP/2 404",
+            "HTTP 403: no",
+            "gh: Not Found (HTTP 404)",
+            "AxiosError: Request failed with status code 502",
+            "429 Too Many Requests",
+            "Error code: 400 - {'a': 1}",
+        ] {
+            assert!(is_http_failure(line), "{line}");
+        }
+        for line in ["HTTP/1.1 200 OK", "404 kB", "status code 200"] {
+            assert!(!is_http_failure(line), "{line}");
+        }
+    }
+}

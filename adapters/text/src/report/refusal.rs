@@ -1,0 +1,179 @@
+//! Refusals: calls that a user, a policy or the tool itself did not let run.
+
+use super::line::{BUFFER, plain};
+use crate::find;
+use crate::grams::Grams;
+use crate::words::{first_word, has_any, starts_with_any};
+
+/// The longest line that is read as a refusal, in bytes.
+const LINE_MAX: usize = 512;
+
+/// Openings of a refusal.
+const OPENINGS: [&str; 22] = [
+    "[request interrupted by user",
+    "blocked by ",
+    "command not allowed",
+    "command rejected",
+    "denied by ",
+    "file has been modified since read",
+    "file has not been read yet",
+    "file must be read first",
+    "operation cancelled by user",
+    "operation rejected",
+    "permission denied by ",
+    "permission to use ",
+    "rejected by ",
+    "request denied",
+    "request rejected",
+    "the user denied",
+    "the user doesn't want to ",
+    "the user rejected",
+    "tool call rejected",
+    "user declined",
+    "user denied",
+    "user rejected",
+];
+
+/// Phrases of a refusal, anywhere in a line that speaks of one of `SUBJECTS`.
+const PHRASES: [&str; 14] = [
+    "tool use was rejected",
+    "was rejected by",
+    "has been denied",
+    "was denied by",
+    "denied by policy",
+    "denied by the",
+    "blocked by hook",
+    "blocked by policy",
+    "blocked by the",
+    "is blocked by",
+    "requires approval",
+    "rejected by user",
+    "rejected by the",
+    "has been unexpectedly modified",
+];
+
+/// Words of which each phrase has one.
+const TELLING: Grams = Grams::new(&[b"ecte", b"deni", b"bloc", b"requ"]);
+
+/// Things that are refused.
+const SUBJECTS: [&str; 10] = [
+    "command",
+    "tool",
+    "operation",
+    "action",
+    "bash",
+    "edit",
+    "permission",
+    "hook",
+    "policy",
+    "file",
+];
+
+/// Returns whether `result` says that the call did not run, because a user, a policy or the tool
+/// refused it. Reads the first line. O(length of that line).
+///
+/// A refusal is a failure: [`report`](super::report) reads it as one.
+///
+/// ```
+/// use unstuck_text::is_refusal;
+///
+/// assert!(is_refusal("The user doesn't want to proceed with this tool use."));
+/// assert!(is_refusal("Permission to use Edit has been denied."));
+/// assert!(!is_refusal("The refund requires approval by a manager."));
+/// ```
+pub fn is_refusal(result: &str) -> bool {
+    first(result).is_some_and(says_refused)
+}
+
+/// The first line of a result that shows anything, without a host's tag around it.
+fn first(result: &str) -> Option<&str> {
+    let line = find::lines(result).map(str::trim).find(|line| !line.is_empty())?;
+    Some(untagged(line))
+}
+
+/// `line` without the tag of an error around it: `<tool_use_error>…</tool_use_error>`.
+pub(super) fn untagged(line: &str) -> &str {
+    const TAGS: [(&str, &str); 3] = [
+        ("<tool_use_error>", "</tool_use_error>"),
+        ("<error>", "</error>"),
+        ("<stderr>", "</stderr>"),
+    ];
+    let inner = TAGS.iter().find_map(|(open, close)| {
+        let inner = line.strip_prefix(open)?;
+        Some(inner.strip_suffix(close).unwrap_or(inner))
+    });
+    inner.unwrap_or(line)
+}
+
+/// Whether `line` says that a call was refused.
+pub(super) fn says_refused(line: &str) -> bool {
+    let mut buffer = BUFFER;
+    let line = plain(line, &mut buffer);
+    let line = line.strip_prefix("Error: ").unwrap_or(line);
+    line.len() <= LINE_MAX
+        && (starts_with_any(line, &OPENINGS)
+            || opens_as_speech(line)
+                && TELLING.may_be_in(line.as_bytes())
+                && has_any(line, &PHRASES)
+                && has_any(line, &SUBJECTS))
+}
+
+/// Whether `line` begins as a sentence does, and not as code, a search hit or a list.
+fn opens_as_speech(line: &str) -> bool {
+    let word = first_word(line);
+    word.starts_with(|c: char| c.is_ascii_uppercase() || c == '`')
+        && !word.contains([':', '(', '='])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_refusal;
+
+    #[test]
+    fn a_refusal_is_the_first_line() {
+        for result in [
+            "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. \
+             if it was a file edit, the new_string was NOT written to the file).\nSay why.",
+            "Permission to use Edit has been denied.",
+            "Permission to use Bash with command rm -rf a has been denied.",
+            "Request rejected",
+            "This command requires approval",
+            "Command denied by policy",
+            "The tool was blocked by the administrator.",
+            "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
+            "File has been modified since read, either by the user or by a linter.",
+            "[Request interrupted by user for tool use]",
+            "User rejected the edit.",
+            "Error: Command not allowed: rm",
+            "\x1b[31mUser declined\x1b[0m\n",
+            "\n\nBash command was rejected by the user",
+        ] {
+            assert!(is_refusal(result), "{result}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_is_looked_for_where_it_may_be() {
+        for phrase in super::PHRASES {
+            assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
+        }
+    }
+
+    #[test]
+    fn a_text_about_refusals_is_none() {
+        for result in [
+            "",
+            "The refund requires approval by a manager.",
+            "Refund submitted. It requires approval.",
+            "src/policy.rs:3: // the tool was denied by the policy",
+            "if tool.is_denied() { return \"denied by policy\" }",
+            "1 request rejected, 3 accepted",
+            "- the command was blocked by the hook",
+            "a\nRequest rejected",
+            "permissions: denied",
+            "The user wants to proceed.",
+        ] {
+            assert!(!is_refusal(result), "{result}");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The sentence of a failed result that says what went wrong.
+
+use super::compiler;
+use super::complaint::{is_complaint, is_error_type};
+use super::crash::is_head;
+use super::exit::is_status;
+use super::line::is_log_entry;
+use super::object;
+use super::phrases;
+use super::refusal::{says_refused, untagged};
+use super::timeout::says_timed_out;
+use crate::find;
+use crate::words::{after, has_any, is_any, words};
+
+/// The most lines that are read from either end of a result.
+const LINES_MAX: usize = 128;
+
+/// The longest line that is read, in bytes.
+const LINE_MAX: usize = 1024;
+
+/// Words that say only that something failed.
+const GENERIC: [&str; 53] = [
+    "received",
+    "a",
+    "aborting",
+    "an",
+    "and",
+    "build",
+    "bash",
+    "call",
+    "code",
+    "command",
+    "completed",
+    "due",
+    "encountered",
+    "err",
+    "error",
+    "errors",
+    "exception",
+    "execution",
+    "exit",
+    "exited",
+    "failed",
+    "failure",
+    "fatal",
+    "finished",
+    "has",
+    "is",
+    "it",
+    "npm",
+    "non",
+    "occurred",
+    "previous",
+    "process",
+    "program",
+    "result",
+    "returned",
+    "run",
+    "script",
+    "shell",
+    "something",
+    "status",
+    "task",
+    "terminated",
+    "the",
+    "there",
+    "to",
+    "tool",
+    "try",
+    "unexpected",
+    "unknown",
+    "was",
+    "went",
+    "with",
+    "wrong",
+];
+
+/// Phrases of lines that only sum up what other lines say.
+const SUMMARIES: [&str; 10] = [
+    "Error is not recoverable",
+    "error: could not compile `",
+    "error: aborting due to ",
+    "could not be compiled",
+    "returned non-zero exit status",
+    "For more information about this error",
+    "exited with code ",
+    "failed with exit code ",
+    "failed with exit status ",
+    "Exiting with failure status",
+];
+
+/// Returns the sentence of a failed `result` that says what went wrong, as it stands in the text, or
+/// `None` if it only says that something failed. O(n) of at most 128 lines from either end.
+///
+/// For a traceback this is the exception, for a compiler its first error, for a shell the line with
+/// the command that it does not know. A line that names a cause wins over one that only sums up, like
+/// `Command failed with exit code 1`.
+///
+/// The function expects a result that is known to have failed: it also finds a sentence in a file
+/// that talks about errors.
+///
+/// ```
+/// use unstuck_text::complaint;
+///
+/// assert_eq!(
+///     complaint("Exit code 1\ncat: a.txt: No such file or directory\n"),
+///     Some("cat: a.txt: No such file or directory"),
+/// );
+/// assert_eq!(complaint("error: Command failed with exit code 1."), None);
+/// ```
+pub fn complaint(result: &str) -> Option<&str> {
+    let told = object::told(result);
+    if told.failed == Some(true) {
+        return told.message.and_then(|message| specific(message).or(Some(message.trim())));
+    }
+    in_tag(result)
+        .or_else(|| in_crash(result))
+        .or_else(|| lines(result).enumerate().find_map(|(at, line)| stated(line, at == 0)))
+        .or_else(|| lines(result).find_map(free))
+}
+
+/// The first line inside of the tag of an error.
+fn in_tag(result: &str) -> Option<&str> {
+    let line = find::lines(result.trim_start()).next()?.trim();
+    let told = untagged(line);
+    if told.len() < line.len() { specific(told) } else { None }
+}
+
+/// The lines at either end of `result` that show anything, without the tag of an error around them,
+/// colours at their ends, and entries of a log.
+fn lines(result: &str) -> impl Iterator<Item = &str> + Clone {
+    let trimmed = result.trim();
+    let start = find::lines(trimmed).take(LINES_MAX);
+    let is_long = start.clone().count() == LINES_MAX;
+    // The last lines come in their order, too: from the one that is so many lines from the end.
+    let rest = if is_long { tail(trimmed) } else { "" };
+    start
+        .chain(find::lines(rest))
+        .map(shown)
+        .filter(|line| !line.is_empty() && line.len() <= LINE_MAX && !is_log_entry(line))
+}
+
+/// The last lines of `text`, behind the first ones.
+fn tail(text: &str) -> &str {
+    let length = |lines: usize, of: &str| {
+        find::lines(of).take(lines).fold(0_usize, |sum, line| sum.saturating_add(line.len() + 1))
+    };
+    let rest = text.get(length(LINES_MAX, text)..).unwrap_or_default();
+    let kept = find::lines_back(rest).take(LINES_MAX);
+    let size = kept.fold(0_usize, |sum, line| sum.saturating_add(line.len() + 1));
+    let from = rest.len().saturating_sub(size);
+    rest.get(from..).or_else(|| rest.get(from + 1..)).unwrap_or(rest)
+}
+
+/// The part of `line` that a terminal shows, but for colours inside of it.
+fn shown(line: &str) -> &str {
+    let line = find::rsplit_once(line.trim_end(), "\r").map_or(line, |(_, shown)| shown);
+    untagged(uncoloured(line.trim()))
+}
+
+/// `line` without the colours that it begins and ends with.
+fn uncoloured(line: &str) -> &str {
+    let mut line = line;
+    while let Some((_, rest)) =
+        line.strip_prefix("\x1b[").and_then(|rest| find::split_once(rest, "m"))
+    {
+        line = rest.trim_start();
+    }
+    while let Some((start, end)) = find::rsplit_once(line, "\x1b[") {
+        let is_last = end.strip_suffix('m').is_some_and(|code| code.bytes().all(is_code));
+        if !is_last {
+            break;
+        }
+        line = start.trim_end();
+    }
+    line
+}
+
+/// Whether `byte` may stand in the sequence that sets a colour.
+fn is_code(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b';'
+}
+
+/// `line`, unless it only says that something failed.
+fn specific(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let is_generic = line.is_empty()
+        || words(line)
+            .all(|word| is_any(word, &GENERIC) || word.bytes().all(|b| b.is_ascii_digit()))
+        || is_status(line)
+        || has_any(line, &SUMMARIES)
+        || line.starts_with("make") && find::contains(line, "*** [");
+    (!is_generic).then_some(line)
+}
+
+/// The exception of the last traceback, or the message of the last panic.
+fn in_crash(result: &str) -> Option<&str> {
+    let mut found = None;
+    let (mut in_traceback, mut in_panic) = (false, false);
+    for line in lines(result) {
+        if is_head(line) {
+            let old = find::split_once(line, " panicked at '").map(|(_, message)| message);
+            in_panic = line.starts_with("thread '") && old.is_none();
+            in_traceback = !line.starts_with("thread '");
+            found =
+                old.and_then(|message| find::split_once(message, "', ")).map(|(m, _)| m).or(found);
+        } else if in_panic || in_traceback && (is_error_type(line) || is_bare_exception(line)) {
+            found = Some(line);
+            (in_panic, in_traceback) = (false, false);
+        }
+    }
+    found.and_then(specific)
+}
+
+/// Whether `line` is an exception without a message: `KeyboardInterrupt`.
+fn is_bare_exception(line: &str) -> bool {
+    const OTHERS: [&str; 4] = ["KeyboardInterrupt", "SystemExit", "StopIteration", "GeneratorExit"];
+    let class = find::rsplit_once(line, ".").map_or(line, |(_, class)| class);
+    let is_name = class.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name
+        && (class.ends_with("Error") || class.ends_with("Exception"))
+        && class.starts_with(|c: char| c.is_ascii_uppercase())
+        || OTHERS.iter().any(|other| line.starts_with(other))
+}
+
+/// `line`, if a tool states in it what went wrong. The first line may do so in free words.
+fn stated(line: &str, is_first: bool) -> Option<&str> {
+    let cause = line.strip_prefix("E   ").map(str::trim_start);
+    if let Some(cause) = cause.filter(|cause| is_error_type(cause) || cause.starts_with("assert "))
+    {
+        return specific(cause);
+    }
+    let is_stated = compiler::is_error(line) || is_complaint(line) || is_first && is_free(line);
+    // The cause stands behind a line that ends with a colon.
+    specific(line).filter(|line| is_stated && !line.ends_with(':'))
+}
+
+/// `line`, if it is a complaint in free words, or of a kind that others explain better.
+fn free(line: &str) -> Option<&str> {
+    specific(line).filter(|line| {
+        is_free(line)
+            || is_complaint(line)
+            || after(line, "usage: ").is_some()
+            || compiler::at_column(line).is_some()
+            || line.starts_with("--- FAIL: ")
+    })
+}
+
+/// Whether `line` is a complaint in free words, a refusal or a time-out.
+fn is_free(line: &str) -> bool {
+    phrases::is_sentence(line) || says_refused(line) || says_timed_out(line)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::{String, ToString};
+
+    use proptest::prelude::*;
+
+    use super::{LINES_MAX, complaint};
+
+    #[test]
+    fn the_sentence_with_the_cause_is_found() {
+        for (result, expected) in [
+            (
+                "Exit code 1\ncat: a: No such file or directory",
+                Some("cat: a: No such file or directory"),
+            ),
+            ("Error: File does not exist.\n", Some("Error: File does not exist.")),
+            (
+                "Traceback (most recent call last):\n  File \"a.py\", line 3\n    f()\nValueError: invalid literal",
+                Some("ValueError: invalid literal"),
+            ),
+            (
+                "Traceback (most recent call last):\nKeyError: 'a'\n\nDuring handling:\n\n\
+                 Traceback (most recent call last):\n  File \"a.py\"\nRuntimeError: no key",
+                Some("RuntimeError: no key"),
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"a\"\nKeyboardInterrupt\n",
+                Some("KeyboardInterrupt"),
+            ),
+            (
+                "thread 'main' panicked at src/main.rs:2:5:\nindex out of bounds: 3\nnote: run",
+                Some("index out of bounds: 3"),
+            ),
+            ("thread 'main' panicked at 'no way', src/main.rs:2:5\nnote: run", Some("no way")),
+            (
+                "   Compiling a\nerror[E0425]: cannot find value `x`\n --> a.rs:3:5\n\n\
+                 error: could not compile `a` (lib) due to 1 previous error",
+                Some("error[E0425]: cannot find value `x`"),
+            ),
+            (
+                "make\na.c:3:5: error: no `x`\nmake: *** [all] Error 1",
+                Some("a.c:3:5: error: no `x`"),
+            ),
+            ("bash: line 1: foo: command not found", Some("bash: line 1: foo: command not found")),
+            ("FF\nE   AssertionError: no\n=== 1 failed in 0.1s ===", Some("AssertionError: no")),
+            ("E       assert 1 == 2\n", Some("assert 1 == 2")),
+            ("<tool_use_error>File does not exist.</tool_use_error>", Some("File does not exist.")),
+            (
+                "<tool_use_error>String to replace not found in file.\nString: a</tool_use_error>",
+                Some("String to replace not found in file."),
+            ),
+            (
+                "<tool_use_error>Found 2 matches of the string to replace, but</tool_use_error>",
+                Some("Found 2 matches of the string to replace, but"),
+            ),
+            ("# a/b\n./a.go:3:5: undefined: x\nFAIL", Some("./a.go:3:5: undefined: x")),
+            ("    a.go:3:\n--- FAIL: TestA (0.15s)\nFAIL", Some("--- FAIL: TestA (0.15s)")),
+            ("Error:  Received an error:\nError: no x", Some("Error: no x")),
+            (
+                "usage: git worktree move <worktree> <new-path>",
+                Some("usage: git worktree move <worktree> <new-path>"),
+            ),
+            (
+                "tar: a: Cannot open: No such file or directory\ntar: Error is not recoverable: exiting now",
+                Some("tar: a: Cannot open: No such file or directory"),
+            ),
+            (r#"{"error": "no such user"}"#, Some("no such user")),
+            ("\x1b[1;31merror: no such file a\x1b[0m", Some("error: no such file a")),
+            (
+                "npm error code 1\nnpm error Missing script: \"x\"",
+                Some("npm error Missing script: \"x\""),
+            ),
+            (
+                "Process exited with code 1\nOutput:\nno pull requests\nfailed to read a: it is gone",
+                Some("failed to read a: it is gone"),
+            ),
+            ("10 %\rError: no space left", Some("Error: no space left")),
+            (
+                "Permission to use Edit has been denied.",
+                Some("Permission to use Edit has been denied."),
+            ),
+            (
+                "usage: a [-h]\na: error: unrecognized arguments: -x",
+                Some("a: error: unrecognized arguments: -x"),
+            ),
+            ("Command timed out after 120s", Some("Command timed out after 120s")),
+            // Nothing but generic text.
+            ("error", None),
+            ("Error: failed\n", None),
+            ("Command failed", None),
+            ("Exit code 1", None),
+            ("Error: Command failed with exit code 1", None),
+            ("error: script \"test\" exited with code 1", None),
+            ("make: *** [Makefile:3: all] Error 2", None),
+            ("An unexpected error occurred", None),
+            ("exit status 1\na\nb", None),
+            ("", None),
+        ] {
+            assert_eq!(complaint(result), expected, "{result}");
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_long_result_are_read() {
+        let body = "all is well\n".repeat(3 * LINES_MAX);
+        let sentence = "cat: a: No such file or directory";
+        for (result, expected) in [
+            (std::format!("{sentence}\n{body}"), Some(sentence)),
+            (std::format!("{body}{sentence}\nexit code 1"), Some(sentence)),
+            (std::format!("{body}{sentence}\n{body}"), None),
+        ] {
+            assert_eq!(complaint(&result), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_complaint_is_a_line_of_the_text(
+            text in prop_oneof![any::<String>(), "(Error: |\x1b\\[31m|\n|a|\r|\x1b| |Traceback|ü){0,12}"],
+        ) {
+            if let Some(line) = complaint(&text) {
+                prop_assert!(text.contains(line) && !line.is_empty());
+                prop_assert_eq!(line.trim().to_string(), line);
+            }
+        }
+    }
+}

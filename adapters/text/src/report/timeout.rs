@@ -1,0 +1,199 @@
+//! Time-outs: calls that were given up because they took too long.
+
+use super::line::is_log_entry;
+use super::phrases;
+use crate::find;
+use crate::grams::Grams;
+use crate::words::{after, around, first_word, has_any, is_any, starts_with_any, words};
+
+/// The longest line that is read, in bytes.
+const LINE_MAX: usize = 256;
+
+/// Phrases that only say that something took too long.
+const OVER: [&str; 6] = [
+    "timed out",
+    "etimedout",
+    "deadline exceeded",
+    "deadline_exceeded",
+    "timeouterror",
+    "timeoutexception",
+];
+
+/// Things that run into a `timeout`, and the words beside them.
+const SUBJECTS: [&str; 33] = [
+    "504",
+    "408",
+    "a",
+    "an",
+    "after",
+    "api",
+    "build",
+    "call",
+    "client",
+    "command",
+    "connect",
+    "connection",
+    "error",
+    "execution",
+    "gateway",
+    "http",
+    "lock",
+    "mcp",
+    "navigation",
+    "network",
+    "operation",
+    "process",
+    "query",
+    "read",
+    "request",
+    "server",
+    "shell",
+    "socket",
+    "ssh",
+    "the",
+    "tool",
+    "wait",
+    "write",
+];
+
+/// Words that follow a `timeout` that happened.
+const FOLLOWERS: [&str; 16] = [
+    "after", "at", "awaiting", "during", "elapsed", "error", "exceeded", "expired", "for", "has",
+    "hit", "occurred", "of", "reached", "waiting", "while",
+];
+
+/// Phrases of a wait that was given up while the thing waited for goes on. That is no failure.
+const GOES_ON: [&str; 5] =
+    ["still running", "still in progress", "still pending", "still building", "continues to run"];
+
+/// Returns whether `line` says that the call timed out.
+pub(super) fn says_timed_out(line: &str) -> bool {
+    let line = line.trim();
+    let line = after(line, "rpc error: code = deadlineexceeded desc = ").unwrap_or(line);
+    if line.len() > LINE_MAX || !may_say_it(line) || is_log_entry(line) || has_any(line, &GOES_ON) {
+        return false;
+    }
+    let is_over = OVER.iter().find_map(|phrase| around(line, phrase));
+    match (is_over, around(line, "timeout").or_else(|| around(line, "time-out"))) {
+        (Some((before, rest)), _) => is_own(before) && !rest.starts_with(['_', '(', '=']),
+        (None, Some((before, rest))) => {
+            is_own(before)
+                && (is_error_line(line) || words(before).all(|word| is_any(word, &SUBJECTS)))
+                && happened(rest)
+        }
+        (None, None) => false,
+    }
+}
+
+/// Whether `line` may speak of a time-out. Most lines do not.
+fn may_say_it(line: &str) -> bool {
+    const TELLING: Grams = Grams::new(&[b"time", b"dead"]);
+    TELLING.may_be_in(line.as_bytes())
+}
+
+/// Whether `line` opens as an error.
+fn is_error_line(line: &str) -> bool {
+    starts_with_any(line, &["error: ", "fatal: ", "failed ", "could not "])
+        || phrases::is_sentence(line)
+}
+
+/// Whether what stands before the phrase is the beginning of a sentence: a few words, and neither
+/// code, nor a search hit, nor markup, nor a count.
+fn is_own(before: &str) -> bool {
+    const WORDS_MAX: usize = 12;
+    let opens = before.chars().next();
+    let is_first = opens.is_none_or(|c| c.is_ascii_alphanumeric() || matches!(c, '[' | '(' | '`'));
+    let is_hit = || {
+        let word = first_word(before);
+        let (_, number) = find::split_once(word, ":").unwrap_or_default();
+        number.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_negated = || words(before).any(|word| is_any(word, &["if", "no", "not", "when", "0"]));
+    is_first
+        && !before.contains(['=', '{', '<', '"', '/', '_'])
+        && words(before).nth(WORDS_MAX).is_none()
+        && !is_hit()
+        && !is_negated()
+}
+
+/// Whether `behind` goes on as the report of a time-out does, and not as a setting: `timeout: 30`.
+fn happened(behind: &str) -> bool {
+    let mut said = words(behind);
+    match said.next() {
+        None => !behind.contains('='),
+        Some(_) if behind.starts_with(['_', '=', '(', '.']) => false,
+        Some(word) if is_any(word, &FOLLOWERS) => true,
+        Some(word) if word.starts_with(|c: char| c.is_ascii_digit()) => {
+            said.any(|word| is_any(word, &FOLLOWERS))
+        }
+        Some(_) => behind.starts_with(':') && said.next().is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_timed_out;
+
+    #[test]
+    fn a_time_out_is_told_in_many_words() {
+        for line in [
+            "timeout",
+            "Timeout",
+            "timed out",
+            "EXECUTION TIMED OUT",
+            "Command timed out",
+            "Command timed out after 120s",
+            "Command timed out after 2m 0.0s",
+            "curl: (28) Operation timed out after 5001 milliseconds with 0 bytes received",
+            "ssh: connect to host a port 22: Connection timed out",
+            "connect ETIMEDOUT 10.0.0.1:443",
+            "Error: connect ETIMEDOUT 10.0.0.1:443",
+            "context deadline exceeded",
+            "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
+            "TimeoutError: locator.click: Timeout 5000ms exceeded.",
+            "Error: Timeout",
+            "Error: timeout of 5000ms exceeded",
+            "Read timed out.",
+            "504 Gateway Timeout",
+            "504 Gateway Time-out",
+            "Gateway Timeout",
+            "HTTP 504 Gateway Timeout",
+            "Timeout waiting for the element",
+            "Timeout: the page did not load",
+            "Request timeout",
+            "MCP error -32001: Request timed out",
+            "The operation timed out.",
+        ] {
+            assert!(says_timed_out(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_word_alone_is_no_time_out() {
+        for line in [
+            "",
+            "timeout: 30",
+            "timeout = 30",
+            "timeout=30",
+            "Timeout 30s",
+            "timeout_seconds: 30",
+            "set timeout to 30",
+            "no timeout",
+            "Not timed out",
+            "Handling timeouts in Go",
+            "Timeout handling in Go",
+            "Timeouts",
+            "src/a.rs:3: request timed out",
+            "const TIMEOUT: u32 = 30;",
+            "if timed out { retry }",
+            "0 requests timed out",
+            "2024-05-01 12:00:01 request timed out",
+            "<retrieval_status>timeout</retrieval_status>",
+            "\"timeout\": 30",
+            "Timed out waiting for the build; it is still running",
+            "# Timeout waiting",
+        ] {
+            assert!(!says_timed_out(line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Words and phrases in short texts, in upper or lower case.
+
+use crate::find;
+
+/// Returns what follows `phrase` at the start of `text`.
+pub(crate) fn after<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(phrase.len())?;
+    start.eq_ignore_ascii_case(phrase).then_some(rest)
+}
+
+/// Returns what stands before `phrase` at the end of `text`.
+pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let (rest, end) = text.split_at_checked(text.len().checked_sub(phrase.len())?)?;
+    end.eq_ignore_ascii_case(phrase).then_some(rest)
+}
+
+/// Returns what stands before and after the first `phrase` in `text`. O(n), for a `phrase` of a few
+/// words.
+pub(crate) fn around<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t str)> {
+    let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
+    let rows = bytes.windows(phrase.len().max(1));
+    let at = rows.enumerate().find(|(_, row)| row.eq_ignore_ascii_case(phrase))?.0;
+    Some((text.get(..at)?, text.get(at.checked_add(phrase.len())?..)?))
+}
+
+/// Returns whether `text` contains `phrase`.
+pub(crate) fn has(text: &str, phrase: &str) -> bool {
+    around(text, phrase).is_some()
+}
+
+/// Returns whether `text` begins with one of `phrases`.
+pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| after(text, phrase).is_some())
+}
+
+/// Returns whether `text` ends with one of `phrases`.
+pub(crate) fn ends_with_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| before(text, phrase).is_some())
+}
+
+/// Returns whether `text` contains one of `phrases`.
+pub(crate) fn has_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| has(text, phrase))
+}
+
+/// Returns whether `word` is one of `words`.
+pub(crate) fn is_any(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Returns what stands before the first space in `text`.
+pub(crate) fn first_word(text: &str) -> &str {
+    find::split_once(text, " ").map_or(text, |(word, _)| word)
+}
+
+/// Returns the words of `text`: runs of letters, digits, and the apostrophe.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::{after, around, before, has, is_any, words};
+
+    proptest! {
+        #[test]
+        fn phrases_are_found_as_in_the_text_in_lower_case(
+            text in "[aAbBü ]{0,12}",
+            phrase in "[abü ]{1,3}",
+        ) {
+            let lower: String = text.to_ascii_lowercase();
+            prop_assert_eq!(has(&text, &phrase), lower.contains(&phrase));
+            prop_assert_eq!(after(&text, &phrase).is_some(), lower.starts_with(&phrase));
+            prop_assert_eq!(before(&text, &phrase).is_some(), lower.ends_with(&phrase));
+            let lengths = |(a, b): (&str, &str)| (a.len(), b.len());
+            prop_assert_eq!(
+                around(&text, &phrase).map(lengths),
+                lower.split_once(&phrase).map(lengths)
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_runs_of_letters() {
+        assert_eq!(
+            words("It's in_progress: 3/4.").collect::<Vec<_>>(),
+            ["It's", "in", "progress", "3", "4"]
+        );
+        assert!(is_any("OK", &["ok"]) && !is_any("okay", &["ok"]));
+    }
+}
