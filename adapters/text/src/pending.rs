@@ -1,0 +1,483 @@
+//! Results that say that the thing asked for is still under way.
+
+use crate::find;
+use crate::members::{members, unquoted};
+use crate::words::{around, has_any, is_any, starts_with_any, words};
+
+/// The longest result that is looked into, in bytes. A longer one is never pending.
+const LOOK_MAX: usize = 512;
+
+/// Members and elements that hold a state.
+const NAMES: [&str; 9] = [
+    "status",
+    "state",
+    "phase",
+    "stage",
+    "conclusion",
+    "progress",
+    "retrieval_status",
+    "job_status",
+    "jobStatus",
+];
+
+/// Members that say whether the thing is at its end.
+const ENDS: [&str; 8] =
+    ["done", "ready", "finished", "complete", "completed", "isReady", "isDone", "is_complete"];
+
+/// Words that say that something goes on.
+const STATES: [&str; 36] = [
+    "building",
+    "booting",
+    "cloning",
+    "compiling",
+    "containercreating",
+    "converging",
+    "creating",
+    "deploying",
+    "downloading",
+    "executing",
+    "inprogress",
+    "incomplete",
+    "initializing",
+    "installing",
+    "loading",
+    "pending",
+    "podinitializing",
+    "preparing",
+    "processing",
+    "provisioning",
+    "pulling",
+    "queued",
+    "queueing",
+    "queuing",
+    "rebooting",
+    "restarting",
+    "running",
+    "scheduled",
+    "scheduling",
+    "starting",
+    "syncing",
+    "terminating",
+    "updating",
+    "uploading",
+    "wait",
+    "waiting",
+];
+
+/// Words that may stand beside such a word, and say nothing else.
+const FILLERS: [&str; 37] = [
+    "a",
+    "are",
+    "background",
+    "be",
+    "been",
+    "build",
+    "check",
+    "checks",
+    "currently",
+    "deployment",
+    "execution",
+    "for",
+    "has",
+    "in",
+    "is",
+    "it",
+    "its",
+    "job",
+    "moment",
+    "now",
+    "of",
+    "operation",
+    "pid",
+    "pipeline",
+    "please",
+    "process",
+    "request",
+    "run",
+    "state",
+    "status",
+    "still",
+    "task",
+    "tasks",
+    "the",
+    "this",
+    "to",
+    "workflow",
+];
+
+/// Ends of a task, which are still to come if the sentence denies them.
+const GOALS: [&str; 11] = [
+    "available",
+    "complete",
+    "completed",
+    "done",
+    "finished",
+    "healthy",
+    "ready",
+    "started",
+    "up",
+    "over",
+    "initialized",
+];
+
+/// Words that deny a goal.
+const DENIALS: [&str; 8] =
+    ["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"];
+
+/// Phrases of a sentence about something that goes on.
+const PHRASES: [&str; 14] = [
+    "still running",
+    "still in progress",
+    "still pending",
+    "still building",
+    "still processing",
+    "still queued",
+    "still waiting",
+    "still starting",
+    "still loading",
+    "still executing",
+    "still deploying",
+    "still being",
+    "please wait",
+    "is in progress",
+];
+
+/// Phrases of a sentence about something that is still to come.
+const TO_COME: [&str; 10] = [
+    "not ready yet",
+    "not yet ready",
+    "not finished yet",
+    "not yet finished",
+    "not yet complete",
+    "not yet available",
+    "not complete yet",
+    "not available yet",
+    "has not finished",
+    "hasn't finished",
+];
+
+/// Words that name a failure, beside which nothing is pending.
+const FAILURES: [&str; 10] = [
+    "error",
+    "errors",
+    "exception",
+    "failed",
+    "failing",
+    "failure",
+    "refused",
+    "denied",
+    "crashed",
+    "cancelled",
+];
+
+/// States that stand alone in a column of a table, where `running` would be a healthy service.
+const COLUMNS: [&str; 8] = [
+    "pending",
+    "queued",
+    "in_progress",
+    "in progress",
+    "containercreating",
+    "podinitializing",
+    "provisioning",
+    "waiting",
+];
+
+/// Returns whether `result` says that the thing asked for is still under way: a short text like
+/// `running`, `Status: queued`, `0/3 ready` or `ETA 9m 30s`, or an object or an element with such a
+/// state. Asking again later may well give another answer. O(n), of at most 512 bytes; a longer
+/// result is never pending.
+///
+/// A failure is never pending, even if its text has such words, so ask [`report`](crate::report())
+/// first.
+///
+/// ```
+/// use unstuck_text::is_pending;
+///
+/// assert!(is_pending("in progress") && is_pending(r#"{"id": 1, "status": "queued"}"#));
+/// assert!(is_pending("<retrieval_status>timeout</retrieval_status><status>running</status>"));
+/// assert!(!is_pending("running 3 tests") && !is_pending("Running migrations... done"));
+/// ```
+pub fn is_pending(result: &str) -> bool {
+    if result.len() > LOOK_MAX {
+        return false;
+    }
+    let result = result.trim();
+    match result.as_bytes().first() {
+        None => false,
+        Some(b'{' | b'[') if members(result).next().is_some() => has_pending_member(result),
+        Some(b'<') => has_pending_element(result),
+        _ => is_pending_text(result),
+    }
+}
+
+/// Whether a member of the object, or of one inside, says that something goes on.
+fn has_pending_member(json: &str) -> bool {
+    members(json).any(|member| {
+        let value = unquoted(member.value);
+        is_any(member.name, &NAMES) && is_state(value)
+            || is_any(member.name, &ENDS) && value.eq_ignore_ascii_case("false")
+    })
+}
+
+/// Whether an element says that something goes on.
+fn has_pending_element(markup: &str) -> bool {
+    let mut pieces = find::split(markup, "<").filter_map(|piece| find::split_once(piece, ">"));
+    pieces.any(|(name, value)| is_any(name, &NAMES) && is_state(value.trim()))
+}
+
+/// Whether a text says that something goes on: in its last line, or in a column of a table.
+fn is_pending_text(text: &str) -> bool {
+    let lines = || find::lines(text).filter(|line| !line.trim().is_empty());
+    let last = find::lines_back(text).map(str::trim).find(|line| !line.is_empty());
+    let has_failed = || words(text).any(|word| is_any(word, &FAILURES));
+    let is_table = || lines().any(is_pending_row);
+    let is_alone = lines().nth(1).is_none();
+    (last.is_some_and(|line| is_pending_line(line, is_alone)) || is_table()) && !has_failed()
+}
+
+/// Whether a row of a table has a state as one of its columns.
+fn is_pending_row(line: &str) -> bool {
+    let mut columns =
+        find::split(line, "\t").flat_map(|part| find::split(part, "  ")).map(str::trim);
+    columns.clone().filter(|column| !column.is_empty()).nth(1).is_some()
+        && columns.any(|column| is_any(column, &COLUMNS))
+}
+
+/// Whether `line` says that something goes on. Free sentences count only in a text of one line.
+fn is_pending_line(line: &str, is_alone: bool) -> bool {
+    let told = unlabelled(line);
+    is_state(line)
+        || is_state(told)
+        || is_short_of(told)
+        || has_time_left(line)
+        || is_alone && is_sentence(told)
+}
+
+/// `line` without the mark of a list and the label in front of it: `- generic: Loading...`.
+fn unlabelled(line: &str) -> &str {
+    let line = line.trim_start_matches(|c: char| {
+        matches!(c, '-' | '*' | '•' | '>' | '[' | '(') || c.is_whitespace()
+    });
+    match find::split_once(line, ": ") {
+        Some((label, value)) if words(label).nth(3).is_none() => value.trim(),
+        _ => line,
+    }
+}
+
+/// Whether `text` consists of nothing but words that say that something goes on, and of numbers.
+fn is_state(text: &str) -> bool {
+    /// The most words of a state.
+    const WORDS_MAX: usize = 12;
+    let said = || words(text);
+    if said().nth(WORDS_MAX).is_some() || words(text).next().is_none() {
+        return false;
+    }
+    let is_number = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_known = |word: &str| {
+        is_any(word, &STATES)
+            || is_any(word, &FILLERS)
+            || is_any(word, &GOALS)
+            || is_any(word, &DENIALS)
+            || is_number(word)
+            || is_any(word, &["progress", "later", "back"])
+    };
+    let has = |known: &'static [&str]| said().any(|word| is_any(word, known));
+    let is_denied = has(&DENIALS);
+    let goes_on = has(&STATES) || has_any(text, &["in progress", "in_progress", "in-progress"]);
+    let is_over = has(&GOALS);
+    said().all(is_known)
+        && if is_over { is_denied } else { goes_on && !is_denied }
+        && !said().any(|word| word == "0")
+}
+
+/// Whether `text` counts less than all: `0/3 ready`, `2 of 3 pods ready`, `45% complete`.
+fn is_short_of(text: &str) -> bool {
+    let is_goal = |word: &str| is_any(word, &GOALS) || is_any(word, &["running", "progress"]);
+    if !words(text).any(is_goal) || words(text).nth(6).is_some() {
+        return false;
+    }
+    let part = around(text, "/").or_else(|| around(text, " of "));
+    let is_part = part.is_some_and(|(some, all)| {
+        let some = words(some).last().and_then(|word| word.parse::<u32>().ok());
+        let all = words(all).next().and_then(|word| word.parse::<u32>().ok());
+        some.zip(all).is_some_and(|(some, all)| some < all)
+    });
+    let percent = around(text, "%").and_then(|(some, _)| words(some).last()?.parse::<u32>().ok());
+    is_part || percent.is_some_and(|percent| percent < 100)
+}
+
+/// Whether `text` tells how much time is left: `ETA 9m 30s`, `3 minutes remaining`.
+fn has_time_left(text: &str) -> bool {
+    let behind = |word: &str| {
+        let (before, rest) = around(text, word)?;
+        let is_word = !before.ends_with(|c: char| c.is_alphanumeric());
+        let rest = rest.trim_start_matches([':', '=', ' ', '~', '(']);
+        is_word.then(|| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_left = words(text).last().is_some_and(|last| is_any(last, &["remaining", "left"]));
+    behind("ETA") == Some(true) || is_left && words(text).any(is_span)
+}
+
+/// Whether `word` is a span of time (`30s`), or its unit.
+fn is_span(word: &str) -> bool {
+    const UNITS: [&str; 9] =
+        ["s", "sec", "secs", "seconds", "m", "min", "minute", "minutes", "hours"];
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    is_any(unit, &UNITS)
+}
+
+/// Whether `text` is a sentence that says that something goes on.
+fn is_sentence(text: &str) -> bool {
+    let waits = starts_with_any(text, &["waiting for ", "waiting on ", "waiting until "]);
+    let is_over = has_any(text, &["done", "succe", "completed", "finished in"]);
+    let is_to_come = has_any(text, &TO_COME) && !has_any(text, &[" if ", " may "]);
+    is_to_come || (waits || has_any(text, &PHRASES)) && !is_over
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+
+    use proptest::prelude::*;
+
+    use super::{LOOK_MAX, is_pending};
+
+    #[test]
+    fn what_is_under_way_is_pending() {
+        for result in [
+            "running",
+            "Running\n",
+            "RUNNING",
+            "still running",
+            "pending",
+            "in progress",
+            "IN_PROGRESS",
+            "in-progress",
+            "queued",
+            "not ready",
+            "not ready yet",
+            "Loading...",
+            "- generic: Loading...",
+            "please wait",
+            "Please wait...",
+            "ETA 9m 30s",
+            "45% ETA: 00:12:01",
+            "3 minutes remaining",
+            "waiting for the build to finish",
+            "Waiting for job 42...",
+            "0/3 ready",
+            "1 of 3 pods ready",
+            "45% complete",
+            "Progress: 45% done",
+            "ContainerCreating",
+            "build is still running",
+            "Build #42 is still running.",
+            "The deployment is in progress",
+            "Status: running",
+            "job 42: queued",
+            "state = pending",
+            "Task b1 is running",
+            "incomplete",
+            "Starting...",
+            "{\"status\": \"running\"}",
+            "{\"job\": {\"id\": 1, \"state\": \"IN_PROGRESS\"}}",
+            "[{\"name\": \"a\", \"status\": \"completed\"}, {\"name\": \"b\", \"status\": \"queued\"}]",
+            "{\"id\": 1, \"done\": false}",
+            "{'status': 'not_ready'}",
+            "<retrieval_status>timeout</retrieval_status><task_id>b1</task_id><status>running</status>",
+            "<retrieval_status>not_ready</retrieval_status>\n\n<task_id>b1</task_id>\n",
+            "build\tpending\t0\thttps://a.b/c\nlint\tpass\t3s\thttps://a.b/d",
+            "NAME    READY   STATUS              AGE\nweb-1   0/1     ContainerCreating   5s",
+            "Checking...\nstill running",
+            "The job hasn't finished.",
+        ] {
+            assert!(is_pending(result), "{result}");
+        }
+    }
+
+    #[test]
+    fn what_is_over_or_something_else_is_not_pending() {
+        for result in [
+            "",
+            " \n",
+            "completed",
+            "done",
+            "ready",
+            "ok",
+            "3/3 ready",
+            "100% complete",
+            "0",
+            "0 running",
+            "no pending jobs",
+            "server is running on port 3000",
+            "running 3 tests",
+            "running 3 tests\ntest a ... ok",
+            "Running migrations... done",
+            "Waiting for the build... done",
+            "Still running? No, it completed.",
+            "listening on 127.0.0.1:8000",
+            "You moved north.",
+            "connection refused, still waiting",
+            "The build failed while it was still running",
+            "fn running() -> bool {\n    true\n}",
+            "let state = State::Running;",
+            "Starting server on port 3000",
+            "Loading config from a.toml",
+            "1/2",
+            "2024/05/01 ready",
+            "{\"status\": \"completed\"}",
+            "{\"status\": \"taken\", \"job\": 7}",
+            "{\"name\": \"running\"}",
+            "{\"done\": true}",
+            "[1, 2]",
+            "<status>completed</status>",
+            "<p>running</p>",
+            "active (running)",
+            "NAME   STATUS\nweb    Running",
+            "metal 3",
+            "BETA 3",
+            "not found",
+            "nothing is left",
+            "not",
+            "yet",
+            "progress",
+            "git is up",
+            "No symbols found. This may occur if the server has not finished indexing.",
+        ] {
+            assert!(!is_pending(result), "{result}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_long_result_is_never_pending(
+            before in "(running|still running|\\{\"status\": \"queued\"\\}|\n| ){1,9}",
+            pad in "[ \n.]{512}",
+        ) {
+            let text = before + &pad;
+            prop_assert!(text.len() > LOOK_MAX && !is_pending(&text), "{:?}", text);
+        }
+
+        #[test]
+        fn any_text_is_read(text in any::<String>(), pieces in "(running|ETA|%|/|3|<status>|\\{|\"|: |ü|\n| of |\t){0,20}") {
+            for text in [text, pieces] {
+                let _ = is_pending(&text);
+                // White space around a text says nothing.
+                prop_assert_eq!(is_pending(&text), is_pending(text.trim()) && text.len() <= LOOK_MAX);
+            }
+        }
+
+        /// The oracle is the definition of a text that consists of a state and a subject.
+        #[test]
+        fn a_subject_does_not_change_a_state(
+            subject in "(The )?(build|job|task|pipeline)( #?[1-9][0-9]{0,2})?",
+            verb in "( is| is still|:)",
+            state in "(running|queued|pending|in progress|completed|done|ready|ok)",
+        ) {
+            let goes_on = ["running", "queued", "pending", "in progress"].contains(&&*state);
+            prop_assert_eq!(is_pending(&std::format!("{subject}{verb} {state}")), goes_on);
+        }
+    }
+}
