@@ -1,0 +1,365 @@
+//! Searches and look-ups that found nothing.
+
+use crate::find;
+use crate::members::{is_void, members, unquoted};
+use crate::words::{after, has_any, is_any, starts_with_any, words};
+
+/// The longest result that is looked into, in bytes. A longer one has found something.
+const LOOK_MAX: usize = 512;
+
+/// The most lines of a result that found nothing.
+const LINES_MAX: usize = 3;
+
+/// Members that hold what was found.
+const LISTS: [&str; 17] = [
+    "data",
+    "documents",
+    "edges",
+    "entries",
+    "files",
+    "hits",
+    "items",
+    "issues",
+    "list",
+    "matches",
+    "nodes",
+    "records",
+    "result",
+    "results",
+    "rows",
+    "users",
+    "values",
+];
+
+/// Members that count what was found.
+const COUNTS: [&str; 10] = [
+    "count",
+    "hits",
+    "matches",
+    "numResults",
+    "num_results",
+    "resultCount",
+    "total",
+    "totalCount",
+    "total_count",
+    "total_results",
+];
+
+/// Things that are looked for.
+const THINGS: [&str; 48] = [
+    "answer",
+    "answers",
+    "article",
+    "articles",
+    "branch",
+    "branches",
+    "candidates",
+    "comments",
+    "content",
+    "data",
+    "definition",
+    "definitions",
+    "directories",
+    "document",
+    "documents",
+    "element",
+    "elements",
+    "entries",
+    "entry",
+    "event",
+    "events",
+    "file",
+    "files",
+    "hit",
+    "hits",
+    "information",
+    "item",
+    "items",
+    "line",
+    "lines",
+    "match",
+    "matches",
+    "memories",
+    "messages",
+    "occurrences",
+    "pages",
+    "pods",
+    "record",
+    "records",
+    "references",
+    "requests",
+    "resources",
+    "result",
+    "results",
+    "rows",
+    "symbols",
+    "tasks",
+    "users",
+];
+
+/// Words that stand between `no` and the thing.
+const BETWEEN: usize = 3;
+
+/// Things whose absence is good news: a check that finds none has succeeded.
+const FLAWS: [&str; 22] = [
+    "changed",
+    "created",
+    "deleted",
+    "modified",
+    "updated",
+    "written",
+    "error",
+    "errors",
+    "issue",
+    "issues",
+    "problem",
+    "problems",
+    "warning",
+    "warnings",
+    "vulnerabilities",
+    "conflicts",
+    "changes",
+    "differences",
+    "failures",
+    "violations",
+    "such",
+    "longer",
+];
+
+/// Sentences of a search that found nothing.
+const SENTENCES: [&str; 17] = [
+    "(0 rows)",
+    "(no matches)",
+    "(no results)",
+    "did not find any ",
+    "directory is empty",
+    "empty set",
+    "found no ",
+    "no hits",
+    "nothing found",
+    "nothing matched",
+    "nothing matches",
+    "query returned no ",
+    "returned no ",
+    "the directory is empty",
+    "the folder is empty",
+    "the query returned no ",
+    "total: 0",
+];
+
+/// Phrases of such a sentence.
+const PHRASES: [&str; 8] = [
+    "did not match any",
+    "didn't match any",
+    "did not return any",
+    "no matches found",
+    "no results found",
+    "returned 0 results",
+    "returned no results",
+    "returned no matches",
+];
+
+/// Returns whether `result` says that a search or a look-up found nothing: `No matches found`,
+/// `0 results`, `[]`, `{"results": []}`. O(n), of at most 512 bytes.
+///
+/// An empty result does not say so: see [`is_silent`](crate::is_silent). A name that does not exist
+/// is a failure, and no empty search: see [`report`](crate::report()).
+///
+/// ```
+/// use unstuck_text::finds_nothing;
+///
+/// assert!(finds_nothing("No matches found in src") && finds_nothing(r#"{"results": []}"#));
+/// assert!(!finds_nothing("10 results") && !finds_nothing("No errors found"));
+/// ```
+pub fn finds_nothing(result: &str) -> bool {
+    if result.len() > LOOK_MAX {
+        return false;
+    }
+    let result = result.trim();
+    if result.starts_with(['{', '[']) {
+        return holds_nothing(result);
+    }
+    let mut lines = find::lines(result).filter(|line| !line.trim().is_empty());
+    let first = lines.next();
+    is_any(result, &["null", "none"])
+        || first.is_some_and(says_nothing) && lines.nth(LINES_MAX - 1).is_none()
+}
+
+/// Whether an array is empty, or an object that has a list or a count of what was found has none.
+fn holds_nothing(json: &str) -> bool {
+    if is_void(json) {
+        return true;
+    }
+    if says_nothing(json.trim_matches(['[', ']'])) {
+        return true;
+    }
+    let (mut empty, mut full) = (false, false);
+    for member in members(json).filter(|member| member.depth <= 2) {
+        let value = member.value;
+        let is_list = is_any(member.name, &LISTS) && value.starts_with(['[', '{']);
+        let is_count = is_any(member.name, &COUNTS) && unquoted(value).parse::<u32>().is_ok();
+        let is_object_of_lists = value.starts_with('{') && !is_void(value);
+        if is_list && !is_object_of_lists || is_count {
+            empty |= is_void(value);
+            full |= !is_void(value);
+        }
+    }
+    empty && !full
+}
+
+/// Whether `line` says that nothing was found.
+fn says_nothing(line: &str) -> bool {
+    let line = line.trim();
+    let line = after(line, "error: ").unwrap_or(line);
+    let mut said = words(line);
+    match said.next() {
+        Some(word) if is_any(word, &["no", "0", "zero"]) && opens_with(line, word) => {
+            is_thing(said)
+        }
+        Some(word) if word.eq_ignore_ascii_case("found") => {
+            said.next().is_some_and(|count| is_any(count, &["0", "no", "nothing", "zero"]))
+        }
+        Some(_) => {
+            starts_with_any(line, &SENTENCES)
+                || has_any(line, &PHRASES) && !find::contains(line, "found: ")
+                || line.eq_ignore_ascii_case("total 0")
+                || there_is(line).is_some_and(|rest| is_thing(words(rest)))
+        }
+        None => false,
+    }
+}
+
+/// Whether `line` opens with `word`, perhaps in brackets, and it is a word of its own.
+fn opens_with(line: &str, word: &str) -> bool {
+    let rest = line.trim_start_matches(['(', '[']).strip_prefix(word);
+    rest.is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// What follows `There are no`.
+fn there_is(line: &str) -> Option<&str> {
+    ["there are no ", "there is no ", "there were no "].iter().find_map(|start| after(line, start))
+}
+
+/// Whether one of the next words is a thing that is looked for, or `found`, and none a flaw.
+fn is_thing<'t>(said: impl Iterator<Item = &'t str> + Clone) -> bool {
+    let near = said.clone().take(BETWEEN + 1);
+    let mut all = said.clone();
+    (near.clone().any(|word| is_any(word, &THINGS)) || all.any(|word| is_any(word, &["found"])))
+        && !said.take(2 * BETWEEN).any(|word| is_any(word, &FLAWS))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+
+    use proptest::prelude::*;
+
+    use super::{LOOK_MAX, finds_nothing};
+
+    #[test]
+    fn an_empty_search_says_so() {
+        for result in [
+            "No matches found",
+            "No matches found in src",
+            "No files found",
+            "No results for \"foo\".",
+            "no matching files",
+            "No pull requests found for branch \"main\"",
+            "0 results",
+            "0 files matched",
+            "(0 rows)",
+            "0 rows returned",
+            "Found 0 files",
+            "Found no matches",
+            "Found 0 matches for \"x\" in /a",
+            "Nothing found.",
+            "There are no files in a/b",
+            "[]",
+            "[ ]",
+            "{}",
+            "null",
+            "None",
+            "[No results]",
+            "{\"results\": []}",
+            "{\"total\": 0, \"items\": []}",
+            "{\"data\": {\"items\": []}}",
+            "{\"count\": 0}",
+            "{'matches': [], 'query': 'x'}",
+            "Empty set (0.00 sec)",
+            "total 0",
+            "Your search did not match any documents.\nTry other words.",
+            "The query returned no rows.",
+            "Directory is empty",
+            "No relevant documents",
+        ] {
+            assert!(finds_nothing(result), "{result}");
+        }
+    }
+
+    #[test]
+    fn a_result_with_something_in_it_found_something() {
+        for result in [
+            "",
+            " ",
+            "10 results",
+            "Found 10 files",
+            "Found 1 match",
+            "No errors found",
+            "No issues found",
+            "0 errors, 0 warnings",
+            "No such user",
+            "No changes",
+            "No",
+            "no",
+            "0",
+            "0.5 results",
+            "no-results.txt",
+            "src/a.rs:3: no matches",
+            "No matches found\na\nb\nc",
+            "[1]",
+            "[\"a\"]",
+            "{\"results\": [1]}",
+            "{\"results\": [1], \"errors\": []}",
+            "{\"count\": 3, \"items\": []}",
+            "{\"ok\": true}",
+            "{\"items\": [{\"files\": []}]}",
+            "Nothing happens.",
+            "total 8\na",
+            "false",
+            "ok",
+            "No files were modified",
+            "(eval):1: no matches found: /a/*.json",
+            "No longer in the list of files",
+        ] {
+            assert!(!finds_nothing(result), "{result}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_long_result_found_something(text in "(No results|\\[\\]| |\n){0,9}", pad in "[ \n]{512}") {
+            let text = text + "x" + &pad;
+            prop_assert!(text.len() > LOOK_MAX && !finds_nothing(&text), "{:?}", text);
+        }
+
+        #[test]
+        fn any_text_is_read(text in any::<String>(), pieces in "(No |0 |results|Found|\\[|\\{|\"|: |ü|\n){0,20}") {
+            for text in [text, pieces] {
+                let _ = finds_nothing(&text);
+            }
+        }
+
+        /// The oracle is a count.
+        #[test]
+        fn a_count_of_things_is_nothing_only_at_zero(
+            count in 0..30_u32,
+            thing in "(results|matches|files|rows|hits)",
+        ) {
+            prop_assert_eq!(finds_nothing(&std::format!("{count} {thing}")), count == 0);
+            prop_assert_eq!(finds_nothing(&std::format!("Found {count} {thing} in a")), count == 0);
+            prop_assert_eq!(finds_nothing(&std::format!("{{\"total\": {count}}}")), count == 0);
+        }
+    }
+}
