@@ -212,7 +212,8 @@ const TELLING: Grams = Grams::new(&[
 /// Returns whether `line` is a sentence of a tool that could not do what it was asked.
 pub(super) fn is_sentence(line: &str) -> bool {
     let line = unmarked(line.trim_end());
-    is_speech(line) && (is_complaint(line) || of_tool(line).is_some_and(is_complaint))
+    let says = |text: &str| is_speech(text) && is_complaint(text);
+    says(line) || !is_hit(line) && of_tool(line).is_some_and(says)
 }
 
 /// Returns whether `line` could also be the heading of a list, so that it counts only if it stands
@@ -373,6 +374,7 @@ mod tests {
             "'foo' is not recognized as an internal or external command,",
             "1 validation error for Args",
             "docker: invalid reference format",
+            "/a/b.c: 1: Syntax error: \"(\" unexpected",
             "awk: line 1: syntax error at or near %",
             "a.c: 1: Syntax error: \"(\" unexpected",
             "No changes made to a.md. The replacement produced identical content.",
