@@ -1,95 +1,200 @@
-//! What repeats inside a text, word by word.
+//! Repetition inside a text: sentences word by word, everything else line by line.
+
+mod line;
 
 use core::mem::replace;
 
 use unstuck_core::{Digest, Echo, Echoes};
 
-/// The longest lap looked for, in words: a paragraph.
+use crate::find;
+use line::{Fences, Shape, is_word, parts, shape};
+
+/// The longest lap looked for, in words of sentences and other lines: a paragraph.
 const LAP_MAX: usize = 64;
 
 /// The most words looked at, from the end: a model that has lost itself does not find back, and a
 /// long report is read in bounded time.
 const WORDS_MAX: usize = 2048;
 
-/// The fewest words that the repetitions cover together: fewer are a refrain, or a joke.
-const COVERED_MIN: usize = 48;
+/// The fewest words of sentences that the repetitions cover together: fewer are a refrain, or a
+/// joke.
+const WORDS_MIN: u32 = 48;
 
-/// What is repeated most often inside `text`, if the repetitions cover enough words; else nothing.
-/// O(length of `text`) to find the words, and a bounded time for each of the last.
+/// The fewest lines that are no sentences and that the repetitions cover together. An honest report
+/// may hold a table, a checklist, a log, or code with dozens of equal lines in a row; a model that
+/// has lost itself inside one prints hundreds.
+const LINES_MIN: u32 = 100;
+
+/// Finds the sequence that is repeated most often inside `text`, if the repetitions cover enough of
+/// it.
+///
+/// Takes O(length of `text`) to find the words, and bounded time for each of the last.
 pub(crate) fn echo(text: &str) -> Echo {
-    let mut echoes: Echoes<LAP_MAX> = Echoes::new();
     let mut most = Echo::NONE;
     if !may_echo(text) {
         return most;
     }
-    for word in last_words(text) {
-        echoes.push(word);
+    let mut echoes: Echoes<LAP_MAX> = Echoes::new();
+    let mut latest = Latest::default();
+    each_symbol(text, |symbol| {
+        echoes.push(symbol.digest);
+        latest.push(symbol.weight);
         let echo = echoes.latest();
-        let covered = usize::from(echo.laps).saturating_mul(usize::from(echo.period));
-        if echo.laps > most.laps && covered >= COVERED_MIN {
+        if echo.laps > most.laps && latest.is_enough(echo) {
             most = echo;
         }
-    }
+        true
+    });
     most
 }
 
-/// What stands for each of the last words of `text`, the last first: what goes round does so
-/// backwards, too.
-fn last_words(text: &str) -> impl Iterator<Item = Digest> {
-    let words = text.split_whitespace().rev().filter(|word| is_word(word));
-    words.take(WORDS_MAX).map(|word| Digest::of(word.as_bytes()))
+/// A word of a sentence, or a whole line of anything else.
+struct Symbol {
+    digest: Digest,
+    weight: Weight,
 }
 
-/// Whether anything can be found in `text`. After its first lap each word of an echo stood at most
-/// a lap before; two laps are the fewest, so half of the words do in a row. Other texts hardly ever
-/// have so many, and are told at a tenth of the price.
+/// What a symbol adds to the words or lines that an echo covers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// A number, or a line of signs and numbers: boards and dumps repeat by their nature.
+    Nothing,
+    Word,
+    Line,
+}
+
+/// The weights of the latest symbols: bit 0 stands for the latest.
+#[derive(Default)]
+struct Latest {
+    words: u64,
+    lines: u64,
+}
+
+impl Latest {
+    fn push(&mut self, weight: Weight) {
+        self.words = (self.words << 1) | u64::from(weight == Weight::Word);
+        self.lines = (self.lines << 1) | u64::from(weight == Weight::Line);
+    }
+
+    /// Whether the laps of `echo`, which end with the latest symbol, cover enough of a text.
+    fn is_enough(&self, echo: Echo) -> bool {
+        let lap = u64::MAX.checked_shr(u64::BITS.saturating_sub(echo.period.into())).unwrap_or(0);
+        let covered = |weights: u64| (weights & lap).count_ones().saturating_mul(echo.laps.into());
+        covered(self.words) >= WORDS_MIN || covered(self.lines) >= LINES_MIN
+    }
+}
+
+/// Hands the symbols at the end of `text` to `each`, in their order, as long as it returns `true`.
+fn each_symbol(text: &str, mut each: impl FnMut(Symbol) -> bool) {
+    let (head, tail) = tail(text);
+    let unclosed = Fences::unclosed(text);
+    let mut fences = Fences::default();
+    find::lines(head).for_each(|line| _ = fences.take(line));
+    for line in find::lines(tail) {
+        let is_fence = fences.take(line);
+        let is_code = is_fence || (fences.is_open() && unclosed != Some(fences.opened()));
+        let goes_on = match if is_code { Shape::of_code(line) } else { shape(line) } {
+            Shape::Blank => true,
+            Shape::Signs => each(whole(line, Weight::Nothing)),
+            Shape::Line => each(whole(line, Weight::Line)),
+            Shape::Sentence => parts(line).all(|part| each(word(part))),
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// The symbol of a whole line.
+fn whole(line: &str, weight: Weight) -> Symbol {
+    // Mixed, so that a line of one word is not that word.
+    Symbol { digest: Digest::of(line.trim().as_bytes()).mix(Digest::new(1)), weight }
+}
+
+/// The symbol of a word in a sentence. Numbers tell sentences apart, but are no words.
+fn word(part: &str) -> Symbol {
+    let weight = if is_word(part) { Weight::Word } else { Weight::Nothing };
+    Symbol { digest: Digest::of(part.as_bytes()), weight }
+}
+
+/// Splits `text` where its last [`WORDS_MAX`] words begin.
+fn tail(text: &str) -> (&str, &str) {
+    let mut head = text;
+    for _ in 0..WORDS_MAX {
+        head = head.trim_end();
+        let before = head.char_indices().rfind(|(_, character)| character.is_whitespace());
+        let Some((at, blank)) = before else { return ("", text) };
+        head = head.get(..at.saturating_add(blank.len_utf8())).unwrap_or_default();
+    }
+    text.split_at_checked(head.len()).unwrap_or(("", text))
+}
+
+/// Returns `false` if nothing can be found in `text`, at a tenth of the price of a search.
+///
+/// After its first lap, each symbol of an echo stood at most a lap before. Two laps are the fewest,
+/// so half of the symbols do in a row. Other texts hardly ever have so many.
 fn may_echo(text: &str) -> bool {
-    // For each place in which words are sorted by their digests, where the latest of them stood.
+    // For each place in which symbols are sorted by their digests, where the latest of them stood.
     let mut latest = [0_usize; 256];
-    let mut row = 0_usize;
-    for (place, word) in (1_usize..).zip(last_words(text)) {
-        let [lowest, ..] = word.bits().to_le_bytes();
-        let Some(slot) = latest.get_mut(usize::from(lowest)) else { continue };
+    let mut row = 0_u32;
+    let mut place = 0_usize;
+    each_symbol(text, |symbol| {
+        place = place.saturating_add(1);
+        let [lowest, ..] = symbol.digest.bits().to_le_bytes();
+        let Some(slot) = latest.get_mut(usize::from(lowest)) else { return true };
         let before = replace(slot, place);
         let is_near = before > 0 && place.saturating_sub(before) <= LAP_MAX;
         row = if is_near { row.saturating_add(1) } else { 0 };
-        if row >= COVERED_MIN / 2 {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a part of a text is a word: it has two letters. What tables, boards and dumps are
-/// drawn with repeats by its nature.
-fn is_word(part: &str) -> bool {
-    part.chars().filter(|character| character.is_alphabetic()).nth(1).is_some()
+        row < WORDS_MIN / 2
+    });
+    row >= WORDS_MIN / 2
 }
 
 #[cfg(test)]
 mod tests {
     extern crate std;
 
+    use std::format;
     use std::string::{String, ToString as _};
+    use std::vec::Vec;
 
+    use proptest::prelude::*;
     use unstuck_core::Echo;
 
-    use super::{LAP_MAX, WORDS_MAX, echo};
+    use super::{LAP_MAX, LINES_MIN, WORDS_MAX, echo};
 
-    /// `count` words, no two of them equal.
+    const SENTENCE: &str = "We will now check the file again. ";
+
+    /// `count` words, no two of them equal, as one sentence.
     fn words(count: usize) -> String {
-        (0..count).map(|n| "word".to_string() + &n.to_string() + " ").collect()
+        let words: Vec<String> = (0..count).map(letters).collect();
+        words.join(" ") + ". "
+    }
+
+    /// A number of four digits or fewer, spelled with letters.
+    fn letters(n: usize) -> String {
+        format!("{n:04}").bytes().map(|digit| char::from(digit + b'a' - b'0')).collect()
+    }
+
+    /// Every line so many times in a row.
+    fn each(lines: &[&str], times: usize) -> String {
+        lines.iter().map(|line| format!("{line}\n").repeat(times)).collect()
     }
 
     #[test]
     fn what_goes_round_is_found_wherever_it_stands() {
-        let round = "We will now check the file again. ".repeat(9);
+        let round = SENTENCE.repeat(9);
         let expected = Echo { period: 7, laps: 9 };
         for text in [
             round.clone(),
             words(100) + &round,
             round.clone() + &words(100),
-            round.replace(' ', "\n\t "),
+            round.replace(' ', " \u{a0} "),
+            round.replace(". ", ".\n"),
+            round.replace(". ", ".\n\n"),
+            format!("Look:\n\n```rust\nlet a = 1;\n```\n\n{round}"),
+            // A model that is lost inside a block of code does not close it.
+            format!("Look:\n\n```rust\nlet a = 1;\n{round}"),
         ] {
             assert_eq!(echo(&text), expected, "{text}");
         }
@@ -102,13 +207,84 @@ mod tests {
             " \n".to_string(),
             "no ".repeat(6),
             words(3 * WORDS_MAX),
-            "| --- | --- | --- |\n| | | |\n".repeat(40),
-            "0 0 0 0 0 0 0 0 0 0\n".repeat(10),
-            ". . X . O . . .\n".repeat(8),
-            "00000000 00 00 00 00 00 00 00 00\n".repeat(8),
+            "| --- | --- | --- |\n| | | |\n".repeat(400),
+            "0 0 0 0 0 0 0 0 0 0\n".repeat(100),
+            ". . X . O . . .\n".repeat(80),
+            "00000000 00 00 00 00 00 00 00 00\n".repeat(80),
         ] {
             assert_eq!(echo(&text), Echo::NONE, "{text}");
         }
+    }
+
+    #[test]
+    fn an_honest_report_has_no_echo() {
+        let numbered = |line: &str| {
+            let lines: Vec<String> = (1..60).map(|n| line.replace('#', &n.to_string())).collect();
+            lines.join("\n")
+        };
+        let fenced = |text: &str| format!("This is what I did.\n\n```\n{text}```\n\nDone.\n");
+        let log = "[WARN] The connection was lost, trying to connect once more.\n".repeat(60);
+        for text in [
+            // Tables.
+            each(&["| module | state | checked by |", "| parser | fine | both of us |"], 40),
+            each(&["parser,is fine,checked by both of us"], 60),
+            each(&["parser\tis fine\tchecked by both of us"], 60),
+            // Code.
+            fenced(&each(&["assert_eq!(list.next(), Some(Entry::Empty));"], 20)),
+            fenced(&each(&["The same line of text in a block of it."], 60)).replace("```", "~~~"),
+            each(&["    the same line of indented code or output once more."], 60),
+            each(&["counter.increment(first, second, third);"], 20),
+            each(&["{", "    step(forward, slowly);", "}"], 20),
+            // Lists.
+            each(&["- [x] The tests of this module pass now.", "- [ ] Clean up after it."], 30),
+            numbered("- [x] Step #: the tests of this module pass now."),
+            numbered("#. The tests of this module pass now."),
+            // Logs of tests and of servers.
+            each(&["test result: ok. 1 passed; 0 failed; 0 ignored;"], 60),
+            each(&["PASS", "Test passed.", "all good"], 60),
+            numbered("ok # - the list is empty after it was cleared"),
+            numbered("Chapter # was translated without any problem at all."),
+            log.clone(),
+            fenced(&log),
+            // Dumps of JSON.
+            each(&[r#"  { "name": "widget", "state": "active", "tags": ["a", "b"] },"#], 60),
+            "[".to_string() + &r#"{"name": "widget", "is active": true}, "#.repeat(60) + "]",
+            fenced(&"{\n  \"name\": \"widget\",\n  \"active\": true\n},\n".repeat(19)),
+            // The same words around code that differs.
+            numbered("Add this to the list of modules.\n```\nmod m#;\n```"),
+        ] {
+            assert_eq!(echo(&text), Echo::NONE, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_has_lost_itself_has_an_echo() {
+        let paragraph = "I am sorry, but that did not work either. Let me look at the file once\n\
+                         more, since I may have missed something in it that explains the error.\n\n";
+        let with_code = "That failed again. I run the tests.\n```\nmake test\n```\n";
+        for (text, period, laps) in [
+            (paragraph.repeat(5), 29, 5),
+            (with_code.repeat(12), 10, 12),
+            ("and then again ".repeat(80), 3, 80),
+            ("I am stuck.\n".repeat(30), 3, 30),
+            ("I am sorry. ".repeat(30), 3, 30),
+            // Lines that are no sentences, by the hundred.
+            ("    self.assertTrue(found)\n".repeat(120), 1, 120),
+            (format!("```python\n{}", "self.assertTrue(found)\n".repeat(120)), 1, 120),
+            (format!("```\n{}```\n", "self.assertTrue(found)\nprint(1)\n".repeat(50)), 2, 50),
+            ("| parser | ok |\n".repeat(200), 1, 200),
+            ("- Check the file.\n- Run the tests.\n".repeat(70), 2, 70),
+        ] {
+            assert_eq!(echo(&text), Echo { period, laps }, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_sentences_count_from_a_hundred_on() {
+        let least = usize::try_from(LINES_MIN).unwrap();
+        let line = "self.assertTrue(found)\n";
+        assert_eq!(echo(&line.repeat(least - 1)), Echo::NONE);
+        assert_eq!(usize::from(echo(&line.repeat(least)).laps), least);
     }
 
     #[test]
@@ -122,6 +298,37 @@ mod tests {
     fn only_the_end_of_a_long_text_is_looked_at() {
         let lost = "and so on ".repeat(WORDS_MAX);
         assert_eq!(usize::from(echo(&lost).laps), WORDS_MAX / 3);
-        assert_eq!(echo(&(lost + &words(WORDS_MAX))), Echo::NONE);
+        assert_eq!(echo(&(lost + "\n" + &words(WORDS_MAX))), Echo::NONE);
+    }
+
+    proptest! {
+        /// What is found is there: the last words of some stretch of the text are equal laps.
+        #[test]
+        fn an_echo_covers_what_it_must(
+            lines in prop::collection::vec(
+                prop::sample::select(&[
+                    "I am stuck.", "Let me look again.", "| a | row |", "```", "let it = be;", "", "}",
+                ][..]),
+                0..40,
+            ),
+            times in 1..40_usize,
+        ) {
+            let text = (lines.join("\n") + "\n").repeat(times);
+            let found = echo(&text);
+            prop_assert!(found == Echo::NONE || found.laps >= 2);
+            let symbols = text.lines().map(|line| line.split_whitespace().count()).sum::<usize>();
+            prop_assert!(found == Echo::NONE || symbols >= usize::from(found.laps) * usize::from(found.period));
+        }
+
+        #[test]
+        fn no_block_that_is_closed_has_an_echo_of_words(
+            code in prop::collection::vec(
+                prop::sample::select(&["I am stuck.", "Let me look again.", "}", "a = b"][..]),
+                0..99,
+            ),
+        ) {
+            let lines: Vec<&str> = code;
+            prop_assert_eq!(echo(&format!("```\n{}\n```\n", lines.join("\n"))), Echo::NONE);
+        }
     }
 }

@@ -1,0 +1,238 @@
+//! Lines of a text: which are sentences, and which are code, tables, lists or logs.
+
+/// The fewest words of a line that ends as a sentence does: fewer are a label, or the word of a
+/// test runner.
+const SENTENCE_MIN: usize = 3;
+
+/// The fewest words of a line that is prose without such an end: text that is wrapped, or that never
+/// comes to an end. Eight words do not stand in most lines of code and tables.
+const PROSE_MIN: usize = 8;
+
+/// The fewest letters of a sentence in a script that puts no blanks between words.
+const LETTERS_MIN: usize = 6;
+
+/// What a line is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Nothing.
+    Blank,
+    /// Signs and numbers: the rule of a table, a board, a dump.
+    Signs,
+    /// Code, the row of a table, an item of a list, a line of a log, a heading.
+    Line,
+    /// Prose.
+    Sentence,
+}
+
+impl Shape {
+    /// The shape of a line that is known to be code.
+    pub(super) fn of_code(line: &str) -> Self {
+        match line.trim() {
+            "" => Self::Blank,
+            code if parts(code).any(is_word) => Self::Line,
+            _ => Self::Signs,
+        }
+    }
+}
+
+/// The shape of a line that is not known to be code.
+pub(super) fn shape(line: &str) -> Shape {
+    match Shape::of_code(line) {
+        Shape::Line if is_sentence(line) => Shape::Sentence,
+        shape => shape,
+    }
+}
+
+/// Whether `line` is prose: not indented as code is, no item of a list and no row of a table, and
+/// mostly letters.
+fn is_sentence(line: &str) -> bool {
+    let text = line.trim();
+    let is_row = text.contains('\t');
+    if is_row || is_indented(line) || !begins_as_prose(text) || !is_mostly_letters(text) {
+        return false;
+    }
+    let is_long = has(parts(text).filter(|part| is_word(part)), PROSE_MIN);
+    let goes_on = is_long && !text.ends_with([';', '{']);
+    goes_on || (ends(text) && has(parts(text), SENTENCE_MIN)) || ends_without_blanks(text)
+}
+
+/// Whether there are `least` parts or more.
+fn has<'l>(parts: impl Iterator<Item = &'l str>, least: usize) -> bool {
+    parts.take(least).count() == least
+}
+
+/// Whether Markdown takes `line` for code.
+fn is_indented(line: &str) -> bool {
+    line.starts_with("    ") || line.starts_with('\t')
+}
+
+/// Whether a sentence can begin as `text` does: with a letter, a quotation mark, a bracket, or
+/// Markdown's emphasis. Lists, tables, headings, quotations and JSON begin otherwise.
+fn begins_as_prose(text: &str) -> bool {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some('*' | '_') => characters.next().is_some_and(|next| !next.is_whitespace()),
+        Some('"' | '\'' | '`' | '(' | '“' | '‘' | '«' | '„' | '¿' | '¡' | '「' | '『') => {
+            true
+        }
+        first => first.is_some_and(char::is_alphabetic),
+    }
+}
+
+/// Whether three of four characters are letters, blanks aside.
+fn is_mostly_letters(text: &str) -> bool {
+    let characters = text.chars().filter(|character| !character.is_whitespace());
+    let (letters, all) = characters.fold((0_usize, 0_usize), |(letters, all), character| {
+        (letters.saturating_add(character.is_alphabetic().into()), all.saturating_add(1))
+    });
+    letters.saturating_mul(4) >= all.saturating_mul(3)
+}
+
+/// Whether `text` ends as a sentence does.
+fn ends(text: &str) -> bool {
+    let text = text.trim_end_matches(['"', '\'', ')', '*', '_', '”', '’', '»']);
+    text.ends_with(['.', '!', '?', '…'])
+}
+
+/// Whether `text` is a sentence of a script that puts no blanks between words.
+fn ends_without_blanks(text: &str) -> bool {
+    let has_letters = || text.chars().filter(|character| character.is_alphabetic());
+    text.ends_with(['。', '！', '？']) && has_letters().nth(LETTERS_MIN).is_some()
+}
+
+/// The parts of `line` between blanks that hold a letter or a digit.
+pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
+    line.split_whitespace().filter(|part| part.chars().any(is_telling))
+}
+
+/// Whether `character` is a letter or a digit.
+fn is_telling(character: char) -> bool {
+    character.is_alphabetic() || character.is_ascii_digit()
+}
+
+/// Whether a part of a line is a word: it has two letters.
+pub(super) fn is_word(part: &str) -> bool {
+    part.chars().filter(|character| character.is_alphabetic()).nth(1).is_some()
+}
+
+/// The fences around blocks of code in Markdown, as one line after another is taken in.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Fences {
+    /// The character and the length of the fence that is open.
+    open: Option<(char, usize)>,
+    /// How many were opened so far.
+    opened: usize,
+}
+
+impl Fences {
+    /// The number of the fence in `text` that is never closed, if there is one; the first is 1. A
+    /// model that has lost itself inside a block of code does not close it.
+    pub(super) fn unclosed(text: &str) -> Option<usize> {
+        let mut fences = Self::default();
+        crate::find::lines(text).for_each(|line| _ = fences.take(line));
+        fences.open.map(|_| fences.opened)
+    }
+
+    /// Takes in a line, and returns whether it opens or closes a block.
+    pub(super) fn take(&mut self, line: &str) -> bool {
+        let Some((mark, length, rest)) = fence(line) else { return false };
+        match self.open {
+            None if mark == '`' && rest.contains('`') => false,
+            None => {
+                self.open = Some((mark, length));
+                self.opened = self.opened.saturating_add(1);
+                true
+            }
+            Some((open, least)) if open == mark && length >= least && rest.trim().is_empty() => {
+                self.open = None;
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Whether a block is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// How many blocks were opened so far.
+    pub(super) fn opened(&self) -> usize {
+        self.opened
+    }
+}
+
+/// The character and the length of the fence that `line` begins with, and what stands behind it.
+/// Blocks inside a list are indented, so the indentation is not limited.
+fn fence(line: &str) -> Option<(char, usize, &str)> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|first| matches!(first, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let length = line.len().saturating_sub(rest.len());
+    (length >= 3).then_some((mark, length, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fences, Shape, shape};
+
+    #[test]
+    fn a_sentence_is_told_from_code_tables_lists_and_logs() {
+        for (expected, lines) in [
+            (Shape::Blank, &["", "  \t"][..]),
+            (Shape::Signs, &["| --- | --- |", ". . X", "00 1f 00", "}", "---", "===== 1 ====="]),
+            (
+                Shape::Line,
+                &[
+                    "| name | ok |",
+                    "name,state,result",
+                    "- [x] The parser was checked by hand.",
+                    "* It works as it should now.",
+                    "12. Run the tests once more.",
+                    "# What I have done so far.",
+                    "> The server said that it is busy.",
+                    "    let me see what it does.",
+                    "assert!(list.is_empty());",
+                    "return the value of it;",
+                    r#"{ "name": "a", "state": "ok" },"#,
+                    "test tests::a ... ok",
+                    "Test passed.",
+                    "PASS",
+                    "[INFO] The server was started and is listening now.",
+                    "12:00:01 The server was started and is listening now.",
+                    "Next steps:",
+                ],
+            ),
+            (
+                Shape::Sentence,
+                &[
+                    "I am stuck.",
+                    "Let me check the file again and then once more",
+                    "**Note:** I will try it once more.",
+                    "\"Wait, let me think.\"",
+                    "and so on and so on and so on and so on",
+                    "Was it `main.rs` that failed? I will look again.",
+                    "我们需要再检查一下文件。",
+                ],
+            ),
+        ] {
+            for line in lines {
+                assert_eq!(shape(line), expected, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fence_is_closed_by_one_of_its_kind() {
+        for (text, unclosed) in [
+            ("a\n```\nb\n```\nc", None),
+            ("```rust\nb\n", Some(1)),
+            ("```\na\n```\n~~~\nb\n```\n", Some(2)),
+            ("````md\n```\n````\n", None),
+            ("```a``` and ```b```\n", None),
+            ("  ```\n  a\n  ```\n", None),
+        ] {
+            assert_eq!(Fences::unclosed(text), unclosed, "{text}");
+        }
+    }
+}
