@@ -80,7 +80,15 @@ const TOOLS: &[(Tag, &[&str])] = &[
     (Tag::Think, &["think", "thinking", "sequential_thinking", "sequentialthinking"]),
     (
         Tag::Finish,
-        &["finish", "submit", "attempt_completion", "complete_task", "task_done", "exit_plan_mode"],
+        &[
+            "finish",
+            "submit",
+            "complete",
+            "attempt_completion",
+            "complete_task",
+            "task_done",
+            "exit_plan_mode",
+        ],
     ),
     (Tag::StartOver, &["start_over", "startover", "start-over"]),
 ];
