@@ -71,6 +71,7 @@ pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use nothing::finds_nothing;
 pub use pending::is_pending;
 pub use recipe::{Failures, Likeness, Near, OwnTool, PRESETS, Preset, Recipe, ResultPart};
+pub use report::{Report, complaint, is_refusal, opens_with_complaint, report};
 pub use silence::{is_placeholder, is_silent};
 pub use sketch::Sketch;
 pub use tags::tag;

@@ -8,7 +8,9 @@ use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
 use crate::lines::Lines;
 use crate::mask::{Counter, Masked, Masker, Masks};
-use crate::report::{Report, report};
+use crate::nothing::finds_nothing;
+use crate::pending::is_pending;
+use crate::report::{Report, complaint, opens_with_complaint, report};
 use crate::signature::signature;
 use crate::silence::is_silent;
 use crate::tags::{of_kind, tag};
@@ -92,37 +94,6 @@ static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 /// The hash of results and messages, which reads many bytes at a time.
 pub(crate) const HASH: Rapid = Rapid::new(0);
 
-fn complaint(result: &str) -> Option<&str> {
-    let is_full = |line: &&str| !line.trim().is_empty();
-    let first = crate::find::lines(result).find(is_full)?;
-    let last = crate::find::lines_back(result).find(is_full)?;
-    let is_trace =
-        first.contains("Traceback") || last.contains("Error: ") || first.contains("-----");
-    let (a, b) = if is_trace { (last, first) } else { (first, last) };
-    [a, b].into_iter().find(|line| signature(line).is_some())
-}
-
-fn finds_nothing(result: &str) -> bool {
-    let result = result.trim();
-    result.len() < 200
-        && [
-            "No matches",
-            "No Results",
-            "No results",
-            "No files found",
-            "[]",
-            "0 results",
-            "Found 0",
-        ]
-        .iter()
-        .any(|words| result.starts_with(words))
-}
-
-/// The digest of `text` as it stands. O(n).
-fn digest_of(text: &str) -> Digest {
-    Digest::new(HASH.hash(text.as_bytes()))
-}
-
 /// The digest of `text` as it stands. O(n).
 fn digest(text: &str) -> Digest {
     Digest::new(HASH.hash(text.as_bytes()))
@@ -197,33 +168,48 @@ impl Recipe {
         cut: Option<&str>,
         failed: bool,
     ) -> Outcome {
-        let Masked { result: digest, near } = self.result(tool, result, cut);
-        let raw = digest_of(result).mix(cut.map_or(Digest::new(0), digest_of));
-        let report = match (self.failures, self.tag(tool, "")) {
-            // What is read tells of itself, and not of the call.
-            (Failures::Told, _) | (_, Tag::Read | Tag::Search | Tag::Write | Tag::Think) => {
-                Report::default()
-            }
-            (Failures::Read, _) => report(result),
-        };
+        let Masked { result: masked, near } = self.result(tool, result, cut);
+        let report = self.report(tool, result, failed);
         let failed = failed || report.failed == Some(true);
-        let outcome = if failed { Outcome::failed(digest) } else { Outcome::ok(digest) };
-        let mut outcome = outcome.raw(raw);
-        let is_known = self.near == Near::Class && lines.is_some_and(|lines| lines.show(result));
-        let class = match (self.near, failed) {
-            (Near::Numbers, _) => None,
-            (Near::Class, true) if report.score().is_none() => {
-                complaint(result).and_then(signature)
-            }
-            (Near::Class, true) => None,
-            (Near::Class, false) if finds_nothing(result) => Some(Digest::of(b"nothing found")),
-            (Near::Class, false) => is_known.then(|| Digest::of(b"nothing new")),
+        let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
+        let class = match self.near {
+            Near::Numbers => None,
+            Near::Class => class(result, failed, report.score().is_some(), lines),
         };
-        outcome = outcome.near(class.unwrap_or(near));
+        let raw = digest(result).mix(cut.map_or(Digest::new(0), digest));
+        let mut outcome = outcome.raw(raw).near(class.unwrap_or(near));
         if let Some(score) = report.score() {
             outcome = outcome.score(score);
         }
-        if cut.is_none() && is_silent(result) { outcome.silent() } else { outcome }
+        if report.timed_out {
+            outcome = outcome.timed_out();
+        }
+        if !failed && self.failures == Failures::Read && is_pending(result) {
+            outcome = outcome.pending();
+        }
+        if cut.is_none() && self.is_silent(result, failed) { outcome.silent() } else { outcome }
+    }
+
+    /// What `result` says of how the call of `tool` went, of which the host says whether it `failed`.
+    fn report(&self, tool: &str, result: &str, failed: bool) -> Report {
+        let opens =
+            || Report { failed: opens_with_complaint(result).then_some(true), ..Report::default() };
+        match (self.failures, self.tag(tool, "")) {
+            (Failures::Told, _) => Report::default(),
+            (Failures::Read, _) if failed => report(result),
+            // What is read tells of itself; but no file is a single complaint.
+            (Failures::Read, Tag::Read | Tag::Search) if is_one_line(result) => opens(),
+            (Failures::Read, Tag::Read | Tag::Search | Tag::Think) => Report::default(),
+            // What was written may be quoted below.
+            (Failures::Read, Tag::Write) => opens(),
+            (Failures::Read, _) => report(result),
+        }
+    }
+
+    /// Whether `result` says nothing: of a failure, not even what failed.
+    fn is_silent(&self, result: &str, failed: bool) -> bool {
+        let is_bare = || is_one_line(result) && complaint(result).and_then(signature).is_none();
+        is_silent(result) || self.near == Near::Class && failed && is_bare()
     }
 
     /// What stands for such a result, whether or not it failed. O(length of `result`).
@@ -270,6 +256,27 @@ impl Recipe {
     pub fn turn(&self, text: &str) -> Turn {
         Turn::new(self.message(text)).echo(echo(text))
     }
+}
+
+/// What stands for the class of an answer, if it is in one.
+fn class(result: &str, failed: bool, is_scored: bool, lines: Option<&mut Lines>) -> Option<Digest> {
+    let is_known = lines.is_some_and(|lines| lines.show(result));
+    match failed {
+        // How a suite fails is told by its score.
+        true if is_scored => None,
+        true => complaint(result).and_then(signature),
+        false if finds_nothing(result) => Some(Digest::of(b"nothing found")),
+        false => is_known.then(|| Digest::of(b"nothing new")),
+    }
+}
+
+/// The longest text that is one line, in bytes.
+const LINE_MAX: usize = 240;
+
+/// Whether `text` is one short line.
+fn is_one_line(text: &str) -> bool {
+    let text = text.trim();
+    text.len() <= LINE_MAX && !text.contains('\n')
 }
 
 /// The first `characters` characters of `text`.
