@@ -263,11 +263,11 @@ mod tests {
                          more, since I may have missed something in it that explains the error.\n\n";
         let with_code = "That failed again. I run the tests.\n```\nmake test\n```\n";
         for (text, period, laps) in [
-            (paragraph.repeat(5), 29, 5),
-            (with_code.repeat(12), 10, 12),
+            (paragraph.repeat(5), 27, 5),
+            (with_code.repeat(12), 9, 12),
             ("and then again ".repeat(80), 3, 80),
-            ("I am stuck.\n".repeat(30), 3, 30),
-            ("I am sorry. ".repeat(30), 3, 30),
+            ("I am stuck.\n".repeat(30), 2, 30),
+            ("I am sorry. ".repeat(30), 2, 30),
             // Lines that are no sentences, by the hundred.
             ("    self.assertTrue(found)\n".repeat(120), 1, 120),
             (format!("```python\n{}", "self.assertTrue(found)\n".repeat(120)), 1, 120),

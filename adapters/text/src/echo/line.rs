@@ -53,7 +53,9 @@ fn is_sentence(line: &str) -> bool {
     }
     let is_long = has(parts(text).filter(|part| is_word(part)), PROSE_MIN);
     let goes_on = is_long && !text.ends_with([';', '{']);
-    goes_on || (ends(text) && has(parts(text), SENTENCE_MIN)) || ends_without_blanks(text)
+    goes_on
+        || (ends(text) && has(text.split_whitespace(), SENTENCE_MIN))
+        || ends_without_blanks(text)
 }
 
 /// Whether there are `least` parts or more.
@@ -100,14 +102,10 @@ fn ends_without_blanks(text: &str) -> bool {
     text.ends_with(['。', '！', '？']) && has_letters().nth(LETTERS_MIN).is_some()
 }
 
-/// The parts of `line` between blanks that hold a letter or a digit.
+/// The words of `line`, and its parts that hold a digit.
 pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
-    line.split_whitespace().filter(|part| part.chars().any(is_telling))
-}
-
-/// Whether `character` is a letter or a digit.
-fn is_telling(character: char) -> bool {
-    character.is_alphabetic() || character.is_ascii_digit()
+    let has_digit = |part: &str| part.bytes().any(|byte| byte.is_ascii_digit());
+    line.split_whitespace().filter(move |part| is_word(part) || has_digit(part))
 }
 
 /// Whether a part of a line is a word: it has two letters.
