@@ -177,6 +177,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let mut track = self.tracks.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
             self.tracks.set(usize::from(place), track);
+            let open = if moment == Moment::Announced { self.open.len() } else { 0 };
+            let hit = hit.filter(|_| !self.window.undoes(rule, record, view, open));
             if let Some(hit) = hit
                 && found.is_none()
             {
@@ -276,7 +278,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let rule = rules.next()?;
         let own = rest.next_of(rule);
         let mut track = self.tracks.at(place);
-        track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view)
+        let hit = track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view);
+        hit.filter(|_| !self.window.undoes(rule, attempt, &view, 0))
     }
 
     /// The records before the one that is judged at this moment.

@@ -234,6 +234,10 @@ pub enum Progress {
     Respect,
     /// It is one all the same.
     Ignore,
+    /// Nothing is a loop as long as the window holds a call that was answered in two ways, by the
+    /// rule's own measure of results, or a record that is progress for another reason. A write is no
+    /// progress here. Looking for it takes O(W²) time, where a pattern holds and nowhere else.
+    Anywhere,
 }
 
 /// What silent results say of different calls. Those of equal calls are equal in any case.
@@ -387,6 +391,13 @@ impl<'p> Rule<'p> {
         self
     }
 
+    /// The rule, silent while there is progress anywhere in the window.
+    #[must_use]
+    pub const fn respect_progress_anywhere(mut self) -> Self {
+        self.progress = Progress::Anywhere;
+        self
+    }
+
     /// The rule, holding silent results of different calls equal.
     #[must_use]
     pub const fn count_silence(mut self) -> Self {
@@ -413,10 +424,14 @@ impl<'p> Rule<'p> {
     #[cfg(feature = "serde")]
     pub(crate) fn digest(&self) -> crate::Digest {
         let failed = self.outcomes.code();
-        let respect = u8::from(self.progress == Progress::Respect);
+        let progress = match self.progress {
+            Progress::Ignore => 0,
+            Progress::Respect => 1,
+            Progress::Anywhere => 2,
+        };
         let silence = u8::from(self.silence == Silence::Evidence);
         let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
-        let asks = crate::Digest::of(&[select, args, results, failed, respect, silence]);
+        let asks = crate::Digest::of(&[select, args, results, failed, progress, silence]);
         let pattern = match self.pattern {
             Pattern::Streak { times } => {
                 let [low, high] = times.to_le_bytes();

@@ -4,7 +4,7 @@ use crate::Digest;
 use crate::mask::Mask;
 use crate::policy::{Policy, WINDOW_MAX};
 use crate::record::{Record, Score, Status, Tag, Tool};
-use crate::rule::{Args, Outcomes, Results, Rule, Silence};
+use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
 use crate::track::Hit;
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
@@ -270,6 +270,36 @@ impl<const W: usize> Window<W> {
     /// window. O(W).
     pub(crate) fn compare_from(&self, age: u32, record: &Record, policy: &Policy<'_>) -> View {
         self.compare(record, policy).since(age.saturating_add(1))
+    }
+
+    /// Whether progress anywhere in the window undoes a pattern of `rule` at `record`, before which
+    /// `open` calls wait for their outcomes. O(W²) for a rule that asks for it.
+    pub(crate) fn undoes(&self, rule: &Rule<'_>, record: &Record, view: &View, open: u16) -> bool {
+        if rule.progress != Progress::Anywhere {
+            return false;
+        }
+        let reach = view.reach.since(open.into()) & Mask::newest(self.len());
+        let equal = if rule.results == Results::Near { view.near } else { view.result };
+        // Where records are counted anew, one may be shown with its answer to a rule that is judged
+        // before there is any.
+        let is_answered = record.status == Status::Reported && !rule.is_judged_early();
+        let differs = is_answered && !(view.args & self.answered & !equal).is_empty();
+        differs || record.moved || self.holds_progress(reach, rule.results)
+    }
+
+    /// Whether one of the records in `reach` is progress in itself, or two of them are one call that
+    /// was answered in two ways. O(W²).
+    fn holds_progress(&self, reach: Mask, results: Results) -> bool {
+        let answered = self.answered & reach;
+        (0..self.len()).filter(|age| reach.has(*age)).any(|age| {
+            let Some(record) = self.record(age) else { return false };
+            let same = self.same_calls(&record) & answered;
+            let equal = match results {
+                Results::Near => self.ages(equal(&self.near, record.near)),
+                Results::Ignored | Results::Same => self.ages(equal(&self.result, record.result)),
+            };
+            record.moved || (answered.has(age) && !(same & !equal).is_empty())
+        })
     }
 
     fn if_needed(&self, needed: bool, slots: impl FnOnce() -> u64) -> Mask {

@@ -97,6 +97,7 @@ fn condition(rule: &Rule<'_>) -> String {
     let progress = match rule.progress {
         Progress::Respect => "",
         Progress::Ignore => ", progress ignored",
+        Progress::Anywhere => ", progress anywhere respected",
     };
     let silence = match rule.silence {
         Silence::Ignored => "",

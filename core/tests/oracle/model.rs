@@ -597,6 +597,7 @@ impl<'p> Model<'p> {
             let asked = patient(rule.pattern, self.patience(place, record));
             if self.sees(place, rule, record)
                 && let Some(hit) = self.pattern(rule, asked, &self.visible[place])
+                && !self.undone(rule, record)
             {
                 found = found.or(Some((place, rule, asked, hit)));
             }
@@ -745,6 +746,26 @@ impl<'p> Model<'p> {
             let written = worked && old.asked.tag == Tag::Write;
             silent || !answer.failed && written
         })
+    }
+
+    /// Whether there is progress among the settled records in the window of this one, or in it: a
+    /// call that was answered in two ways, or a record that is progress by itself.
+    fn undone(&self, rule: &Rule<'_>, record: &Record) -> bool {
+        let settled = self.settled.iter().filter(|old| self.in_window(old, record));
+        // A rule that is judged when a call is announced does not know its answer.
+        let status = if is_early(rule) { Status::Open } else { record.status };
+        let record = Record { status, ..*record };
+        let held: Vec<&Record> = settled.chain([&record]).collect();
+        let answer = |one: &Record| match one.status {
+            Status::Reported(answer) => Some(answer),
+            _ => None,
+        };
+        let differ = |a: &Record, b: &Record| match (answer(a), answer(b)) {
+            (Some(x), Some(y)) => same_call(a, b) && !same_answer(x, y, rule.results),
+            _ => false,
+        };
+        rule.progress == Progress::Anywhere
+            && held.iter().any(|a| a.moved || held.iter().any(|b| differ(a, b)))
     }
 
     /// How many records in a row match the last one; of a row that fills the window, how many
@@ -908,6 +929,9 @@ impl<'p> Model<'p> {
             let hit = trial
                 .sees(place, rule, &attempt)
                 .then(|| trial.pattern(rule, asked, &trial.visible[place]))??;
+            if trial.undone(rule, &attempt) {
+                return None;
+            }
             (hit.identity == known.identity).then_some(Said {
                 action: Action::Block,
                 rung: known.rung,

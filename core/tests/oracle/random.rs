@@ -110,7 +110,8 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
         ][..],
     );
     let outcomes = prop::sample::select(&[Outcomes::Any, Outcomes::Any, Outcomes::Failed][..]);
-    let progress = prop::sample::select(&[Progress::Respect, Progress::Ignore][..]);
+    let progress =
+        prop::sample::select(&[Progress::Respect, Progress::Ignore, Progress::Anywhere][..]);
     let ladder = prop::sample::select(&LADDERS[..]);
     let silence = prop::sample::select(&[Silence::Ignored, Silence::Evidence][..]);
     let silent_max = prop::sample::select(&[Action::Stop, Action::Warn][..]);

@@ -137,7 +137,7 @@ fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>>
     const SELECT: [Select; 4] =
         [Select::Every, Select::Tag(Tag::Test), Select::Tag(Tag::Shell), Select::Unreported];
     const OUTCOMES: [Outcomes; 2] = [Outcomes::Any, Outcomes::Failed];
-    const PROGRESS: [Progress; 2] = [Progress::Respect, Progress::Ignore];
+    const PROGRESS: [Progress; 3] = [Progress::Respect, Progress::Ignore, Progress::Anywhere];
     // A ladder of its own replaces this one.
     let none = Ladder::by_repetitions(&[]);
     let (args, results) = (*bytes.choose(&ARGS)?, *bytes.choose(&RESULTS)?);

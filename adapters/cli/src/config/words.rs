@@ -57,12 +57,13 @@ impl Word for Outcomes {
 }
 
 impl Word for Progress {
-    const ALL: &'static [Self] = &[Self::Respect, Self::Ignore];
+    const ALL: &'static [Self] = &[Self::Respect, Self::Ignore, Self::Anywhere];
 
     fn word(self) -> &'static str {
         match self {
             Self::Respect => "respect",
             Self::Ignore => "ignore",
+            Self::Anywhere => "anywhere",
         }
     }
 }
