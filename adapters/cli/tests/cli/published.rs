@@ -20,7 +20,7 @@ type Scenario = (&'static str, fn(usize) -> String, [usize; 6]);
 
 /// Gemini CLI and Forge compare arguments as they are spelled, which is not expressed: to them, an
 /// order of keys that changes is a lap of 2.
-const SCENARIOS: [Scenario; 17] = [
+const SCENARIOS: [Scenario; 24] = [
     ("same call, same result", |_| call("bash", "make", "stop"), [4, 5, 10, 3, 3, 3]),
     (
         "same call, changing result",
@@ -90,7 +90,87 @@ const SCENARIOS: [Scenario; 17] = [
         },
         [0, 0, 10, 0, 4, 0],
     ),
+    (
+        "a failing test and new reads, after another call was answered in two ways",
+        |n| match n {
+            0 | 3 => call("bash", "jobs", &format!("{n} done")),
+            _ if n % 2 == 1 => failing("bash", "make test", "1 failed"),
+            _ => call("read", &n.to_string(), &format!("line {n}")),
+        },
+        [0; 6],
+    ),
+    (
+        "a wait between polls whose answers change",
+        |n| match n % 2 {
+            0 => call("bash", "sleep 5", "slept"),
+            _ => call("bash", "tail build.log", &format!("line {n}")),
+        },
+        [0, 10, 0, 0, 0, 6],
+    ),
+    (
+        "a test that still passes after each edit",
+        |n| match n % 2 {
+            0 => call("edit", &n.to_string(), &format!("edited line {n}")),
+            _ => call("bash", "make test", "3 passed"),
+        },
+        [0, 0, 0, 0, 6, 0],
+    ),
+    (
+        "six times the same among the first ten, the tenth as well",
+        |n| match n {
+            0..5 | 9 => call("bash", "make", "stop"),
+            _ => call("read", &n.to_string(), &format!("line {n}")),
+        },
+        [4, 5, 10, 3, 3, 3],
+    ),
+    // Crush stops this one at its tenth step, which is not expressed.
+    (
+        "six times the same, and then new calls",
+        |n| match n {
+            0..6 => call("bash", "make", "stop"),
+            _ => call("read", &n.to_string(), &format!("line {n}")),
+        },
+        [4, 5, 0, 3, 3, 3],
+    ),
+    (
+        "five times the same, and then new calls",
+        |n| match n {
+            0..5 => call("bash", "make", "stop"),
+            _ => call("read", &n.to_string(), &format!("line {n}")),
+        },
+        [4, 5, 0, 3, 3, 3],
+    ),
+    (
+        "two calls that take turns, and now and then a third",
+        |n| match n % 11 {
+            10 => call("bash", "date", &format!("day {n}")),
+            _ => lap(n % 11, 2),
+        },
+        [6, 10, 0, 0, 5, 6],
+    ),
 ];
+
+/// Texts that a turn may hold, and whether Gemini CLI takes them for a loop.
+const TEXTS: [(&str, bool); 5] = [
+    ("I will now check the file again. ", true),
+    ("I look into it.\n\n```\nlet a = list.pop();\n```\n\n", true),
+    ("| parser | it works as it should |\n", false),
+    ("- [x] The tests of this part of it pass.\n", false),
+    ("    assert!(list.is_empty(), message);\n", false),
+];
+
+#[test]
+fn a_text_that_repeats_is_found_by_gemini_cli_but_for_tables_lists_and_code() {
+    let folder = Folder::new();
+    for (text, is_loop) in TEXTS {
+        let text = format!("```\n{}```\nDone.\n{}", "a = b\n".repeat(20), text.repeat(20));
+        let said = json!({ "type": "message", "role": "assistant", "text": text });
+        let run = folder.file("said.jsonl", said.to_string() + "\n");
+        let ran = scan(&run, &["--format", "jsonl", "--preset", "gemini-cli"]);
+        let findings = ran.only_line()["findings"].as_array().map_or(0, Vec::len);
+        assert_eq!(findings, usize::from(is_loop), "{text}");
+    }
+}
 
 /// A call that worked.
 fn call(tool: &str, what: &str, result: &str) -> String {
