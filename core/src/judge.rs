@@ -164,7 +164,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
-        let late = i16::from(record.late);
+        let late = i16::from(record.late).saturating_add(acting(record));
         let mut found = None;
         let mut rest = RunsLeft(&mut self.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
@@ -332,6 +332,16 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         view
     }
+}
+
+/// How many repetitions more are asked for of a call that acts, as a key that is pressed, and says that
+/// it did: such a confirmation is seldom a reason to stop.
+const ACTING_PATIENCE: i16 = 5;
+
+/// How many repetitions more are asked for, since `record` is of a tool that acts and worked.
+fn acting(record: &Record) -> i16 {
+    let acts = record.tag == Tag::Act && record.status == Status::Reported;
+    if acts && !record.failed { ACTING_PATIENCE } else { 0 }
 }
 
 /// What decides, beside the ladder, how far a finding climbs it.

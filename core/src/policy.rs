@@ -2,7 +2,7 @@
 
 use crate::flaw::{Flaw, PolicyError, flaw_of_ladder, flaw_of_pattern};
 use crate::record::{Call, Tag, TagSet, Tool};
-use crate::rule::{Args, Results, Rule, TextRule};
+use crate::rule::{Args, Outcomes, Results, Rule, TextRule};
 use crate::selection::Selection;
 use crate::tools::{Phase, ToolRule, Tools};
 use crate::verdict::{LoopId, RuleIndex};
@@ -112,7 +112,10 @@ impl Needs {
         Self {
             similar: self.similar || matches!(rule.args, Args::Similar),
             tool: self.tool || matches!(rule.args, Args::SameTool),
-            result: self.result || matches!(rule.results, Results::Same),
+            // Where work was done between failures, only equal results count.
+            result: self.result
+                || matches!(rule.results, Results::Same)
+                || matches!(rule.outcomes, Outcomes::Failures),
             near: self.near || matches!(rule.results, Results::Near),
             early: self.early || rule.is_judged_early(),
             patience: self.patience,

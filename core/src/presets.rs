@@ -134,15 +134,6 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     .failed()
     .ignore_progress(),
     Rule::new(
-        "near-failure",
-        Args::Same,
-        Results::Near,
-        Pattern::recurrence(5, 14),
-        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .failed(),
-    Rule::new(
         "one-error",
         Args::Any,
         Results::Near,
@@ -152,21 +143,13 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     .select(Select::Except(Tag::Poll))
     .failures(),
     Rule::new(
-        "nothing-found",
+        "nothing-new",
         Args::SameTool,
         Results::Near,
         Pattern::recurrence(5, 8),
         Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
     )
-    .select(Select::Tag(Tag::Search)),
-    Rule::new(
-        "nothing-new",
-        Args::Any,
-        Results::Near,
-        Pattern::recurrence(6, 10),
-        Ladder::by_repetitions(&[Rung::new(6, Action::Nudge), Rung::new(9, Action::Warn)]),
-    )
-    .select(Select::Tag(Tag::Read)),
+    .select(Select::Except(Tag::Poll)),
     Rule::new(
         "failing-tests",
         Args::Any,

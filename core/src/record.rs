@@ -65,11 +65,13 @@ pub enum Tag {
     Finish,
     /// Throws the work away and starts over.
     StartOver,
+    /// Acts, so that an equal confirmation proves nothing: presses a key, clicks, scrolls, moves.
+    Act,
 }
 
 impl Tag {
     /// Every tag.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Other,
         Self::Test,
         Self::Shell,
@@ -80,6 +82,7 @@ impl Tag {
         Self::Think,
         Self::Finish,
         Self::StartOver,
+        Self::Act,
     ];
 
     /// The tag's one spelling, wherever it is written.
@@ -95,6 +98,7 @@ impl Tag {
             Self::Think => "think",
             Self::Finish => "finish",
             Self::StartOver => "start_over",
+            Self::Act => "act",
         }
     }
 
@@ -111,6 +115,7 @@ impl Tag {
             Self::Think => 7,
             Self::Finish => 8,
             Self::StartOver => 9,
+            Self::Act => 10,
         }
     }
 }
@@ -216,6 +221,11 @@ impl Call {
         self.args
     }
 
+    /// What kind of tool this is, as far as the host said.
+    pub const fn kind(&self) -> Tag {
+        self.tag
+    }
+
     /// Whether this is a call of that kind of tool, as far as the host said.
     pub fn has_tag(&self, tag: Tag) -> bool {
         self.tag == tag
@@ -246,7 +256,8 @@ impl Tool {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outcome {
     pub(crate) result: Digest,
-    pub(crate) near: u32,
+    /// What stands for the answers that are near; none are but equal ones of the same call.
+    pub(crate) near: Option<u32>,
     pub(crate) score: Score,
     pub(crate) raw: u16,
     pub(crate) failed: bool,
@@ -269,7 +280,7 @@ impl Outcome {
     const fn new(result: Digest, failed: bool) -> Self {
         Self {
             result,
-            near: result.folded(),
+            near: None,
             score: Score::NONE,
             raw: half(result.folded()),
             failed,
@@ -290,11 +301,11 @@ impl Outcome {
     }
 
     /// Holds this outcome near to every outcome with an equal `near` digest that failed or
-    /// worked alike. Without it, only equal results are near.
+    /// worked alike, whatever the calls were. Without it, only equal results of the same call are near.
     #[must_use]
     pub const fn near(mut self, near: Digest) -> Self {
         let near = if self.failed { near.mix(Digest::new(1)) } else { near };
-        self.near = near.folded();
+        self.near = Some(near.folded());
         self
     }
 
@@ -495,7 +506,8 @@ impl Record {
 
     pub(crate) fn report(&mut self, outcome: &Outcome) {
         self.result = outcome.result.folded();
-        self.near = outcome.near;
+        // Without a word of the host on what is near, only the same answer to the same call is.
+        self.near = outcome.near.unwrap_or_else(|| outcome.result.mix(self.args).folded());
         self.raw = outcome.raw;
         self.failed = outcome.failed;
         self.silent = outcome.silent;

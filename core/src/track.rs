@@ -5,7 +5,7 @@ use core::mem::take;
 use crate::mask::Mask;
 use crate::policy::RULES_MAX;
 use crate::record::{Record, Status};
-use crate::rule::{Pattern, Progress, Rule, Silence};
+use crate::rule::{Outcomes, Pattern, Progress, Rule, Silence};
 use crate::selection::{RuleSet, Seen};
 use crate::verdict::Kind;
 use crate::window::View;
@@ -220,8 +220,8 @@ impl Track {
             return None;
         }
         self.seen = before.then(true);
-        let View { novel, written, reach, .. } = *view;
-        Some(Past { seen: before & reach, matches, novel, written, record })
+        let View { novel, written, reach, result: equal, .. } = *view;
+        Some(Past { seen: before & reach, matches, novel, written, equal, record })
     }
 
     /// Whether the pattern holds at a record that matches something.
@@ -236,9 +236,12 @@ impl Track {
             Pattern::Streak { times } => self.grow_streak(times, past),
             Pattern::Recurrence { times, within, novel } => {
                 let hit = past.recurrence(times, within, novel)?;
-                let moved =
-                    rule.progress == Progress::Respect && past.has_moved(times, &hit, rule.silence);
-                (!moved).then_some(hit)
+                if rule.progress != Progress::Respect || !past.has_moved(times, &hit, rule) {
+                    return Some(hit);
+                }
+                // What fails with the same words in spite of the work says that it did not help.
+                let failures = rule.outcomes == Outcomes::Failures;
+                failures.then(|| past.with_equal_results().recurrence(times, within, novel))?
             }
             Pattern::Cycle { period_min, laps, .. } => {
                 self.running = true;
@@ -265,6 +268,8 @@ struct Past<'a> {
     matches: Mask,
     novel: Mask,
     written: Mask,
+    /// The records with an equal result.
+    equal: Mask,
     record: &'a Record,
 }
 
@@ -298,13 +303,20 @@ impl Past<'_> {
         })
     }
 
+    /// The same with only those matches whose results are equal.
+    fn with_equal_results(&self) -> Self {
+        Self { matches: self.matches & self.equal, ..*self }
+    }
+
     /// Whether work was done between the `times` latest matches of a recurrence: something new
-    /// was written and the result is still no failure, or it is silent and anything is new.
-    fn has_moved(&self, times: u8, hit: &Hit, silence: Silence) -> bool {
+    /// was written, and the result is no failure or the rule is about failures among others; or the
+    /// result is silent and anything is new.
+    fn has_moved(&self, times: u8, hit: &Hit, rule: &Rule<'_>) -> bool {
         let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
         let between = Mask::newest(oldest.unwrap_or(0));
-        let silent = self.record.silent && silence == Silence::Ignored;
-        let work = match (self.record.status, silent, self.record.failed) {
+        let silent = self.record.silent && rule.silence == Silence::Ignored;
+        let still = self.record.failed && rule.outcomes != Outcomes::Failures;
+        let work = match (self.record.status, silent, still) {
             (Status::Reported, true, _) => self.novel,
             (Status::Reported, false, false) => self.written,
             _ => Mask::NONE,

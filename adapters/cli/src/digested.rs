@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Turn, Verdict};
+use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
 use unstuck_text::{Groups, Lines, Recipe, is_placeholder};
 use unstuck_trace::{Args, Event, Message, Role, read};
 
@@ -140,8 +140,8 @@ struct Worker {
     groups: Groups,
     lines: Box<Lines>,
     calls: usize,
-    /// The calls that were not answered yet, by index: their places, and their tools.
-    open: HashMap<usize, (usize, String)>,
+    /// The calls that were not answered yet, by index: their places, kinds and tools.
+    open: HashMap<usize, (usize, Tag, String)>,
 }
 
 impl Writer {
@@ -189,18 +189,19 @@ impl Worker {
         let (Args::Json(args) | Args::Text(args)) = call.args;
         let digests = recipe.call_among(&mut self.groups, call.tool, args).step(call.step);
         self.steps.push(Step::Call { call: digests, index: call.index });
-        self.open.insert(call.index, (self.calls, call.tool.to_owned()));
+        self.open.insert(call.index, (self.calls, digests.kind(), call.tool.to_owned()));
         self.calls += 1;
     }
 
     fn outcome(&mut self, recipe: &Recipe, outcome: &unstuck_trace::Outcome<'_>) {
-        let Some((place, tool)) = self.open.remove(&outcome.call) else { return };
+        let Some((place, kind, tool)) = self.open.remove(&outcome.call) else { return };
         // What is gone from a history was not reported, as a replay has it.
         if is_placeholder(outcome.text) {
             return;
         }
         let lines = Some(&mut *self.lines);
-        let outcome = recipe.outcome_after(lines, &tool, outcome.text, outcome.cut, outcome.failed);
+        let outcome =
+            recipe.outcome_after(lines, kind, &tool, outcome.text, outcome.cut, outcome.failed);
         self.steps.push(Step::Outcome { place, outcome });
     }
 

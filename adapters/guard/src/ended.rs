@@ -32,8 +32,7 @@ pub(crate) struct Ended {
 struct Made {
     seq: u64,
     call: Digest,
-    /// Whether it may change something: it does more than read, wait or think.
-    acts: bool,
+    kind: Tag,
     outcome: Option<Digest>,
 }
 
@@ -50,14 +49,18 @@ struct Refused {
 impl Ended {
     /// Remembers a call that is announced to the engine.
     pub(crate) fn announced(&mut self, id: CallId, call: &Call) {
-        let acts =
-            ![Tag::Read, Tag::Search, Tag::Poll, Tag::Think].iter().any(|t| call.has_tag(*t));
-        let call = call.digest();
+        let (kind, call) = (call.kind(), call.digest());
         let Some(seq) = id.seq() else { return };
         if self.made.len() >= MADE_MAX {
             self.made.pop_front();
         }
-        self.made.push_back(Made { seq, call, acts, outcome: None });
+        self.made.push_back(Made { seq, call, kind, outcome: None });
+    }
+
+    /// What kind of call it is, as far as it is remembered.
+    pub(crate) fn kind(&self, id: CallId) -> Tag {
+        let made = self.made.iter().rev().find(|made| Some(made.seq) == id.seq());
+        made.map_or(Tag::Other, |made| made.kind)
     }
 
     /// Remembers what a call came back with. Returns whether the run was ended for it and nothing is
@@ -68,7 +71,7 @@ impl Ended {
             return false;
         };
         made.outcome = Some(outcome.digest());
-        let (call, has_changed) = (made.call, made.acts && !outcome.has_failed());
+        let (call, has_changed) = (made.call, may_change(made.kind) && !outcome.has_failed());
         let Some(place) = self.calls.iter().position(|refused| refused.call == call) else {
             if has_changed {
                 self.lift();
@@ -127,6 +130,11 @@ impl Ended {
     pub(crate) fn fits(&self) -> bool {
         self.made.len() <= MADE_MAX && self.calls.len() <= CALLS_MAX
     }
+}
+
+/// Whether a call of that kind may change something: it does more than read, wait or think.
+fn may_change(kind: Tag) -> bool {
+    !matches!(kind, Tag::Read | Tag::Search | Tag::Poll | Tag::Think)
 }
 
 /// The decision on a call for which the run was ended.

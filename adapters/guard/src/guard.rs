@@ -552,7 +552,8 @@ impl Seen {
     /// What came back from the call of `ticket`.
     fn outcome(&mut self, recipe: &Recipe, ticket: Ticket, text: &str, failed: bool) -> Outcome {
         let tool = self.names.of(ticket.tool);
-        recipe.outcome_after(Some(&mut self.lines), tool, text, None, failed)
+        let kind = self.ended.kind(ticket.call);
+        recipe.outcome_after(Some(&mut self.lines), kind, tool, text, None, failed)
     }
 
     fn nothing(setup: &Setup) -> Self {

@@ -127,7 +127,7 @@ const FLAWS: [&str; 22] = [
 ];
 
 /// Sentences of a search that found nothing.
-const SENTENCES: [&str; 17] = [
+const SENTENCES: [&str; 19] = [
     "(0 rows)",
     "(no matches)",
     "(no results)",
@@ -137,6 +137,8 @@ const SENTENCES: [&str; 17] = [
     "found no ",
     "no hits",
     "nothing found",
+    "nothing happened",
+    "nothing happens",
     "nothing matched",
     "nothing matches",
     "query returned no ",

@@ -154,15 +154,16 @@ impl Recipe {
 
     /// The outcome of a call of `tool` with the text `result`. O(length of `result`).
     pub fn outcome(&self, tool: &str, result: &str, failed: bool) -> Outcome {
-        self.outcome_after(None, tool, result, None, failed)
+        self.outcome_after(None, Tag::Other, tool, result, None, failed)
     }
 
     /// The outcome as [`Recipe::outcome`] has it, after the answers whose `lines` are remembered. Of
     /// `result` only a part may have been kept; equal `cut`s stand for an equal rest, and `None` for
-    /// none. O(length of `result`).
+    /// none. The `kind` is that of the [call](Call::kind). O(length of `result`).
     pub fn outcome_after(
         &self,
         lines: Option<&mut Lines>,
+        kind: Tag,
         tool: &str,
         result: &str,
         cut: Option<&str>,
@@ -174,10 +175,17 @@ impl Recipe {
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let class = match self.near {
             Near::Numbers => None,
-            Near::Class => class(result, failed, report.score().is_some(), lines),
+            Near::Class => {
+                let is_known = lines.is_some_and(|lines| lines.show(result));
+                let is_stale = is_known && matches!(kind, Tag::Read | Tag::Search);
+                class(result, failed, report.score().is_some(), is_stale)
+            }
         };
         let raw = digest(result).mix(cut.map_or(Digest::new(0), digest));
-        let mut outcome = outcome.raw(raw).near(class.unwrap_or(near));
+        let outcome = outcome.raw(raw);
+        // What is in no class is near to nothing else.
+        let near = if self.near == Near::Numbers { Some(near) } else { class };
+        let mut outcome = near.map_or(outcome, |near| outcome.near(near));
         if let Some(score) = report.score() {
             outcome = outcome.score(score);
         }
@@ -198,8 +206,9 @@ impl Recipe {
             (Failures::Told, _) => Report::default(),
             (Failures::Read, _) if failed => report(result),
             // What is read tells of itself; but no file is a single complaint.
-            (Failures::Read, Tag::Read | Tag::Search) if is_one_line(result) => opens(),
-            (Failures::Read, Tag::Read | Tag::Search | Tag::Think) => Report::default(),
+            (Failures::Read, Tag::Read) if is_one_line(result) => opens(),
+            (Failures::Read, Tag::Search) => opens(),
+            (Failures::Read, Tag::Read | Tag::Think) => Report::default(),
             // What was written may be quoted below.
             (Failures::Read, Tag::Write) => opens(),
             (Failures::Read, _) => report(result),
@@ -259,14 +268,13 @@ impl Recipe {
 }
 
 /// What stands for the class of an answer, if it is in one.
-fn class(result: &str, failed: bool, is_scored: bool, lines: Option<&mut Lines>) -> Option<Digest> {
-    let is_known = lines.is_some_and(|lines| lines.show(result));
+fn class(result: &str, failed: bool, is_scored: bool, is_stale: bool) -> Option<Digest> {
     match failed {
         // How a suite fails is told by its score.
         true if is_scored => None,
         true => complaint(result).and_then(signature),
         false if finds_nothing(result) => Some(Digest::of(b"nothing found")),
-        false => is_known.then(|| Digest::of(b"nothing new")),
+        false => is_stale.then(|| Digest::of(b"nothing new")),
     }
 }
 
@@ -380,11 +388,11 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_tells_results_apart() {
-        let outcome = |cut| Recipe::EXACT.outcome_after(None, "t", "head", cut, false);
+        let outcome = |cut| Recipe::EXACT.outcome_after(None, Tag::Other, "t", "head", cut, false);
         assert_ne!(outcome(None), outcome(Some("1")));
         assert_ne!(outcome(Some("2")), outcome(Some("1")));
         assert_ne!(
-            Recipe::EXACT.outcome_after(None, "t", "", Some("1"), false),
+            Recipe::EXACT.outcome_after(None, Tag::Other, "t", "", Some("1"), false),
             Recipe::EXACT.outcome("t", "", false)
         );
     }

@@ -2,6 +2,8 @@
 
 use unstuck_core::Digest;
 
+use crate::find;
+
 /// The most words of a complaint that are looked at. What comes behind them names more things.
 const WORDS_MAX: usize = 24;
 
@@ -53,10 +55,23 @@ const GENERIC: [&str; 38] = [
     "with",
 ];
 
+/// What is said of a program or a package that is missing. Another one that is missing, too, is
+/// another error: to try it, or to install the first, was a way on.
+const MISSING: [&str; 5] = [
+    "command not found",
+    ": not found",
+    "No module named ",
+    "Cannot find module ",
+    "Unable to locate package ",
+];
+
 /// What stands for the class of error that `complaint` tells of: its words in lower case, with one
 /// mark for each row of numbers, quoted texts, paths and identifiers. `None` if hardly a word is
 /// left, as of "Error: exit code 1". O(length of `complaint`).
 pub(crate) fn signature(complaint: &str) -> Option<Digest> {
+    if MISSING.iter().any(|words| find::contains(complaint, words)) {
+        return Some(Digest::of(complaint.trim().as_bytes()));
+    }
     let (mut digest, mut content, mut is_marked) = (Digest::new(0), 0_usize, false);
     for (place, token) in Tokens(complaint).take(WORDS_MAX).enumerate() {
         match token {
@@ -116,6 +131,7 @@ impl<'t> Iterator for Tokens<'t> {
 fn quoted(text: &str, first: char) -> Option<&str> {
     let close = match first {
         '"' | '\'' | '`' => first,
+        '[' => ']',
         '‘' => '’',
         '“' => '”',
         _ => return None,
@@ -189,8 +205,6 @@ mod tests {
                 "Error: flight HAT223 not available on date 2024-05-14",
             ][..],
             &["cat: a.txt: No such file or directory", "cat: /b/c: No such file or directory"],
-            &["bash: foo: command not found", "bash: bar: command not found"],
-            &["bash: line 1: foo: command not found", "bash: line 7: b: command not found"],
             &["KeyError: 'a'", "KeyError: 'b c'", "KeyError: 3"],
             &[
                 "ValueError: could not convert string to float: 'a'",
@@ -218,6 +232,9 @@ mod tests {
             "cat: a.txt: Permission denied",
             "ls: a.txt: Permission denied",
             "bash: foo: command not found",
+            "bash: bar: command not found",
+            "ModuleNotFoundError: No module named 'a'",
+            "ModuleNotFoundError: No module named 'b'",
             "ValueError: invalid literal for int",
             "TypeError: invalid literal for int",
             "KeyError: 'a'",

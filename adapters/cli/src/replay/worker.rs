@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use unstuck_core::{Action, CallId, Detector, Finding, Nearness, Results, RuleIndex, Verdict};
+use unstuck_core::{Action, CallId, Detector, Finding, Nearness, Results, RuleIndex, Tag, Verdict};
 use unstuck_text::{Groups, Lines, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
@@ -28,6 +28,7 @@ pub(super) type Given = (Verdict, usize);
 /// What is kept of a call.
 struct Kept {
     id: CallId,
+    kind: Tag,
     shown: Shown,
 }
 
@@ -94,7 +95,7 @@ impl Worker {
             self.watch.call(seq, call.step);
             self.explain(&given, |trail, near| trail.call(seq, call.step, shown.clone(), near));
         }
-        push(&mut self.calls, Kept { id, shown }, KEPT_MAX);
+        push(&mut self.calls, Kept { id, kind: digests.kind(), shown }, KEPT_MAX);
         given
     }
 
@@ -102,18 +103,19 @@ impl Worker {
     /// settle with it, each at the call that it is about.
     pub(super) fn outcome(&mut self, recipe: &Recipe, outcome: &Outcome<'_>) -> Vec<Given> {
         let mut given = Vec::new();
-        let Some(Kept { id: call, shown }) = self.kept(outcome.call) else { return given };
+        let Some(Kept { id: call, kind, shown }) = self.kept(outcome.call) else { return given };
         // What is gone from a history was not reported to whoever reads it now.
         if is_placeholder(outcome.text) {
             return given;
         }
-        let (call, tool) = (*call, shown.tool.clone().unwrap_or_default());
+        let (call, kind, tool) = (*call, *kind, shown.tool.clone().unwrap_or_default());
         let tool = tool.as_str();
         // Only an explanation shows what stands for the result; nobody else waits for it twice.
         let result = || recipe.result(tool, outcome.text, outcome.cut).result;
         let result = self.trail.is_some().then(result);
         let lines = Some(&mut *self.lines);
-        let digests = recipe.outcome_after(lines, tool, outcome.text, outcome.cut, outcome.failed);
+        let digests =
+            recipe.outcome_after(lines, kind, tool, outcome.text, outcome.cut, outcome.failed);
         let numbering = &self.numbering;
         self.engine.outcome_each(call, digests, |verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
