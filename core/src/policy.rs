@@ -92,6 +92,7 @@ pub(crate) struct Needs {
     pub(crate) tool: bool,
     pub(crate) result: bool,
     pub(crate) near: bool,
+    pub(crate) raw: bool,
     /// Whether some rule is judged when a call is announced.
     pub(crate) early: bool,
     /// Whether rules are judged with more or less patience than they say.
@@ -104,6 +105,7 @@ impl Needs {
         tool: false,
         result: false,
         near: false,
+        raw: false,
         early: false,
         patience: false,
     };
@@ -112,10 +114,9 @@ impl Needs {
         Self {
             similar: self.similar || matches!(rule.args, Args::Similar),
             tool: self.tool || matches!(rule.args, Args::SameTool),
-            // Where work was done between failures, only equal results count.
-            result: self.result
-                || matches!(rule.results, Results::Same)
-                || matches!(rule.outcomes, Outcomes::Failures),
+            result: self.result || matches!(rule.results, Results::Same),
+            // Where work was done between failures, only the same complaint counts.
+            raw: self.raw || matches!(rule.outcomes, Outcomes::Failures),
             near: self.near || matches!(rule.results, Results::Near),
             early: self.early || rule.is_judged_early(),
             patience: self.patience,

@@ -311,8 +311,8 @@ impl Outcome {
 
     /// Says what stands for every byte of the answer. Where the digest of the result leaves out
     /// volatile text, two results may be equal and their answers not; only equal answers prove that
-    /// an [idempotent](Call::idempotent) call does not help. Without it, equal results are equal
-    /// answers.
+    /// an [idempotent](Call::idempotent) call does not help. Of a failure it may stand for what went
+    /// wrong, without the noise around it. Without it, equal results are equal answers.
     ///
     /// Sixteen bits of it are kept: five different answers are held equal by chance once in 2⁶⁴.
     #[must_use]

@@ -220,7 +220,7 @@ impl Track {
             return None;
         }
         self.seen = before.then(true);
-        let View { novel, written, reach, result: equal, .. } = *view;
+        let View { novel, written, reach, raw: equal, .. } = *view;
         Some(Past { seen: before & reach, matches, novel, written, equal, record })
     }
 
@@ -239,9 +239,9 @@ impl Track {
                 if rule.progress != Progress::Respect || !past.has_moved(times, &hit, rule) {
                     return Some(hit);
                 }
-                // What fails with the same words in spite of the work says that it did not help.
+                // What fails in the same way in spite of the work says that it did not help.
                 let failures = rule.outcomes == Outcomes::Failures;
-                failures.then(|| past.with_equal_results().recurrence(times, within, novel))?
+                failures.then(|| past.with_equal_answers().recurrence(times, within, novel))?
             }
             Pattern::Cycle { period_min, laps, .. } => {
                 self.running = true;
@@ -268,7 +268,7 @@ struct Past<'a> {
     matches: Mask,
     novel: Mask,
     written: Mask,
-    /// The records with an equal result.
+    /// The records with the same answer.
     equal: Mask,
     record: &'a Record,
 }
@@ -303,8 +303,8 @@ impl Past<'_> {
         })
     }
 
-    /// The same with only those matches whose results are equal.
-    fn with_equal_results(&self) -> Self {
+    /// The same with only those matches whose answers are the same.
+    fn with_equal_answers(&self) -> Self {
         Self { matches: self.matches & self.equal, ..*self }
     }
 

@@ -256,6 +256,7 @@ impl<const W: usize> Window<W> {
         view.result =
             self.if_needed(needs.result || repeated, || equal(&self.result, record.result));
         view.near = self.if_needed(needs.near, || equal(&self.near, record.near));
+        view.raw = self.if_needed(needs.raw, || equal(&self.raw, record.raw));
         view.answered = self.answered;
         view.vetoed = self.vetoed;
         view.failed = self.failed;
@@ -482,6 +483,7 @@ pub(crate) struct View {
     pub(crate) tool: Mask,
     pub(crate) result: Mask,
     pub(crate) near: Mask,
+    pub(crate) raw: Mask,
     pub(crate) answered: Mask,
     pub(crate) vetoed: Mask,
     pub(crate) failed: Mask,
@@ -552,6 +554,7 @@ impl View {
             tool: self.tool.since(n),
             result: self.result.since(n),
             near: self.near.since(n),
+            raw: self.raw.since(n),
             answered: self.answered.since(n),
             vetoed: self.vetoed.since(n),
             failed: self.failed.since(n),

@@ -11,7 +11,7 @@ use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::nothing::finds_nothing;
 use crate::pending::is_pending;
 use crate::report::{Report, complaint, opens_with_complaint, report};
-use crate::signature::signature;
+use crate::signature::{cause, signature};
 use crate::silence::is_silent;
 use crate::tags::{of_kind, tag};
 
@@ -181,7 +181,10 @@ impl Recipe {
                 class(result, failed, report.score().is_some(), is_stale)
             }
         };
-        let raw = digest(result).mix(cut.map_or(Digest::new(0), digest));
+        let raw = match complaint(result).filter(|_| failed && self.near == Near::Class) {
+            Some(complaint) => cause(complaint),
+            None => digest(result).mix(cut.map_or(Digest::new(0), digest)),
+        };
         let outcome = outcome.raw(raw);
         // What is in no class is near to nothing else.
         let near = if self.near == Near::Numbers { Some(near) } else { class };

@@ -69,35 +69,44 @@ const MISSING: [&str; 5] = [
 /// mark for each row of numbers, quoted texts, paths and identifiers. `None` if hardly a word is
 /// left, as of "Error: exit code 1". O(length of `complaint`).
 pub(crate) fn signature(complaint: &str) -> Option<Digest> {
-    if MISSING.iter().any(|words| find::contains(complaint, words)) {
-        return Some(Digest::of(complaint.trim().as_bytes()));
-    }
+    let keeps = MISSING.iter().any(|words| find::contains(complaint, words));
+    let (class, content) = digest(complaint, keeps);
+    (keeps || content >= CONTENT_MIN).then_some(class)
+}
+
+/// What stands for `complaint` with all that it names, but for numbers. O(length of `complaint`).
+pub(crate) fn cause(complaint: &str) -> Digest {
+    digest(complaint, true).0
+}
+
+/// What stands for `complaint`, and how many of its words have content; it `keeps` what is named.
+fn digest(complaint: &str, keeps: bool) -> (Digest, usize) {
     let (mut digest, mut content, mut is_marked) = (Digest::new(0), 0_usize, false);
     for (place, token) in Tokens(complaint).take(WORDS_MAX).enumerate() {
-        match token {
-            Token::Word(word) if place == 0 || !is_named(word) => {
-                let word = trimmed(word);
-                content += usize::from(has_content(word));
-                // The name of an exception says more than other words.
-                content += usize::from(is_exception(word));
-                digest = digest.mix(lower_case(word));
-                is_marked = false;
-            }
-            Token::Word(_) | Token::Thing if is_marked => {}
-            Token::Word(_) | Token::Thing => {
-                digest = digest.mix(Digest::new(1));
-                is_marked = true;
-            }
+        let (text, is_word) = match token {
+            Token::Word(word) => (trimmed(word), place == 0 || !is_named(word)),
+            Token::Thing(thing) => (thing, false),
+        };
+        if is_word {
+            // The name of an exception says more than other words.
+            content += usize::from(has_content(text)) + usize::from(is_exception(text));
+        }
+        if is_word || keeps && !is_numbered(text) {
+            digest = digest.mix(lower_case(text));
+            is_marked = false;
+        } else if !is_marked {
+            digest = digest.mix(Digest::new(1));
+            is_marked = true;
         }
     }
-    (content >= CONTENT_MIN).then_some(digest)
+    (digest, content)
 }
 
 /// A part of a complaint.
 enum Token<'t> {
     Word(&'t str),
     /// A number, a quoted text, a path or an identifier.
-    Thing,
+    Thing(&'t str),
 }
 
 /// The parts of a complaint that are still to come.
@@ -110,9 +119,9 @@ impl<'t> Iterator for Tokens<'t> {
         loop {
             let text = self.0.trim_start();
             let first = text.chars().next()?;
-            if let Some(behind) = quoted(text, first) {
+            if let Some((inner, behind)) = quoted(text, first) {
                 self.0 = behind;
-                return Some(Token::Thing);
+                return Some(Token::Thing(inner));
             }
             let end = text.find(char::is_whitespace).unwrap_or(text.len());
             let (word, rest) = text.split_at_checked(end)?;
@@ -122,13 +131,13 @@ impl<'t> Iterator for Tokens<'t> {
                 // Punctuation by itself.
                 continue;
             }
-            return Some(if is_thing(inner) { Token::Thing } else { Token::Word(word) });
+            return Some(if is_thing(inner) { Token::Thing(inner) } else { Token::Word(word) });
         }
     }
 }
 
-/// What follows the quoted text at the start of `text`, which begins with `first`.
-fn quoted(text: &str, first: char) -> Option<&str> {
+/// The quoted text at the start of `text`, which begins with `first`, and what follows it.
+fn quoted(text: &str, first: char) -> Option<(&str, &str)> {
     let close = match first {
         '"' | '\'' | '`' => first,
         '[' => ']',
@@ -137,8 +146,13 @@ fn quoted(text: &str, first: char) -> Option<&str> {
         _ => return None,
     };
     let inner = text.get(first.len_utf8()..)?;
-    let end = inner.find(close)?;
-    inner.get(end..)?.strip_prefix(close)
+    let (inner, behind) = inner.split_at_checked(inner.find(close)?)?;
+    Some((inner, behind.strip_prefix(close)?))
+}
+
+/// Whether `text` has a digit.
+fn is_numbered(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// `word` without the punctuation around it.
