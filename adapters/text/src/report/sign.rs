@@ -204,12 +204,17 @@ fn in_crash(result: &str) -> Option<&str> {
             in_traceback = !line.starts_with("thread '");
             found =
                 old.and_then(|message| find::split_once(message, "', ")).map(|(m, _)| m).or(found);
-        } else if in_panic || in_traceback && (is_error_type(line) || is_bare_exception(line)) {
+        } else if in_panic || in_traceback && ends_traceback(line) {
             found = Some(line);
             (in_panic, in_traceback) = (false, false);
         }
     }
     found.and_then(specific)
+}
+
+/// Whether `line` is the exception at the end of a traceback.
+fn ends_traceback(line: &str) -> bool {
+    is_error_type(line) || is_bare_exception(line) || line.starts_with("Exception: ")
 }
 
 /// Whether `line` is an exception without a message: `KeyboardInterrupt`.
