@@ -4,14 +4,21 @@
 //! agent the same. A mask recognises one kind of such text by its shape, and lets it fall away.
 //! What may be progress stays: percentages, counts, sizes, line numbers, exit codes.
 
+mod cost;
 mod counter;
 mod digest;
+mod elapsed;
 mod hex;
+mod id;
+mod label;
+mod labelled;
 mod number;
 mod path;
 mod pieces;
 mod scan;
+mod step;
 mod time;
+mod tokens;
 mod view;
 
 pub use digest::Masked;
@@ -37,7 +44,9 @@ pub enum Mask {
     Times,
     /// `2026-05-28`, `05/28/2026`, `May 28`, `28 May 2026`.
     Dates,
-    /// `0.02s`, `3 minutes`, `1m 30s`, `250 ms`. A bare `5m` stays: it may be metres.
+    /// `0.02s`, `3 minutes`, `1m 30s`, `250 ms`, and numbers without a unit whose label says that they
+    /// are durations: `elapsed_ms=412`, `took 14`, `Wall time: 0.4`. A bare `5m` stays: it may be
+    /// metres.
     Durations,
     /// `123e4567-e89b-12d3-a456-426614174000`.
     Uuids,
@@ -46,7 +55,8 @@ pub enum Mask {
     Hashes,
     /// Hexadecimal addresses of six digits and more: `0x7ffd5e8a`.
     Addresses,
-    /// Process ids: `pid 4711`, `[4711] ` at the start of a line, `sshd[4711]:`, `==4711==`.
+    /// Ids of processes, their groups and threads: `pid 4711`, `PGID: 4711`, `[4711] ` at the start of
+    /// a line, `[1] 4711` on a line, `sshd[4711]:`, `==4711==`.
     Pids,
     /// The made-up part of a path under a temporary folder: `/tmp/tmpab12cd_x/out.txt`.
     TempPaths,
@@ -54,11 +64,24 @@ pub enum Mask {
     Ports,
     /// The inputs and outputs of a notebook, which it counts whatever the agent does: `In [12]:`.
     Inputs,
+    /// The costs of a run, with their currency: `cost: $0.0123`, `"cost_usd": 0.012`, `$0.0123 spent`.
+    /// `cost: 0.69` stays: it may be a model's loss.
+    Costs,
+    /// Tokens of a language model and shares of its context: `tokens left: 81022`, `81022 tokens`,
+    /// `"total_tokens": 1234`, `context left: 83%`. `12 tokens` stays: a parser counts them, too.
+    Tokens,
+    /// Ids of requests, traces, sessions, messages and the like, by their label:
+    /// `request_id=req_01H8`, `Chunk ID: 3fa9c1`. `user_id=17` stays, and so does an id without a
+    /// decimal digit.
+    Ids,
+    /// The number of a step, turn or attempt before its total: `[step 17/200]`, `turn 4 of 30`.
+    /// `[17/200]` stays, and so does a step of a job: `step 3/10: linking`.
+    Steps,
 }
 
 impl Mask {
     /// Every mask.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Ansi,
         Self::Spaces,
         Self::Times,
@@ -71,6 +94,10 @@ impl Mask {
         Self::TempPaths,
         Self::Ports,
         Self::Inputs,
+        Self::Costs,
+        Self::Tokens,
+        Self::Ids,
+        Self::Steps,
     ];
 
     /// The mask's one spelling, wherever it is written.
@@ -88,6 +115,10 @@ impl Mask {
             Self::TempPaths => "temp-paths",
             Self::Ports => "ports",
             Self::Inputs => "inputs",
+            Self::Costs => "costs",
+            Self::Tokens => "tokens",
+            Self::Ids => "ids",
+            Self::Steps => "steps",
         }
     }
 

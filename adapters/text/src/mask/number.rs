@@ -1,8 +1,8 @@
-//! What a row of decimal digits is: a time, a duration, a process id, a port, an input of a notebook, or a number.
+//! Rows of decimal digits: times, durations, process ids, ports, labelled counters, and numbers.
 
 use super::pieces::{Found, Part};
 use super::scan::{gap_before, is_blank};
-use super::{Mask, Masks, time};
+use super::{Mask, Masks, labelled, time};
 
 /// The byte at `at`; 0 where there is none.
 pub(super) fn byte(text: &[u8], at: usize) -> u8 {
@@ -44,14 +44,14 @@ impl Row {
     }
 }
 
-fn digits_end(text: &[u8], start: usize) -> usize {
+pub(super) fn digits_end(text: &[u8], start: usize) -> usize {
     let digits = text.get(start..).unwrap_or_default().iter();
     start + digits.take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The mask that knows what `row` is, if there is one among `masks`. Most numbers are none, and the
-/// bytes on both sides tell so.
-pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
+/// bytes on both sides tell so. No label begins before `floor`.
+pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
     let has = |mask| masks.contains(mask);
     let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
     let (before, after) = (row.before, byte(text, row.end));
@@ -78,14 +78,16 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row) -> Option<Found> {
     {
         return Some(span((row.start, end), Mask::Durations));
     }
-    if has(Mask::Pids) && (b"[:=#(".contains(&before) || is_blank(before)) && is_pid(text, row) {
+    if has(Mask::Pids) && (b"[:=#(\"'".contains(&before) || is_blank(before)) && is_pid(text, row) {
         return Some(row.only(Mask::Pids));
     }
     if has(Mask::Ports) && before == b':' && is_local_port(text, row) {
         return Some(row.only(Mask::Ports));
     }
-    let inputs = has(Mask::Inputs) && matches!(after, b']' | b'-') && is_input(text, row);
-    inputs.then(|| row.only(Mask::Inputs))
+    if has(Mask::Inputs) && matches!(after, b']' | b'-') && is_input(text, row) {
+        return Some(row.only(Mask::Inputs));
+    }
+    labelled::masked(masks, text, row, floor)
 }
 
 /// Whether `text` ends with `word`, in upper or lower case.
@@ -124,25 +126,58 @@ fn is_pid(text: &[u8], row: &Row) -> bool {
         b']' if ahead.ends_with(b"[") => {
             let outer = ahead.strip_suffix(b"[").unwrap_or(ahead);
             let after = byte(text, row.end + 1);
-            let is_first =
-                matches!(without_end(outer, b" \t\r\x0B\x0C").last(), None | Some(b'\n'));
+            let is_first = begins_a_line(outer);
             let is_name = outer.last().is_some_and(u8::is_ascii_alphabetic);
             is_first && after == b' ' && row.length() >= BARE_PID_MIN || is_name && after == b':'
         }
         b'=' => ahead.ends_with(b"==") && text.get(row.end..row.end + 2) == Some(b"=="),
         b'.' if row.decimal > row.end => false,
         next if next.is_ascii_alphanumeric() => false,
-        _ => {
-            let near = before(text, gap_before(text, row.start));
-            let named = without_end(near, b" \t\r\x0B\x0C:=#(");
-            let is_apart = named.len() < near.len() || is_blank(row.before);
-            is_apart
-                && matches!(named.last(), Some(b'd' | b'D' | b's' | b'S'))
-                && [&b"pid"[..], b"process", b"process id"]
-                    .iter()
-                    .any(|word| ends_with_word(named, word))
-        }
+        _ => is_named_pid(text, row) || is_job(text, row),
     }
+}
+
+/// The names of ids that a kernel gives to processes, to their groups and to threads.
+const PID_NAMES: [&[u8]; 11] = [
+    b"pid",
+    b"ppid",
+    b"pgid",
+    b"tgid",
+    b"tid",
+    b"lwp",
+    b"process",
+    b"process id",
+    b"process group",
+    b"process group id",
+    b"thread id",
+];
+
+fn is_named_pid(text: &[u8], row: &Row) -> bool {
+    let near = before(text, gap_before(text, row.start));
+    let named = without_end(near, b" \t\r\x0B\x0C:=#(\"'");
+    let is_apart = named.len() < near.len() || is_blank(row.before);
+    is_apart
+        && matches!(named.last(), Some(b'd' | b'D' | b's' | b'S' | b'p' | b'P'))
+        && PID_NAMES.iter().any(|word| ends_with_word(named, word))
+}
+
+/// Whether a shell says with `row` what it started in the background: `[1] 4711` on a line.
+fn is_job(text: &[u8], row: &Row) -> bool {
+    let ahead = before(text, gap_before(text, row.start));
+    let Some(number) = ahead.strip_suffix(b"]") else { return false };
+    let outer = without_end(number, b"0123456789");
+    let is_short = (1..BARE_PID_MIN).contains(&(number.len() - outer.len()));
+    let rest = text.get(row.end..).unwrap_or_default().iter();
+    let mut rest = rest.skip_while(|&&byte| is_blank(byte) && byte != b'\n');
+    is_short
+        && row.length() >= BARE_PID_MIN
+        && outer.strip_suffix(b"[").is_some_and(begins_a_line)
+        && rest.next().is_none_or(|&byte| byte == b'\n')
+}
+
+/// Whether only white space stands between the end of `text` and the start of its line.
+fn begins_a_line(text: &[u8]) -> bool {
+    matches!(without_end(text, b" \t\r\x0B\x0C").last(), None | Some(b'\n'))
 }
 
 /// The names of this machine, in front of a port.

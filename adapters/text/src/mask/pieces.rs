@@ -1,7 +1,7 @@
 //! The walk over a text: pieces that count, numbers, and what is masked.
 
 use super::scan::{self, ESCAPE, is_blank};
-use super::{Mask, Masker, Masks, hex, number, path};
+use super::{Mask, Masker, Masks, hex, id, number, path};
 
 /// Takes in the pieces of a text, in their order.
 pub(crate) trait Sink {
@@ -115,8 +115,13 @@ fn find(
 
 /// What the digits at `place` belong to: they are the first of their row.
 fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Found {
+    if masker.masks.contains(Mask::Ids)
+        && let Some(found) = id::labelled(text, place, words.floor)
+    {
+        return found;
+    }
     let row = number::Row::at(text, place);
-    if let Some(found) = number::masked(masker.masks, text, &row) {
+    if let Some(found) = number::masked(masker.masks, text, &row, words.floor) {
         return found;
     }
     if place >= words.known {

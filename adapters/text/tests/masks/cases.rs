@@ -3,7 +3,7 @@
 use unstuck_text::{Counter, Mask, Masks};
 
 /// Shows each text by `mask` alone.
-fn shown(mask: Mask, cases: &[(&str, &str)]) {
+pub(super) fn shown(mask: Mask, cases: &[(&str, &str)]) {
     let masks = Masks::NONE.with(mask);
     for (text, expected) in cases {
         assert_eq!(masks.show(text).to_string(), *expected, "{text:?} by {}", mask.name());
@@ -11,7 +11,7 @@ fn shown(mask: Mask, cases: &[(&str, &str)]) {
 }
 
 /// Texts that `mask` leaves as they are.
-fn left(mask: Mask, texts: &[&str]) {
+pub(super) fn left(mask: Mask, texts: &[&str]) {
     for text in texts {
         shown(mask, &[(text, text)]);
     }
@@ -226,6 +226,15 @@ fn process_ids_go() {
             ("a\n[4711] x", "a\n[<pids>] x"),
             ("sshd[42]: no", "sshd[<pids>]: no"),
             ("==4711== ERROR", "==<pids>== ERROR"),
+            ("Process Group PGID: 4711", "Process Group PGID: <pids>"),
+            ("process group 4711", "process group <pids>"),
+            ("pgid=4711 ppid=1 tid=12", "pgid=<pids> ppid=<pids> tid=<pids>"),
+            ("{\"pid\": 4711, \"n\": 4}", "{\"pid\": <pids>, \"n\": 4}"),
+            ("LWP 4711", "LWP <pids>"),
+            ("thread id: 4711", "thread id: <pids>"),
+            ("[1] 4711", "[1] <pids>"),
+            ("[123] 4711", "[<pids>] 4711"),
+            ("$ sleep 9 &\n[1] 4711 \n", "$ sleep 9 &\n[1] <pids> \n"),
         ],
     );
     left(
@@ -239,6 +248,16 @@ fn process_ids_go() {
             "processes 5",
             "pid 1.5",
             "== 5 ==",
+            "thread 4711",
+            "group 4711",
+            "uid=4711",
+            "gid 4711",
+            "stupid 5",
+            "help 5",
+            "[1] 12",
+            "[1] 4711 files",
+            "a[1] 4711",
+            "[1]4711",
         ],
     );
 }
@@ -324,6 +343,16 @@ fn what_may_be_progress_stays_by_all_masks() {
         "{\"done\": 2, \"of\": 100}",
         "answer number a0x",
         "[1/10] Building",
+        "[17/200] Compiling foo",
+        "3 files",
+        "page 2 of 9",
+        "line 12",
+        "exit code 1",
+        "id: 17",
+        "12 tokens",
+        "loss 0.693, cost: 0.693",
+        "Total: $45.20",
+        "step 17",
         "3 steps left",
     ] {
         assert_eq!(Masks::ALL.show(text).to_string(), text);

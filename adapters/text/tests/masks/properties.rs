@@ -22,7 +22,7 @@ const WORDS: [&str; 12] = [
 ];
 
 /// What stands between words, volatile or not.
-const FILL: [&str; 22] = [
+const FILL: [&str; 36] = [
     " ",
     "  ",
     "\n",
@@ -45,10 +45,32 @@ const FILL: [&str; 22] = [
     "/",
     " [4711] ",
     "-",
+    " elapsed_ms=412 ",
+    " took 14\n",
+    " Process Group PGID: 4711 ",
+    " Chunk ID: 3fa9c1 ",
+    " Chunk ID: abcd1f ",
+    " \"req_id\": \"a1/b=\", ",
+    " cost: $0.0123 ",
+    " Total cost: 0.02 USD ",
+    " tokens left: 81022 ",
+    " 81,022 tokens ",
+    " [step 17/200] ",
+    "\nturn 4 of 30\n",
+    " request_id=",
+    " context left: 83% ",
+];
+
+/// Parts of labels and of their values, to be put together in any order.
+const LABELS: [&str; 48] = [
+    "elapsed", "took", "duration", "wall", "time", "ms", "us", "seconds", "cost", "total", "usd",
+    "spent", "so far", "tokens", "token", "left", "used", "context", "max", "input", "request",
+    "trace", "Id", "id", "ID", "pid", "pgid", "process", "step", "turn", "of", "attempt", "_", "-",
+    ": ", ":", "=", " ", "  ", "\"", "'", "$", "~", "#", "/", "%", ",", "(",
 ];
 
 fn masks() -> impl Strategy<Value = Masks> {
-    vec(select(&Mask::ALL[..]), 0..12)
+    vec(select(&Mask::ALL[..]), 0..16)
         .prop_map(|masks| masks.into_iter().fold(Masks::NONE, Masks::with))
 }
 
@@ -60,6 +82,8 @@ fn texts() -> impl Strategy<Value = String> {
         "[0-9a-fT:./ \\[\\]-]{1,12}",
         "[0-9]{1,2}[ \\t\\n]{0,3}(s|ms|pm|May|UTC)?",
         "\\PC{1,4}",
+        vec(select(&LABELS[..]), 1..5).prop_map(|parts| parts.concat()),
+        "[0-9]{1,3}([,.][0-9]{1,3})?[a-z]?",
     ];
     vec(part, 0..24).prop_map(|parts| parts.concat())
 }

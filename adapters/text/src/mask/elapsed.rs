@@ -1,0 +1,86 @@
+//! Durations without a unit, by their label: `elapsed_ms=412`, `took 14`, `Wall time: 0.4`.
+
+use super::label::Link;
+use super::labelled::{Labelled, amount, goes_on};
+use super::number::{byte, digits_end};
+use super::scan::gap;
+
+/// The end of the duration that has this label.
+pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
+    let &Labelled { text, row, .. } = labelled;
+    let is_certain = is_certain(labelled)?;
+    let end = minutes(text, row.start, row.end).or_else(|| amount(text, row))?;
+    (is_certain || !names_a_thing(text, end)).then_some(end).filter(|&end| !goes_on(text, end))
+}
+
+/// Whether the label leaves no doubt. `None` if it names no duration, and `Some(false)` if the words
+/// behind the value may still name another thing, as in `took 14 steps`.
+fn is_certain(labelled: &Labelled<'_>) -> Option<bool> {
+    let Labelled { label, last, .. } = labelled;
+    let prior = label.word(1);
+    let prior = prior.letters();
+    match last.letters() {
+        b"ms" | b"msec" | b"msecs" | b"millis" | b"milliseconds" | b"sec" | b"secs"
+        | b"seconds" => (label.link != Link::Space).then_some(true),
+        // Alone, these are a plural, a country, a direction and a minimum.
+        b"s" | b"us" | b"ns" | b"min" | b"minutes" => {
+            (label.link != Link::Space && (is_span(prior) || prior == b"time")).then_some(true)
+        }
+        b"taken" | b"spent" => (prior == b"time").then_some(label.link == Link::Member),
+        b"time" => is_of_a_run(prior).then_some(label.link == Link::Member),
+        last => is_span(last).then_some(label.link == Link::Member),
+    }
+}
+
+/// Whether `word` names the length of a time.
+fn is_span(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"elapsed" | b"took" | b"duration" | b"latency" | b"runtime" | b"walltime" | b"uptime"
+    )
+}
+
+/// Whether `word` makes a `time` the length of a run, where `time` alone may be a date.
+fn is_of_a_run(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"wall"
+            | b"elapsed"
+            | b"cpu"
+            | b"run"
+            | b"real"
+            | b"user"
+            | b"sys"
+            | b"system"
+            | b"total"
+            | b"execution"
+            | b"exec"
+            | b"response"
+            | b"query"
+            | b"build"
+            | b"compile"
+            | b"processing"
+            | b"request"
+            | b"inference"
+    )
+}
+
+/// The end of the minutes and seconds, or hours, minutes and seconds: `0:12`, `1:02:03.5`.
+fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {
+    let mut at = end;
+    while byte(text, at) == b':' && digits_end(text, at + 1) == at + 3 {
+        at += 3;
+    }
+    if byte(text, at) == b'.' && byte(text, at + 1).is_ascii_digit() {
+        at = digits_end(text, at + 1);
+    }
+    ((1..=2).contains(&(end - start)) && byte(text, end) == b':' && at > end).then_some(at)
+}
+
+/// Whether a word or a percent sign behind the number that ends at `end` says what it counts.
+fn names_a_thing(text: &[u8], end: usize) -> bool {
+    let next = gap(text, end);
+    let first = byte(text, next);
+    // What was masked there may have begun with a letter.
+    next > end && (first.is_ascii_alphabetic() || first >= 0x80 || matches!(first, b'<' | b'%'))
+}

@@ -1,0 +1,63 @@
+//! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
+
+use super::Mask;
+use super::label::Label;
+use super::number::byte;
+use super::pieces::{Found, Part};
+
+/// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
+/// before `floor`.
+///
+/// An id without a decimal digit stays: it may be a word, as in `request id: missing`.
+pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Found> {
+    let ahead = text.get(floor..place)?;
+    let is_prefix = |byte: &&u8| is_part(**byte) && !byte.is_ascii_digit();
+    let start = place - ahead.iter().rev().take_while(is_prefix).count();
+    // Each label ends with the same letter, and few numbers stand behind it.
+    let name = text.get(floor..start)?.iter().rev();
+    let mut name = name.skip_while(|byte| b" \t:=\"'`*#$~)".contains(byte));
+    if !matches!(name.next(), Some(b'd' | b'D')) {
+        return None;
+    }
+    let label = Label::before(text, start, floor)?;
+    let last = label.word(0);
+    let stem = last.letters().strip_suffix(b"id")?;
+    let prior = label.word(1);
+    if !is_of_a_request(if stem.is_empty() { prior.letters() } else { stem }) {
+        return None;
+    }
+    Some(Found { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
+}
+
+/// Whether `word` in front of `id` names something that lasts no longer than an answer.
+fn is_of_a_request(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"request"
+            | b"req"
+            | b"response"
+            | b"trace"
+            | b"span"
+            | b"session"
+            | b"chunk"
+            | b"correlation"
+            | b"message"
+            | b"msg"
+            | b"invocation"
+            | b"completion"
+            | b"call"
+    )
+}
+
+const fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// The end of the id that begins at `start`, with a digit at `place`. In quotes it may hold further
+/// signs, as in Base64 and in addresses.
+fn end(text: &[u8], place: usize, start: usize) -> usize {
+    let is_quoted = start.checked_sub(1).is_some_and(|at| matches!(byte(text, at), b'"' | b'\''));
+    let rest = text.get(place..).unwrap_or_default().iter();
+    place
+        + rest.take_while(|&&byte| is_part(byte) || is_quoted && b".:/+=@~".contains(&byte)).count()
+}

@@ -1,0 +1,179 @@
+//! The words in front of a value that say what it is: `elapsed_ms=`, `"traceId": "`, `tokens left: `.
+
+use super::scan::gap_before;
+
+/// The longest word of a label, in bytes.
+const WORD_MAX: usize = 16;
+
+/// A word of a label, in lower case. Empty if there is none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Word {
+    letters: [u8; WORD_MAX],
+    length: usize,
+}
+
+impl Word {
+    /// The word `word`, or none if it is too long for any label.
+    pub(super) fn of(word: &[u8]) -> Self {
+        let mut letters = [0; WORD_MAX];
+        if word.len() > WORD_MAX {
+            return Self::default();
+        }
+        for (letter, byte) in letters.iter_mut().zip(word) {
+            *letter = byte.to_ascii_lowercase();
+        }
+        Self { letters, length: word.len() }
+    }
+
+    /// The letters, in lower case.
+    pub(super) fn letters(&self) -> &[u8] {
+        self.letters.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// The text between a label and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// A space, as in `took 14`.
+    Space,
+    /// A colon after a bare name, as in `Elapsed: 14`.
+    Colon,
+    /// An equals sign, or a colon after a name in quotes: a member of a record.
+    Member,
+}
+
+/// The label of a value.
+///
+/// A name falls apart into words at `_`, `-`, single spaces and capitals: `traceId`, `trace_id` and
+/// `Trace ID` are the same two words.
+#[derive(Clone, Copy)]
+pub(super) struct Label<'t> {
+    /// The text up to the end of the label, from the last masked part on.
+    text: &'t [u8],
+    pub(super) link: Link,
+}
+
+impl<'t> Label<'t> {
+    /// The label of the value at `start`, if a letter and a link stand in front of it. Nothing before
+    /// `floor` is a part of it.
+    #[inline]
+    pub(super) fn before(text: &'t [u8], start: usize, floor: usize) -> Option<Self> {
+        let opened = without(text.get(floor..start)?, b"$~#\"'*`");
+        let spaced = without_gap(opened);
+        // The colon of `**Cost:** 1` stands inside of the emphasis.
+        let signed = without(spaced, b"*`");
+        let (link, name) = match signed.split_last()? {
+            (b'=', name) => (Link::Member, without_gap(name)),
+            (b':', name) => (Link::Colon, without_gap(name)),
+            _ if spaced.len() < opened.len() => (Link::Space, signed),
+            _ => return None,
+        };
+        let is_quoted = matches!(name.last(), Some(b'"' | b'\''));
+        let link = if link == Link::Colon && is_quoted { Link::Member } else { link };
+        // The unit of `elapsed (ms)` stands in brackets.
+        let text = without(name, b"\"'*`)");
+        text.last()?.is_ascii_alphabetic().then_some(Self { text, link })
+    }
+
+    /// The word number `n` of the label, counted from its end.
+    pub(super) fn word(&self, n: usize) -> Word {
+        let word = self.nth(n).and_then(|(start, end)| self.text.get(start..end));
+        word.map_or_else(Word::default, Word::of)
+    }
+
+    /// The start of the last word, counted from the floor of the label.
+    pub(super) fn start(&self) -> usize {
+        self.nth(0).map_or(0, |(start, _)| start)
+    }
+
+    fn nth(&self, n: usize) -> Option<(usize, usize)> {
+        let mut end = self.text.len();
+        for _ in 0..n {
+            end = joint(self.text, word_before(self.text, end)?)?;
+        }
+        Some((word_before(self.text, end)?, end))
+    }
+}
+
+/// `text` without the bytes at its end that are among `bytes`.
+fn without<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
+    let end = text.iter().rposition(|byte| !bytes.contains(byte)).map_or(0, |last| last + 1);
+    text.get(..end).unwrap_or_default()
+}
+
+/// `text` without the white space at its end, if that is one space once it is folded.
+fn without_gap(text: &[u8]) -> &[u8] {
+    text.get(..gap_before(text, text.len())).unwrap_or_default()
+}
+
+/// The start of the word that ends at `end`. Letters behind a digit, or behind one that is not
+/// ASCII, are no word.
+fn word_before(text: &[u8], end: usize) -> Option<usize> {
+    let mut start = end;
+    while let Some(&byte) = text.get(..start)?.last() {
+        let is_capital = text.get(start).is_some_and(u8::is_ascii_uppercase) && start < end;
+        if byte.is_ascii_digit() || byte >= 0x80 {
+            return None;
+        }
+        if !byte.is_ascii_alphabetic() || is_capital && byte.is_ascii_lowercase() {
+            break;
+        }
+        start -= 1;
+    }
+    (start < end).then_some(start)
+}
+
+/// The end of the word before the one that begins at `start`.
+fn joint(text: &[u8], start: usize) -> Option<usize> {
+    let ahead = text.get(..start)?;
+    match ahead.last()? {
+        b'_' | b'-' => Some(start - 1),
+        b'(' => Some(gap_before(text, start - 1)),
+        byte if byte.is_ascii_alphabetic() => Some(start),
+        _ => Some(gap_before(text, start)).filter(|&end| end < start),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use super::{Label, Link};
+
+    #[test]
+    fn a_label_falls_apart_into_words() {
+        for (text, link, words) in [
+            ("elapsed_ms=", Link::Member, &["ms", "elapsed"][..]),
+            ("\"durationMs\": ", Link::Member, &["ms", "duration"]),
+            ("'trace-id' : '", Link::Member, &["id", "trace"]),
+            ("X-Request-ID: ", Link::Colon, &["id", "request", "x"]),
+            ("**Total cost:**   $", Link::Colon, &["cost", "total"]),
+            ("Elapsed (ms): ", Link::Colon, &["ms", "elapsed"]),
+            ("it took ", Link::Space, &["took", "it"]),
+            ("no. tokens left ~", Link::Space, &["left", "tokens"]),
+            ("step #", Link::Space, &["step"]),
+            ("x2 ms=", Link::Member, &["ms"]),
+        ] {
+            let label = Label::before(text.as_bytes(), text.len(), 0).expect(text);
+            assert_eq!(label.link, link, "{text}");
+            let found: Vec<_> = (0..4)
+                .map(|n| String::from_utf8(label.word(n).letters().to_vec()).expect("ASCII"))
+                .take_while(|word| !word.is_empty())
+                .collect();
+            assert_eq!(found, words, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_without_a_link_has_no_label() {
+        for text in
+            ["", " ", "took", "took\n", "took\t", "took (", "took, ", "5 ", "<tokens> ", ": "]
+        {
+            assert!(Label::before(text.as_bytes(), text.len(), 0).is_none(), "{text:?}");
+        }
+        assert!(Label::before(b"took 5", 5, 4).is_none(), "nothing of it is masked already");
+    }
+}

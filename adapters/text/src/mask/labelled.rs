@@ -1,0 +1,90 @@
+//! Numbers that the words beside them make volatile: `elapsed_ms=412`, `tokens left: 81022`.
+
+use super::label::{Label, Word};
+use super::number::{Row, byte, digits_end};
+use super::pieces::{Found, Part};
+use super::scan::gap;
+use super::{Mask, Masks, cost, elapsed, step, tokens};
+
+/// A number and the label in front of it.
+pub(super) struct Labelled<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) row: &'t Row,
+    pub(super) label: Label<'t>,
+    /// The last word of the label.
+    pub(super) last: Word,
+    /// The start of the label's last word in the text.
+    pub(super) start: usize,
+}
+
+/// The end of a value, if the words beside it make it volatile.
+type Judge = fn(&Labelled<'_>) -> Option<usize>;
+
+/// The masks that know a number by its label.
+const JUDGES: [(Mask, Judge); 4] = [
+    (Mask::Durations, elapsed::end),
+    (Mask::Costs, cost::end),
+    (Mask::Tokens, tokens::end),
+    (Mask::Steps, step::end),
+];
+
+/// The mask that knows `row` by its label, or by the words behind it. No label begins before `floor`.
+pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
+    let found = |mask, end| Found { start: row.start, end, part: Part::of(mask) };
+    if masks.contains(Mask::Tokens)
+        && let Some(end) = tokens::before_their_name(text, row)
+    {
+        return Some(found(Mask::Tokens, end));
+    }
+    if masks.contains(Mask::Costs)
+        && let Some(end) = cost::before_its_name(text, row)
+    {
+        return Some(found(Mask::Costs, end));
+    }
+    let label = Label::before(text, row.start, floor)?;
+    let labelled = Labelled { text, row, label, last: label.word(0), start: floor + label.start() };
+    JUDGES
+        .into_iter()
+        .filter(|(mask, _)| masks.contains(*mask))
+        .find_map(|(mask, judge)| judge(&labelled).map(|end| found(mask, end)))
+}
+
+/// The end of the amount that begins with `row`: thousands, a fraction and an exponent. `None` if it
+/// goes on as something else, such as a version or a word.
+pub(super) fn amount(text: &[u8], row: &Row) -> Option<usize> {
+    let mut end = row.end;
+    while row.length() <= 3 && byte(text, end) == b',' && digits_end(text, end + 1) == end + 4 {
+        end += 4;
+    }
+    if byte(text, end) == b'.' && byte(text, end + 1).is_ascii_digit() {
+        end = digits_end(text, end + 1);
+    }
+    let sign = usize::from(matches!(byte(text, end + 1), b'+' | b'-'));
+    if matches!(byte(text, end), b'e' | b'E') && byte(text, end + 1 + sign).is_ascii_digit() {
+        end = digits_end(text, end + 1 + sign);
+    }
+    let goes_on = byte(text, end) == b'.' && byte(text, end + 1).is_ascii_digit();
+    (!goes_on && !is_inner(byte(text, end))).then_some(end)
+}
+
+/// Whether `byte` continues a word or a number.
+pub(super) const fn is_inner(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Whether the value that ends at `end` is a part of a ratio, a range, a share or a time.
+pub(super) fn goes_on(text: &[u8], end: usize) -> bool {
+    let (next, second) = (byte(text, end), byte(text, end + 1));
+    let is_sign = matches!(next, b'/' | b'-' | b':' | b'.');
+    // Text that was masked there stands in brackets.
+    next == b'%' || is_inner(next) || is_sign && (is_inner(second) || second == b'<')
+}
+
+/// The word behind the gap at `at`, in lower case, and its end.
+pub(super) fn word_behind(text: &[u8], at: usize) -> Option<(Word, usize)> {
+    let start = gap(text, at);
+    let letters = text.get(start..)?.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let end = start + letters;
+    let is_word = start > at && letters > 0 && !is_inner(byte(text, end));
+    is_word.then(|| Word::of(text.get(start..end).unwrap_or_default())).map(|word| (word, end))
+}

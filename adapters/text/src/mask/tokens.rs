@@ -1,0 +1,62 @@
+//! Tokens and the room in a context: `tokens left: 81022`, `prompt_tokens=12`, `81022 tokens`.
+
+use super::label::Link;
+use super::labelled::{Labelled, amount, is_inner, word_behind};
+use super::number::{Row, byte};
+use super::scan::gap;
+
+/// The fewest digits of a number of tokens that no other word makes certain: a parser and a wallet
+/// count tokens, too.
+const BARE_MIN: usize = 3;
+
+/// The end of the number of tokens that has this label.
+pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
+    let &Labelled { text, row, ref label, ref last, .. } = labelled;
+    let prior = label.word(1);
+    let is_of = |words: &[&[u8]]| words.contains(&prior.letters());
+    let is_named = match last.letters() {
+        b"tokens" => label.link != Link::Space && !is_of(&[b"max", b"min", b"limit", b"maximum"]),
+        b"left" | b"remaining" | b"used" => is_of(&[b"tokens", b"token", b"context"]),
+        b"count" | b"budget" | b"usage" | b"total" => {
+            label.link != Link::Space && is_of(&[b"tokens", b"token"])
+        }
+        _ => false,
+    };
+    let end = if is_named { thousands(text, row)? } else { return None };
+    let is_share = matches!(prior.letters(), b"context" | b"tokens" | b"token");
+    (is_share || byte(text, end) != b'%').then_some(end)
+}
+
+/// The end of the number that the words behind it call tokens, or a share of the context.
+pub(super) fn before_their_name(text: &[u8], row: &Row) -> Option<usize> {
+    let end = thousands(text, row)?;
+    let is_share = byte(text, end) == b'%';
+    let behind = end + usize::from(is_share);
+    // Most numbers have another word behind them, and its first letter tells so.
+    if !matches!(byte(text, gap(text, behind)) | 0x20, b'c' | b'i' | b'o' | b'p' | b'r' | b't') {
+        return None;
+    }
+    let (first, at) = word_behind(text, behind)?;
+    match first.letters() {
+        b"context" if is_share => is_left(text, at).then_some(end),
+        _ if is_share => None,
+        b"tokens" => (is_left(text, at) || end >= row.start + BARE_MIN).then_some(end),
+        b"input" | b"output" | b"prompt" | b"completion" | b"total" | b"cached" | b"reasoning" => {
+            let (second, _) = word_behind(text, at)?;
+            (second.letters() == b"tokens").then_some(end)
+        }
+        _ => None,
+    }
+}
+
+fn is_left(text: &[u8], at: usize) -> bool {
+    let word = word_behind(text, at);
+    word.is_some_and(|(word, _)| matches!(word.letters(), b"left" | b"remaining" | b"used"))
+}
+
+/// The end of the amount at `row`, with the `k` or `M` that may stand behind it.
+fn thousands(text: &[u8], row: &Row) -> Option<usize> {
+    let at = row.decimal;
+    let is_scaled = matches!(byte(text, at), b'k' | b'K' | b'M') && !is_inner(byte(text, at + 1));
+    if is_scaled { Some(at + 1) } else { amount(text, row) }
+}
