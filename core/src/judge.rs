@@ -164,7 +164,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
-        let late = i16::from(record.late).saturating_add(acting(record));
+        let late = i16::from(record.late);
         let mut found = None;
         let mut rest = RunsLeft(&mut self.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
@@ -174,6 +174,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             }
             let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
             let patience = patience.saturating_add(i16::from(raised)).saturating_add(late);
+            let patience = patience.saturating_add(acting(rule, record));
             let mut track = self.tracks.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
             self.tracks.set(usize::from(place), track);
@@ -338,10 +339,11 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 /// it did: such a confirmation is seldom a reason to stop.
 const ACTING_PATIENCE: i16 = 5;
 
-/// How many repetitions more are asked for, since `record` is of a tool that acts and worked.
-fn acting(record: &Record) -> i16 {
-    let acts = record.tag == Tag::Act && record.status == Status::Reported;
-    if acts && !record.failed { ACTING_PATIENCE } else { 0 }
+/// How many repetitions more `rule` asks for, since `record` is of a tool that acts and worked, and the
+/// rule is about equal results.
+fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
+    let acts = record.tag == Tag::Act && record.status == Status::Reported && !record.failed;
+    if acts && rule.results == Results::Same { ACTING_PATIENCE } else { 0 }
 }
 
 /// What decides, beside the ladder, how far a finding climbs it.

@@ -321,7 +321,8 @@ impl Past<'_> {
             (Status::Reported, false, false) => self.written,
             _ => Mask::NONE,
         };
-        !(work & between).is_empty()
+        // What is repeated is not the work that was done between.
+        !(work & between & !hit.matches).is_empty()
     }
 
     fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u8) -> Option<Hit> {

@@ -1,20 +1,19 @@
 //! Shell commands, as far as one look tells: what they run, and whether they only read a file.
 
-use unstuck_json::string_member;
+mod effect;
+mod member;
+mod split;
 
-/// The longest command looked at, in bytes. Those that run tests or read one file are short; a
-/// longer one is a script, and is taken whole.
-pub(crate) const COMMAND_MAX: usize = 512;
+pub(crate) use effect::{Effect, effect};
 
-/// The members that hold a shell's command, by agent: most call it `command`, Codex `cmd`.
-const COMMAND_KEYS: [&str; 2] = ["command", "cmd"];
+/// The longest part of a command that is looked at, in bytes. What stands behind it is the text of a
+/// script, nearly always.
+pub(crate) const COMMAND_MAX: usize = 1024;
 
-/// Calls `look` with the command among `args`, if there is one of a length to be looked at.
-pub(crate) fn with_command<T>(args: &str, look: impl Fn(&str) -> Option<T>) -> Option<T> {
+/// Calls `look` with the command among `args`, if there is one.
+pub(crate) fn with_command<T>(args: &str, look: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     let mut buffer = [0; COMMAND_MAX];
-    COMMAND_KEYS
-        .iter()
-        .find_map(|key| look(string_member(args.as_bytes(), key, &mut buffer).ok()??))
+    look(member::command(args, &mut buffer)?)
 }
 
 /// Programs that print one file and do nothing else.
@@ -182,13 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn the_command_is_found_under_either_name_and_never_beyond_its_limit() {
+    fn a_long_command_is_cut() {
         let length = |args: &str| with_command(args, |command| Some(command.len()));
         assert_eq!(length(r#"{"command":"ls"}"#), Some(2));
-        assert_eq!(length(r#"{"cmd":"ls -l"}"#), Some(5));
-        assert_eq!(length(r#"{"cmd":["ls"]}"#), None);
         assert_eq!(length("not json"), None);
-        let long = ["{\"command\":\"", &"x".repeat(513), "\"}"].concat();
-        assert_eq!(length(&long), None);
+        let long = ["{\"command\":\"", &"x".repeat(9999), "\"}"].concat();
+        assert_eq!(length(&long), Some(super::COMMAND_MAX));
     }
 }

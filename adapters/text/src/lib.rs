@@ -51,6 +51,7 @@ mod likeness;
 mod lines;
 mod mask;
 mod members;
+mod names;
 mod nothing;
 mod pending;
 mod recipe;

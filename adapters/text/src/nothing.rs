@@ -327,7 +327,6 @@ mod tests {
             "{\"count\": 3, \"items\": []}",
             "{\"ok\": true}",
             "{\"items\": [{\"files\": []}]}",
-            "Nothing happens.",
             "total 8\na",
             "false",
             "ok",

@@ -3,6 +3,7 @@
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 
+use crate::command::Effect;
 use crate::echo::echo;
 use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
@@ -13,7 +14,7 @@ use crate::pending::is_pending;
 use crate::report::{Report, complaint, opens_with_complaint, report};
 use crate::signature::{cause, signature};
 use crate::silence::is_silent;
-use crate::tags::{of_kind, tag};
+use crate::tags::{nature, of_kind, plain_tag};
 
 /// How digests are made from calls and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +142,7 @@ impl Recipe {
 
     /// The call whose group `group` tells by its digest, if it is in one.
     fn made(&self, tool: &str, args: &str, group: impl FnOnce(Digest) -> Option<Digest>) -> Call {
-        let tag = self.tag(tool, args);
+        let Effect { tag, idempotent, edits } = self.nature(tool, args);
         let by_keys = self.likeness == Likeness::PrimaryKeys;
         let members = if by_keys { PRIMARY } else { Members::ALL };
         let read = PRINT.shape(args.as_bytes(), &members).map(|shape| (shape.whole, shape.primary));
@@ -149,7 +150,10 @@ impl Recipe {
             read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
         let call = Call::new(Tool::named(tool), canonical).tag(tag);
-        call.similar(group(canonical).or_else(keys).unwrap_or(canonical))
+        let call = if idempotent { call.idempotent() } else { call };
+        // Two edits that are alike are two pieces of work.
+        let alike = if edits { None } else { group(canonical) };
+        call.similar(alike.or_else(keys).unwrap_or(canonical))
     }
 
     /// The outcome of a call of `tool` with the text `result`. O(length of `result`).
@@ -205,7 +209,7 @@ impl Recipe {
     fn report(&self, tool: &str, result: &str, failed: bool) -> Report {
         let opens =
             || Report { failed: opens_with_complaint(result).then_some(true), ..Report::default() };
-        match (self.failures, self.tag(tool, "")) {
+        match (self.failures, self.nature(tool, "").tag) {
             (Failures::Told, _) => Report::default(),
             (Failures::Read, _) if failed => report(result),
             // What is read tells of itself; but no file is a single complaint.
@@ -243,11 +247,15 @@ impl Recipe {
         own.unwrap_or(self.masks).and(self.counters)
     }
 
-    /// What kind of tool `tool` is, called with `args`.
-    fn tag(&self, tool: &str, args: &str) -> Tag {
-        match self.own(tool).and_then(|own| own.tag) {
-            Some(kind) => of_kind(kind, args),
-            None => tag(tool, args),
+    /// What a call of `tool` with `args` does. Rule sets that take only the host's word on what failed
+    /// do not look into commands, either.
+    fn nature(&self, tool: &str, args: &str) -> Effect {
+        match (self.own(tool).and_then(|own| own.tag), self.failures) {
+            (Some(kind), _) => of_kind(kind, args),
+            (None, Failures::Read) => nature(tool, args),
+            (None, Failures::Told) => {
+                Effect { tag: plain_tag(tool, args), idempotent: false, edits: false }
+            }
         }
     }
 
@@ -375,7 +383,7 @@ mod tests {
         let tests = r#"{"command":"cargo test"}"#;
         assert_eq!(recipe.call("run", tests), Recipe::BALANCED.call("run", tests).tag(Tag::Test));
         let outcome = |recipe: Recipe, tool, text| recipe.outcome(tool, text, false);
-        for (tool, text) in [("clock", "at 12:03:59"), ("log", "error: no such thing")] {
+        for (tool, text) in [("clock", "at 12:03:59"), ("log", "error: no such thing\n0 found")] {
             assert_ne!(outcome(recipe, tool, text), outcome(Recipe::BALANCED, tool, text));
             assert_eq!(outcome(recipe, "t", text), outcome(Recipe::BALANCED, "t", text));
         }

