@@ -14,6 +14,7 @@ mod inputs;
 mod install;
 mod jobs;
 mod json;
+mod judgement;
 mod manual;
 #[cfg(unix)]
 mod mcp;
