@@ -40,7 +40,8 @@ mod tests {
         Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
     use unstuck_text::{
-        Counter, Failures, Likeness, Mask, Masks, OwnTool, PRESETS, Preset, Recipe, ResultPart,
+        Counter, Effect, Failures, Likeness, Mask, Masks, OwnTool, PRESETS, Preset, Recipe,
+        ResultPart,
     };
 
     use super::words::Word;
@@ -78,17 +79,45 @@ mod tests {
         let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
         let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
         let Preset { policy, recipe: own } = *read::preset(&text).expect("a configuration");
-        let special = OwnTool {
-            tool: Tool::named("screenshot"),
-            tag: Some(Tag::Read),
-            masks: Some(Masks::NONE.with(Mask::Spaces)),
-        };
+        let special = OwnTool::new(Tool::named("screenshot"))
+            .effect(Effect::Reads)
+            .tag(Tag::Read)
+            .masks(Masks::NONE.with(Mask::Spaces))
+            .key(&["page"]);
         assert_eq!(own.tools, [special]);
-        let tool = ToolRule::new(Tool::named("screenshot")).exempt().poll().patience(2);
+        let tool = ToolRule::new(Tool::named("screenshot")).exempt().patience(2);
         assert_eq!(policy.tools(), [tool]);
         let recipe = Preset::named("nudge").expect("a preset").recipe;
         assert_eq!(policy.allowed(), [recipe.call("bash", r#"{"command":"make test"}"#)]);
         assert_eq!(policy.phases(), (Phase::new(10, 1), Phase::new(100, -1)));
+    }
+
+    #[test]
+    fn a_tool_is_declared_in_words() {
+        let none = OwnTool::new(Tool::named("t"));
+        for (table, own) in [
+            ("effect = \"acts\"", none.effect(Effect::Acts)),
+            ("effect = \"idempotent\"\ntag = \"write\"", {
+                none.effect(Effect::Idempotent).tag(Tag::Write)
+            }),
+            ("effect = \"waits\"\npoll = true", none.effect(Effect::Waits)),
+            ("effect = \"reads\"\npoll = false", none.effect(Effect::Reads)),
+            ("effect = \"finishes\"\nexempt = true", none.effect(Effect::Finishes)),
+            ("key = [\"path\", \"offset\"]", none.key(&["path", "offset"])),
+            ("key = \"all\"", none.key(&[])),
+            ("poll = true\ntag = \"poll\"", none.tag(Tag::Poll)),
+        ] {
+            let text = format!("preset = \"balanced\"\n[tools.t]\n{table}");
+            assert_eq!(read::preset(&text).expect(table).recipe.tools, [own], "{table}");
+        }
+    }
+
+    #[test]
+    fn an_allowed_call_is_known_by_its_key() {
+        let text = "preset = \"repeat\"\ntools.t.key = [\"id\"]\n\
+                    [[allow]]\ntool = \"t\"\nargs = { id = 1, note = \"first\" }";
+        let Preset { policy, recipe } = read::preset(text).expect("a configuration");
+        assert_eq!(policy.allowed(), [recipe.call("t", r#"{"note":"second","id":1}"#)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
-use unstuck_text::{Groups, Lines, Recipe, is_placeholder};
+use unstuck_text::{Answer, Groups, Lines, Recipe, is_placeholder};
 use unstuck_trace::{Args, Event, Message, Role, read};
 
 use crate::inputs::{self, Input};
@@ -199,9 +199,9 @@ impl Worker {
         if is_placeholder(outcome.text) {
             return;
         }
-        let lines = Some(&mut *self.lines);
-        let outcome =
-            recipe.outcome_after(lines, kind, &tool, outcome.text, outcome.cut, outcome.failed);
+        let answer =
+            Answer { cut: outcome.cut, kind, ..Answer::new(&tool, outcome.text, outcome.failed) };
+        let outcome = recipe.outcome_of(&answer, Some(&mut self.lines));
         self.steps.push(Step::Outcome { place, outcome });
     }
 

@@ -4,8 +4,8 @@ use std::env;
 use std::fmt;
 use std::sync::Arc;
 
-use unstuck_core::{Policy, PolicyError, ToolRule};
-use unstuck_text::{OwnTool, PRESETS, Preset, Recipe};
+use unstuck_core::{Policy, PolicyError, Tag, Tool, ToolRule};
+use unstuck_text::{Effect, OwnTool, PRESETS, Preset, Recipe};
 
 use crate::decision::Found;
 use crate::guard::Guard;
@@ -77,7 +77,7 @@ pub(crate) enum Outcomes {
 pub struct Builder {
     setup: Setup,
     tools: Vec<ToolRule>,
-    kinds: Vec<OwnTool>,
+    kinds: Vec<OwnTool<'static>>,
     session: Arc<str>,
     worker: Arc<str>,
 }
@@ -124,14 +124,18 @@ impl Builder {
         self.preset(&Preset { policy, recipe })
     }
 
-    /// Adds a rule for one tool, which goes before what the policy says of it.
+    /// Adds a rule for one tool. It completes the policy's own rule for that tool: the tool is exempt
+    /// if either rule says so, and has the policy's patience unless that is 0. A tool is a poll if
+    /// either rule says so, unless the recipe declares what the tool does.
     pub fn tool(mut self, rule: ToolRule) -> Self {
         self.tools.push(rule);
         self
     }
 
-    /// Says what kind of tool a tool is, or what is volatile in its results.
-    pub fn kind(mut self, tool: OwnTool) -> Self {
+    /// Declares what a tool does, which arguments identify its calls, and what is volatile in its
+    /// results. It completes what the recipe declares, which mostly comes from a configuration; see
+    /// [`OwnTool::or`]. What a tool says of itself at run time is for [`Guard::declare`].
+    pub fn kind(mut self, tool: OwnTool<'static>) -> Self {
         self.kinds.push(tool);
         self
     }
@@ -220,25 +224,53 @@ impl Builder {
     }
 
     fn set_up_tools(&mut self) -> Result<(), BuildError> {
+        self.agree()?;
         let Preset { policy, recipe } = &mut self.setup.preset;
-        if !self.kinds.is_empty() {
-            let others = recipe.tools.iter().copied();
-            let kinds: Vec<_> = std::mem::take(&mut self.kinds).into_iter().chain(others).collect();
-            recipe.tools = kinds.leak();
-        }
         if !self.tools.is_empty() {
-            let mut tools = std::mem::take(&mut self.tools);
-            let others = policy.tools().iter();
-            let others: Vec<_> = others
-                .filter(|other| tools.iter().all(|own| own.tool != other.tool))
-                .copied()
-                .collect();
-            tools.extend(others);
+            let tools = std::mem::take(&mut self.tools);
+            let own = |rule: &ToolRule| tools.iter().any(|own| own.tool == rule.tool);
+            let others = policy.tools().iter().filter(|rule| !own(rule)).copied();
+            let completed = tools.iter().map(|rule| completed(*rule, policy, recipe));
+            let tools: Vec<_> = completed.chain(others).collect();
             let own = policy.with_tools(tools.leak()).map_err(BuildError::Policy)?;
             *policy = Box::leak(Box::new(own));
         }
+        if !self.kinds.is_empty() {
+            let kinds = std::mem::take(&mut self.kinds);
+            let kinds: Vec<_> = recipe.tools.iter().copied().chain(kinds).collect();
+            recipe.tools = kinds.leak();
+        }
         Ok(())
     }
+
+    /// Checks that no tool is declared as two things at once.
+    fn agree(&self) -> Result<(), BuildError> {
+        for OwnTool { tool, effect, tag, .. } in &self.kinds {
+            let is_poll = self.tools.iter().any(|rule| rule.tool == *tool && rule.poll);
+            let tags = tag.iter().copied().chain(is_poll.then_some(Tag::Poll));
+            for (effect, tag) in tags.filter_map(|tag| Some(((*effect)?, tag))) {
+                if !effect.allows(tag) {
+                    return Err(BuildError::Contradiction { tool: *tool, effect, tag });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A rule for one tool, completed by what the policy and its recipe say of that tool, which goes first.
+fn completed(rule: ToolRule, policy: &Policy<'_>, recipe: &Recipe) -> ToolRule {
+    let mut whole = ToolRule::new(rule.tool);
+    if let Some(first) = policy.tools().iter().find(|first| first.tool == rule.tool) {
+        whole = *first;
+    }
+    whole.exempt |= rule.exempt;
+    let is_declared = recipe.declared(rule.tool).is_some_and(|own| own.has_nature());
+    whole.poll |= rule.poll && !is_declared;
+    if whole.patience == 0 {
+        whole.patience = rule.patience;
+    }
+    whole
 }
 
 /// Why there is no guard.
@@ -252,6 +284,15 @@ pub enum BuildError {
     },
     /// The policy cannot work with the rules for single tools.
     Policy(PolicyError<'static>),
+    /// [`Builder::kind`] and [`Builder::tool`] declare a tool as two things at once.
+    Contradiction {
+        /// The tool.
+        tool: Tool,
+        /// What its calls are declared to do.
+        effect: Effect,
+        /// A kind of tool that does not do that.
+        tag: Tag,
+    },
     /// The bytes are no checkpoint of this guard.
     Restore(RestoreError),
 }
@@ -264,6 +305,12 @@ impl fmt::Display for BuildError {
                 write!(f, "there is no preset `{name}`; there are {}", known.join(", "))
             }
             Self::Policy(error) => error.fmt(f),
+            Self::Contradiction { tool, effect, tag } => write!(
+                f,
+                "the tool with the id {} is declared with the effect `{effect}` and as a tool of the \
+                 kind `{tag}`: leave one of the two out",
+                tool.id()
+            ),
             Self::Restore(error) => error.fmt(f),
         }
     }

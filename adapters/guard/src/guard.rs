@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Call, Detector, Digest, LoopId, Outcome, Statistics, Verdict};
-use unstuck_text::{Groups, Lines, Recipe};
+use unstuck_text::{Answer, Groups, Lines, Recipe};
 
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
@@ -553,7 +553,8 @@ impl Seen {
     fn outcome(&mut self, recipe: &Recipe, ticket: Ticket, text: &str, failed: bool) -> Outcome {
         let tool = self.names.of(ticket.tool);
         let kind = self.ended.kind(ticket.call);
-        recipe.outcome_after(Some(&mut self.lines), kind, tool, text, None, failed)
+        let answer = Answer { kind, ..Answer::new(tool, text, failed) };
+        recipe.outcome_of(&answer, Some(&mut self.lines))
     }
 
     fn nothing(setup: &Setup) -> Self {

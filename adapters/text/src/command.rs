@@ -4,7 +4,7 @@ mod effect;
 mod member;
 mod split;
 
-pub(crate) use effect::{Effect, effect};
+pub(crate) use effect::{Nature, effect};
 
 /// The longest part of a command that is looked at, in bytes. What stands behind it is the text of a
 /// script, nearly always.

@@ -3,13 +3,14 @@
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 
-use crate::command::Effect;
+use crate::command::Nature;
 use crate::echo::echo;
 use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
 use crate::lines::Lines;
-use crate::mask::{Counter, Masked, Masker, Masks};
+use crate::mask::{Counter, Masked, Masks};
 use crate::nothing::finds_nothing;
+use crate::own::OwnTool;
 use crate::pending::is_pending;
 use crate::report::{Report, complaint, opens_with_complaint, report};
 use crate::signature::{cause, signature};
@@ -31,19 +32,8 @@ pub struct Recipe {
     pub near: Near,
     /// Numbers of the host's own that are, too.
     pub counters: &'static [Counter<'static>],
-    /// What is special about single tools.
-    pub tools: &'static [OwnTool],
-}
-
-/// What is special about one tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnTool {
-    /// The tool.
-    pub tool: Tool,
-    /// What kind of tool it is, if its name does not tell; see [`tag`](crate::tag()).
-    pub tag: Option<Tag>,
-    /// What is volatile in its results, if not what is in those of others.
-    pub masks: Option<Masks>,
+    /// Declarations of single tools. Of several for one tool, the first goes first.
+    pub tools: &'static [OwnTool<'static>],
 }
 
 /// Which outcomes are failures, and how good they are.
@@ -88,6 +78,31 @@ pub enum ResultPart {
     Head(usize),
 }
 
+/// What came back from a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The name of the tool.
+    pub tool: &'a str,
+    /// The text of the result, as far as it was kept.
+    pub text: &'a str,
+    /// What stands for the rest of the text; `None` if all of it was kept. Equal ones stand for an
+    /// equal rest.
+    pub cut: Option<&'a str>,
+    /// Whether the host says that the call failed.
+    pub failed: bool,
+    /// The kind of the [call](Call::kind).
+    pub kind: Tag,
+    /// The declaration of the tool at run time; the recipe's own goes before it.
+    pub said: Option<OwnTool<'a>>,
+}
+
+impl<'a> Answer<'a> {
+    /// The answer `text` to a call of `tool`.
+    pub const fn new(tool: &'a str, text: &'a str, failed: bool) -> Self {
+        Self { tool, text, cut: None, failed, kind: Tag::Other, said: None }
+    }
+}
+
 /// Takes the fingerprints of arguments. The seed is fixed, so that ids of loops are the same from
 /// run to run.
 static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
@@ -128,88 +143,121 @@ impl Recipe {
     /// Calls that are alike by their words are found by [`Recipe::call_among`], which remembers
     /// those before it.
     pub fn call(&self, tool: &str, args: &str) -> Call {
-        self.made(tool, args, |_| None)
+        self.made(self.own(tool), tool, args, |_| None)
     }
 
     /// As [`Recipe::call`], and alike to those of the calls before it in `groups` that it has enough
     /// words in common with. O(length of `args`).
     pub fn call_among(&self, groups: &mut Groups, tool: &str, args: &str) -> Call {
-        self.made(tool, args, |call| match self.likeness {
+        self.grouped(groups, self.own(tool), tool, args)
+    }
+
+    /// As [`Recipe::call_among`], for a tool that was declared at run time. The recipe's own
+    /// declaration goes before `said`.
+    pub fn call_among_as(
+        &self,
+        groups: &mut Groups,
+        said: OwnTool<'_>,
+        tool: &str,
+        args: &str,
+    ) -> Call {
+        self.grouped(groups, Some(self.completed(tool, said)), tool, args)
+    }
+
+    fn grouped(
+        &self,
+        groups: &mut Groups,
+        own: Option<OwnTool<'_>>,
+        tool: &str,
+        args: &str,
+    ) -> Call {
+        self.made(own, tool, args, |call| match self.likeness {
             Likeness::Words(percent) => Some(groups.join(tool, args, call, percent)),
             Likeness::Equal | Likeness::PrimaryKeys => None,
         })
     }
 
     /// The call whose group `group` tells by its digest, if it is in one.
-    fn made(&self, tool: &str, args: &str, group: impl FnOnce(Digest) -> Option<Digest>) -> Call {
-        let Effect { tag, idempotent, edits } = self.nature(tool, args);
+    fn made(
+        &self,
+        own: Option<OwnTool<'_>>,
+        tool: &str,
+        args: &str,
+        group: impl FnOnce(Digest) -> Option<Digest>,
+    ) -> Call {
+        let Nature { tag, idempotent, edits } = self.nature(own, tool, args);
+        let call = |args| {
+            let call = Call::new(Tool::named(tool), args).tag(tag);
+            if idempotent { call.idempotent() } else { call }
+        };
+        let key = own.and_then(|own| own.members());
         let by_keys = self.likeness == Likeness::PrimaryKeys;
         let members = if by_keys { PRIMARY } else { Members::ALL };
+        let members = key.unwrap_or(members);
         let read = PRINT.shape(args.as_bytes(), &members).map(|shape| (shape.whole, shape.primary));
         let (canonical, primary) =
             read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
+        if key.is_some() {
+            return call(primary.unwrap_or(canonical));
+        }
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
-        let call = Call::new(Tool::named(tool), canonical).tag(tag);
-        let call = if idempotent { call.idempotent() } else { call };
         // Two edits that are alike are two pieces of work.
         let alike = if edits { None } else { group(canonical) };
-        call.similar(alike.or_else(keys).unwrap_or(canonical))
+        call(canonical).similar(alike.or_else(keys).unwrap_or(canonical))
     }
 
     /// The outcome of a call of `tool` with the text `result`. O(length of `result`).
     pub fn outcome(&self, tool: &str, result: &str, failed: bool) -> Outcome {
-        self.outcome_after(None, Tag::Other, tool, result, None, failed)
+        self.outcome_of(&Answer::new(tool, result, failed), None)
     }
 
-    /// The outcome as [`Recipe::outcome`] has it, after the answers whose `lines` are remembered. Of
-    /// `result` only a part may have been kept; equal `cut`s stand for an equal rest, and `None` for
-    /// none. The `kind` is that of the [call](Call::kind). O(length of `result`).
-    pub fn outcome_after(
-        &self,
-        lines: Option<&mut Lines>,
-        kind: Tag,
-        tool: &str,
-        result: &str,
-        cut: Option<&str>,
-        failed: bool,
-    ) -> Outcome {
-        let Masked { result: masked, near } = self.result(tool, result, cut);
-        let report = self.report(tool, result, failed);
+    /// The outcome that `answer` stands for, after the answers whose `lines` are remembered.
+    /// O(length of the answer).
+    pub fn outcome_of(&self, answer: &Answer<'_>, lines: Option<&mut Lines>) -> Outcome {
+        let &Answer { tool, text, cut, failed, kind, said } = answer;
+        let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
+        let Masked { result: masked, near } = self.masked(own, text, cut);
+        let report = self.report(own, tool, text, failed);
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
-        let class = match self.near {
-            Near::Numbers => None,
+        let near = match self.near {
+            Near::Numbers => Some(near),
+            // What is in no class is near to nothing else.
             Near::Class => {
-                let is_known = lines.is_some_and(|lines| lines.show(result));
+                let is_known = lines.is_some_and(|lines| lines.show(text));
                 let is_stale = is_known && matches!(kind, Tag::Read | Tag::Search);
-                class(result, failed, report.score().is_some(), is_stale)
+                class(text, failed, report.score().is_some(), is_stale)
             }
         };
-        let raw = match complaint(result).filter(|_| failed && self.near == Near::Class) {
-            Some(complaint) => cause(complaint),
-            None => digest(result).mix(cut.map_or(Digest::new(0), digest)),
-        };
-        let outcome = outcome.raw(raw);
-        // What is in no class is near to nothing else.
-        let near = if self.near == Near::Numbers { Some(near) } else { class };
-        let mut outcome = near.map_or(outcome, |near| outcome.near(near));
+        let mut outcome = outcome.raw(self.raw(text, cut, failed));
+        if let Some(near) = near {
+            outcome = outcome.near(near);
+        }
         if let Some(score) = report.score() {
             outcome = outcome.score(score);
         }
         if report.timed_out {
             outcome = outcome.timed_out();
         }
-        if !failed && self.failures == Failures::Read && is_pending(result) {
+        if !failed && self.failures == Failures::Read && is_pending(text) {
             outcome = outcome.pending();
         }
-        if cut.is_none() && self.is_silent(result, failed) { outcome.silent() } else { outcome }
+        if cut.is_none() && self.is_silent(text, failed) { outcome.silent() } else { outcome }
+    }
+
+    /// What stands for every byte of an answer; of a failure, for what went wrong.
+    fn raw(&self, text: &str, cut: Option<&str>, failed: bool) -> Digest {
+        match complaint(text).filter(|_| failed && self.near == Near::Class) {
+            Some(complaint) => cause(complaint),
+            None => digest(text).mix(cut.map_or(Digest::new(0), digest)),
+        }
     }
 
     /// What `result` says of how the call of `tool` went, of which the host says whether it `failed`.
-    fn report(&self, tool: &str, result: &str, failed: bool) -> Report {
+    fn report(&self, own: Option<OwnTool<'_>>, tool: &str, result: &str, failed: bool) -> Report {
         let opens =
             || Report { failed: opens_with_complaint(result).then_some(true), ..Report::default() };
-        match (self.failures, self.nature(tool, "").tag) {
+        match (self.failures, self.nature(own, tool, "").tag) {
             (Failures::Told, _) => Report::default(),
             (Failures::Read, _) if failed => report(result),
             // What is read tells of itself; but no file is a single complaint.
@@ -230,7 +278,12 @@ impl Recipe {
 
     /// What stands for such a result, whether or not it failed. O(length of `result`).
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
-        let masker = self.masker(tool);
+        self.masked(self.own(tool), result, cut)
+    }
+
+    fn masked(&self, own: Option<OwnTool<'_>>, result: &str, cut: Option<&str>) -> Masked {
+        let masks = own.and_then(|own| own.masks).unwrap_or(self.masks);
+        let masker = masks.and(self.counters);
         match (self.result, cut) {
             (ResultPart::Head(characters), _) => masker.digest(head(result, characters).as_bytes()),
             (ResultPart::Whole, None) => masker.digest(result.as_bytes()),
@@ -241,30 +294,35 @@ impl Recipe {
         }
     }
 
-    /// What masks the results of `tool`.
-    fn masker(&self, tool: &str) -> Masker<'static> {
-        let own = self.own(tool).and_then(|own| own.masks);
-        own.unwrap_or(self.masks).and(self.counters)
+    /// The declaration of `tool`: of several, each completes those before it.
+    fn own(&self, tool: &str) -> Option<OwnTool<'static>> {
+        // Names are only hashed where something is declared at all.
+        if self.tools.is_empty() { None } else { self.declared(Tool::named(tool)) }
     }
 
-    /// What a call of `tool` with `args` does. Rule sets that take only the host's word on what failed
-    /// do not look into commands, either.
-    fn nature(&self, tool: &str, args: &str) -> Effect {
-        match (self.own(tool).and_then(|own| own.tag), self.failures) {
-            (Some(kind), _) => of_kind(kind, args),
-            (None, Failures::Read) => nature(tool, args),
-            (None, Failures::Told) => {
-                Effect { tag: plain_tag(tool, args), idempotent: false, edits: false }
-            }
-        }
+    /// The recipe's declaration of `tool`. O(declarations).
+    pub fn declared(&self, tool: Tool) -> Option<OwnTool<'static>> {
+        let own = self.tools.iter().filter(|own| own.tool == tool).copied();
+        own.reduce(OwnTool::or)
     }
 
-    fn own(&self, tool: &str) -> Option<&'static OwnTool> {
-        if self.tools.is_empty() {
-            return None;
-        }
-        let tool = Tool::named(tool);
-        self.tools.iter().find(|own| own.tool == tool)
+    /// The declaration of `tool`, completed by what was said of it at run time.
+    fn completed<'t>(&self, tool: &str, said: OwnTool<'t>) -> OwnTool<'t> {
+        self.own(tool).map_or(said, |own| own.or(said))
+    }
+
+    /// What a call of `tool` with `args` does, declared as `own`. Rule sets that take only the host's
+    /// word on what failed do not look into commands, either.
+    fn nature(&self, own: Option<OwnTool<'_>>, tool: &str, args: &str) -> Nature {
+        let Some(own) = own.filter(OwnTool::has_nature) else {
+            return match self.failures {
+                Failures::Read => nature(tool, args),
+                Failures::Told => Nature::acting(plain_tag(tool, args)),
+            };
+        };
+        // Without arguments, a name stands for its kind alone.
+        let nature = of_kind(own.kind(nature(tool, "").tag), args);
+        Nature { idempotent: own.is_idempotent().unwrap_or(nature.idempotent), ..nature }
     }
 
     /// What stands for a message of the user. O(length of `text`).
@@ -352,7 +410,7 @@ mod tests {
 
     use unstuck_core::{Tag, Tool, presets};
 
-    use super::{OwnTool, PRESETS, Preset, Recipe, head};
+    use super::{Answer, OwnTool, PRESETS, Preset, Recipe, head};
     use crate::mask::Masks;
 
     #[test]
@@ -373,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_tool_may_be_of_another_kind_and_have_masks_of_its_own() {
-        let own = |name, tag, masks| OwnTool { tool: Tool::named(name), tag, masks };
+        let own = |name, tag, masks| OwnTool { tag, masks, ..OwnTool::new(Tool::named(name)) };
         let tools = vec![
             own("run", Some(Tag::Shell), None),
             own("clock", None, Some(Masks::NONE)),
@@ -399,12 +457,11 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_tells_results_apart() {
-        let outcome = |cut| Recipe::EXACT.outcome_after(None, Tag::Other, "t", "head", cut, false);
-        assert_ne!(outcome(None), outcome(Some("1")));
-        assert_ne!(outcome(Some("2")), outcome(Some("1")));
-        assert_ne!(
-            Recipe::EXACT.outcome_after(None, Tag::Other, "t", "", Some("1"), false),
-            Recipe::EXACT.outcome("t", "", false)
-        );
+        let outcome = |text, cut| {
+            Recipe::EXACT.outcome_of(&Answer { cut, ..Answer::new("t", text, false) }, None)
+        };
+        assert_ne!(outcome("head", None), outcome("head", Some("1")));
+        assert_ne!(outcome("head", Some("2")), outcome("head", Some("1")));
+        assert_ne!(outcome("", Some("1")), outcome("", None));
     }
 }

@@ -2,7 +2,7 @@
 
 use unstuck_core::Tag;
 
-use crate::command::{Effect, effect, only_waits, runs_tests, with_command};
+use crate::command::{Nature, effect, only_waits, runs_tests, with_command};
 use crate::grams::Grams;
 use crate::names::{Named, last_segment, named};
 
@@ -120,21 +120,21 @@ pub fn tag(tool: &str, args: &str) -> Tag {
 
 /// What a call of `tool` with `args` does, and whether an equal answer proves that making it again does
 /// not help.
-pub(crate) fn nature(tool: &str, args: &str) -> Effect {
+pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     let tag = match listed(tool).or_else(|| listed(last_segment(tool))) {
         Some(tag) => tag,
         None => {
             let Named { tag, idempotent } = named(tool);
-            return Effect { tag, idempotent, edits: tag == Tag::Write };
+            return Nature { tag, idempotent, edits: tag == Tag::Write };
         }
     };
     of_kind(tag, args)
 }
 
 /// What a tool of the kind `tag` does that is called with `args`: a shell what its command does.
-pub(crate) fn of_kind(tag: Tag, args: &str) -> Effect {
+pub(crate) fn of_kind(tag: Tag, args: &str) -> Nature {
     let idempotent = matches!(tag, Tag::Read | Tag::Search | Tag::Write);
-    let own = Effect { tag, idempotent, edits: tag == Tag::Write };
+    let own = Nature { tag, idempotent, edits: tag == Tag::Write };
     if tag == Tag::Shell {
         with_command(args, |command| Some(effect(command))).unwrap_or(own)
     } else {

@@ -1,8 +1,10 @@
 //! The recipe for digests in a configuration, for reading and for writing.
 
-use toml::de::DeValue;
-use unstuck_core::Tool;
-use unstuck_text::{Counter, Failures, Likeness, Mask, Masks, Near, OwnTool, Recipe, ResultPart};
+use toml::de::{DeTable, DeValue};
+use unstuck_core::{Tag, Tool};
+use unstuck_text::{
+    Counter, Effect, Failures, Likeness, Mask, Masks, Near, OwnTool, Recipe, ResultPart,
+};
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
 use super::words::Word as _;
@@ -25,22 +27,90 @@ pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
     })
 }
 
-/// What kind of tools the `[tools]` table says that single ones are, and what it masks of theirs.
-pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool], Mistake> {
+/// The declarations in the `[tools]` table.
+pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool<'static>], Mistake> {
     let mut tools = Vec::new();
     for (name, node) in entries(node, "[tools.NAME] tables")? {
         // What is no table, or has other fields, is told by those who read the rest of it.
         let Some(table) = node.get_ref().as_table() else { continue };
+        let blank = OwnTool::new(Tool::named(name.get_ref()));
         let own = OwnTool {
-            tool: Tool::named(name.get_ref()),
+            effect: table.get("effect").map(word).transpose()?,
             tag: table.get("tag").map(word).transpose()?,
             masks: table.get("masks").map(masks).transpose()?,
+            key: table.get("key").map(key).transpose()?,
+            ..blank
         };
-        if own.tag.is_some() || own.masks.is_some() {
+        agrees(&own, table)?;
+        if own != blank {
             tools.push(own);
         }
     }
     Ok(tools.leak())
+}
+
+/// Checks that a tool is not declared as two things at once.
+///
+/// The effects exclude each other, so they are the words of one field, and two of them cannot be
+/// declared. What is left are the older fields, which say a part of the same.
+fn agrees(own: &OwnTool<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
+    let polls = table.get("poll").filter(|poll| poll.get_ref().as_bool() == Some(true));
+    let refused = |node: &Node<'_>, what: String| Err(Mistake::new(node.span(), what));
+    if let (Some(tag), Some(node)) = (own.tag, table.get("tag")) {
+        if let Some(effect) = own.effect.filter(|effect| !effect.allows(tag)) {
+            let known: Vec<_> = Tag::ALL.into_iter().filter(|tag| effect.allows(*tag)).collect();
+            let known: Vec<_> = known.iter().map(|tag| quoted(tag.word())).collect();
+            let what = format!(
+                "the tag \"{tag}\" contradicts the effect \"{effect}\": leave the tag out, or use {}",
+                known.join(", ")
+            );
+            return refused(node, what);
+        }
+        if polls.is_some() && tag != Tag::Poll {
+            let what = format!(
+                "the tag \"{tag}\" contradicts `poll = true`, which stands for the tag \"poll\": \
+                 leave one of the two out"
+            );
+            return refused(node, what);
+        }
+    }
+    match (own.effect, polls) {
+        (Some(effect), Some(poll)) if effect != Effect::Waits => {
+            let what = format!(
+                "`poll = true` contradicts the effect \"{effect}\": leave `poll` out, or use the \
+                 effect \"waits\", which means the same"
+            );
+            refused(poll, what)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How all arguments are asked for where a server declares a key.
+const ALL: &str = "all";
+
+/// The names of the arguments that identify a call.
+fn key(node: &Node<'_>) -> Result<&'static [&'static str], Mistake> {
+    match node.get_ref() {
+        DeValue::String(word) if word == ALL => return Ok(&[]),
+        DeValue::Array(_) => {}
+        _ => {
+            return Err(other(
+                node,
+                "a list of the names of arguments, as in [\"path\"], or \"all\"",
+            ));
+        }
+    }
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in elements(node, "names of arguments")? {
+        names.push(text(name)?.to_owned().leak());
+    }
+    if names.is_empty() {
+        let what = "without a name, all calls of the tool would be equal: name the arguments that \
+                    identify a call, or use \"all\"; to ignore the tool, use `exempt = true`";
+        return Err(Mistake::new(node.span(), what));
+    }
+    Ok(names.leak())
 }
 
 fn likeness(node: &Node<'_>) -> Result<Likeness, Mistake> {

@@ -19,8 +19,12 @@ pub(super) fn with_tools(
     policy.with_tools(rules.leak()).map_err(|error| refused(node, error))
 }
 
+/// The fields of a `[tools.NAME]` table. Of these, [`super::recipe::of_tools`] reads what becomes of
+/// the recipe.
+const TOOL: [&str; 7] = ["effect", "key", "exempt", "poll", "patience", "tag", "masks"];
+
 fn rule(name: &str, node: &Node<'_>) -> Result<ToolRule, Mistake> {
-    let fields = Fields::at(node, "a tool", &["exempt", "poll", "patience", "tag", "masks"])?;
+    let fields = Fields::at(node, "a tool", &TOOL)?;
     let mut rule = ToolRule::new(Tool::named(name));
     rule.exempt = fields.optional("exempt").map_or(Ok(false), flag)?;
     rule.poll = fields.optional("poll").map_or(Ok(false), flag)?;

@@ -1,7 +1,7 @@
 //! The words of a policy, for reading and for writing alike.
 
 use unstuck_core::{Action, Args, Basis, Force, Outcomes, Progress, Results, Silence, Tag, Texts};
-use unstuck_text::{Failures, Mask, Near};
+use unstuck_text::{Effect, Failures, Mask, Near};
 
 /// Something that is written as one word of a few.
 pub(crate) trait Word: Copy + PartialEq + 'static {
@@ -126,6 +126,14 @@ impl Word for Near {
             Self::Numbers => "numbers",
             Self::Class => "class",
         }
+    }
+}
+
+impl Word for Effect {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
     }
 }
 

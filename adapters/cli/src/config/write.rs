@@ -14,10 +14,11 @@ pub(crate) const HINT: &str = r#"
 # More that may be said, also beside `preset = "balanced"` in place of the rules:
 #
 # [tools.screenshot]    # a tool, as the agent spells it
+# effect = "reads"      # what its calls do: reads, acts, idempotent, waits or finishes
+# key = ["page"]        # the arguments that identify a call; all others are ignored
 # exempt = true         # its calls are not recorded
-# poll = true           # its calls are polls
 # patience = 2          # so many more repetitions than the rules ask for
-# tag = "read"          # what kind of tool it is, where its name does not tell
+# tag = "read"          # what kind of tool it is, where neither its name nor its effect tells
 # masks = ["spaces"]    # what is volatile in its results
 #
 # [[allow]]             # a call that may repeat

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use unstuck_core::{Action, CallId, Detector, Finding, Nearness, Results, RuleIndex, Tag, Verdict};
-use unstuck_text::{Groups, Lines, Preset, Recipe, is_placeholder};
+use unstuck_text::{Answer, Groups, Lines, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown, Warning};
@@ -113,9 +113,9 @@ impl Worker {
         // Only an explanation shows what stands for the result; nobody else waits for it twice.
         let result = || recipe.result(tool, outcome.text, outcome.cut).result;
         let result = self.trail.is_some().then(result);
-        let lines = Some(&mut *self.lines);
-        let digests =
-            recipe.outcome_after(lines, kind, tool, outcome.text, outcome.cut, outcome.failed);
+        let answer =
+            Answer { cut: outcome.cut, kind, ..Answer::new(tool, outcome.text, outcome.failed) };
+        let digests = recipe.outcome_of(&answer, Some(&mut self.lines));
         let numbering = &self.numbering;
         self.engine.outcome_each(call, digests, |verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));

@@ -8,12 +8,19 @@ use crate::find;
 
 /// What a command does, and whether an equal answer proves that running it again does not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Effect {
+pub(crate) struct Nature {
     pub(crate) tag: Tag,
     pub(crate) idempotent: bool,
     /// Whether it changes what is in a file, so that two commands which are alike are two pieces of
     /// work.
     pub(crate) edits: bool,
+}
+
+impl Nature {
+    /// Of a kind of call that nothing is known of but that it acts.
+    pub(crate) const fn acting(tag: Tag) -> Self {
+        Self { tag, idempotent: false, edits: false }
+    }
 }
 
 /// What one simple command does.
@@ -40,7 +47,7 @@ enum Does {
 ///
 /// A chain that begins with a wait waits; else one that tests tests, since that is what answers; one
 /// that changes a file writes, and one of which every part only reads reads.
-pub(crate) fn effect(command: &str) -> Effect {
+pub(crate) fn effect(command: &str) -> Nature {
     let mut all = Chain::default();
     parts(command, |part| all.add(part));
     all.effect()
@@ -90,7 +97,7 @@ impl Chain {
         self.first = self.first.or(Some(does));
     }
 
-    fn effect(&self) -> Effect {
+    fn effect(&self) -> Nature {
         let is_wait = self.first == Some(Does::Waits) || self.is_loop && self.sleeps;
         let (tag, idempotent) = match self.first {
             _ if is_wait => (Tag::Poll, false),
@@ -103,7 +110,7 @@ impl Chain {
             Some(Does::Searches) => (Tag::Search, !self.looks && !self.moves),
             Some(_) => (Tag::Read, !self.looks && !self.moves),
         };
-        Effect { tag, idempotent, edits: self.edits && tag == Tag::Write }
+        Nature { tag, idempotent, edits: self.edits && tag == Tag::Write }
     }
 }
 
@@ -330,7 +337,7 @@ impl Chain {
 
     /// What all of the chain does, as of one command.
     fn as_one(&self) -> Does {
-        let Effect { tag, idempotent, .. } = self.effect();
+        let Nature { tag, idempotent, .. } = self.effect();
         match tag {
             Tag::Poll => Does::Waits,
             Tag::Test => Does::Tests,
