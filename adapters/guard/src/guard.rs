@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Call, Detector, Digest, LoopId, Outcome, Statistics, Verdict};
-use unstuck_text::{Answer, Groups, Lines, Recipe};
+use unstuck_text::{Answer, Groups, Lines, Preset, Recipe};
 
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
 use crate::decision::{Decision, Found, Message, Ticket};
+use crate::declared::Declared;
 use crate::ended::{self, Ended};
 use crate::heard::Heard;
 use crate::payload::Payload;
@@ -108,6 +109,8 @@ pub struct Guard {
     pub(crate) setup: Arc<Setup>,
     session: Arc<str>,
     worker: Arc<str>,
+    /// What tools said of themselves. It is of the tools and not of the worker.
+    pub(crate) declared: Arc<Declared>,
     pub(crate) seen: Box<Seen>,
 }
 
@@ -154,13 +157,15 @@ impl Guard {
 
     pub(crate) fn with(setup: Arc<Setup>, session: Arc<str>, worker: Arc<str>) -> Self {
         let seen = Box::new(Seen::nothing(&setup));
-        Self { setup, session, worker, seen }
+        Self { setup, session, worker, declared: Arc::default(), seen }
     }
 
     /// A guard with the same setup that has seen nothing, for another session or worker.
     #[must_use]
     pub fn begin(&self, session: &str, worker: &str) -> Self {
-        Self::with(Arc::clone(&self.setup), session.into(), worker.into())
+        let declared = Arc::clone(&self.declared);
+        let other = Self::with(Arc::clone(&self.setup), session.into(), worker.into());
+        Self { declared, ..other }
     }
 
     /// The name of the session.
@@ -194,7 +199,7 @@ impl Guard {
     /// A call that comes again with the same id is answered without being counted: that it is blocked
     /// if it was, and else to proceed.
     pub fn announce(&mut self, asked: &Asked<'_>) -> Decision {
-        if self.setup.mode == Mode::Off {
+        if self.setup.mode == Mode::Off || self.is_exempt(asked) {
             return Decision::PROCEED;
         }
         if let Some(known) = self.known(asked) {
@@ -240,9 +245,9 @@ impl Guard {
     ) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        let result = result.into();
+        let (result, declared) = (result.into(), Arc::clone(&self.declared));
         self.settle(ticket, begun, |recipe, seen, each| {
-            let outcome = seen.outcome(recipe, ticket, result.as_str(), failed);
+            let outcome = seen.outcome(recipe, &declared, ticket, (result.as_str(), failed));
             seen.engine.outcome_each(ticket.call, outcome, each);
             Some(outcome)
         })
@@ -278,7 +283,8 @@ impl Guard {
         result: impl Into<Payload<'a>>,
         failed: bool,
     ) -> Decision {
-        if self.setup.mode == Mode::Off || self.known(asked).is_some() {
+        let is_off = self.setup.mode == Mode::Off;
+        if is_off || self.is_exempt(asked) || self.known(asked).is_some() {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
@@ -290,10 +296,10 @@ impl Guard {
         if let Some(id) = asked.id {
             self.seen.calls.add(id, asked.digest(), ticket, Course::Open);
         }
-        let result = result.into();
+        let (result, declared) = (result.into(), Arc::clone(&self.declared));
         self.settle(ticket, begun, |recipe, seen, each| {
             verdicts.into_iter().for_each(&mut *each);
-            let outcome = seen.outcome(recipe, ticket, result.as_str(), failed);
+            let outcome = seen.outcome(recipe, &declared, ticket, (result.as_str(), failed));
             seen.engine.outcome_each(ticket.call, outcome, each);
             Some(outcome)
         })
@@ -378,7 +384,9 @@ impl Guard {
 
     /// Whether the run was ended for this call, and nothing has changed since.
     fn is_ended(&self, asked: &Asked<'_>) -> bool {
-        let call = || self.setup.preset.recipe.call(asked.tool, asked.args.as_str());
+        let Preset { policy, recipe } = &self.setup.preset;
+        let (tool, args) = (asked.tool, asked.args.as_str());
+        let call = || self.declared.call((policy, recipe), &mut Groups::new(), tool, args);
         self.seen.ended.is_any() && self.seen.ended.refuses(call().digest())
     }
 
@@ -388,12 +396,18 @@ impl Guard {
         known.is(asked.digest()).then_some(known)
     }
 
+    /// Whether the tool said of itself that its calls are not to be watched.
+    fn is_exempt(&self, asked: &Asked<'_>) -> bool {
+        self.declared.exempts(asked.tool, self.setup.preset.policy)
+    }
+
     /// Shows the engine a call; gives its ticket, the verdict on it, and those on earlier calls that
     /// settle with it.
     fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Vec<Verdict>) {
-        let recipe = &self.setup.preset.recipe;
+        let Preset { policy, recipe } = &self.setup.preset;
         let seen = &mut *self.seen;
-        let call: Call = recipe.call_among(&mut seen.groups, asked.tool, asked.args.as_str());
+        let (groups, args) = (&mut seen.groups, asked.args.as_str());
+        let call: Call = self.declared.call((policy, recipe), groups, asked.tool, args);
         let step = asked.step.unwrap_or_else(|| seen.steps.next(self.setup.outcomes));
         let mut settled = Vec::new();
         let (id, own) = seen.engine.announce_each(call.step(step), |verdict| settled.push(verdict));
@@ -550,10 +564,17 @@ impl Guard {
 
 impl Seen {
     /// What came back from the call of `ticket`.
-    fn outcome(&mut self, recipe: &Recipe, ticket: Ticket, text: &str, failed: bool) -> Outcome {
+    fn outcome(
+        &mut self,
+        recipe: &Recipe,
+        declared: &Declared,
+        ticket: Ticket,
+        (text, failed): (&str, bool),
+    ) -> Outcome {
         let tool = self.names.of(ticket.tool);
+        let said = declared.of(ticket.tool);
         let kind = self.ended.kind(ticket.call);
-        let answer = Answer { kind, ..Answer::new(tool, text, failed) };
+        let answer = Answer { kind, said, ..Answer::new(tool, text, failed) };
         recipe.outcome_of(&answer, Some(&mut self.lines))
     }
 

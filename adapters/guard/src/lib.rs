@@ -61,6 +61,7 @@ mod builder;
 mod calls;
 mod chat;
 mod decision;
+mod declared;
 mod ended;
 mod guard;
 mod heard;
@@ -82,6 +83,7 @@ pub use chat::{
     ToolOutput,
 };
 pub use decision::{Decision, Found, Message, SIGN, Ticket};
+pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{Asked, BLOCKS_MAX, Guard};
 pub use payload::Payload;
 pub use recovery::{GitError, GitWorkTree, Kept, Recovery, RecoveryError, Undone, WentBack};
@@ -90,7 +92,7 @@ pub use ruling::Ruling;
 pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};
 #[cfg(feature = "swarm")]
 pub use unstuck_swarm::Board;
-pub use unstuck_text::{Mask, Masks, OwnTool, Preset, Recipe};
+pub use unstuck_text::{Effect, Mask, Masks, OwnTool, Preset, Recipe};
 
 /// The examples of the README.
 #[cfg(doctest)]

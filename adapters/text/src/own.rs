@@ -151,8 +151,10 @@ impl Effect {
     pub const fn allows(self, tag: Tag) -> bool {
         match self {
             Self::Reads => matches!(tag, Tag::Read | Tag::Search | Tag::Think | Tag::Shell),
-            Self::Acts => matches!(tag, Tag::Other | Tag::Write | Tag::Shell | Tag::Test),
-            Self::Idempotent => Self::Reads.allows(tag) || Self::Acts.allows(tag),
+            Self::Acts => matches!(tag, Tag::Act | Tag::Write | Tag::Shell | Tag::Test),
+            Self::Idempotent => {
+                matches!(tag, Tag::Other) || Self::Reads.allows(tag) || Self::Acts.allows(tag)
+            }
             Self::Waits => matches!(tag, Tag::Poll),
             Self::Finishes => matches!(tag, Tag::Finish | Tag::StartOver),
         }
@@ -162,7 +164,8 @@ impl Effect {
     pub const fn tag(self) -> Tag {
         match self {
             Self::Reads => Tag::Read,
-            Self::Acts | Self::Idempotent => Tag::Other,
+            Self::Acts => Tag::Act,
+            Self::Idempotent => Tag::Other,
             Self::Waits => Tag::Poll,
             Self::Finishes => Tag::Finish,
         }
@@ -202,7 +205,8 @@ mod tests {
             (Effect::Reads, Tag::Other, Tag::Read),
             (Effect::Reads, Tag::Search, Tag::Search),
             (Effect::Reads, Tag::Write, Tag::Read),
-            (Effect::Acts, Tag::Read, Tag::Other),
+            (Effect::Acts, Tag::Read, Tag::Act),
+            (Effect::Acts, Tag::Other, Tag::Act),
             (Effect::Acts, Tag::Shell, Tag::Shell),
             (Effect::Idempotent, Tag::Write, Tag::Write),
             (Effect::Idempotent, Tag::Poll, Tag::Other),

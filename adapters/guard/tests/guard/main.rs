@@ -3,6 +3,7 @@
 mod builder;
 mod calls;
 mod checkpoint;
+mod declared;
 mod engine;
 mod ladder;
 mod swarm;
