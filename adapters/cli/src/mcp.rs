@@ -7,6 +7,7 @@ mod server;
 mod shared;
 #[cfg(unix)]
 mod signals;
+mod tools;
 mod watch;
 
 use std::io::{self, Read, Write};

@@ -7,6 +7,7 @@ use unstuck::{Action, Decision, Guard, SIGN, Ticket};
 
 use super::answer::{Answer, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
+use super::tools::Listing;
 use crate::output::remark;
 use crate::recurring::what_was_found;
 
@@ -39,6 +40,8 @@ pub(crate) enum Passage {
 pub(crate) struct Watch {
     guard: Guard,
     waiting: Vec<Waiting>,
+    /// What the guard learns of the tools.
+    listing: Listing,
     /// When the latest call or answer came.
     latest: Option<Instant>,
     /// The client's `initialize`, until the server answers it.
@@ -62,9 +65,10 @@ struct Note {
 }
 
 impl Watch {
-    pub(crate) const fn new(guard: Guard) -> Self {
+    pub(crate) fn new(guard: Guard) -> Self {
         let (greeting, results) = (None, Results::Typed);
-        Self { guard, waiting: Vec::new(), latest: None, greeting, results }
+        let (waiting, listing) = (Vec::new(), Listing::default());
+        Self { guard, waiting, listing, latest: None, greeting, results }
     }
 
     /// Looks at a line of the client.
@@ -80,7 +84,7 @@ impl Watch {
 
     /// Looks at a line of the server; what goes to the client in its place, if anything does.
     pub(crate) fn server_says(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        if self.waiting.is_empty() && self.greeting.is_none() {
+        if !self.listens() {
             return None;
         }
         let messages = match Line::read(line)? {
@@ -90,6 +94,13 @@ impl Watch {
         let answered = |message| self.answered(line, message);
         let insertions: Vec<_> = messages.iter().filter_map(answered).collect();
         (!insertions.is_empty()).then(|| spliced(line, &insertions))
+    }
+
+    /// Whether anything that the server says may matter: an answer that is awaited, or that the
+    /// list from which the guard learned is out of date.
+    fn listens(&self) -> bool {
+        let awaits = !self.waiting.is_empty() || self.greeting.is_some() || self.listing.awaits();
+        awaits || self.guard.declared() > 0
     }
 
     /// The calls of a batch are outstanding together. Those that are refused are taken out of it.
@@ -113,11 +124,14 @@ impl Watch {
     fn asked(&mut self, message: &Message<'_>) -> Option<Vec<u8>> {
         match message.method.as_deref()? {
             "tools/call" => return self.called(message),
+            "tools/list" => self.listing.asked(message),
             "notifications/cancelled" => self.cancelled(message),
             // The client begins anew on the same pipes.
             "initialize" => {
                 self.guard.clear();
+                self.guard.forget_declared();
                 self.waiting.clear();
+                self.listing.clear();
                 self.greeting = message.id.and_then(Id::of);
                 self.agreed(message.params);
             }
@@ -160,6 +174,7 @@ impl Watch {
     /// Makes room for a call with this id: an older one of the same id gets no answer any more.
     fn give_up(&mut self, id: &Id) {
         self.greeting.take_if(|greeting| greeting == id);
+        self.listing.give_up(id);
         let same = self.waiting.iter().position(|call| call.id == *id);
         let oldest = (self.waiting.len() >= WAITING_MAX).then_some(0);
         if let Some(index) = same.or(oldest) {
@@ -191,13 +206,20 @@ impl Watch {
 
     /// Takes note of a message of the server; where in `line` the model is to be told what.
     fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Option<(usize, String)> {
-        if message.method.is_some() {
-            // A request of the server, whose ids are its own.
+        if let Some(method) = message.method.as_deref() {
+            // A request of the server has an id of its own. What it said of its tools is out of date
+            // from here on, and until the client asks again, their names have to do.
+            if method == "notifications/tools/list_changed" {
+                self.guard.forget_declared();
+            }
             return None;
         }
         if self.greeting.is_some() && self.greeting == message.id.and_then(Id::of) {
             self.greeting = None;
             self.agreed(message.result);
+            return None;
+        }
+        if self.listing.answered(message, &mut self.guard) {
             return None;
         }
         let call = self.taken(message.id?)?;
@@ -261,6 +283,8 @@ fn read(member: &RawValue) -> Option<Message<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use unstuck::DECLARED_MAX;
+
     use super::*;
 
     fn call(id: &str) -> String {
@@ -295,6 +319,94 @@ mod tests {
             assert_eq!(watch.client_says(call("1").as_bytes()), Passage::AsIs);
             assert_eq!(watch.server_says(line.as_bytes()), None);
             assert_eq!(watch.waiting.is_empty(), ends, "{line}");
+        }
+    }
+
+    /// A list with these tools, asked for and answered; neither changes.
+    fn listed(watch: &mut Watch, cursor: &str, tools: &str) {
+        let asked = format!(r#"{{"id":"l","method":"tools/list","params":{{{cursor}}}}}"#);
+        assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
+        let answer = format!(r#"{{"id":"l","result":{{"tools":[{tools}]}}}}"#);
+        assert_eq!(watch.server_says(answer.as_bytes()), None);
+    }
+
+    const EXEMPT: &str = r#"{"name":"t","_meta":{"unstuck/key":false}}"#;
+    const READS: &str = r#"{"name":"u","annotations":{"readOnlyHint":true}}"#;
+
+    #[test]
+    fn a_list_is_learned_page_by_page() {
+        let mut watch = Watch::new(Guard::new());
+        for (cursor, tools, declared) in [
+            ("", EXEMPT, 1),
+            (r#""cursor":"2""#, READS, 2),
+            // What says nothing of itself, or cannot be read, leaves room for others.
+            (r#""cursor":"3""#, r#"{"name":"v"},{"name":1},7,{"name":"w","name":"x"}"#, 2),
+            (r#""cursor":null"#, READS, 1),
+            ("", "", 0),
+        ] {
+            listed(&mut watch, cursor, tools);
+            assert_eq!(watch.guard.declared(), declared, "{cursor} {tools}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_teaches_nothing() {
+        let asked = r#"{"id":1,"method":"tools/list"}"#;
+        let answer = |body: &str| format!(r#"{{"id":1,"result":{{"tools":[{EXEMPT}]}}{body}}}"#);
+        for (asked, answer) in [
+            (asked, answer(r#","method":"x""#)),
+            (asked, answer("").replace("\"id\":1", "\"id\":2")),
+            (asked, r#"{"id":1,"result":{"tools":{}}}"#.to_owned()),
+            (asked, r#"{"id":1,"error":{"code":1,"message":"no"}}"#.to_owned()),
+            (r#"{"id":1,"method":"prompts/list"}"#, answer("")),
+            (r#"{"method":"tools/list"}"#, answer("")),
+        ] {
+            let mut watch = Watch::new(Guard::new());
+            assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
+            assert_eq!(watch.server_says(answer.as_bytes()), None);
+            assert_eq!(watch.guard.declared(), 0, "{asked} {answer}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_out_of_date_is_forgotten() {
+        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        let batch = format!("[{changed}]");
+        for (by_server, line) in [
+            (true, changed),
+            (true, &batch),
+            (false, r#"{"id":0,"method":"initialize","params":{}}"#),
+        ] {
+            let mut watch = Watch::new(Guard::new());
+            listed(&mut watch, "", &format!("{EXEMPT},{READS}"));
+            assert_eq!(watch.guard.declared(), 2);
+            if by_server {
+                assert_eq!(watch.server_says(line.as_bytes()), None);
+            } else {
+                assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
+            }
+            assert_eq!(watch.guard.declared(), 0, "{line}");
+            listed(&mut watch, "", READS);
+            assert_eq!(watch.guard.declared(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_list_takes_bounded_memory() {
+        let mut watch = Watch::new(Guard::new());
+        let tools: Vec<String> =
+            (0..10_000).map(|n| READS.replace("\"u\"", &format!("\"u{n}\""))).collect();
+        listed(&mut watch, "", &tools.join(","));
+        assert_eq!(watch.guard.declared(), DECLARED_MAX);
+        for id in 0..100 {
+            let asked = format!(r#"{{"id":{id},"method":"tools/list"}}"#);
+            assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
+        }
+        // Only the latest of those that wait are answered.
+        for (id, declared) in [(0, DECLARED_MAX), (91, DECLARED_MAX), (92, 1)] {
+            let answer = format!(r#"{{"id":{id},"result":{{"tools":[{READS}]}}}}"#);
+            assert_eq!(watch.server_says(answer.as_bytes()), None);
+            assert_eq!(watch.guard.declared(), declared, "{id}");
         }
     }
 

@@ -216,6 +216,99 @@ fn a_refusal_has_a_type_where_the_version_of_the_protocol_knows_of_types() {
     }
 }
 
+/// The members of a listed tool that make its calls equal, alike by `table` alone, or exempt.
+const LISTS: [(&str, [bool; 2]); 5] = [
+    ("", [true, false]),
+    (r#","annotations":{"readOnlyHint":true,"destructiveHint":false}"#, [true, false]),
+    (r#","_meta":{"openrouter/loopKey":["table"]}"#, [true, true]),
+    (r#","_meta":{"unstuck/key":["table"],"openrouter/loopKey":false}"#, [true, true]),
+    (r#","_meta":{"openrouter/loopKey":false}"#, [false, false]),
+];
+
+/// The server lists its tool, with these members.
+fn listed(session: &mut Session, members: &str) {
+    session.asked("{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"tools/list\"}\n");
+    session.answered(&format!(
+        "{{\"id\":\"l\", \"result\":{{\"tools\":[ {{\"name\":\"lookup\"{members}}}],\"n\":1.50}}}}\n"
+    ));
+}
+
+/// Whether a call of `lookup` is refused that has failed twice before with these arguments.
+fn third_is_refused(session: &mut Session, args: impl Fn(u32) -> Value) -> bool {
+    (1..=3).any(|id| {
+        let params = json!({ "name": "lookup", "arguments": args(id) });
+        let asked = line(&json!({ "id": id, "method": "tools/call", "params": params }));
+        session.client_says(&asked);
+        session.client_says(PING);
+        if session.server_hears() == PING {
+            session.client_hears();
+            return true;
+        }
+        assert_eq!(session.server_hears(), PING);
+        session.answered(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n"));
+        false
+    })
+}
+
+#[test]
+fn what_a_server_says_of_its_tools_counts() {
+    for (members, refused) in LISTS {
+        let vary =
+            [|_| json!({ "table": "users" }), |id| json!({ "table": "users", "request": id })];
+        for (args, refused) in vary.into_iter().zip(refused) {
+            let mut session = Session::new(&["--preset", "repeat"]);
+            listed(&mut session, members);
+            assert_eq!(third_is_refused(&mut session, args), refused, "{members}");
+            session.end();
+        }
+    }
+}
+
+#[test]
+fn a_configuration_goes_before_what_a_server_says() {
+    let folder = Folder::new();
+    for (table, members, refused) in [
+        ("key = \"all\"", r#","_meta":{"unstuck/key":["table"]}"#, false),
+        ("key = [\"table\"]", r#","_meta":{"unstuck/key":["request"]}"#, true),
+        ("key = [\"table\"]", r#","_meta":{"unstuck/key":false}"#, true),
+        ("exempt = true", r#","_meta":{"unstuck/key":["table"]}"#, false),
+        ("effect = \"acts\"", r#","_meta":{"unstuck/key":["table"]}"#, true),
+    ] {
+        let text = format!("preset = \"repeat\"\n[tools.lookup]\n{table}\n");
+        let config = folder.file("unstuck.toml", text);
+        let mut session = Session::new(&["--config", config.to_str().expect("UTF-8")]);
+        listed(&mut session, members);
+        let args = |id| json!({ "table": "users", "request": id });
+        assert_eq!(third_is_refused(&mut session, args), refused, "{table} {members}");
+        session.end();
+    }
+}
+
+#[test]
+fn a_list_that_changed_says_nothing_until_it_comes_again() {
+    let mut session = Session::new(&["--preset", "repeat"]);
+    let same = |_| json!({ "table": "users" });
+    listed(&mut session, LISTS[4].0);
+    assert!(!third_is_refused(&mut session, same));
+    session.answered("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n");
+    assert!(third_is_refused(&mut session, same));
+    listed(&mut session, LISTS[4].0);
+    assert!(!third_is_refused(&mut session, same));
+    session.end();
+}
+
+#[test]
+fn a_server_that_lies_has_no_working_call_refused() {
+    let mut session = Session::new(&[]);
+    listed(&mut session, LISTS[1].0);
+    let fine = r#""result":{"content":[{"type":"text","text":"Sent."}]}"#;
+    for id in 1..=12 {
+        let outcome = session.call(id, fine);
+        assert!(!matches!(outcome, Outcome::Refused(_)), "the call {id}: {outcome:?}");
+    }
+    session.end();
+}
+
 #[test]
 fn of_a_batch_only_calls_that_are_blocked_are_kept_back() {
     let mut session = Session::new(&["--preset", "repeat"]);
@@ -283,6 +376,15 @@ proptest! {
             any::<u32>().prop_map(|id| line(&json!({ "id": id, "method": "tools/call",
                 "params": { "name": format!("t{id}") } })).into_bytes()),
             any::<u32>().prop_map(|id| line(&json!({ "id": id, "result": { "content": [] } })).into_bytes()),
+            // The server says what the client does: it asks for lists, and its answers follow.
+            Just(line(&json!({ "id": 1, "method": "tools/list" })).into_bytes()),
+            (any::<bool>(), vec("[a-z]{0,3}", 0..3)).prop_map(|(read_only, names)| {
+                let tools = names.iter().map(|name| json!({ "name": name,
+                    "annotations": { "readOnlyHint": read_only },
+                    "_meta": { "unstuck/key": names } })).collect::<Vec<_>>();
+                line(&json!({ "id": 1, "result": { "tools": tools } })).into_bytes()
+            }),
+            Just(b"{\"method\":\"notifications/tools/list_changed\"}\n".to_vec()),
         ], 0..12),
     ) {
         let input = pieces.concat();

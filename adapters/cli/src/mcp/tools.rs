@@ -1,0 +1,261 @@
+//! The list of a server's tools: what it says of them that tells a loop from work.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use unstuck::{Declaration, Effect, Guard, Tag};
+use unstuck_text::tag;
+
+use super::message::{Id, Message};
+
+/// The largest number of lists that are awaited at a time. A client that awaits more has lost some,
+/// and the oldest is given up.
+const AWAITED_MAX: usize = 8;
+
+/// What the proxy learns from the lists that pass it.
+#[derive(Default)]
+pub(crate) struct Listing {
+    /// The requests for a list that wait for their answers.
+    awaited: Vec<Page>,
+}
+
+/// A request for a page of the list.
+struct Page {
+    id: Id,
+    is_first: bool,
+}
+
+/// The `params` of `tools/list`.
+#[derive(Deserialize)]
+struct Asked<'l> {
+    #[serde(borrow)]
+    cursor: Option<&'l RawValue>,
+}
+
+/// The `result` of `tools/list`.
+#[derive(Deserialize)]
+struct List<'l> {
+    /// One that cannot be read leaves the others readable.
+    #[serde(borrow)]
+    tools: Vec<&'l RawValue>,
+}
+
+/// A tool of the list.
+#[derive(Deserialize)]
+struct Listed<'l> {
+    #[serde(borrow)]
+    name: Cow<'l, str>,
+    #[serde(borrow)]
+    annotations: Option<&'l RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'l RawValue>,
+}
+
+/// The hints about what a tool does. `destructiveHint` and `openWorldHint` say nothing of whether a
+/// call is worth repeating.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Hints {
+    read_only_hint: Option<bool>,
+    idempotent_hint: Option<bool>,
+}
+
+/// What the server says for detectors of loops.
+#[derive(Deserialize, Default)]
+struct Meta<'l> {
+    #[serde(borrow, rename = "unstuck/key")]
+    own: Option<&'l RawValue>,
+    #[serde(borrow, rename = "openrouter/loopKey")]
+    openrouter: Option<&'l RawValue>,
+}
+
+/// What identifies the calls of a tool, as both members of `_meta` spell it.
+enum Key {
+    /// `false`: repeating calls is what the tool is for.
+    Exempt,
+    /// The names of the arguments.
+    Of(Vec<String>),
+}
+
+impl Listing {
+    /// Whether an answer of the server is awaited.
+    pub(crate) const fn awaits(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// Takes note of the client's request for a list.
+    pub(crate) fn asked(&mut self, message: &Message<'_>) {
+        let Some(id) = message.id.and_then(Id::of) else { return };
+        self.give_up(&id);
+        if self.awaited.len() >= AWAITED_MAX {
+            self.awaited.remove(0);
+        }
+        let params = message.params.map(RawValue::get).unwrap_or_default();
+        let cursor = serde_json::from_str::<Asked<'_>>(params).ok().and_then(|it| it.cursor);
+        self.awaited.push(Page { id, is_first: cursor.is_none() });
+    }
+
+    /// Another request has this id: no list answers it.
+    pub(crate) fn give_up(&mut self, id: &Id) {
+        self.awaited.retain(|page| page.id != *id);
+    }
+
+    /// Learns from `message`, if it answers a request for a list. The first page of a list begins a
+    /// new one. Returns whether it was such an answer.
+    pub(crate) fn answered(&mut self, message: &Message<'_>, guard: &mut Guard) -> bool {
+        let id = message.id.and_then(Id::of);
+        let Some(place) = self.awaited.iter().position(|page| Some(&page.id) == id.as_ref()) else {
+            return false;
+        };
+        let page = self.awaited.remove(place);
+        let list = message.result.and_then(|raw| serde_json::from_str::<List<'_>>(raw.get()).ok());
+        if let Some(list) = list {
+            if page.is_first {
+                guard.forget_declared();
+            }
+            list.tools.into_iter().for_each(|tool| learn(tool, guard));
+        }
+        true
+    }
+
+    /// A client or a server begins anew.
+    pub(crate) fn clear(&mut self) {
+        self.awaited.clear();
+    }
+}
+
+/// Declares the tool of a list. Beyond the guard's limit its name has to do.
+fn learn(tool: &RawValue, guard: &mut Guard) {
+    let Ok(tool) = serde_json::from_str::<Listed<'_>>(tool.get()) else { return };
+    let said = declaration(&tool);
+    // The names of most tools tell enough.
+    if !said.is_empty() {
+        guard.declare(&tool.name, said);
+    }
+}
+
+fn declaration(tool: &Listed<'_>) -> Declaration {
+    let said = Declaration::new();
+    let said = match effect(&tool.name, &read(tool.annotations)) {
+        Some(effect) => said.effect(effect),
+        None => said,
+    };
+    let meta: Meta<'_> = read(tool.meta);
+    match meta.own.and_then(Key::read).or_else(|| meta.openrouter.and_then(Key::read)) {
+        Some(Key::Exempt) => said.exempt(),
+        Some(Key::Of(names)) => said.key(names),
+        None => said,
+    }
+}
+
+/// The effect that the hints stand for, where the name leaves room for it.
+///
+/// The protocol says that hints are not to be trusted. A false `readOnlyHint: true` costs little: a
+/// server could refuse the calls of its own tools anyway, and it writes the answers that would have to
+/// be equal byte for byte. By the default policy, the proxy refuses no call that works. So the hint is
+/// believed for a tool whose name says nothing. A tool that writes, runs commands, tests or waits by
+/// its name keeps that kind, which is judged more gently. A hint that a tool acts is believed for one
+/// that only reads by its name, since that is gentler.
+fn effect(name: &str, hints: &Hints) -> Option<Effect> {
+    let named = tag(name, "");
+    let reads = matches!(named, Tag::Read | Tag::Search);
+    match (hints.read_only_hint, hints.idempotent_hint) {
+        (Some(true), _) => (reads || named == Tag::Other).then_some(Effect::Reads),
+        (_, Some(true)) => {
+            (reads || matches!(named, Tag::Other | Tag::Write)).then_some(Effect::Idempotent)
+        }
+        (Some(false), _) => reads.then_some(Effect::Acts),
+        (None, _) => None,
+    }
+}
+
+/// What `raw` holds; nothing if it is of another shape.
+fn read<'l, T: Deserialize<'l> + Default>(raw: Option<&'l RawValue>) -> T {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
+impl Key {
+    /// A list of names, or `false`. What has another shape says nothing, as for `OpenRouter`.
+    fn read(raw: &RawValue) -> Option<Self> {
+        match raw.get() {
+            "false" => Some(Self::Exempt),
+            names => serde_json::from_str(names).ok().map(Self::Of),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What is declared of the tool `listed`.
+    fn said(listed: &Value) -> Declaration {
+        let text = listed.to_string();
+        declaration(&serde_json::from_str(&text).expect("a tool"))
+    }
+
+    #[test]
+    fn hints_are_believed_where_the_name_leaves_room() {
+        use Effect::{Acts, Idempotent, Reads};
+        let (yes, no, none) = (Some(true), Some(false), None);
+        for (name, read_only, idempotent, effect) in [
+            ("gizmo", yes, none, Some(Reads)),
+            ("gizmo", yes, no, Some(Reads)),
+            ("gizmo", none, yes, Some(Idempotent)),
+            ("gizmo", no, yes, Some(Idempotent)),
+            ("gizmo", no, none, None),
+            ("gizmo", none, none, None),
+            ("read_file", yes, none, Some(Reads)),
+            ("read_file", no, none, Some(Acts)),
+            ("read_file", no, yes, Some(Idempotent)),
+            ("search", none, no, None),
+            ("write_file", yes, none, None),
+            ("write_file", no, yes, Some(Idempotent)),
+            ("bash", yes, yes, None),
+            ("bash", none, yes, None),
+            ("run_tests", yes, yes, None),
+            ("sleep", yes, yes, None),
+            ("finish", yes, yes, None),
+        ] {
+            let hints = Hints { read_only_hint: read_only, idempotent_hint: idempotent };
+            assert_eq!(super::effect(name, &hints), effect, "{name} {read_only:?} {idempotent:?}");
+        }
+    }
+
+    #[test]
+    fn a_tool_is_read_whatever_else_is_said_of_it() {
+        let none = Declaration::new;
+        for (more, expected) in [
+            (json!({}), none()),
+            (json!({ "annotations": { "readOnlyHint": true } }), none().effect(Effect::Reads)),
+            (json!({ "annotations": { "destructiveHint": true, "openWorldHint": true } }), none()),
+            (json!({ "annotations": { "readOnlyHint": "yes" } }), none()),
+            (json!({ "annotations": null, "_meta": null }), none()),
+            (json!({ "annotations": [true], "_meta": "x" }), none()),
+            (json!({ "_meta": { "openrouter/loopKey": ["a", "b"] } }), none().key(["a", "b"])),
+            (json!({ "_meta": { "openrouter/loopKey": false } }), none().exempt()),
+            (json!({ "_meta": { "unstuck/key": false } }), none().exempt()),
+            (
+                json!({ "_meta": { "openrouter/loopKey": false, "unstuck/key": ["a"] } }),
+                none().key(["a"]),
+            ),
+            (
+                json!({ "_meta": { "openrouter/loopKey": ["a"], "unstuck/key": "b" } }),
+                none().key(["a"]),
+            ),
+            (json!({ "_meta": { "openrouter/loopKey": [] } }), none()),
+            (json!({ "_meta": { "openrouter/loopKey": true } }), none()),
+            (json!({ "_meta": { "openrouter/loopKey": null } }), none()),
+            (json!({ "_meta": { "openrouter/loopKey": ["a", 1] } }), none()),
+            (json!({ "_meta": { "openrouter/loopKey": { "a": 1 } } }), none()),
+        ] {
+            let mut tool = json!({ "name": "gizmo", "inputSchema": { "type": "object" } });
+            let members = more.as_object().expect("members").clone();
+            tool.as_object_mut().expect("a tool").extend(members);
+            assert_eq!(said(&tool), expected, "{tool}");
+        }
+    }
+}
