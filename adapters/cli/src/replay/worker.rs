@@ -9,7 +9,7 @@ use unstuck_trace::{Args, Call, Message, Outcome, Role};
 use super::found::{Place, Shown, Warning};
 use super::numbering::Numbering;
 use super::push;
-use super::trail::{Answer, Explained, Near, Trail, Wanted};
+use super::trail::{self, Explained, Near, Trail, Wanted};
 use super::watch::{Told, Watch};
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
@@ -124,7 +124,7 @@ impl Worker {
         if let Some(seq) = call.seq() {
             self.watch.outcome(seq);
             if let Some(result) = result {
-                let answer = Answer { result, failed: outcome.failed };
+                let answer = trail::Answer { result, failed: outcome.failed };
                 self.explain(&given, |trail, near| trail.outcome(seq, answer, near));
             }
         }
