@@ -215,6 +215,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         check(self.rung <= RUNG_MAX, "rung")?;
         check(self.text.same <= self.text.any, "text")?;
         check((u64::from(self.text.any)..COUNT_MAX).contains(&self.text.turns), "text")?;
+        check(self.text.prompts == 0 || !self.messages.is_empty(), "text")?;
         check(self.statistics.is_sound(), "statistics")?;
         detector.next = self.next;
         detector.begun = self.begun;

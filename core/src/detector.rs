@@ -11,6 +11,7 @@ use crate::judge::Climb;
 use crate::ladder::Action;
 use crate::loops::Loops;
 use crate::policy::{Policy, RUNS_MAX};
+use crate::proof::Proof;
 use crate::queue::Queue;
 use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
@@ -312,7 +313,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             // The clock is still that of the records: a loop ends when they move on.
             now: self.next,
             count: finding.laps.saturating_sub(raised(place)),
-            proved: u16::MAX,
+            proof: Proof::GIVEN,
             blocker: None,
             is_attempt: false,
         };

@@ -7,6 +7,8 @@ use crate::evidence::Evidence;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
+use crate::policy::Policy;
+use crate::proof::Proof;
 use crate::record::{Record, Status, Tag};
 use crate::rule::{Force, Progress, Results, Rule};
 use crate::selection::Seen;
@@ -57,18 +59,35 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.policy.selection().looks_beyond_args(seen, || self.window.has_similar(record))
     }
 
-    /// Counts how many calls in a row were the same and came back with the same bytes; those that were
-    /// issued together count once.
+    /// Counts how many calls in a row were the same and came back with the same bytes. Calls that were
+    /// issued together count once, and polls never.
     fn count_unbroken(&mut self, record: &Record) {
         if record.status == Status::Cancelled {
             return;
         }
-        let goes_on = !record.novel && self.window.is_continued_by(record);
-        self.unbroken = match (goes_on, record.in_step) {
-            (false, _) => 1,
-            (true, 0) => self.unbroken.saturating_add(1),
-            (true, _) => self.unbroken,
+        // By far the common case: nothing in the window is the same call.
+        let before = if record.novel { None } else { self.continued_by(record) };
+        self.unbroken = match before {
+            _ if record.tag == Tag::Poll => 0,
+            None => 1,
+            Some(age) if age < u32::from(record.in_step) => self.unbroken,
+            Some(_) => self.unbroken.saturating_add(1),
         };
+    }
+
+    /// How far back the record stands that `record` goes on with, by the row of equal answers.
+    fn continued_by(&self, record: &Record) -> Option<u32> {
+        let reach = Mask::newest(u32::from(self.policy.window()));
+        self.window.continued_by(record, reach)
+    }
+
+    /// The length of the row of equal answers that an announced call would go on with if it were
+    /// answered as before; 0 while other calls are open.
+    fn unbroken_before(&self, call: &Record) -> u16 {
+        let attempt = Record { status: Status::Vetoed, ..*call };
+        let is_alone = self.open.oldest().is_none();
+        let goes_on = is_alone && !call.novel && self.continued_by(&attempt).is_some();
+        if goes_on { self.unbroken } else { 0 }
     }
 
     /// Shows a record that matches nothing to every rule that is judged when it settles.
@@ -125,32 +144,33 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             return Verdict::PROCEED;
         };
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
-        let count = hit.count_for(rule);
         let climb = Climb {
             most: if record.silent { rule.silent_max } else { Action::Stop },
             now: seq,
-            count,
-            proved: self.proved(rule, record, &hit, count),
+            count: hit.count_for(rule),
+            proof: self.proof(moment, rule, record, &hit),
             blocker: rule.can_block_ahead().then_some(place),
             is_attempt: record.status == Status::Vetoed,
         };
         self.climb(&rule.ladder, finding, &climb)
     }
 
-    /// How many repetitions of `count` are proof that more of them will not help; none of a poll.
-    fn proved(&self, rule: &Rule<'_>, record: &Record, hit: &Hit, count: u16) -> u16 {
-        match rule.force {
-            Force::Always => u16::MAX,
-            Force::Proven if record.tag == Tag::Poll => 0,
-            Force::Proven => {
-                // Before the outcome nothing is proved.
-                let is_early = rule.is_judged_early();
-                let proven = if is_early { 0 } else { self.window.proven(record, hit) };
-                let unproven = hit.repetitions.saturating_sub(proven);
-                let counted = rule.ladder.proof_of(count.saturating_sub(unproven), hit.asked);
-                counted.max(rule.ladder.runaway(self.unbroken))
-            }
+    /// The proof that making the calls of `hit` again does not help.
+    fn proof(&self, moment: Moment, rule: &Rule<'_>, record: &Record, hit: &Hit) -> Proof {
+        if rule.force == Force::Always {
+            return Proof::GIVEN;
         }
+        // Before the outcome nothing is proved but by the row that the call goes on with.
+        let (proven, unbroken) = match moment {
+            Moment::Announced => (0, self.unbroken_before(record)),
+            Moment::Settled => (self.proven(rule, record, hit), self.unbroken),
+        };
+        Proof::new(rule, hit, proven, unbroken)
+    }
+
+    /// How many repetitions of `hit` the settled records prove, up to what is enough.
+    fn proven(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> u16 {
+        self.window.proven(record, hit, Proof::enough(rule, hit))
     }
 
     /// Shows a record to every rule that is judged at this moment, and gives the first that fires.
@@ -214,17 +234,23 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Basis::AllFindings => (self.findings, &mut self.rung),
         };
         let (rung, action) = ladder.at(count, climb.most);
-        let held = ladder.held(action, count.min(climb.proved), climb.most);
+        let held = ladder.held(action, count.min(climb.proof.count), climb.most);
         let is_held = action >= Action::Block && held < Action::Block;
         let rung = if is_held { rung.saturating_add(ladder.reminders(count)) } else { rung };
         let action = held;
-        finding.most = ladder.held(ladder.last(climb.most), climb.proved, climb.most);
+        let last = ladder.last(climb.most);
+        finding.most = if climb.proof.is_latest { last } else { last.min(Action::Warn) };
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
         let blocker = match (known.blocker.rule(), climb.blocker) {
             (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
-            // What is not proved any more is not blocked any more.
-            _ if finding.most < Action::Block => Blocker::NONE,
+            // The rule that blocks has no proof any more, or did not look for it.
+            (Some((blocking, _)), found)
+                if asks_for_proof(self.policy, blocking)
+                    && (found != Some(blocking) || !ladder.forces_at(climb.proof.count)) =>
+            {
+                Blocker::NONE
+            }
             (Some((place, _)), _) => Blocker::new(place, finding.failed),
             (None, _) => Blocker::NONE,
         };
@@ -238,8 +264,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// The verdict on an announced call that continues a blocked loop: one with which the rule
-    /// would fire again on that loop if it were answered as before. While other calls are open,
-    /// nobody knows what they will change, and nothing is blocked.
+    /// would fire again on that loop if it were answered as before. A rule that asks for proof blocks
+    /// only the call after the one that gave it. While other calls are open, nobody knows what they will
+    /// change, and nothing is blocked.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
         let policy = self.policy;
@@ -247,11 +274,16 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             return None;
         }
         for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
+            let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
+            // What was proved of the loop need not hold any more once a record was none of it.
+            if rule.force == Force::Proven && !known.is_found_before(seq) {
+                continue;
+            }
             let attempt = Record { status: Status::Vetoed, failed, ..*record };
             let Some(hit) = self.try_rule(place, seq, &attempt) else { continue };
-            let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
             let evidence = self.evidence(Moment::Settled);
-            let finding = evidence.finding(place, rule, seq, &attempt, &hit);
+            let mut finding = evidence.finding(place, rule, seq, &attempt, &hit);
+            finding.most = rule.ladder.last(Action::Stop);
             if finding.loop_id == known.id {
                 return Some(Verdict {
                     action: Action::Block,
@@ -346,6 +378,11 @@ fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
     if acts && rule.results == Results::Same { ACTING_PATIENCE } else { 0 }
 }
 
+/// Whether the rule at `place` goes beyond a warning only on proof.
+fn asks_for_proof(policy: &Policy<'_>, place: u8) -> bool {
+    policy.rules().get(usize::from(place)).is_some_and(|rule| rule.force == Force::Proven)
+}
+
 /// What decides, beside the ladder, how far a finding climbs it.
 pub(crate) struct Climb {
     /// The most to ask for.
@@ -354,8 +391,7 @@ pub(crate) struct Climb {
     pub(crate) now: u64,
     /// The repetitions, as the ladder counts them.
     pub(crate) count: u16,
-    /// Up to which count the ladder may go beyond a warning.
-    pub(crate) proved: u16,
+    pub(crate) proof: Proof,
     /// The rule that, from [`Action::Block`] on, blocks the calls of the loop before they run.
     pub(crate) blocker: Option<u8>,
     /// Whether the record is of a call that was not run.

@@ -142,7 +142,8 @@ impl<'p> Ladder<'p> {
 
     /// The action of the last rung that does not ask for more than `most`.
     pub(crate) fn last(&self, most: Action) -> Action {
-        self.at(u16::MAX, most).1
+        let within = self.rungs.iter().rev().find(|rung| rung.action <= most);
+        within.map_or(Action::Proceed, |rung| rung.action)
     }
 
     /// `action`, held at a warning where it asks for more than the rungs up to the count `proved` do.
@@ -166,23 +167,45 @@ impl<'p> Ladder<'p> {
         reminders
     }
 
+    /// Whether the ladder asks for more than a warning at `count`.
+    pub(crate) fn forces_at(&self, count: u16) -> bool {
+        self.force_from().is_some_and(|from| from <= count)
+    }
+
     /// The count up to which this ladder may ask for more than a warning, if so many `repetitions` are
-    /// proved where `asked` make a finding.
-    pub(crate) fn proof_of(&self, repetitions: u16, asked: u16) -> u16 {
+    /// proved where `least` make a finding.
+    pub(crate) fn proof_of(&self, repetitions: u16, least: u16) -> u16 {
         match self.basis {
             Basis::Repetitions => repetitions,
             // Findings are counted, each of which is as good as its repetitions.
-            Basis::LoopFindings | Basis::AllFindings if repetitions >= asked => u16::MAX,
+            Basis::LoopFindings | Basis::AllFindings if repetitions >= least => u16::MAX,
             Basis::LoopFindings | Basis::AllFindings => 0,
         }
+    }
+
+    /// How many of `count` repetitions are as good a proof as all of them, where `least` make a
+    /// finding: those of the rung that they reach, if that asks for more than a warning, or else 2,
+    /// which show that there is some proof.
+    pub(crate) fn enough(&self, count: u16, least: u16) -> u16 {
+        if self.basis != Basis::Repetitions {
+            return least;
+        }
+        let reached = self.rungs.iter().take_while(|rung| rung.count <= count).last();
+        let forceful = reached.filter(|rung| rung.action >= Action::Block);
+        forceful.map_or(2, |rung| rung.count)
+    }
+
+    /// The count from which on the ladder asks for more than a warning, if it ever does.
+    pub(crate) fn force_from(&self) -> Option<u16> {
+        let forceful = self.rungs.iter().find(|rung| rung.action >= Action::Block);
+        forceful.map(|rung| rung.count)
     }
 
     /// The same for a call that came back with the same bytes `unbroken` times in a row, whatever it
     /// does: from [`RUNAWAY_MIN`] on the first forceful rung is reached, and the others after it.
     pub(crate) fn runaway(&self, unbroken: u16) -> u16 {
         let Some(beyond) = unbroken.checked_sub(RUNAWAY_MIN) else { return 0 };
-        let forceful = self.rungs.iter().find(|rung| rung.action >= Action::Block);
-        forceful.map_or(0, |rung| rung.count.saturating_add(beyond))
+        self.force_from().map_or(0, |count| count.saturating_add(beyond))
     }
 
     /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action; rungs

@@ -123,6 +123,11 @@ impl Loop {
         next.wrapping_sub(self.last).cast_signed() >= 0
     }
 
+    /// Whether it was found with the record right before the one numbered `seq`.
+    pub(crate) const fn is_found_before(&self, seq: u64) -> bool {
+        lower_half(seq).wrapping_sub(1) == self.last
+    }
+
     fn is_over(&self, seq: u64, window: u8) -> bool {
         self.age(seq) > u32::from(window)
     }

@@ -76,6 +76,16 @@ impl Mask {
         (bits != 0).then(|| bits.trailing_zeros())
     }
 
+    /// The places of the records in the mask, the newest first.
+    pub(crate) fn places(self) -> impl Iterator<Item = u32> {
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            let place = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            (place < u64::BITS).then_some(place)
+        })
+    }
+
     /// The mask over the records of `selected` alone, as if the others had never been: bit
     /// *k* of the result stands for the *k*th newest of them. O(records selected).
     #[cfg_attr(target_pointer_width = "32", inline(never))]
@@ -149,6 +159,7 @@ mod tests {
             let list: Vec<u32> = (0..64).filter(|k| bits >> k & 1 == 1).collect();
             let mask = Mask::new(bits);
             assert_eq!(mask.oldest(), list.last().copied());
+            assert_eq!(mask.places().collect::<Vec<_>>(), list);
             for n in 0..=64 {
                 assert_eq!(mask.nth(n), list.get(n as usize).copied());
             }

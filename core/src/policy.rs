@@ -22,7 +22,7 @@ pub const RUNS_MAX: usize = 24;
 /// that repeats each.
 pub const RUNGS_MAX: usize = 10;
 
-/// The most rules about text-only turns: one for each of [`Texts`](crate::Texts), and one to spare.
+/// The most rules about text-only turns: one for each of [`Texts`](crate::Texts).
 pub const TEXT_RULES_MAX: usize = 4;
 
 /// The most rules about single tools, and the most allowed calls: each announcement looks through

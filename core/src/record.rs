@@ -253,6 +253,7 @@ impl Tool {
 /// let nothing = Outcome::ok(Digest::of(b"")).silent();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing to say of an outcome")]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outcome {
     pub(crate) result: Digest,

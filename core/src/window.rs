@@ -3,6 +3,7 @@
 use crate::Digest;
 use crate::mask::Mask;
 use crate::policy::{Policy, WINDOW_MAX};
+use crate::proof::{End, Ending};
 use crate::record::{Record, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
 use crate::track::Hit;
@@ -161,47 +162,61 @@ impl<const W: usize> Window<W> {
         })
     }
 
-    /// Whether `record` is of the same call as the one before it, and came back with the same bytes; a
-    /// call that was blocked stands for any answer. O(1).
-    pub(crate) fn is_continued_by(&self, record: &Record) -> bool {
-        let present = Mask::newest(self.len()) & !self.cancelled;
-        let Some(before) = present.nth(0).and_then(|age| self.proof(age)) else { return false };
-        let now = Proof::of(record);
-        if before.args != now.args || !before.is_known() || !now.is_known() {
-            return false;
+    /// How far back the record before `record` stands, if both are of the same call and came back with
+    /// the same bytes; a call that was blocked stands for any answer. Looks at what is in `reach`. O(1).
+    pub(crate) fn continued_by(&self, record: &Record, reach: Mask) -> Option<u32> {
+        let present = reach & Mask::newest(self.len()) & !self.cancelled;
+        let age = present.nth(0)?;
+        let (before, now) = (self.ending(age)?, Ending::of(record));
+        if !now.is_comparable_to(before) {
+            return None;
         }
-        let answer = self.answered.nth(0).and_then(|age| self.proof(age));
-        now.vetoed || answer.is_none_or(|answer| now.has_answer_of(answer))
+        // By far the common case: the record before was answered, and is compared itself.
+        let latest = match (self.answered & reach).nth(0) {
+            Some(latest) if latest != age => self.ending(latest),
+            Some(_) => Some(before),
+            None => None,
+        };
+        latest.is_none_or(|latest| now.has_answer_of(latest)).then_some(age)
     }
 
     /// How many repetitions of `hit`, up to `record` and without a gap, prove that making its calls
-    /// again does not help. O(records of the pattern).
-    pub(crate) fn proven(&self, record: &Record, hit: &Hit) -> u16 {
-        let step = |place| match hit.evidence.nth(place)?.checked_sub(1) {
-            None => Some(Proof::of(record)),
-            Some(age) => self.proof(age),
-        };
-        let period = u32::from(hit.period);
-        let is_proof = |place: &u32| match (step(*place), step(place.saturating_add(period))) {
-            (Some(newer), Some(older)) => newer.proves_with(older),
-            _ => false,
-        };
-        let row = (0..hit.shown).take_while(is_proof).count();
-        let row = u16::try_from(row).unwrap_or(u16::MAX);
+    /// again does not help; `enough` are as good as more. O(records of the pattern).
+    pub(crate) fn proven(&self, record: &Record, hit: &Hit, enough: u16) -> u16 {
+        let period = usize::from(hit.period);
+        let most = period.saturating_mul(usize::from(enough.saturating_sub(1)));
+        let mut newer = Ending::of(record);
+        let (ages, mut row) = (hit.evidence.since(1), 0_u16);
+        let olders = ages.places().skip(period.saturating_sub(1));
+        for (newer_age, older_age) in ages.places().zip(olders).take(most) {
+            let Some(older) = self.ending(older_age).filter(|older| newer.proves_with(*older))
+            else {
+                break;
+            };
+            row = row.saturating_add(1);
+            newer = match period {
+                1 => older,
+                _ => self.ending(newer_age).unwrap_or(older),
+            };
+        }
         row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
     }
 
-    /// What the record `age` records back can prove.
-    fn proof(&self, age: u32) -> Option<Proof> {
+    /// How the call ended that stands `age` records back.
+    fn ending(&self, age: u32) -> Option<Ending> {
         let slot = self.slot(age)?;
-        Some(Proof {
+        let end = match () {
+            () if self.marks.get(slot)?.has_tag(Tag::Poll) => End::Open,
+            () if !self.answered.has(age) && !self.vetoed.has(age) => End::Open,
+            () if !self.failed.has(age) => End::Worked { idempotent: self.idempotent.has(age) },
+            () if self.answered.has(age) => End::Failed,
+            () => End::Vetoed,
+        };
+        Some(Ending {
             args: *self.args.get(slot)?,
             result: *self.result.get(slot)?,
             raw: *self.raw.get(slot)?,
-            answered: self.answered.has(age),
-            vetoed: self.vetoed.has(age),
-            failed: self.failed.has(age),
-            idempotent: self.idempotent.has(age),
+            end,
         })
     }
 
@@ -366,6 +381,10 @@ impl Marks {
         self.0 & mark != 0
     }
 
+    const fn has_tag(self, tag: Tag) -> bool {
+        self.0 & 0x0f == tag.code()
+    }
+
     fn tag(self) -> Tag {
         Tag::ALL.get(usize::from(self.0 & 0x0f)).copied().unwrap_or_default()
     }
@@ -378,59 +397,6 @@ const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
     let bits = (0_u32..64).zip(column).map(|(slot, held)| u64::from(*held == value) << slot);
     bits.fold(0, |mask, bit| mask | bit)
-}
-
-/// What a record can prove, beside another of the same call.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each thing to know of a record")]
-struct Proof {
-    args: Digest,
-    result: u32,
-    raw: u16,
-    answered: bool,
-    vetoed: bool,
-    failed: bool,
-    idempotent: bool,
-}
-
-impl Proof {
-    fn of(record: &Record) -> Self {
-        Self {
-            args: record.args,
-            result: record.result,
-            raw: record.raw,
-            answered: record.status == Status::Reported,
-            vetoed: record.status == Status::Vetoed,
-            failed: record.has_failed(),
-            idempotent: record.idempotent,
-        }
-    }
-
-    /// Whether the call came to an end that says something.
-    const fn is_known(self) -> bool {
-        self.answered || self.vetoed
-    }
-
-    /// Whether both came back with the same bytes.
-    fn has_answer_of(self, other: Self) -> bool {
-        self.args == other.args && self.failed == other.failed && self.raw == other.raw
-    }
-
-    /// Whether this record, after the `older` one, proves that making the call again does not help: it
-    /// failed alike, or it is idempotent and the answers are the same. A blocked call stands for any.
-    fn proves_with(self, older: Self) -> bool {
-        if self.args != older.args || !self.is_known() || !older.is_known() {
-            return false;
-        }
-        if self.vetoed || older.vetoed {
-            return true;
-        }
-        match (self.failed, older.failed) {
-            (true, true) => self.result == older.result,
-            (false, false) => self.idempotent && self.raw == older.raw,
-            _ => false,
-        }
-    }
 }
 
 /// What a rule knows a record by, for the id of its loop.
@@ -508,6 +474,7 @@ impl View {
             Args::Any => self.reach,
         };
         let args = match rule.outcomes {
+            Outcomes::Failures if !record.has_failed() => Mask::NONE,
             Outcomes::Failures => args & self.failed,
             Outcomes::Any | Outcomes::Failed => args,
         };
@@ -522,7 +489,7 @@ impl View {
         // A veto stands for any result, where the rule names the call or the call is the same.
         let named = match rule.args {
             Args::Same | Args::Similar => args,
-            Args::SameTool | Args::Any => self.args,
+            Args::SameTool | Args::Any => args & self.args,
         };
         // Silence is evidence only between equal calls, unless the rule says otherwise.
         let telling = match (rule.silence, record.silent) {

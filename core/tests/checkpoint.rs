@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use unstuck_core::{
     Action, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Ladder, Outcome,
-    Pattern, Policy, RAISE_MAX, Results, Rule, RuleIndex, Rung, Tag, Tool, ToolRule, Turn, Verdict,
-    presets,
+    Pattern, Policy, RAISE_MAX, RUNAWAY_MIN, Results, Rule, RuleIndex, Rung, Tag, TextRule, Texts,
+    Tool, ToolRule, Turn, Verdict, presets,
 };
 
 type Balanced = Detector<'static, 20>;
@@ -62,7 +62,7 @@ fn a_finding_of_another_policy_spoils_no_checkpoint() {
 /// A detector that has something in every field.
 fn busy() -> Balanced {
     let mut detector = balanced();
-    detector.user_message(Digest::of(b"go"));
+    let _ = detector.user_message(Digest::of(b"go"));
     for n in 0..30 {
         let _ = run(&mut detector, n % 3, n % 3);
     }
@@ -73,6 +73,11 @@ fn busy() -> Balanced {
         let _ = run(&mut detector, 7, 7);
     }
     let _ = detector.text_turn(Turn::new(Digest::of(b"hm")));
+    let read = detector.announce(call(3).idempotent()).id;
+    let late = Outcome::failed(Digest::of(b"late")).raw(Digest::of(b"late at 9")).timed_out();
+    let _ = detector.outcome(read, late);
+    let waiting = detector.announce(call(4).tag(Tag::Shell).idempotent()).id;
+    let _ = detector.outcome(waiting, Outcome::ok(Digest::of(b"running")).pending());
     let [first, second] = [1, 2].map(|args| detector.announce(call(args).step(9)).id);
     let _ = detector.vetoed(second);
     detector.retry(1);
@@ -245,6 +250,57 @@ fn a_step_goes_on_after_a_restart() {
     assert!(bytes[0] == bytes[1], "the same calls wait");
 }
 
+/// A policy that stops only what is proved, and talk that leads nowhere.
+fn with_careful<T>(judge: impl FnOnce(&Policy<'_>) -> T) -> T {
+    const LADDER: Ladder<'_> =
+        Ladder::by_repetitions(&[Rung::new(3, Action::Warn), Rung::new(5, Action::Block)]);
+    let pattern = Pattern::Streak { times: 3 };
+    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, LADDER).forced_on_proof()];
+    let texts = [TextRule::new("t", Texts::Prompt, 3, LADDER)];
+    let policy = Policy::new("p", 20, &rules).and_then(|policy| policy.with_texts(&texts));
+    judge(&policy.unwrap())
+}
+
+#[test]
+fn what_is_proved_is_proved_after_a_restart() {
+    let acts = Outcome::ok(Digest::of(b"done"));
+    let fails = Outcome::failed(Digest::of(b"no"));
+    let other = acts.raw(Digest::of(b"done at 9"));
+    // How many alike come before a block, and whether one with other bytes comes before them.
+    let cases = [
+        (call(0), acts, usize::from(RUNAWAY_MIN), None),
+        (call(0).idempotent(), acts, 5, None),
+        (call(0).idempotent(), acts, 6, Some(other)),
+        (call(0), fails, 5, None),
+    ];
+    with_careful(|policy| {
+        for (call, outcome, needed, before) in cases {
+            let mut detector: Detector<'_, 20> = Detector::new(policy).unwrap();
+            let actions = (0..needed).map(|n| {
+                detector = Detector::restore(policy, &saved(&detector)).unwrap();
+                let announced = detector.announce(call);
+                let first = before.filter(|_| n == 0).unwrap_or(outcome);
+                announced.verdict.or_stronger(detector.outcome(announced.id, first)).action
+            });
+            let actions: Vec<Action> = actions.collect();
+            assert!(actions[..needed - 1].iter().all(|action| *action < Action::Block));
+            assert_eq!(actions.last(), Some(&Action::Block), "{outcome:?}");
+        }
+    });
+}
+
+#[test]
+fn a_row_of_prompts_goes_on_after_a_restart() {
+    with_careful(|policy| {
+        let mut detector: Detector<'_, 20> = Detector::new(policy).unwrap();
+        let actions = [(); 3].map(|()| {
+            detector = Detector::restore(policy, &saved(&detector)).unwrap();
+            detector.user_message(Digest::of(b"go on")).action
+        });
+        assert_eq!(actions, [Action::Proceed, Action::Proceed, Action::Warn]);
+    });
+}
+
 #[test]
 fn a_window_that_does_not_fit_is_said_to_be_that() {
     let error = Detector::<8>::restore(
@@ -337,7 +393,7 @@ type Damage = fn(&mut Value);
 
 #[test]
 fn what_no_detector_writes_is_corrupt() {
-    let cases: [(&str, Damage); 24] = [
+    let cases: [(&str, Damage); 25] = [
         ("next", |state| state["next"] = json!(3)),
         ("next", |state| state["next"] = json!(u64::MAX / 2)),
         ("begun", |state| state["begun"] = json!(1_000_000)),
@@ -345,6 +401,10 @@ fn what_no_detector_writes_is_corrupt() {
         ("text", |state| state["text"]["same"] = json!(2)),
         ("text", |state| state["text"]["turns"] = json!(0)),
         ("text", |state| state["text"]["turns"] = json!(u64::MAX / 2)),
+        ("text", |state| {
+            state["text"]["prompts"] = json!(1);
+            state["messages"] = json!([]);
+        }),
         ("statistics", |state| state["statistics"]["confidences"][4] = json!(1)),
         ("settled", |state| state["settled"][0]["status"] = json!("Open")),
         ("open", |state| state["open"][0]["status"] = json!("Vetoed")),

@@ -315,7 +315,7 @@ fn wrong_three_times(
 ) -> Vec<Option<usize>> {
     let mut detector: Detector<'_, 20> = Detector::new(&presets::NUDGE).unwrap();
     let runs = (0..3_u8).map(|round| {
-        detector.user_message(Digest::of(&[round]));
+        let _ = detector.user_message(Digest::of(&[round]));
         let mut found = None;
         let place = (0..9).position(|n| {
             found = event(&mut detector, 10 * round + n).finding;

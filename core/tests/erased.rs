@@ -43,7 +43,7 @@ macro_rules! told {
         $detector.silence(found.loop_id);
         let announced = $detector.announce(call(0));
         told.extend([announced.verdict, announced.settled]);
-        $detector.user_message(Digest::of(b"stop"));
+        told.push($detector.user_message(Digest::of(b"stop")));
         told.push($detector.peek(call(0)));
         $detector.clear();
         (told, near)

@@ -301,11 +301,11 @@ fn an_automatic_message_is_no_new_instruction() {
     let go_on = Digest::of(b"please continue");
     let mut actions = Vec::new();
     for _ in 0..3 {
-        detector.user_message(go_on);
+        let _ = detector.user_message(go_on);
         actions.push(run(&mut detector, 0, 0).action.name());
     }
     assert_eq!(actions, ["proceed", "proceed", "nudge"]);
-    detector.user_message(Digest::of(b"something else"));
+    let _ = detector.user_message(Digest::of(b"something else"));
     assert_eq!(run(&mut detector, 0, 0).action, Action::Proceed);
 }
 

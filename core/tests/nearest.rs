@@ -57,7 +57,7 @@ fn nothing_is_near_before_the_first_call_and_after_the_history_is_cleared() {
     assert_eq!(told(&detector), None);
     run(&mut detector, 1, 1);
     assert!(told(&detector).is_some());
-    detector.user_message(Digest::of(b"something else"));
+    let _ = detector.user_message(Digest::of(b"something else"));
     assert_eq!(told(&detector), None);
 }
 

@@ -1,6 +1,6 @@
 //! The words by which reports and configurations name things: part of what users rely on.
 
-use unstuck_core::{Action, Args, Kind, Policy, Results, Tag, Texts, Tool, presets};
+use unstuck_core::{Action, Args, Force, Kind, Policy, Results, Tag, Texts, Tool, presets};
 
 #[test]
 fn everything_that_is_named_has_the_name_that_is_documented() {
@@ -8,10 +8,9 @@ fn everything_that_is_named_has_the_name_that_is_documented() {
     assert_eq!(args, ["same", "similar", "same_tool", "any"]);
     let results = [Results::Ignored, Results::Same, Results::Near].map(Results::name);
     assert_eq!(results, ["ignored", "same", "near"]);
-    assert_eq!(
-        [Texts::Any, Texts::Same, Texts::Inside].map(Texts::name),
-        ["any", "same", "inside"]
-    );
+    let texts = [Texts::Any, Texts::Same, Texts::Prompt, Texts::Inside].map(Texts::name);
+    assert_eq!(texts, ["any", "same", "prompt", "inside"]);
+    assert_eq!([Force::Always, Force::Proven].map(Force::name), ["always", "proven"]);
     let tags = Tag::ALL.map(|tag| tag.to_string());
     assert_eq!(tags, Tag::ALL.map(Tag::name));
     let expected = "other test shell read write search poll think finish start_over";

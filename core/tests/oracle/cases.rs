@@ -1,18 +1,18 @@
 //! Cases that neither the short sequences nor the random streams reach; each was a gap once.
 
 use unstuck_core::{
-    Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung, Tag, TextRule, Texts,
+    Action, Args, Ladder, Pattern, Phase, Policy, Results, Rule, Rung, TextRule, Texts,
 };
 
 use crate::model::{Answer, Asked, Event};
 use crate::pair::{Ids, Pair};
 
 fn ask(args: u8, step: u8) -> Event {
-    Event::Announce(Asked { tool: 0, args, similar: args, tag: Tag::Other, step: Some(step) })
+    Event::Announce(Asked { args, similar: args, step: Some(step), ..Asked::PLAIN })
 }
 
 fn answer(call: usize, result: u8) -> Event {
-    Event::Outcome(call, Answer { result, near: result, failed: false, silent: false, score: None })
+    Event::Outcome(call, Answer { result, near: result, ..Answer::PLAIN })
 }
 
 /// A rule that is judged at announcement learns of progress while a later call of the same step
@@ -70,4 +70,209 @@ fn a_long_step_goes_on_after_a_retry() {
             }
         }
     }
+}
+
+/// The ladder of rules about runaways: to a block at the fifth repetition, and to a stop at the eighth.
+const STEEP: Ladder<'_> = Ladder::by_repetitions(&[
+    Rung::new(3, Action::Nudge),
+    Rung::new(4, Action::Warn),
+    Rung::new(5, Action::Block),
+    Rung::new(8, Action::Stop),
+]);
+
+const THREE: Pattern = Pattern::Streak { times: 3 };
+
+/// A rule that asks for proof, about equal results.
+const CAREFUL: Rule<'_> =
+    Rule::new("careful", Args::Same, Results::Same, THREE, STEEP).forced_on_proof();
+
+/// One call with what becomes of it.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// It came back with these bytes.
+    Bytes(u8),
+    /// It came back with "still running".
+    Pending,
+    Vetoed,
+    Cancelled,
+    Lost,
+}
+
+/// Plays calls, each step a list of arguments and fates, on both detectors with windows of two
+/// capacities; gives the strongest action of each step.
+fn played(policy: &Policy<'_>, steps: &[Vec<(u8, Fate)>]) -> Vec<Action> {
+    let narrow = played_on(Pair::<'_, 12>::new(policy), steps);
+    assert_eq!(narrow, played_on(Pair::<'_, 64>::new(policy), steps));
+    assert_eq!(narrow, played_on(Pair::<'_, 12>::new(policy).thorough(), steps));
+    narrow
+}
+
+fn played_on<const W: usize>(mut pair: Pair<'_, W>, steps: &[Vec<(u8, Fate)>]) -> Vec<Action> {
+    let mut ids = Ids::default();
+    let mut take = |pair: &mut Pair<'_, W>, event| match pair.take(event, &mut ids) {
+        Ok(said) => said.action,
+        Err(difference) => panic!("at {event:?}:\n{difference}"),
+    };
+    let mut strongest = Vec::new();
+    for (step, calls) in (0..).zip(steps) {
+        let first = pair.calls();
+        let asked = calls.iter().map(|(args, _)| ask(*args, step)).collect::<Vec<_>>();
+        let announced = asked.into_iter().map(|event| take(&mut pair, event)).max();
+        let events = calls.iter().zip(first..).filter_map(|((_, fate), call)| match *fate {
+            Fate::Bytes(raw) => Some(Event::Outcome(call, Answer { raw, ..Answer::PLAIN })),
+            Fate::Pending => Some(Event::Outcome(call, Answer { pending: true, ..Answer::PLAIN })),
+            Fate::Vetoed => Some(Event::Veto(call)),
+            Fate::Cancelled => Some(Event::Cancel(call)),
+            Fate::Lost => None,
+        });
+        let events: Vec<Event> = events.collect();
+        let settled = events.into_iter().map(|event| take(&mut pair, event)).max();
+        strongest.push(announced.max(settled).unwrap_or_default());
+    }
+    strongest
+}
+
+/// The same call `times` over.
+fn row(fate: Fate, times: usize) -> Vec<Vec<(u8, Fate)>> {
+    vec![vec![(0, fate)]; times]
+}
+
+/// The numbers of the first steps at which a block and a stop are asked for, counted from 1.
+fn forced(actions: &[Action]) -> [Option<usize>; 2] {
+    [Action::Block, Action::Stop]
+        .map(|least| actions.iter().position(|action| *action >= least).map(|n| n + 1))
+}
+
+/// A call that acts is warned of for long, and stopped once it has run away: by the bytes of its
+/// answers, by calls that are one after the other, and by nothing else.
+#[test]
+fn a_call_runs_away_at_the_24th_equal_answer() {
+    use Fate::{Bytes, Cancelled, Lost, Pending, Vetoed};
+    let rules = [CAREFUL];
+    let policy = Policy::new("p", 12, &rules).unwrap();
+    let all = |parts: &[Vec<Vec<(u8, Fate)>>]| parts.concat();
+    let once = |calls: &[(u8, Fate)]| vec![calls.to_vec()];
+    let same = |times| row(Bytes(0), times);
+    let cases = [
+        ("23", same(23), [None, None]),
+        ("24", same(24), [Some(24), None]),
+        ("26", same(26), [Some(24), None]),
+        ("27", same(27), [Some(24), Some(27)]),
+        ("a veto goes on", all(&[same(9), row(Vetoed, 2), same(16)]), [Some(24), Some(27)]),
+        ("vetoes alone", row(Vetoed, 27), [Some(5), Some(8)]),
+        ("other bytes", all(&[same(4), row(Bytes(1), 23)]), [None, None]),
+        (
+            "other bytes after a veto",
+            all(&[same(4), row(Vetoed, 1), row(Bytes(1), 23)]),
+            [None, None],
+        ),
+        (
+            "cancelled ones do not count",
+            all(&[same(20), once(&[(0, Cancelled)]), once(&[(1, Cancelled)]), same(4)]),
+            [Some(26), None],
+        ),
+        (
+            "more cancelled ones than the window reaches",
+            all(&[same(20), vec![vec![(1, Cancelled)]; 12], same(23)]),
+            [None, None],
+        ),
+        (
+            "issued together with a cancelled one",
+            vec![vec![(1, Cancelled), (0, Bytes(0))]; 24],
+            [Some(24), None],
+        ),
+        ("two in each step", vec![vec![(0, Bytes(0)), (0, Bytes(0))]; 24], [Some(24), None]),
+        ("another call between", all(&[same(20), once(&[(1, Bytes(0))]), same(23)]), [None, None]),
+        (
+            "another call between that was lost",
+            all(&[same(20), once(&[(1, Lost)]), same(23)]),
+            [None, None],
+        ),
+        ("a lost one between", all(&[same(20), row(Lost, 1), same(23)]), [None, None]),
+        ("a poll", row(Pending, 30), [None, None]),
+        ("a poll, then vetoes", all(&[row(Pending, 30), row(Vetoed, 4)]), [None, None]),
+        (
+            "a poll, a veto, and the answer of the poll",
+            all(&[row(Pending, 1), row(Vetoed, 1), same(23)]),
+            [None, None],
+        ),
+        ("a poll between", all(&[same(20), row(Pending, 1), same(23)]), [None, None]),
+    ];
+    for (what, steps, expected) in cases {
+        assert_eq!(forced(&played(&policy, &steps)), expected, "{what}");
+    }
+}
+
+/// Answers with other bytes go on with a row only if no answer is left in the policy's window, however
+/// many records a detector holds.
+#[test]
+fn a_row_of_vetoes_forgets_the_answer_that_left_the_window() {
+    const LATE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(40, Action::Block)]);
+    let rules = [CAREFUL.ladder(LATE)];
+    for vetoes in 6..16 {
+        let policy = Policy::new("p", 8, &rules).unwrap();
+        let steps = [row(Fate::Bytes(0), 12), row(Fate::Vetoed, vetoes), row(Fate::Bytes(1), 30)];
+        let _ = played(&policy, &steps.concat());
+    }
+}
+
+/// An announced call is not blocked for a row that another call has ended.
+#[test]
+fn a_runaway_that_ended_blocks_nothing() {
+    let often = CAREFUL.pattern(Pattern::recurrence(3, 12));
+    let early = Rule::new("early", Args::Same, Results::Ignored, THREE, STEEP).forced_on_proof();
+    let any = Rule::new("any", Args::Any, Results::Ignored, THREE, STEEP).forced_on_proof();
+    for rule in [often, early, any] {
+        let rules = [rule];
+        let policy = Policy::new("p", 12, &rules).unwrap();
+        let other = vec![(1, Fate::Bytes(0))];
+        let steps = [row(Fate::Bytes(0), 25), vec![other], row(Fate::Bytes(0), 3)].concat();
+        let actions = played(&policy, &steps);
+        assert!(actions[24] == Action::Block, "{rule:?}: {actions:?}");
+        assert!(
+            actions[25..].iter().all(|action| *action < Action::Block),
+            "{rule:?}: {actions:?}"
+        );
+    }
+}
+
+/// A rule that is patient with fewer repetitions has no more proof for that.
+#[test]
+fn patience_is_no_proof() {
+    const LADDERS: [Ladder<'_>; 2] = [
+        Ladder::by_repetitions(&[Rung::new(3, Action::Block)]),
+        Ladder::by_loop_findings(&[Rung::new(1, Action::Block)]),
+    ];
+    let patterns = [Pattern::Streak { times: 5 }, Pattern::recurrence(5, 9)];
+    for (pattern, ladder) in patterns.into_iter().flat_map(|p| LADDERS.map(|l| (p, l))) {
+        for (results, more) in [(Results::Same, -3), (Results::Ignored, -3), (Results::Same, 3)] {
+            let rules = [Rule::new("r", Args::Same, results, pattern, ladder).forced_on_proof()];
+            let policy = Policy::new("p", 12, &rules).unwrap();
+            let phases = (Phase::new(60, more), Phase::new(60, 0));
+            let policy = policy.with_phases(phases.0, phases.1).unwrap();
+            let actions = played(&policy, &row(Fate::Bytes(0), 23));
+            assert!(actions.contains(&Action::Warn), "{rules:?}: {actions:?}");
+            assert_eq!(forced(&actions), [None; 2], "{rules:?}");
+        }
+    }
+}
+
+/// The message that was heard longest ago is the first that counts as new again.
+#[test]
+fn messages_are_forgotten_in_the_order_in_which_they_were_heard() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let rules = [CAREFUL];
+    let texts = [TextRule::new("prompt", Texts::Prompt, 2, LADDER)];
+    let policy = Policy::new("p", 8, &rules).unwrap().with_texts(&texts).unwrap();
+    let mut pair: Pair<'_, 8> = Pair::new(&policy);
+    let mut ids = Ids::default();
+    // The first is heard again before the ninth makes room.
+    let said = (0..8).chain([0, 8, 0, 0, 1, 1, 2]);
+    let actions = said.map(|n| pair.take(Event::UserMessage(n), &mut ids).unwrap().action);
+    let nudges: Vec<usize> = actions
+        .enumerate()
+        .filter(|(_, action)| *action > Action::Proceed)
+        .map(|(n, _)| n)
+        .collect();
+    assert_eq!(nudges, [11, 13]);
 }

@@ -4,8 +4,8 @@
 //! matter; the window is short, so that sequences of ten cross its edge.
 
 use unstuck_core::{
-    Action, Args, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select,
-    Silence, Tag,
+    Action, Args, Force, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select,
+    Silence, Tag, TextRule, Texts,
 };
 
 use Symbol::{Calls, Other};
@@ -42,25 +42,35 @@ enum Fate {
 }
 
 const fn asked(tool: u8, args: u8, similar: u8, tag: Tag) -> Asked {
-    Asked { tool, args, similar, tag, step: None }
+    Asked { tool, args, similar, tag, ..Asked::PLAIN }
 }
 
 const fn answer(result: u8, near: u8) -> Fate {
-    Fate::Answered(Answer { result, near, failed: false, silent: false, score: None })
+    Fate::Answered(Answer { result, near, ..Answer::PLAIN })
 }
 
 const fn failure(result: u8) -> Fate {
-    Fate::Answered(Answer { result, near: result, failed: true, silent: false, score: None })
+    Fate::Answered(Answer { result, near: result, failed: true, ..Answer::PLAIN })
+}
+
+/// An answer with the bytes `raw`, that equals any other by what its result stands for.
+const fn bytes(raw: u8) -> Fate {
+    Fate::Answered(Answer { raw, ..Answer::PLAIN })
 }
 
 const fn scored(score: u8) -> Fate {
-    Fate::Answered(Answer { result: 0, near: 0, failed: false, silent: false, score: Some(score) })
+    Fate::Answered(Answer { score: Some(score), ..Answer::PLAIN })
 }
 
-const SILENCE: Fate =
-    Fate::Answered(Answer { result: 9, near: 9, failed: false, silent: true, score: None });
+const SILENCE: Fate = Fate::Answered(Answer { result: 9, near: 9, silent: true, ..Answer::PLAIN });
+
+const PENDING: Fate = Fate::Answered(Answer { pending: true, ..Answer::PLAIN });
+const LATE: Fate = Fate::Answered(Answer { failed: true, late: true, ..Answer::PLAIN });
 
 const A: Asked = asked(0, 0, 0, Tag::Test);
+/// The same call, by a host that calls it idempotent.
+const READ: Asked = Asked { idempotent: true, ..A };
+const OTHER_READ: Asked = Asked { idempotent: true, ..B };
 const B: Asked = asked(0, 1, 0, Tag::Shell);
 const W: Asked = asked(2, 3, 2, Tag::Write);
 const C: Asked = asked(1, 2, 1, Tag::Test);
@@ -117,6 +127,83 @@ const SCORES: [Symbol; 4] = [
     Other(Event::Retry(1)),
 ];
 
+/// Calls that prove something, or not: other bytes, a veto, and the same call by a host that does not
+/// call it idempotent.
+const PROOFS: [Symbol; 4] = [
+    Calls(&[(READ, bytes(0))]),
+    Calls(&[(READ, bytes(1))]),
+    Calls(&[(READ, Fate::Vetoed)]),
+    Calls(&[(A, bytes(0))]),
+];
+/// Failures alike and not, of a call that acts, and what is none.
+const FAILED_PROOFS: [Symbol; 4] = [
+    Calls(&[(A, failure(0))]),
+    Calls(&[(A, failure(1))]),
+    Calls(&[(A, Fate::Vetoed)]),
+    Calls(&[(READ, answer(0, 0))]),
+];
+/// What laps are proved by: two idempotent calls, one with other bytes, and one that waits.
+const LAPS_OF_PROOFS: [Symbol; 4] = [
+    Calls(&[(READ, bytes(0))]),
+    Calls(&[(OTHER_READ, bytes(0))]),
+    Calls(&[(OTHER_READ, bytes(1))]),
+    Calls(&[(OTHER_READ, PENDING)]),
+];
+/// Failures with successes between them, some of both issued together.
+const AMONG: [Symbol; 5] = [
+    Calls(&[(A, failure(0))]),
+    Calls(&[(A, answer(0, 0))]),
+    Calls(&[(A, answer(0, 0)), (A, failure(0)), (A, failure(0))]),
+    Calls(&[(B, failure(0))]),
+    Calls(&[(A, Fate::Vetoed)]),
+];
+/// Answers that say that the call waits, of a tool that may and of one that tests.
+const WAITING: [Symbol; 5] = [
+    Calls(&[(OTHER_READ, PENDING)]),
+    Calls(&[(OTHER_READ, bytes(0))]),
+    Calls(&[(OTHER_READ, Fate::Vetoed)]),
+    Calls(&[(READ, PENDING)]),
+    Other(Event::Retry(1)),
+];
+/// Time-outs, and failures in time.
+const LATENESS: [Symbol; 4] = [
+    Calls(&[(A, LATE)]),
+    Calls(&[(A, failure(0))]),
+    Calls(&[(B, LATE)]),
+    Calls(&[(A, Fate::Vetoed)]),
+];
+/// Messages of the user, and what may stand between them.
+const PROMPTS: [Symbol; 5] = [
+    Other(Event::UserMessage(0)),
+    Other(Event::UserMessage(1)),
+    Other(Event::Text(0, 0)),
+    Other(Event::FalsePositive),
+    Calls(&[(A, answer(0, 0))]),
+];
+
+/// Ladders that go beyond a warning with the second repetition after the one that a pattern asks for:
+/// of patterns that ask for two, and of those that ask for three.
+const FORCEFUL: [[Ladder<'_>; 3]; 2] = [
+    [
+        Ladder::by_repetitions(&[
+            Rung::new(2, Action::Nudge),
+            Rung::new(3, Action::Block),
+            Rung::new(4, Action::Stop),
+        ]),
+        Ladder::by_loop_findings(&[
+            Rung::new(1, Action::Nudge),
+            Rung::new(2, Action::Block),
+            Rung::new(4, Action::Stop),
+        ]),
+        Ladder::by_all_findings(&[Rung::new(1, Action::Block), Rung::new(3, Action::StartOver)]),
+    ],
+    [
+        Ladder::by_repetitions(&[Rung::new(3, Action::Block), Rung::new(4, Action::Stop)]),
+        Ladder::by_loop_findings(&[Rung::new(1, Action::Block)]),
+        Ladder::by_all_findings(&[Rung::new(1, Action::Nudge), Rung::new(2, Action::Stop)]),
+    ],
+];
+
 const LADDERS: [Ladder<'_>; 3] = [
     Ladder::by_repetitions(&[Rung::new(4, Action::Warn), Rung::new(5, Action::Block)]),
     Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge), Rung::new(3, Action::Block)]),
@@ -131,13 +218,14 @@ struct Filters {
     outcomes: &'static [Outcomes],
     progress: &'static [Progress],
     silence: &'static [Silence],
+    force: Force,
 }
 
 const EVERY_ARGS: &[Args] = &[Args::Same, Args::Similar, Args::SameTool, Args::Any];
 const EVERY_RESULT: &[Results] = &[Results::Ignored, Results::Same, Results::Near];
 const EVERY_SELECT: &[Select] =
     &[Select::Every, Select::Tag(Tag::Test), Select::Except(Tag::Test), Select::Unreported];
-const EVERY_OUTCOME: &[Outcomes] = &[Outcomes::Any, Outcomes::Failed];
+const EVERY_OUTCOME: &[Outcomes] = &[Outcomes::Any, Outcomes::Failed, Outcomes::Failures];
 const EVERY_SILENCE: &[Silence] = &[Silence::Ignored, Silence::Evidence];
 const EVERY_PROGRESS: &[Progress] = &[Progress::Respect, Progress::Ignore];
 
@@ -148,7 +236,11 @@ const PLAIN: Filters = Filters {
     outcomes: &[Outcomes::Any],
     progress: &[Progress::Respect],
     silence: &[Silence::Ignored],
+    force: Force::Always,
 };
+
+/// Rules that ask for proof, by every ladder.
+const PROVEN: Filters = Filters { force: Force::Proven, ..PLAIN };
 
 impl Filters {
     fn rules(&self) -> impl Iterator<Item = Rule<'static>> {
@@ -156,14 +248,29 @@ impl Filters {
         for &args in self.args {
             for &results in self.results {
                 for (n, pattern) in PATTERNS.into_iter().enumerate() {
-                    let mut rule =
-                        Rule::new("tried", args, results, pattern, ladder_for(pattern, n));
-                    rule.silent_max = Action::Warn;
-                    rules.extend(self.variants(rule));
+                    for ladder in self.ladders_for(pattern, n) {
+                        let mut rule = Rule::new("tried", args, results, pattern, ladder);
+                        rule.silent_max = Action::Warn;
+                        rule.force = self.force;
+                        rules.extend(self.variants(rule));
+                    }
                 }
             }
         }
         rules.into_iter()
+    }
+
+    fn ladders_for(&self, pattern: Pattern, n: usize) -> Vec<Ladder<'static>> {
+        match (self.force, pattern) {
+            (Force::Always, _) => vec![ladder_for(pattern, n)],
+            (
+                Force::Proven,
+                Pattern::Streak { times: 2 }
+                | Pattern::Recurrence { times: 2, .. }
+                | Pattern::Cycle { laps: 2, .. },
+            ) => FORCEFUL[0].to_vec(),
+            (Force::Proven, _) => FORCEFUL[1].to_vec(),
+        }
     }
 
     /// The rule, seeing and respecting all that it may.
@@ -200,12 +307,15 @@ fn compare(alphabet: &[Symbol], filters: &Filters, length: usize) -> usize {
     for rule in filters.rules() {
         let rules = [rule];
         let policy = Policy::new("tried", WINDOW, &rules).unwrap();
-        let mut ids = Ids::default();
-        let mut trail = Vec::new();
-        let start: Pair<'_, 8> = Pair::new(&policy);
-        findings += walk(&start, alphabet, length, &mut trail, &mut ids);
+        findings += compare_by(&policy, alphabet, length);
     }
     findings
+}
+
+/// The same under one policy.
+fn compare_by(policy: &Policy<'_>, alphabet: &[Symbol], length: usize) -> usize {
+    let start: Pair<'_, 8> = Pair::new(policy);
+    walk(&start, alphabet, length, &mut Vec::new(), &mut Ids::default())
 }
 
 fn walk(
@@ -338,6 +448,57 @@ fn scores_of_two_tags() {
 }
 
 #[test]
+fn calls_that_prove_something_or_not() {
+    assert!(compare(&PROOFS, &PROVEN, 7) > 0);
+}
+
+#[test]
+fn failures_that_prove_something_or_not() {
+    let filters = Filters { outcomes: EVERY_OUTCOME, progress: &[Progress::Ignore], ..PROVEN };
+    assert!(compare(&FAILED_PROOFS, &filters, 6) > 0);
+}
+
+#[test]
+fn laps_that_prove_something_or_not() {
+    let filters = Filters { results: &[Results::Same], ..PROVEN };
+    assert!(compare(&LAPS_OF_PROOFS, &filters, 8) > 0);
+}
+
+#[test]
+fn failures_among_successes() {
+    let outcomes = &[Outcomes::Failures];
+    let filters = Filters { outcomes, progress: EVERY_PROGRESS, ..PLAIN };
+    assert!(compare(&AMONG, &filters, 7) > 0);
+}
+
+#[test]
+fn answers_that_say_that_the_call_waits() {
+    const SELECT: &[Select] = &[Select::Every, Select::Tag(Tag::Poll), Select::Except(Tag::Poll)];
+    for filters in [PLAIN, PROVEN] {
+        let filters = Filters { select: SELECT, ..filters };
+        assert!(compare(&WAITING, &filters, 5) > 0);
+    }
+}
+
+#[test]
+fn failures_that_came_too_late() {
+    for filters in [PLAIN, PROVEN] {
+        let filters = Filters { outcomes: EVERY_OUTCOME, ..filters };
+        assert!(compare(&LATENESS, &filters, 6) > 0);
+    }
+}
+
+#[test]
+fn messages_that_come_again() {
+    const LADDER: Ladder<'_> =
+        Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(4, Action::Stop)]);
+    let rules = [Rule::new("r", Args::Same, Results::Same, PATTERNS[0], LADDER)];
+    let texts = [Texts::Prompt, Texts::Same].map(|texts| TextRule::new("t", texts, 2, LADDER));
+    let policy = Policy::new("tried", WINDOW, &rules).unwrap().with_texts(&texts).unwrap();
+    assert!(compare_by(&policy, &PROMPTS, 8) > 0);
+}
+
+#[test]
 fn every_filter_on_every_alphabet() {
     let filters = Filters {
         args: EVERY_ARGS,
@@ -346,6 +507,7 @@ fn every_filter_on_every_alphabet() {
         outcomes: EVERY_OUTCOME,
         progress: EVERY_PROGRESS,
         silence: &[Silence::Ignored],
+        force: Force::Always,
     };
     // Ten takes half an hour: for whoever changes the definitions.
     let length = std::env::var("UNSTUCK_EXHAUSTIVE_LENGTH").ok();

@@ -3,9 +3,9 @@
 //! engine but the public words for rules.
 
 use unstuck_core::{
-    Action, Args, Basis, Call, Digest, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX, Outcomes,
-    Pattern, Policy, Progress, RAISE_MAX, RAISED_MAX, Results, Rule, SILENCED_MAX, Select, Silence,
-    Tag, Texts, Tool,
+    Action, Args, Basis, Call, Digest, Force, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX,
+    Outcomes, Pattern, Policy, Progress, RAISE_MAX, RAISED_MAX, RUNAWAY_MIN, Results, Rule,
+    SILENCED_MAX, Select, Silence, Tag, Texts, Tool,
 };
 
 /// What a test does to both detectors. Calls are named by their place among all announced, so that
@@ -35,16 +35,42 @@ pub(crate) struct Asked {
     pub(crate) args: u8,
     pub(crate) similar: u8,
     pub(crate) tag: Tag,
+    pub(crate) idempotent: bool,
     pub(crate) step: Option<u8>,
 }
 
+impl Asked {
+    /// A call of the tool 0 that acts, in a step of its own.
+    pub(crate) const PLAIN: Self =
+        Self { tool: 0, args: 0, similar: 0, tag: Tag::Other, idempotent: false, step: None };
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing to say of an answer")]
 pub(crate) struct Answer {
     pub(crate) result: u8,
     pub(crate) near: u8,
+    /// What stands for every byte; independent of the result, so that each can differ alone.
+    pub(crate) raw: u8,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
+    pub(crate) pending: bool,
+    pub(crate) late: bool,
     pub(crate) score: Option<u8>,
+}
+
+impl Answer {
+    /// A result like any other.
+    pub(crate) const PLAIN: Self = Self {
+        result: 0,
+        near: 0,
+        raw: 0,
+        failed: false,
+        silent: false,
+        pending: false,
+        late: false,
+        score: None,
+    };
 }
 
 /// What both must agree on.
@@ -86,6 +112,8 @@ pub(crate) struct Found {
     pub(crate) tool: u8,
     pub(crate) tag: Tag,
     pub(crate) confidence: usize,
+    /// The most that more of the same can lead to.
+    pub(crate) most: Action,
     pub(crate) identity: Identity,
 }
 
@@ -130,8 +158,22 @@ struct Remembered {
 struct Count {
     laps: usize,
     most: Action,
+    proof: Proof,
     blocker: Option<usize>,
     now: u64,
+}
+
+/// How far a ladder may go beyond a warning.
+struct Proof {
+    /// Rungs that ask for `Block` or more count only up to here.
+    reach: usize,
+    /// Whether the latest repetition is proved, so that with more of the same `reach` grows.
+    grows: bool,
+}
+
+impl Proof {
+    /// All that is asked for where no proof is.
+    const GIVEN: Self = Self { reach: usize::MAX, grows: true };
 }
 
 /// A pattern that holds, by the records that make it, oldest first.
@@ -140,7 +182,8 @@ struct Hit {
     period: usize,
     laps: usize,
     first: u64,
-    calls: Vec<u64>,
+    /// Those that the window still shows.
+    shown: Vec<Record>,
     confidence: usize,
     identity: Identity,
 }
@@ -154,10 +197,11 @@ impl Hit {
             laps: self.laps,
             first: self.first,
             last: record.seq,
-            calls: self.calls,
+            calls: self.shown.iter().map(|old| old.seq).collect(),
             tool: record.asked.tool,
             tag: record.asked.tag,
             confidence: self.confidence,
+            most: Action::Stop,
             identity: self.identity,
         }
     }
@@ -169,6 +213,8 @@ pub(crate) struct Model<'p> {
     /// How many settled records are held for the case that they are taken back.
     capacity: usize,
     settled: Vec<Record>,
+    /// All that settled since the history was cleared or counted again, in order.
+    history: Vec<Record>,
     open: Vec<Record>,
     /// What each rule may still use: the records that it saw, oldest first.
     visible: Vec<Vec<Record>>,
@@ -183,7 +229,9 @@ pub(crate) struct Model<'p> {
     turns: u64,
     /// The texts of the turns in a row, the latest last.
     row: Vec<u8>,
+    /// What the user said, the latest last, and how often in a row the latest came.
     messages: Vec<u8>,
+    prompts: usize,
     /// How many calls were announced.
     calls: usize,
     /// The best score of each tag.
@@ -214,6 +262,7 @@ impl<'p> Model<'p> {
             policy,
             capacity,
             settled: Vec::new(),
+            history: Vec::new(),
             open: Vec::new(),
             visible: vec![Vec::new(); policy.rules().len()],
             loops: Vec::new(),
@@ -226,6 +275,7 @@ impl<'p> Model<'p> {
             turns: 0,
             row: Vec::new(),
             messages: Vec::new(),
+            prompts: 0,
             calls: 0,
             best: Vec::new(),
             moved: false,
@@ -258,16 +308,7 @@ impl<'p> Model<'p> {
                 Said::NOTHING
             }
             Event::Text(text, echo) => self.text(text, usize::from(echo)),
-            Event::UserMessage(message) => {
-                if !self.messages.contains(&message) {
-                    self.messages.push(message);
-                    if self.messages.len() > MESSAGES_MAX {
-                        self.messages.remove(0);
-                    }
-                    self.clear();
-                }
-                Said::NOTHING
-            }
+            Event::UserMessage(message) => self.user_message(message),
             Event::Clear => {
                 self.clear();
                 Said::NOTHING
@@ -310,11 +351,13 @@ impl<'p> Model<'p> {
         self.begun = self.next;
         self.step = None;
         self.row.clear();
+        self.prompts = 0;
         self.best.clear();
         self.moved = false;
     }
 
     fn forget_patterns(&mut self) {
+        self.history.clear();
         self.visible.iter_mut().for_each(Vec::clear);
         self.loops.clear();
         self.findings = 0;
@@ -434,7 +477,8 @@ impl<'p> Model<'p> {
     }
 
     /// How many repetitions more a rule asks for at a record: what the policy says of the tool
-    /// and of this part of the run, and once more for each time that the rule was wrong.
+    /// and of this part of the run, once more for each time that the rule was wrong, and once more
+    /// where the record timed out.
     fn patience(&self, place: usize, record: &Record) -> i64 {
         let tools = self.policy.tools().iter();
         let mut tools = tools.filter(|rule| rule.tool == Tool::new(record.asked.tool.into()));
@@ -444,7 +488,9 @@ impl<'p> Model<'p> {
         let early = if before < early.calls.into() { early.patience } else { 0 };
         let late = if before >= late.calls.into() { late.patience } else { 0 };
         let raised = self.raised(Ok(place), record.asked.tool);
-        tool + i64::from(early) + i64::from(late) + i64::try_from(raised).unwrap()
+        let timed_out = matches!(record.status, Status::Reported(Answer { late: true, .. }));
+        let of_record = i64::try_from(raised).unwrap() + i64::from(timed_out);
+        tool + i64::from(early) + i64::from(late) + of_record
     }
 
     /// Whether the score of a record is better than the best of its tag so far.
@@ -476,6 +522,7 @@ impl<'p> Model<'p> {
         self.settle(settled);
         self.step = asked.step;
         self.row.clear();
+        self.prompts = 0;
         self.told.checks += 1;
         let seq = self.next;
         self.next += 1;
@@ -534,6 +581,11 @@ impl<'p> Model<'p> {
             Some(record) => {
                 record.status = status;
                 record.novel &= status != Status::Cancelled;
+                let pending = matches!(status, Status::Reported(Answer { pending: true, .. }));
+                if pending && !matches!(record.asked.tag, Tag::Test | Tag::Finish | Tag::StartOver)
+                {
+                    record.asked.tag = Tag::Poll;
+                }
                 true
             }
             None => false,
@@ -559,6 +611,7 @@ impl<'p> Model<'p> {
                 self.visible[place].retain(|old| old.seq >= record.seq);
             }
         }
+        self.history.push(record);
         let said = self.judge(&record, false);
         self.settled.push(record);
         if self.settled.len() > self.capacity {
@@ -603,12 +656,15 @@ impl<'p> Model<'p> {
             }
         }
         let Some((place, rule, asked, hit)) = found else { return Said::NOTHING };
+        let row = || if early { self.unbroken_before(record) } else { self.unbroken() };
+        let proof = proof(rule, asked, &hit, !early, row);
         let found = hit.found(place, record);
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
         let silent = matches!(record.status, Status::Reported(Answer { silent: true, .. }));
         let count = Count {
-            laps: (found.laps + least(rule.pattern)).saturating_sub(least(asked)),
+            laps: counted(rule, asked, found.laps),
             most: if silent { rule.silent_max } else { Action::Stop },
+            proof,
             blocker: blocks.then_some(place),
             now: record.seq,
         };
@@ -624,15 +680,10 @@ impl<'p> Model<'p> {
             Select::Except(tag) => record.asked.tag != tag,
             Select::Unreported => record.status == Status::Unreported,
         };
-        let failed = match record.status {
-            Status::Reported(answer) => answer.failed,
-            Status::Vetoed => true,
-            Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => false,
-        };
         if !selected {
             return false;
         }
-        if rule.outcomes == Outcomes::Failed && !failed {
+        if rule.outcomes == Outcomes::Failed && !has_failed(record) {
             self.visible[place].clear();
             return false;
         }
@@ -656,6 +707,9 @@ impl<'p> Model<'p> {
             Args::Any => true,
         };
         if !args || !self.in_window(old, new) {
+            return false;
+        }
+        if rule.outcomes == Outcomes::Failures && !(has_failed(old) && has_failed(new)) {
             return false;
         }
         if rule.results == Results::Ignored {
@@ -683,7 +737,7 @@ impl<'p> Model<'p> {
                 period,
                 laps,
                 first: members[0].seq,
-                calls: shown.map(|old| old.seq).collect(),
+                shown: shown.copied().collect(),
                 confidence: confidence(rule.args, rule.results, novel, laps - least(asked)),
                 identity: identity(rule, round, period),
             }
@@ -782,6 +836,52 @@ impl<'p> Model<'p> {
         }
     }
 
+    /// How many records in a row, up to the latest that settled, are of the same call and came back
+    /// with the same bytes. Those that were issued together count once, cancelled ones not at all, and
+    /// polls end the row.
+    fn unbroken(&self) -> usize {
+        let present: Vec<&Record> =
+            self.history.iter().filter(|old| old.status != Status::Cancelled).collect();
+        (0..present.len()).fold(0, |row, n| {
+            let (earlier, record) = (&present[..n], present[n]);
+            match earlier.last() {
+                _ if record.asked.tag == Tag::Poll => 0,
+                Some(before) if self.goes_on(earlier, record) => {
+                    row + usize::from(before.step != record.step)
+                }
+                _ => 1,
+            }
+        })
+    }
+
+    /// Whether a record is of the call of the one before it and came back with the same bytes.
+    fn goes_on(&self, earlier: &[&Record], record: &Record) -> bool {
+        let Some(before) = earlier.last() else { return false };
+        let in_window = |old: &&Record| self.in_window(old, record);
+        if !in_window(before) || !comparable(before, record) {
+            return false;
+        }
+        let mut answers = earlier.iter().rev().copied().filter(in_window).filter_map(|old| {
+            matches!(old.status, Status::Reported(_)).then_some((old, old.status))
+        });
+        match (record.status, answers.next()) {
+            (Status::Vetoed, _) | (_, None) => true,
+            (Status::Reported(now), Some((old, Status::Reported(then)))) => {
+                comparable(old, record) && now.failed == then.failed && now.raw == then.raw
+            }
+            _ => false,
+        }
+    }
+
+    /// The length of the row that an announced call would go on with if it were answered as before;
+    /// 0 while other calls are open, since what they will change is not known.
+    fn unbroken_before(&self, record: &Record) -> usize {
+        let attempt = Record { status: Status::Vetoed, ..*record };
+        let present = self.history.iter().filter(|old| old.status != Status::Cancelled);
+        let present: Vec<&Record> = present.collect();
+        if self.open.is_empty() && self.goes_on(&present, &attempt) { self.unbroken() } else { 0 }
+    }
+
     /// How many records there are, and how many a finding takes, for each rule.
     pub(crate) fn nearness(&self) -> Vec<(usize, usize)> {
         let rules = self.policy.rules().iter().enumerate();
@@ -789,6 +889,7 @@ impl<'p> Model<'p> {
         let texts = self.policy.texts().iter().map(|rule| {
             let held = match (rule.texts, self.row.last()) {
                 (Texts::Any, _) => self.row.len(),
+                (Texts::Prompt, _) => self.prompts,
                 (Texts::Same, Some(last)) => {
                     self.row.iter().rev().take_while(|said| *said == last).count()
                 }
@@ -810,7 +911,7 @@ impl<'p> Model<'p> {
         // A rule of which nothing is left asks what it asks of a tool that nobody names.
         let mut asked = Record {
             seq: self.next.max(self.begun + 1) - 1,
-            asked: Asked { tool: 0, args: 0, similar: 0, tag: Tag::Other, step: None },
+            asked: Asked::PLAIN,
             step: 0,
             status: Status::Open,
             novel: false,
@@ -866,7 +967,7 @@ impl<'p> Model<'p> {
         pairs.take_while(|(new, old)| self.matches(rule, old, new)).count()
     }
 
-    fn climb(&mut self, ladder: &Ladder<'_>, count: &Count, found: Found) -> Said {
+    fn climb(&mut self, ladder: &Ladder<'_>, count: &Count, mut found: Found) -> Said {
         if self.silenced.contains(&(found.identity.clone(), found.kind)) {
             return Said::NOTHING;
         }
@@ -899,10 +1000,27 @@ impl<'p> Model<'p> {
         let rungs = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= reached);
         let rung = rungs.filter(|rung| rung.action <= count.most).count();
         let action = rung.checked_sub(1).map_or(Action::Proceed, |n| ladder.rungs[n].action);
+        // What is not proved ends at a warning; what is proved, at the highest rung that is.
+        let action = if action < Action::Block {
+            action
+        } else {
+            forced(ladder, reached.min(count.proof.reach), count.most).unwrap_or(Action::Warn)
+        };
+        // More of the same climbs to the top, if it adds to the proof; else it ends at a warning.
+        let top = ladder.rungs.iter().map(|rung| rung.action).filter(|top| *top <= count.most);
+        let top = top.max().unwrap_or(Action::Proceed);
+        found.most = if count.proof.grows { top } else { top.min(Action::Warn) };
         let fresh = rung > *highest;
         *highest = rung.max(*highest);
-        if action >= Action::Block {
+        let proved = forced(ladder, count.proof.reach, Action::Stop).is_some();
+        let careful = |place: &usize| self.policy.rules()[*place].force == Force::Proven;
+        if action >= Action::Block && count.blocker.is_some() {
             known.blocked_by = count.blocker;
+        } else if known.blocked_by.as_ref().is_some_and(careful)
+            && !(known.blocked_by == count.blocker && proved)
+        {
+            // The rule that blocks has no proof any more, or did not look for it.
+            known.blocked_by = None;
         }
         Said { action, rung, fresh, finding: Some(found) }
     }
@@ -921,6 +1039,10 @@ impl<'p> Model<'p> {
             if record.seq.saturating_sub(known.last) > window {
                 return None;
             }
+            // A rule that asks for proof blocks only the call after the one that gave it.
+            if rule.force == Force::Proven && known.last + 1 != record.seq {
+                return None;
+            }
             let mut trial = self.clone();
             if record.moved && rule.progress == Progress::Respect {
                 trial.visible[place].clear();
@@ -932,26 +1054,49 @@ impl<'p> Model<'p> {
             if trial.undone(rule, &attempt) {
                 return None;
             }
+            let most = rule.ladder.rungs.iter().map(|rung| rung.action).max()?;
             (hit.identity == known.identity).then_some(Said {
                 action: Action::Block,
                 rung: known.rung,
                 fresh: false,
-                finding: Some(hit.found(place, record)),
+                finding: Some(Found { most, ..hit.found(place, record) }),
             })
         })
     }
 
     fn text(&mut self, text: u8, echo: usize) -> Said {
         self.told.checks += 1;
-        let turn = self.turns;
         self.turns += 1;
         self.row.push(text);
         let same = self.row.iter().rev().take_while(|said| **said == text).count();
-        let laps = |texts| match texts {
-            Texts::Any => self.row.len(),
+        let any = self.row.len();
+        self.talk(text, |texts| match texts {
+            Texts::Any => any,
             Texts::Same => same,
             Texts::Inside => echo,
-        };
+            Texts::Prompt => 0,
+        })
+    }
+
+    /// A message among the latest is no new instruction; the one heard longest ago makes room.
+    fn user_message(&mut self, message: u8) -> Said {
+        let again = self.messages.last() == Some(&message);
+        let known = self.messages.contains(&message);
+        self.messages.retain(|heard| *heard != message);
+        self.messages.push(message);
+        if self.messages.len() > MESSAGES_MAX {
+            self.messages.remove(0);
+        }
+        if !known {
+            self.clear();
+        }
+        self.prompts = if again { self.prompts + 1 } else { 1 };
+        let prompts = self.prompts;
+        self.talk(message, |texts| if texts == Texts::Prompt { prompts } else { 0 })
+    }
+
+    /// Judges what was said by the rules about text, `laps` being how much there is of each kind.
+    fn talk(&mut self, text: u8, laps: impl Fn(Texts) -> usize) -> Said {
         let rules = self.policy.texts();
         let asked = |place: usize| usize::from(rules[place].times) + self.raised(Err(place), 0);
         let found = (0..rules.len()).find(|place| laps(rules[*place].texts) >= asked(*place));
@@ -959,31 +1104,36 @@ impl<'p> Model<'p> {
         let asked = asked(place);
         let rule = rules[place];
         let laps = laps(rule.texts);
-        let row = if rule.texts == Texts::Inside { 1 } else { laps };
+        // A prompt stands before the turn that comes next.
+        let (first, last) = match rule.texts {
+            Texts::Any | Texts::Same => (self.turns - laps as u64, self.turns - 1),
+            Texts::Inside => (self.turns - 1, self.turns - 1),
+            Texts::Prompt => (self.turns, self.turns),
+        };
+        let (args, results) = match rule.texts {
+            Texts::Any => (Args::Any, Results::Ignored),
+            Texts::Same | Texts::Inside => (Args::Same, Results::Ignored),
+            Texts::Prompt => (Args::Any, Results::Same),
+        };
+        let said = if rule.texts == Texts::Any { vec![] } else { vec![text] };
         let found = Found {
             rule: Err(place),
             kind: if rule.texts == Texts::Inside { Kind::Echo } else { Kind::Text },
             period: if rule.texts == Texts::Inside { ECHO_PERIOD.into() } else { 1 },
             laps,
-            first: turn + 1 - row as u64,
-            last: turn,
+            first,
+            last,
             calls: Vec::new(),
             tool: 0,
             tag: Tag::Other,
-            confidence: confidence(
-                if rule.texts == Texts::Any { Args::Any } else { Args::Same },
-                Results::Ignored,
-                0,
-                laps - asked,
-            ),
-            identity: (
-                format!("text {:?}", rule.texts),
-                vec![(if rule.texts == Texts::Any { vec![] } else { vec![text] }, vec![])],
-            ),
+            confidence: confidence(args, results, 0, laps - asked),
+            most: Action::Stop,
+            identity: (format!("text {:?}", rule.texts), vec![(said, vec![])]),
         };
         let count = Count {
             laps: laps + usize::from(rule.times) - asked,
             most: Action::Stop,
+            proof: Proof::GIVEN,
             blocker: None,
             now: self.next,
         };
@@ -993,6 +1143,78 @@ impl<'p> Model<'p> {
         }
         said
     }
+}
+
+/// How many repetitions the ladder counts: as if the rule's own number had been asked for.
+fn counted(rule: &Rule<'_>, asked: Pattern, laps: usize) -> usize {
+    (laps + least(rule.pattern)).saturating_sub(least(asked))
+}
+
+/// The proof that making the calls of a pattern again does not help, where its rule asks for one:
+/// by the pattern itself, if it has settled, or by the row of equal answers that it ends.
+fn proof(
+    rule: &Rule<'_>,
+    asked: Pattern,
+    hit: &Hit,
+    settled: bool,
+    row: impl Fn() -> usize,
+) -> Proof {
+    if rule.force == Force::Always {
+        return Proof::GIVEN;
+    }
+    let newest_first: Vec<&Record> = hit.shown.iter().rev().collect();
+    let pairs = newest_first.iter().zip(newest_first.iter().skip(hit.period));
+    let proving = pairs.take_while(|(newer, older)| proves(newer, older)).count();
+    // A lap proves nothing alone: it takes one and the lap before it.
+    let laps = if settled && proving >= hit.period { proving / hit.period + 1 } else { 0 };
+    let left = counted(rule, asked, hit.laps).saturating_sub(hit.laps.saturating_sub(laps));
+    let by_pattern = match rule.ladder.basis {
+        _ if laps == 0 => 0,
+        Basis::Repetitions => left,
+        Basis::LoopFindings | Basis::AllFindings if left >= least(rule.pattern) => usize::MAX,
+        Basis::LoopFindings | Basis::AllFindings => 0,
+    };
+    let first = rule.ladder.rungs.iter().find(|rung| rung.action >= Action::Block);
+    let beyond = row().checked_sub(RUNAWAY_MIN.into());
+    let by_row = first.zip(beyond).map_or(0, |(rung, beyond)| usize::from(rung.count) + beyond);
+    Proof { reach: by_pattern.max(by_row), grows: laps > 0 || beyond.is_some() }
+}
+
+/// Whether the newer of two records proves, beside the older, that the call does not help.
+fn proves(newer: &Record, older: &Record) -> bool {
+    if !comparable(newer, older) {
+        return false;
+    }
+    match (newer.status, older.status) {
+        (Status::Reported(new), Status::Reported(old)) if new.failed && old.failed => {
+            new.result == old.result
+        }
+        (Status::Reported(new), Status::Reported(old)) => {
+            !new.failed && !old.failed && newer.asked.idempotent && new.raw == old.raw
+        }
+        _ => true,
+    }
+}
+
+/// Whether two records are of the same call, both were answered or vetoed, and neither is a poll.
+fn comparable(one: &Record, other: &Record) -> bool {
+    same_call(one, other)
+        && [one, other].iter().all(|record| {
+            matches!(record.status, Status::Reported(_) | Status::Vetoed)
+                && record.asked.tag != Tag::Poll
+        })
+}
+
+/// The strongest action from `Block` on, and up to `most`, that a ladder asks for at a count.
+fn forced(ladder: &Ladder<'_>, count: usize, most: Action) -> Option<Action> {
+    let reached = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= count);
+    let actions = reached.map(|rung| rung.action);
+    actions.filter(|action| (Action::Block..=most).contains(action)).max()
+}
+
+/// Whether a call failed, or was not run since somebody blocked it.
+fn has_failed(record: &Record) -> bool {
+    matches!(record.status, Status::Reported(Answer { failed: true, .. }) | Status::Vetoed)
 }
 
 /// The period of every echo that a test tells of.

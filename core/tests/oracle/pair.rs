@@ -114,7 +114,7 @@ impl<'p, const W: usize> Pair<'p, W> {
                 let echo = Echo { period: ECHO_PERIOD, laps };
                 verdict = engine.text_turn(Turn::new(digest(text)).echo(echo));
             }
-            Event::UserMessage(message) => engine.user_message(digest(message)),
+            Event::UserMessage(message) => verdict = engine.user_message(digest(message)),
             Event::Clear => engine.clear(),
             Event::Retry(calls) => {
                 engine.retry(calls);
@@ -183,6 +183,7 @@ impl<'p, const W: usize> Pair<'p, W> {
             tool: u8::try_from(finding.tool.id()).unwrap(),
             tag: finding.tag,
             confidence: usize::from(finding.confidence),
+            most: finding.most,
             identity: said
                 .finding
                 .as_ref()
@@ -222,6 +223,7 @@ fn call(asked: Asked) -> Call {
     let call = Call::new(Tool::new(u32::from(asked.tool)), digest(asked.args))
         .similar(digest(asked.similar))
         .tag(asked.tag);
+    let call = if asked.idempotent { call.idempotent() } else { call };
     match asked.step {
         Some(step) => call.step(u64::from(step)),
         None => call,
@@ -231,7 +233,9 @@ fn call(asked: Asked) -> Call {
 fn outcome(answer: Answer) -> Outcome {
     let result = digest(answer.result);
     let outcome = if answer.failed { Outcome::failed(result) } else { Outcome::ok(result) };
-    let outcome = outcome.near(digest(answer.near));
+    let outcome = outcome.near(digest(answer.near)).raw(digest(answer.raw));
     let outcome = answer.score.map_or(outcome, |score| outcome.score(score.into()));
+    let outcome = if answer.pending { outcome.pending() } else { outcome };
+    let outcome = if answer.late { outcome.timed_out() } else { outcome };
     if answer.silent { outcome.silent() } else { outcome }
 }

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, Args, Call, Digest, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Results, Rule,
-    Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool, ToolRule,
+    Action, Args, Call, Digest, Force, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Results,
+    Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool, ToolRule,
 };
 
 use crate::model::{Answer, Asked, Event};
@@ -18,6 +18,8 @@ enum Draft {
     Outcome(usize, Answer),
     Veto(usize),
     Cancel(usize),
+    /// A call that is made and answered alike so often.
+    Row(Asked, Answer, usize),
     Other(Event),
 }
 
@@ -32,36 +34,59 @@ fn asked() -> impl Strategy<Value = Asked> {
     let common = (0..3_u8).prop_map(|args| (args / 2, args));
     let rare = prop::sample::select(&[(8_u8, 3_u8), (9, 3), (9, 2)][..]);
     let call = prop_oneof![12 => common, 1 => rare];
-    (call, 0..2_u8, tag, step).prop_map(|((tool, args), similar, tag, step)| Asked {
-        tool,
-        args,
-        similar,
-        tag,
-        step,
-    })
+    (call, 0..2_u8, tag, step, any::<bool>()).prop_map(
+        |((tool, args), similar, tag, step, idempotent)| Asked {
+            tool,
+            args,
+            similar,
+            tag,
+            idempotent,
+            step,
+        },
+    )
 }
 
 fn answer() -> impl Strategy<Value = Answer> {
     let score = prop::option::weighted(0.3, 0..6_u8);
-    (0..3_u8, prop::bool::weighted(0.3), prop::bool::weighted(0.2), score).prop_map(
-        |(result, failed, silent, score)| Answer {
+    let flag = prop::bool::weighted;
+    let flags = (flag(0.3), flag(0.2), flag(0.1), flag(0.1));
+    (0..3_u8, 0..2_u8, flags, score).prop_map(
+        |(result, raw, (failed, silent, pending, late), score)| Answer {
             result,
             near: result / 2,
+            raw,
             failed,
             silent,
+            pending,
+            late,
             score,
         },
     )
+}
+
+/// An answer as ever: so that patterns arise, and some of them are proved.
+fn usual() -> impl Strategy<Value = Answer> {
+    let raw = prop_oneof![6 => Just(0), 1 => Just(1)];
+    let flag = prop::bool::weighted;
+    (raw, flag(0.5), flag(0.05), flag(0.05)).prop_map(|(raw, failed, pending, late)| Answer {
+        raw,
+        failed,
+        pending,
+        late,
+        ..Answer::PLAIN
+    })
 }
 
 fn draft() -> impl Strategy<Value = Draft> {
     prop_oneof![
         30 => asked().prop_map(Draft::Announce),
         30 => (0..12_usize, answer()).prop_map(|(n, answer)| Draft::Outcome(n, answer)),
-        // Mostly the latest call, answered as ever: so that patterns arise.
-        30 => (0..3_usize).prop_map(|n| Draft::Outcome(
+        // Mostly the latest call.
+        30 => (0..3_usize, usual()).prop_map(|(n, answer)| Draft::Outcome(n, answer)),
+        1 => (asked(), usual(), 2..30_usize).prop_map(|(asked, answer, n)| Draft::Row(
+            Asked { step: None, ..asked },
+            answer,
             n,
-            Answer { result: 0, near: 0, failed: true, silent: false, score: None },
         )),
         4 => (0..3_usize).prop_map(Draft::Veto),
         2 => Just(Draft::Other(Event::Finish)),
@@ -71,6 +96,7 @@ fn draft() -> impl Strategy<Value = Draft> {
         1 => Just(Draft::Other(Event::FalsePositive)),
         4 => (0..2_u8, 1..5_u16).prop_map(|(n, laps)| Draft::Other(Event::Text(n, laps))),
         1 => (0..12_u8).prop_map(|n| Draft::Other(Event::UserMessage(n))),
+        2 => (0..2_u8).prop_map(|n| Draft::Other(Event::UserMessage(n))),
         1 => Just(Draft::Other(Event::Clear)),
     ]
 }
@@ -92,7 +118,12 @@ fn pattern() -> impl Strategy<Value = Pattern> {
 }
 
 fn rule() -> impl Strategy<Value = Rule<'static>> {
-    const LADDERS: [Ladder<'_>; 4] = [
+    const LADDERS: [Ladder<'_>; 5] = [
+        Ladder::by_repetitions(&[
+            Rung::new(4, Action::Warn),
+            Rung::new(5, Action::Block),
+            Rung::new(7, Action::Stop),
+        ]),
         Ladder::by_repetitions(&[Rung::new(4, Action::Block)]),
         Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge), Rung::new(2, Action::Block)]),
         Ladder::by_all_findings(&[Rung::new(1, Action::Warn), Rung::new(9, Action::Stop)]),
@@ -109,16 +140,26 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
             Select::Unreported,
         ][..],
     );
-    let outcomes = prop::sample::select(&[Outcomes::Any, Outcomes::Any, Outcomes::Failed][..]);
+    let outcomes = prop::sample::select(
+        &[Outcomes::Any, Outcomes::Any, Outcomes::Failed, Outcomes::Failures][..],
+    );
     let progress =
         prop::sample::select(&[Progress::Respect, Progress::Ignore, Progress::Anywhere][..]);
     let ladder = prop::sample::select(&LADDERS[..]);
     let silence = prop::sample::select(&[Silence::Ignored, Silence::Evidence][..]);
     let silent_max = prop::sample::select(&[Action::Stop, Action::Warn][..]);
-    let silent = (silence, silent_max);
-    (args, results, select, outcomes, progress, pattern(), ladder, silent).prop_map(
-        |(args, results, select, outcomes, progress, pattern, ladder, (silence, silent_max))| {
+    let force = prop::sample::select(&[Force::Always, Force::Proven][..]);
+    let asks = (silence, silent_max, force);
+    (args, results, select, outcomes, progress, pattern(), ladder, asks).prop_map(
+        |(args, results, select, outcomes, progress, pattern, ladder, asks)| {
+            let (silence, silent_max, force) = asks;
+            // A recurrence need not reach its last rung.
+            let ladder = match pattern {
+                Pattern::Recurrence { .. } if ladder == LADDERS[0] => LADDERS[1],
+                _ => ladder,
+            };
             let mut rule = Rule::new("random", args, results, pattern, ladder).select(select);
+            rule.force = force;
             rule.outcomes = outcomes;
             rule.progress = progress;
             rule.silence = silence;
@@ -131,7 +172,8 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
 const TEXT_LADDER: Ladder<'_> =
     Ladder::by_repetitions(&[Rung::new(2, Action::Nudge), Rung::new(5, Action::Stop)]);
 
-const TEXTS: [TextRule<'_>; 3] = [
+const TEXTS: [TextRule<'_>; 4] = [
+    TextRule::new("prompt", Texts::Prompt, 2, TEXT_LADDER),
     TextRule::new("same", Texts::Same, 2, TEXT_LADDER),
     TextRule::new("inside", Texts::Inside, 4, TEXT_LADDER),
     TextRule::new("any", Texts::Any, 3, TEXT_LADDER),
@@ -159,22 +201,30 @@ fn compare_pair<const W: usize>(
 ) -> Result<(), TestCaseError> {
     let mut ids = Ids::default();
     for (n, draft) in drafts.iter().enumerate() {
-        let calls = pair.calls();
-        let event = match draft {
-            Draft::Announce(asked) => Event::Announce(*asked),
-            Draft::Outcome(back, _) | Draft::Veto(back) | Draft::Cancel(back) if *back >= calls => {
-                continue;
+        for event in events_of(draft, pair.calls()) {
+            if let Err(difference) = pair.take(event, &mut ids) {
+                return Err(TestCaseError::fail(format!("at draft {n}, {event:?}:\n{difference}")));
             }
-            Draft::Outcome(back, answer) => Event::Outcome(calls - 1 - back, *answer),
-            Draft::Veto(back) => Event::Veto(calls - 1 - back),
-            Draft::Cancel(back) => Event::Cancel(calls - 1 - back),
-            Draft::Other(event) => *event,
-        };
-        if let Err(difference) = pair.take(event, &mut ids) {
-            return Err(TestCaseError::fail(format!("at event {n}, {event:?}:\n{difference}")));
         }
     }
     Ok(())
+}
+
+/// The events of a draft, where so many calls were announced.
+fn events_of(draft: &Draft, calls: usize) -> Vec<Event> {
+    let back = |n: usize| calls.checked_sub(1 + n);
+    match *draft {
+        Draft::Announce(asked) => vec![Event::Announce(asked)],
+        Draft::Outcome(n, answer) => {
+            back(n).map(|call| Event::Outcome(call, answer)).into_iter().collect()
+        }
+        Draft::Veto(n) => back(n).map(Event::Veto).into_iter().collect(),
+        Draft::Cancel(n) => back(n).map(Event::Cancel).into_iter().collect(),
+        Draft::Row(asked, answer, times) => (calls..calls + times)
+            .flat_map(|call| [Event::Announce(asked), Event::Outcome(call, answer)])
+            .collect(),
+        Draft::Other(event) => vec![event],
+    }
 }
 
 proptest! {
@@ -185,7 +235,7 @@ proptest! {
     fn any_policy_on_any_stream(
         rules in vec(rule(), 1..4),
         window in 8..13_u8,
-        texts in prop::sample::subsequence(TEXTS.to_vec(), 0..=3),
+        texts in prop::sample::subsequence(TEXTS.to_vec(), 0..=4),
         tools in tools(),
         phases in (0..6_u32, -2..3_i8, 6..20_u32, -2..3_i8),
         drafts in vec(draft(), 1..160),
