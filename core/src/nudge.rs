@@ -10,6 +10,10 @@ use crate::verdict::{Finding, Kind};
 /// A short English message for the agent: what it keeps doing, what to do instead, and what
 /// happens next. Rendered by [`Display`](fmt::Display) into any writer.
 ///
+/// The advice of a warning changes with the number of repetitions, so that an agent that is warned
+/// again reads something new. A warning threatens only with what can follow it: see
+/// [`Finding::most`].
+///
 /// It names the tool and numbers, and echoes neither arguments nor results: text that the
 /// agent or a web page wrote never comes back as an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,12 @@ impl<'n> Nudge<'n> {
         let Finding { kind, args, laps, period, tag, .. } = self.finding;
         let tool = self.tool;
         match (kind, args) {
+            _ if self.is_about_prompts() => {
+                return write!(
+                    f,
+                    "The same message has come {laps} times, and no tool was called in between."
+                );
+            }
             (Kind::Text, _) => {
                 return write!(f, "Your last {laps} turns were only text: no tool was called.");
             }
@@ -90,9 +100,28 @@ impl<'n> Nudge<'n> {
         }
     }
 
-    fn advice(&self) -> &'static str {
+    /// Whether the same message of the user came again and again.
+    fn is_about_prompts(&self) -> bool {
+        self.finding.kind == Kind::Text && self.finding.results == Results::Same
+    }
+
+    fn advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.finding.tag == Tag::Poll && !self.finding.failed {
+            return self.advice_to_wait(f);
+        }
+        match self.action {
+            Action::Warn => self.plain_advice(f),
+            _ => f.write_str(self.passing_advice()),
+        }
+    }
+
+    /// What a nudge advises, and whatever goes beyond a warning.
+    fn passing_advice(&self) -> &'static str {
         let Finding { kind, tag, failed, .. } = self.finding;
         match (kind, tag, failed) {
+            _ if self.is_about_prompts() => {
+                " Call a tool that does what it asks for, or say what is missing."
+            }
             (Kind::Text | Kind::Echo, _, _) => {
                 " Act: make the next call, or say that you are done."
             }
@@ -114,19 +143,58 @@ impl<'n> Nudge<'n> {
             (_, Tag::Read | Tag::Search, false) => {
                 " You already have this answer: use it, or look somewhere else."
             }
-            (_, Tag::Poll, false) => " Nothing moves: wait for longer, or find out what holds it.",
             _ => " Once more will not change that. Try another way, or say what blocks you.",
         }
+    }
+
+    /// What a warning advises, something else with each few repetitions.
+    fn plain_advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { kind, laps, .. } = self.finding;
+        let next = if kind == Kind::Cycle { "round" } else { "call" };
+        match (laps, kind) {
+            (..6, Kind::Text | Kind::Echo) => {
+                f.write_str(" Make the next call now. If you cannot, say what is missing.")
+            }
+            (..6, _) => write!(
+                f,
+                " State in one sentence what you expect the next {next} to show that the last \
+                 {laps} did not. If you cannot, do something else."
+            ),
+            (6..=10, _) => f.write_str(
+                " Write down what you know by now and what you need, then choose another way or \
+                 ask the user.",
+            ),
+            _ => f.write_str(" End this line of work: say what you found and what blocks you."),
+        }
+    }
+
+    /// Advice to an agent that waits for something.
+    fn advice_to_wait(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Only a rule about results knows that nothing has changed.
+        let is_same = self.finding.results == Results::Same;
+        f.write_str(match (self.finding.laps, is_same) {
+            (..=10, true) => {
+                " Nothing has changed yet: wait longer between checks, or do something else \
+                 meanwhile."
+            }
+            (..=10, false) => " Wait longer between checks, or do something else meanwhile.",
+            (_, true) => {
+                " Nothing has changed for so long that it may never: do something else, or say \
+                 what you are waiting for and end your turn."
+            }
+            (_, false) => " Do something else, or say what you are waiting for and end your turn.",
+        })
     }
 
     fn consequence(&self) -> &'static str {
         match self.action {
             Action::Proceed | Action::Nudge => "",
+            Action::Warn if self.finding.most <= Action::Warn => "",
+            Action::Warn => " If it goes on, it will be stopped.",
             // There is no call that could be blocked.
             Action::Block if matches!(self.finding.kind, Kind::Text | Kind::Echo) => {
                 " If it goes on, it will be stopped."
             }
-            Action::Warn => " If it goes on, it will be stopped.",
             Action::Block if self.finding.kind == Kind::Cycle => {
                 " These calls are blocked from here on: do not retry them."
             }
@@ -144,7 +212,7 @@ impl fmt::Display for Nudge<'_> {
         self.what(f)?;
         // Whoever is stopped has no use for advice.
         if !self.action.clears() {
-            f.write_str(self.advice())?;
+            self.advice(f)?;
         }
         f.write_str(self.consequence())
     }

@@ -72,18 +72,68 @@ fn every_kind_has_words_that_fit() {
     insta::assert_snapshot!(cases.join("\n"));
 }
 
-#[test]
-fn every_action_says_what_comes_next() {
-    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+/// What is found when the user has said the same `times` over, or the agent has only talked.
+fn finding_of_text(texts: Texts, times: u16) -> Finding {
     let rules = [rule(Args::Same, Results::Same, Pattern::Streak { times: 2 })];
     let policy = Policy::new("p", 20, &rules).unwrap();
-    let texts = [TextRule::new("t", Texts::Any, 2, LADDER)];
+    let texts = [TextRule::new("t", texts, times, ONCE)];
     let policy = policy.with_texts(&texts).unwrap();
     let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-    let _ = detector.text_turn(Digest::of(b"a"));
-    let finding = detector.text_turn(Digest::of(b"b")).finding.unwrap();
-    let nudges = Action::ALL.map(|action| finding.nudge(action, "").to_string());
+    let said = Digest::of(b"go on");
+    let is_prompt = policy.texts()[0].texts == Texts::Prompt;
+    let mut say = || if is_prompt { detector.user_message(said) } else { detector.text_turn(said) };
+    let verdicts = (0..times).map(|_| say());
+    verdicts.last().and_then(|verdict| verdict.finding).unwrap()
+}
+
+#[test]
+fn every_action_says_what_comes_next() {
+    // At the edge of what a ladder of nudges leads to, and of one that ends in a stop.
+    let said = [Action::Nudge, Action::Stop].map(|most| {
+        let mut finding = finding_of_text(Texts::Any, 2);
+        assert_eq!(finding.most, Action::Nudge);
+        finding.most = most;
+        let nudges = Action::ALL.map(|action| finding.nudge(action, "").to_string());
+        format!("at most {most}:\n{}", nudges.join("\n"))
+    });
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn a_message_that_comes_again_is_said_to() {
+    let finding = finding_of_text(Texts::Prompt, 4);
+    let nudges = [Action::Nudge, Action::Warn].map(|action| finding.nudge(action, "").to_string());
     insta::assert_snapshot!(nudges.join("\n"));
+}
+
+#[test]
+fn every_warning_says_something_new() {
+    let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let cycle = rule(Args::Same, Results::Same, Pattern::cycle(2, 3, 2));
+    let twice = [(0, 0), (0, 0)];
+    let findings = [
+        finding(same, Tag::Other, false, &twice),
+        finding(same, Tag::Shell, true, &twice),
+        finding(same, Tag::Poll, false, &twice),
+        finding(same, Tag::Poll, true, &twice),
+        finding(
+            rule(Args::Same, Results::Ignored, Pattern::Streak { times: 2 }),
+            Tag::Poll,
+            false,
+            &twice,
+        ),
+        finding(cycle, Tag::Other, false, &[(0, 0), (1, 1), (0, 0), (1, 1)]),
+        finding_of_text(Texts::Any, 2),
+        finding_of_text(Texts::Prompt, 2),
+    ];
+    let warnings = findings.into_iter().flat_map(|mut finding| {
+        [4, 5, 6, 10, 11].map(|laps| {
+            finding.laps = laps;
+            finding.most = if laps < 10 { Action::Warn } else { Action::Block };
+            finding.nudge(Action::Warn, "bash").to_string()
+        })
+    });
+    insta::assert_snapshot!(warnings.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
