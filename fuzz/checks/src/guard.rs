@@ -145,10 +145,7 @@ fn told(guard: &mut Guard, event: Event, tickets: &mut [Ticket]) -> Option<Decis
             })
         }
         Event::Text(n) => Some(guard.text_turn(&result(n))),
-        Event::User(n) => {
-            guard.user_message(&result(n));
-            None
-        }
+        Event::User(n) => Some(guard.user_message(&result(n))),
         Event::EndStep => {
             guard.end_step();
             None

@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary as _, Result, Unstructured};
 use unstuck_core::{
-    Action, Args, Basis, Ladder, Outcomes, Pattern, Phase, Policy, PolicyError, Progress,
+    Action, Args, Basis, Force, Ladder, Outcomes, Pattern, Phase, Policy, PolicyError, Progress,
     RULES_MAX, RUNGS_MAX, Results, Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool,
     ToolRule,
 };
@@ -145,7 +145,16 @@ fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>>
     rule.select = *bytes.choose(&SELECT)?;
     rule.outcomes = *bytes.choose(&OUTCOMES)?;
     rule.progress = *bytes.choose(&PROGRESS)?;
-    rule.silence = *bytes.choose(&[Silence::Ignored, Silence::Evidence])?;
+    // A bit each, so that the inputs found so far keep their meaning.
+    let bits = u8::arbitrary(bytes)?;
+    rule.silence = if bits & 1 == 0 { Silence::Ignored } else { Silence::Evidence };
+    rule.force = if bits & 2 == 0 { Force::Always } else { Force::Proven };
+    if bits & 4 != 0 && rule.outcomes == Outcomes::Failed {
+        rule.outcomes = Outcomes::Failures;
+    }
+    if bits & 8 != 0 {
+        rule.silent_max = Action::Warn;
+    }
     Ok(rule)
 }
 
@@ -174,7 +183,10 @@ fn pattern(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Pattern> {
 }
 
 fn text(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<(Texts, u16, Rungs)> {
-    let texts = *bytes.choose(&[Texts::Any, Texts::Same, Texts::Inside])?;
+    let texts = match u8::arbitrary(bytes)? {
+        192.. => Texts::Prompt,
+        kind => [Texts::Any, Texts::Same, Texts::Inside][usize::from(kind % 3)],
+    };
     let times = match numbers {
         Numbers::Likely => bytes.int_in_range(2..=4)?,
         Numbers::Wild => u16::arbitrary(bytes)?,

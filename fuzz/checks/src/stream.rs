@@ -32,7 +32,7 @@ fn events_of([what, which]: [u8; 2], calls: usize) -> [Option<Event>; 2] {
 }
 
 /// The call in a byte: of three that differ in tool, arguments and likeness, with one of three
-/// tags, in a step of its own or in one of three.
+/// tags, in a step of its own or in one of three, idempotent or not.
 fn asked(byte: u8) -> Asked {
     const TAGS: [Tag; 4] = [Tag::Test, Tag::Shell, Tag::Other, Tag::Think];
     let args = byte & 0b11;
@@ -42,16 +42,26 @@ fn asked(byte: u8) -> Asked {
         args,
         similar: byte >> 2 & 1,
         tag: TAGS[usize::from(tag)],
+        idempotent: byte >> 7 == 1,
         step: step.checked_sub(1),
     }
 }
 
-/// The answer in five bits; two results are near each other.
+/// The answer in five bits; two results are near each other. A quarter are the first result with
+/// other bytes, pending, too late, or as it is.
 fn answer(bits: u8) -> Answer {
-    let result = bits & 0b11;
-    let last = bits >> 3 & 0b11;
-    let score = (last == 2).then_some(result);
-    Answer { result, near: result / 2, failed: bits >> 2 & 1 == 1, silent: last == 3, score }
+    let number = bits & 0b11;
+    let failed = bits >> 2 & 1 == 1;
+    let plain = Answer { result: number, near: number / 2, failed, ..Answer::PLAIN };
+    match (bits >> 3 & 0b11, number) {
+        (0, _) => plain,
+        (1, 0) => Answer { raw: 1, failed, ..Answer::PLAIN },
+        (1, 1) => Answer { pending: true, failed, ..Answer::PLAIN },
+        (1, 2) => Answer { late: true, failed, ..Answer::PLAIN },
+        (1, _) => Answer { failed, ..Answer::PLAIN },
+        (2, _) => Answer { score: Some(number), ..plain },
+        _ => Answer { silent: true, ..plain },
+    }
 }
 
 fn control(byte: u8, calls: usize) -> Option<Event> {
