@@ -121,14 +121,14 @@ pub fn tag(tool: &str, args: &str) -> Tag {
 /// What a call of `tool` with `args` does, and whether an equal answer proves that making it again does
 /// not help.
 pub(crate) fn nature(tool: &str, args: &str) -> Nature {
-    let tag = match listed(tool).or_else(|| listed(last_segment(tool))) {
-        Some(tag) => tag,
-        None => {
-            let Named { tag, idempotent } = named(tool);
-            return Nature { tag, idempotent, edits: tag == Tag::Write };
-        }
-    };
-    of_kind(tag, args)
+    if let Some(tag) = listed(tool).or_else(|| listed(last_segment(tool))) {
+        return of_kind(tag, args);
+    }
+    let Named { tag, idempotent } = named(tool);
+    let own = Nature { tag, idempotent, edits: tag == Tag::Write };
+    // A tool that is given a command is a shell, whatever it is called.
+    let by_command = || with_command(args, |command| Some(effect(command)));
+    if tag == Tag::Other { by_command().unwrap_or(own) } else { own }
 }
 
 /// What a tool of the kind `tag` does that is called with `args`: a shell what its command does.
