@@ -101,7 +101,7 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         "ragged-repeat",
         Args::Same,
         Results::Same,
-        Pattern::Recurrence { times: 3, within: 12, novel: 3 },
+        Pattern::Recurrence { times: 3, within: 12, novel: 5 },
         // Never blocked: a test that still fails must be run again to see whether it passes.
         Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(4, Action::Warn)]),
     )
