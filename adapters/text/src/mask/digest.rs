@@ -32,7 +32,7 @@ pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
     let result = match says {
         Says::Nothing | Says::Something => near.mix(numbers.finish()),
         // The clock was what the agent asked for.
-        Says::Volatile => pieces.raw(),
+        Says::Volatile => near.mix(pieces.unmasked()),
     };
     Masked { result, near }
 }
@@ -56,12 +56,28 @@ enum Says {
 }
 
 impl Pieces<'_> {
-    /// What stands for the text as it is.
-    fn raw(self) -> Digest {
-        let mut stream = Stream::<256>::default();
-        stream.add(self.text());
-        stream.finish()
+    /// The digest of the text with its values. Colours and folded spaces still say nothing.
+    fn unmasked(self) -> Digest {
+        let mut values = Values::default();
+        self.blanks().walk(&mut values);
+        values.0.finish()
     }
+}
+
+/// The bytes of a text whose values all count.
+#[derive(Default)]
+struct Values(Stream<256>);
+
+impl Sink for Values {
+    fn text(&mut self, text: &[u8]) {
+        self.0.add(text);
+    }
+
+    fn number(&mut self, digits: &[u8]) {
+        self.0.add(digits);
+    }
+
+    fn masked(&mut self, _: Option<Mask>) {}
 }
 
 impl Sink for Digests {

@@ -34,6 +34,11 @@ impl Row {
         Self { start, end, decimal, before, is_free }
     }
 
+    /// The row with nothing before it.
+    pub(super) const fn freed(self) -> Self {
+        Self { before: 0, is_free: true, ..self }
+    }
+
     pub(super) const fn length(&self) -> usize {
         self.end - self.start
     }

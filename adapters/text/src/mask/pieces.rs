@@ -53,9 +53,12 @@ impl<'t> Pieces<'t> {
         Self { masker, text: text.get(start..end).unwrap_or_default() }
     }
 
-    /// The text, as it was given.
-    pub(super) const fn text(self) -> &'t [u8] {
-        self.text
+    /// The pieces by only those masks that leave out white space and terminal controls.
+    pub(super) fn blanks(self) -> Self {
+        let blank = [Mask::Ansi, Mask::Spaces];
+        let masks = blank.into_iter().filter(|mask| self.masker.masks.contains(*mask));
+        let masks = masks.fold(Masks::NONE, Masks::with);
+        Self { masker: Masker { masks, counters: &[] }, text: self.text }
     }
 
     /// Hands all pieces to `sink`. O(n).
@@ -74,7 +77,13 @@ impl<'t> Pieces<'t> {
             }
             match part {
                 Part::Number => sink.number(text.get(start..end).unwrap_or_default()),
-                Part::Blank(written) => sink.text(written),
+                Part::Blank(written) => {
+                    sink.text(written);
+                    // The last letter of a colour is no part of the word behind it.
+                    if text.get(start..end).and_then(<[u8]>::last).is_some_and(|b| !is_blank(*b)) {
+                        (words.floor, words.control) = (end, Some(end));
+                    }
+                }
                 Part::Masked(mask) => {
                     sink.masked(mask);
                     words.floor = end;
@@ -93,6 +102,8 @@ impl<'t> Pieces<'t> {
 pub(super) struct Words {
     /// Behind what was masked last: a word begins there at the earliest.
     pub(super) floor: usize,
+    /// Behind the last terminal control.
+    control: Option<usize>,
     /// Behind the word whose first digits were no more than a number: its others are, too.
     known: usize,
 }
@@ -121,6 +132,7 @@ fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> F
         return found;
     }
     let row = number::Row::at(text, place);
+    let row = if words.control == Some(place) { row.freed() } else { row };
     if let Some(found) = number::masked(masker.masks, text, &row, words.floor) {
         return found;
     }

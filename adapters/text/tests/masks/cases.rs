@@ -38,6 +38,19 @@ fn terminal_controls_go() {
 }
 
 #[test]
+fn a_colour_is_no_part_of_the_word_behind_it() {
+    for (text, expected) in [
+        ("\x1b[31m3f2a1bc9\x1b[0m", "<hashes>"),
+        ("at \x1b[2m12:03:59\x1b[0m it", "at <times> it"),
+        ("(\x1b[1m0.02s\x1b[0m)", "(<durations>)"),
+        ("\x1b[32m7\x1b[0m passed", "7 passed"),
+        ("v\x1b[K\x1b[1m7 passed", "v7 passed"),
+    ] {
+        assert_eq!(Masks::ALL.show(text).to_string(), expected, "{text:?}");
+    }
+}
+
+#[test]
 fn spaces_fold() {
     shown(
         Mask::Spaces,
@@ -379,6 +392,9 @@ fn what_is_nothing_but_volatile_is_the_answer_itself() {
     let [a, b] =
         ["d41d8cd98f00  -", "0cc175b9c0f1  -"].map(|text| Masks::ALL.digest(text.as_bytes()));
     assert_ne!(a.result, b.result);
+    let [a, b] = ["3f2a1bc9\r\n12:03:59", "\x1b[31m3f2a1bc9\x1b[0m\n12:03:59 "]
+        .map(|text| Masks::ALL.digest(text.as_bytes()));
+    assert_eq!(a.result, b.result);
     let [a, b] = ["at 12:03:59", "at 12:04:00"].map(|text| Masks::ALL.digest(text.as_bytes()));
     assert_eq!(a.result, b.result);
 }
