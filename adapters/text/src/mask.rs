@@ -19,6 +19,7 @@ mod scan;
 mod step;
 mod time;
 mod tokens;
+mod trim;
 mod view;
 
 pub use digest::Masked;

@@ -8,7 +8,7 @@ use crate::echo::echo;
 use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
 use crate::lines::Lines;
-use crate::mask::{Counter, Masked, Masks};
+use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::nothing::finds_nothing;
 use crate::own::OwnTool;
 use crate::pending::is_pending;
@@ -214,9 +214,11 @@ impl Recipe {
     /// The outcome that `answer` stands for, after the answers whose `lines` are remembered.
     /// O(length of the answer).
     pub fn outcome_of(&self, answer: &Answer<'_>, lines: Option<&mut Lines>) -> Outcome {
-        let &Answer { tool, text, cut, failed, kind, said } = answer;
+        let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
-        let Masked { result: masked, near } = self.masked(own, text, cut);
+        let Masked { result: masked, near } = self.masked(own, whole, cut);
+        // The lines that a host puts beside each answer say nothing of the call.
+        let text = self.masker(own).trimmed(whole);
         let report = self.report(own, tool, text, failed);
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
@@ -229,7 +231,7 @@ impl Recipe {
                 class(text, failed, report.score().is_some(), is_stale)
             }
         };
-        let mut outcome = outcome.raw(self.raw(text, cut, failed));
+        let mut outcome = outcome.raw(self.raw(whole, text, cut, failed));
         if let Some(near) = near {
             outcome = outcome.near(near);
         }
@@ -246,10 +248,11 @@ impl Recipe {
     }
 
     /// What stands for every byte of an answer; of a failure, for what went wrong.
-    fn raw(&self, text: &str, cut: Option<&str>, failed: bool) -> Digest {
-        match complaint(text).filter(|_| failed && self.near == Near::Class) {
+    fn raw(&self, whole: &str, text: &str, cut: Option<&str>, failed: bool) -> Digest {
+        let is_read = failed && self.near == Near::Class;
+        match if is_read { complaint(text) } else { None } {
             Some(complaint) => cause(complaint),
-            None => digest(text).mix(cut.map_or(Digest::new(0), digest)),
+            None => digest(whole).mix(cut.map_or(Digest::new(0), digest)),
         }
     }
 
@@ -281,9 +284,12 @@ impl Recipe {
         self.masked(self.own(tool), result, cut)
     }
 
+    fn masker(&self, own: Option<OwnTool<'_>>) -> Masker<'static> {
+        own.and_then(|own| own.masks).unwrap_or(self.masks).and(self.counters)
+    }
+
     fn masked(&self, own: Option<OwnTool<'_>>, result: &str, cut: Option<&str>) -> Masked {
-        let masks = own.and_then(|own| own.masks).unwrap_or(self.masks);
-        let masker = masks.and(self.counters);
+        let masker = self.masker(own);
         match (self.result, cut) {
             (ResultPart::Head(characters), _) => masker.digest(head(result, characters).as_bytes()),
             (ResultPart::Whole, None) => masker.digest(result.as_bytes()),

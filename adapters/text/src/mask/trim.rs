@@ -1,0 +1,224 @@
+//! Lines at either end of a text that hold nothing but volatile values and their labels.
+//!
+//! Hosts and wrappers put such a line beside every answer: `elapsed_ms=412`, `[step 17/200]`. It says
+//! nothing of the call, and must not make a silent answer or a one-line error look like another.
+
+use super::label::Word;
+use super::pieces::Sink;
+use super::{Mask, Masker, Masks};
+
+/// The longest such line, in bytes.
+const LINE_MAX: usize = 160;
+
+/// The most lines that are taken from either end.
+const LINES_MAX: usize = 8;
+
+impl Masker<'_> {
+    /// `text` without the volatile lines at its ends.
+    ///
+    /// A text that is nothing else becomes empty if each of its lines has a label. Without one, a
+    /// time or a hash may be the answer, and the whole text stays.
+    pub(crate) fn trimmed(self, text: &str) -> &str {
+        if self.masks == Masks::NONE {
+            return text;
+        }
+        let (mut rest, mut is_labelled) = (text, true);
+        for split in [last as fn(&str) -> (&str, &str), first] {
+            for _ in 0..LINES_MAX {
+                let (line, others) = split(rest);
+                let Some(line) = self.volatile(line) else { break };
+                is_labelled &= line == Volatile::Labelled;
+                rest = others;
+            }
+        }
+        if rest.trim().is_empty() && !is_labelled { text } else { rest }
+    }
+
+    /// Whether `line` is volatile as a whole.
+    fn volatile(self, line: &str) -> Option<Volatile> {
+        if line.len() > LINE_MAX || line.trim().is_empty() {
+            return None;
+        }
+        let mut look = Look::default();
+        self.walk(line.as_bytes(), &mut look);
+        let found = if look.has_label { Volatile::Labelled } else { Volatile::Bare };
+        (look.has_value && !look.says).then_some(found)
+    }
+}
+
+/// A volatile line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Volatile {
+    /// Words name its values.
+    Labelled,
+    /// It holds values and signs alone.
+    Bare,
+}
+
+/// The last line of `text`, and the text before it. White space at the end is dropped.
+fn last(text: &str) -> (&str, &str) {
+    let text = text.trim_end();
+    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    let (rest, line) = text.split_at_checked(start).unwrap_or((text, ""));
+    (line, rest)
+}
+
+/// The first line of `text`, and the text behind it. White space at the start is dropped.
+fn first(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    let end = text.find('\n').map_or(text.len(), |at| at + 1);
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// The parts of a line.
+#[derive(Default)]
+struct Look {
+    has_value: bool,
+    has_label: bool,
+    /// The mask of the last value.
+    last: Option<Mask>,
+    /// Whether a word or a number says more than a label does.
+    says: bool,
+}
+
+impl Sink for Look {
+    fn text(&mut self, text: &[u8]) {
+        let words = text.split(|byte| !byte.is_ascii_alphabetic() && *byte < 0x80);
+        for word in words.filter(|word| !word.is_empty()) {
+            self.has_label = true;
+            self.says |= !is_of_a_label(Word::of(word).letters());
+        }
+    }
+
+    fn number(&mut self, _: &[u8]) {
+        // The `200` of `step 17/200` belongs to the value before it.
+        let is_total = matches!(self.last, Some(Mask::Steps | Mask::Tokens | Mask::Costs));
+        self.says |= !is_total;
+    }
+
+    fn masked(&mut self, mask: Option<Mask>) {
+        (self.has_value, self.last) = (true, mask);
+    }
+}
+
+/// Whether `word`, in lower case, is a part of a label, or joins one to its value.
+fn is_of_a_label(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"elapsed"
+            | b"took"
+            | b"duration"
+            | b"latency"
+            | b"runtime"
+            | b"walltime"
+            | b"uptime"
+            | b"time"
+            | b"wall"
+            | b"cpu"
+            | b"real"
+            | b"user"
+            | b"sys"
+            | b"total"
+            | b"taken"
+            | b"spent"
+            | b"ms"
+            | b"s"
+            | b"seconds"
+            | b"in"
+            | b"at"
+            | b"of"
+            | b"finished"
+            | b"started"
+            | b"date"
+            | b"timestamp"
+            | b"cost"
+            | b"usd"
+            | b"eur"
+            | b"dollars"
+            | b"session"
+            | b"so"
+            | b"far"
+            | b"tokens"
+            | b"token"
+            | b"left"
+            | b"remaining"
+            | b"used"
+            | b"prompt"
+            | b"completion"
+            | b"input"
+            | b"output"
+            | b"context"
+            | b"count"
+            | b"usage"
+            | b"budget"
+            | b"request"
+            | b"requestid"
+            | b"req"
+            | b"response"
+            | b"trace"
+            | b"traceid"
+            | b"span"
+            | b"chunk"
+            | b"correlation"
+            | b"id"
+            | b"x"
+            | b"invocation"
+            | b"process"
+            | b"group"
+            | b"pid"
+            | b"ppid"
+            | b"pgid"
+            | b"tid"
+            | b"thread"
+            | b"step"
+            | b"turn"
+            | b"iteration"
+            | b"round"
+            | b"attempt"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mask::{Mask, Masks};
+
+    #[test]
+    fn volatile_lines_go_from_both_ends() {
+        for (text, expected) in [
+            ("ok\nelapsed_ms=412", "ok\n"),
+            ("ok\n\nelapsed_ms=412\n[step 17/200]\n", "ok\n\n"),
+            ("Chunk ID: 3fa9c1\nWall time: 0.1 seconds\nok", "ok"),
+            ("12:03:59\nok\n12:04:00", "ok\n"),
+            ("elapsed_ms=412", ""),
+            ("pid 4711\ntokens left: 81022\n", ""),
+            ("{\"request_id\": \"a1\"}", ""),
+        ] {
+            assert_eq!(Masks::ALL.and(&[]).trimmed(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_say_something_stay() {
+        for text in [
+            "",
+            "\n",
+            "ok",
+            "3 failed",
+            "12:03:59",
+            "3f2a1bc9a\n12:03:59",
+            "12:03:59\nelapsed_ms=412",
+            "d41d8cd98f00b204  a.txt",
+            "listening on localhost:54321",
+            "[17/200]",
+            "step 17",
+            "attempt 3 of 5 failed",
+            "a\nelapsed_ms=412\nb",
+            "elapsed_ms=412, 3 failed",
+        ] {
+            assert_eq!(Masks::ALL.and(&[]).trimmed(text), text, "{text:?}");
+        }
+        let masks = Masks::ALL.without(Mask::Durations);
+        assert_eq!(masks.and(&[]).trimmed("ok\nelapsed_ms=412"), "ok\nelapsed_ms=412");
+        assert_eq!(Masks::NONE.and(&[]).trimmed("ok\npid 4711"), "ok\npid 4711");
+    }
+}
