@@ -18,6 +18,7 @@ mod judgement;
 mod manual;
 #[cfg(unix)]
 mod mcp;
+mod noise;
 mod outputs;
 mod pitfalls;
 mod published;

@@ -1,0 +1,263 @@
+//! Changes of a run that mean nothing, and so change no verdict.
+//!
+//! Each labelled run is scanned again with one such change: a line beside every answer, another order
+//! of keys, another root of paths, colours, line ends. What was found before, and where first, must be
+//! found again, and nothing else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use unstuck_text::is_silent;
+
+use crate::harness::{Folder, listed, scanned, shared};
+
+/// A change of a run that means nothing.
+struct Change {
+    name: &'static str,
+    of: Of,
+}
+
+/// The part of a run that changes.
+enum Of {
+    /// The text of each record.
+    Record(fn(&str) -> String),
+    /// Each result; the number is that of its call.
+    Result(fn(&str, usize) -> String),
+    /// A line at this place of each result that it suits.
+    Line(Place, Suits, Line),
+}
+
+/// The place of an added line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    End,
+    Start,
+}
+
+/// Whether a line may stand beside a result.
+type Suits = fn(&str) -> bool;
+
+/// The line for the call of this number.
+type Line = fn(usize) -> String;
+
+/// A line with a label says that it is beside the point, whatever it stands beside.
+fn any(_: &str) -> bool {
+    true
+}
+
+/// A bare time or hash is noise beside an answer in words, and may be the answer where there is none.
+fn in_words(result: &str) -> bool {
+    let is_word = |c: char| c.is_alphabetic() && !c.is_ascii_hexdigit();
+    result.contains(is_word) && !is_silent(result)
+}
+
+/// A path or an address has words of its own: beside a single line they are half of what is said.
+fn in_lines(result: &str) -> bool {
+    in_words(result) && result.trim().lines().count() > 1
+}
+
+/// The changes of a whole record or result.
+const CHANGES: [Change; 5] = [
+    Change { name: "keys in another order", of: Of::Record(with_keys_reversed) },
+    Change { name: "another root of paths", of: Of::Record(moved) },
+    Change { name: "a colour", of: Of::Result(coloured) },
+    Change { name: "carriage returns", of: Of::Result(|text, _| text.replace('\n', "\r\n")) },
+    Change { name: "spaces at the ends of lines", of: Of::Result(spaced) },
+];
+
+/// The lines that stand at either end of a result.
+const LINES: [(&str, Suits, Line); 16] = [
+    ("the time", any, |n| format!("finished at {}", clock(n))),
+    ("a bare time", in_words, |n| format!("[{}]", clock(n))),
+    ("a duration", any, |n| format!("real {}.{:02}s", n % 7, n % 90)),
+    ("a duration in brackets", any, |n| format!("(took 0.{}s)", n % 9 + 1)),
+    ("elapsed milliseconds", any, |n| format!("elapsed_ms={}", 400 + 13 * n)),
+    ("a uuid", in_words, uuid),
+    ("a hash", in_words, |n| format!("{}a1b2c", hex(n, 12))),
+    ("a process group", any, |n| format!("Process Group PGID: {}", 4711 + 3 * n)),
+    ("a process", any, |n| format!("pid {}", 4711 + n)),
+    ("a chunk", any, |n| format!("Chunk ID: {}7", hex(n, 5))),
+    ("a request", any, |n| format!("request_id=req_{}7", hex(n, 12))),
+    ("a cost", any, |n| format!("cost: $0.{:04}", 123 + 7 * n)),
+    ("tokens", any, |n| format!("tokens left: {}", 810_022_usize.saturating_sub(317 * n))),
+    ("a step", any, |n| format!("[step {}/2000]", n + 1)),
+    ("a turn", any, |n| format!("turn {} of 2000", n + 1)),
+    ("a date", any, |n| format!("date: 2026-05-{:02}", n % 28 + 1)),
+];
+
+/// The lines that stand at the end alone, because what stands first is what a report is told by.
+const LAST_LINES: [(&str, Suits, Line); 2] = [
+    ("a temporary path", in_lines, |n| format!("/tmp/tmp{}/out.txt", hex(n, 8))),
+    ("a local port", in_lines, |n| format!("http://localhost:{}/", 20_000 + n % 40_000)),
+];
+
+fn changes() -> impl Iterator<Item = Change> {
+    let line = |place| move |(name, suits, line)| Change { name, of: Of::Line(place, suits, line) };
+    CHANGES
+        .into_iter()
+        .chain(LINES.into_iter().map(line(Place::End)))
+        .chain(LINES.into_iter().map(line(Place::Start)))
+        .chain(LAST_LINES.into_iter().map(line(Place::End)))
+}
+
+#[test]
+fn noise_changes_no_verdict() {
+    let Some(root) = shared("traces") else { return };
+    let runs: Vec<_> = listed(&root.join("labels.jsonl"))
+        .iter()
+        .map(|label| label["file"].as_str().expect("a path").to_owned())
+        .collect();
+    let texts: Vec<_> =
+        runs.iter().map(|run| fs::read_to_string(root.join(run)).expect("a run")).collect();
+    let verdicts = |change: Option<&Change>| {
+        let folder = Folder::new();
+        for (run, text) in runs.iter().zip(&texts) {
+            folder.file(run, change.map_or_else(|| text.clone(), |change| change.apply(text)));
+        }
+        firsts(folder.path())
+    };
+    let expected = verdicts(None);
+    assert_eq!(expected.len(), runs.len());
+    assert!(expected.values().flatten().count() > runs.len() / 3, "runs that are stuck");
+    let mut differences = Vec::new();
+    for change in changes() {
+        let found = verdicts(Some(&change));
+        for (run, first) in expected.iter().filter(|(run, first)| found.get(*run) != Some(first)) {
+            let now = found.get(run);
+            differences.push(format!("{}: {run}: {first:?} became {now:?}", change.name));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn changes_do_something() {
+    let record = r#"{"type":"call","tool":"a","args":{"a":{"c":1,"b":2},"p":"/home/x"},"result":"one\ntwo words"}"#;
+    let mut seen = Vec::new();
+    for change in changes() {
+        // The first result may be left as it is, by a change that leaves every other.
+        let changed = change.apply(&format!("{record}\n{record}\n"));
+        assert_ne!(changed, format!("{record}\n{record}\n"), "{}", change.name);
+        assert!(changed.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+        assert!(!seen.contains(&changed), "{}", change.name);
+        seen.push(changed);
+    }
+}
+
+/// The call of the first finding in each run below `folder`, if there is one.
+fn firsts(folder: &Path) -> BTreeMap<String, Option<u64>> {
+    let first = |report: Value| {
+        let path = report["path"].as_str().expect("a path").to_owned();
+        let run = Path::new(&path)
+            .strip_prefix(folder)
+            .map_or(path.clone(), |run| run.display().to_string());
+        (run, report["findings"][0]["at_call"].as_u64())
+    };
+    scanned(folder).lines().into_iter().map(first).collect()
+}
+
+impl Change {
+    /// The run `text` with this change.
+    fn apply(&self, text: &str) -> String {
+        let mut calls = 0;
+        let mut changed = String::with_capacity(2 * text.len());
+        for line in text.lines() {
+            changed += &self.record(line, &mut calls);
+            changed.push('\n');
+        }
+        changed
+    }
+
+    fn record(&self, line: &str, calls: &mut usize) -> String {
+        if let Of::Record(change) = self.of {
+            return change(line);
+        }
+        let mut record: Value = serde_json::from_str(line).expect("a record");
+        if record["type"] != "call" {
+            return line.to_owned();
+        }
+        *calls += 1;
+        if let Some(Value::String(result)) = record.get_mut("result") {
+            *result = self.result(result, *calls - 1);
+        }
+        record.to_string()
+    }
+
+    fn result(&self, result: &str, call: usize) -> String {
+        match self.of {
+            Of::Record(_) => result.to_owned(),
+            Of::Result(change) => change(result, call),
+            Of::Line(_, suits, _) if !suits(result) => result.to_owned(),
+            Of::Line(Place::Start, _, line) => format!("{}\n{result}", line(call)),
+            Of::Line(Place::End, _, line) => {
+                let is_open = !result.is_empty() && !result.ends_with('\n');
+                format!("{result}{}{}", if is_open { "\n" } else { "" }, line(call))
+            }
+        }
+    }
+}
+
+/// The record with the keys of each object in reverse.
+fn with_keys_reversed(record: &str) -> String {
+    fn written(value: &Value) -> String {
+        let joined = |parts: Vec<String>| parts.join(",");
+        match value {
+            Value::Array(items) => format!("[{}]", joined(items.iter().map(written).collect())),
+            Value::Object(members) => {
+                let member = |(key, value): (&String, &Value)| {
+                    format!("{}:{}", Value::from(key.as_str()), written(value))
+                };
+                format!("{{{}}}", joined(members.iter().rev().map(member).collect()))
+            }
+            other => other.to_string(),
+        }
+    }
+    written(&serde_json::from_str(record).expect("a record"))
+}
+
+/// The record of an agent that works in other folders.
+fn moved(record: &str) -> String {
+    record.replace("/home/", "/srv/users/").replace("/testbed", "/worktrees/repository")
+}
+
+/// The text with a colour around the first line of every other result.
+fn coloured(text: &str, call: usize) -> String {
+    let (first, rest) =
+        text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    if call.is_multiple_of(2) || first.is_empty() {
+        return text.to_owned();
+    }
+    let rest = rest.map_or(String::new(), |rest| format!("\n{rest}"));
+    format!("\x1b[3{}m{first}\x1b[0m{rest}", call % 7 + 1)
+}
+
+/// The text with a few spaces at the end of each line, from call to call another number of them.
+fn spaced(text: &str, call: usize) -> String {
+    text.replace('\n', &format!("{}\n", " ".repeat(call % 3))) + &" ".repeat(call % 4)
+}
+
+fn clock(n: usize) -> String {
+    let seconds = 9 * 3600 + 37 * n;
+    format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+}
+
+fn uuid(n: usize) -> String {
+    let digits = hex(n, 32);
+    let part = |from: usize, to: usize| &digits[from..to];
+    format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
+}
+
+/// So many hexadecimal digits that look made up, for the call `n`.
+fn hex(n: usize, digits: usize) -> String {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n as u64 + 1);
+    let digit = |_| {
+        // Xorshift (Marsaglia, 2003).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from_digit((state >> 32) as u32 % 16, 16).expect("a digit")
+    };
+    (0..digits).map(digit).collect()
+}
