@@ -36,11 +36,11 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use unstuck_core::{
-        Action, Call, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung, Select,
-        Silence, Tag, TagSet, TextRule, Tool, ToolRule,
+        Action, Call, Force, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung,
+        Select, Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
     use unstuck_text::{
-        Counter, Effect, Failures, Likeness, Mask, Masks, OwnTool, PRESETS, Preset, Recipe,
+        Counter, Effect, Failures, Likeness, Mask, Masks, Near, OwnTool, PRESETS, Preset, Recipe,
         ResultPart,
     };
 
@@ -178,13 +178,13 @@ mod tests {
 
     fn rule() -> impl Strategy<Value = Rule<'static>> {
         let modes = (word(), word(), word::<Outcomes>(), word::<Progress>());
-        let words = (modes, word::<Silence>(), word());
+        let words = (modes, word::<Silence>(), word(), word::<Force>());
         (name(), words, selection(), pattern(), ladder()).prop_map(
-            |(name, (modes, silence, most), select, pattern, ladder)| {
+            |(name, (modes, silence, most, force), select, pattern, ladder)| {
                 let (args, results, outcomes, progress) = modes;
                 let mut rule = Rule::new(name, args, results, pattern, ladder);
                 (rule.outcomes, rule.progress) = (outcomes, progress);
-                rule.silence = silence;
+                (rule.silence, rule.force) = (silence, force);
                 rule.select(select).silent_at_most(most)
             },
         )
@@ -212,14 +212,15 @@ mod tests {
             Counter::new(text).expect("one number")
         });
         let counters = vec(counter, 0..3).prop_map(|counters| &*counters.leak());
-        let failures = word::<Failures>();
-        (likeness, result, masks, counters, failures).prop_map(
-            |(likeness, result, masks, counters, failures)| Recipe {
+        let (failures, near) = (word::<Failures>(), word::<Near>());
+        (likeness, result, masks, counters, failures, near).prop_map(
+            |(likeness, result, masks, counters, failures, near)| Recipe {
                 likeness,
                 result,
                 masks,
                 counters,
                 failures,
+                near,
                 tools: &[],
             },
         )

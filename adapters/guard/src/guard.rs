@@ -352,6 +352,12 @@ impl Guard {
         decision
     }
 
+    /// The host has compacted the model's memory: what the model was shown may be shown again. The
+    /// calls were made all the same, and stay.
+    pub fn compacted(&mut self) {
+        self.seen.lines.clear();
+    }
+
     /// Forgets all calls and turns: a new run begins. Statistics stay.
     pub fn clear(&mut self) {
         self.seen.ended = Ended::default();

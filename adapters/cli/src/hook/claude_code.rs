@@ -100,7 +100,7 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
             What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
         // What is compacted is the model's memory; the calls were made all the same.
-        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Nothing,
+        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Compacted,
         "SessionStart" => What::Began,
         "SessionEnd" => What::Ended,
         _ => What::Nothing,
@@ -303,7 +303,7 @@ mod tests {
         for (event, rest, expected) in [
             ("SessionStart", r#""source":"startup""#, What::Began),
             ("SessionStart", r#""source":"clear""#, What::Began),
-            ("SessionStart", r#""source":"compact""#, What::Nothing),
+            ("SessionStart", r#""source":"compact""#, What::Compacted),
             ("SessionEnd", r#""reason":"other""#, What::Ended),
             ("PreCompact", r#""trigger":"auto""#, What::Nothing),
             ("SubagentStart", r#""agent_id":"a1""#, What::Nothing),

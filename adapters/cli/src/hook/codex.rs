@@ -54,7 +54,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
             What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
         "Interrupt" => What::Interrupted,
-        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Nothing,
+        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Compacted,
         "SessionStart" => What::Began,
         "SessionEnd" => What::Ended,
         _ => What::Nothing,

@@ -49,6 +49,8 @@ pub(super) enum What<'a> {
     HandedBack(Cow<'a, str>),
     /// The user broke off what was going on.
     Interrupted,
+    /// The model's memory was compacted.
+    Compacted,
     /// A conversation begins that knows nothing of any before.
     Began,
     /// The session is over.

@@ -44,7 +44,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "AfterTool" => What::After(payload.call()?, result(payload.tool_response)),
         "BeforeAgent" => What::Prompt(text(payload.prompt).unwrap_or_default()),
         "AfterAgent" => What::HandedBack(text(payload.prompt_response).unwrap_or_default()),
-        "SessionStart" if payload.source.as_deref() == Some("compress") => What::Nothing,
+        "SessionStart" if payload.source.as_deref() == Some("compress") => What::Compacted,
         "SessionStart" => What::Began,
         "SessionEnd" => What::Ended,
         _ => What::Nothing,

@@ -144,8 +144,9 @@ impl Watched {
                 self.course.is_step_over = true;
                 Reply::Nothing
             }
-            What::Prompt(text) => {
-                self.prompt(text);
+            What::Prompt(text) => self.prompt(text, now),
+            What::Compacted => {
+                self.guard.compacted();
                 Reply::Nothing
             }
             What::HandedBack(text) => self.handed_back(text, now),
@@ -215,15 +216,17 @@ impl Watched {
         reply
     }
 
-    fn prompt(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str, now: u64) -> Reply {
         let prompt = Digest::of(text.as_bytes());
         let is_new = self.course.prompt.replace(prompt) != Some(prompt);
-        let _: Decision = self.guard.user_message(text);
+        let decision = self.guard.user_message(text);
+        self.note(&decision, now);
         self.course.has_called = false;
         self.course.is_step_over = true;
         if is_new {
             self.course.left = Reply::Nothing;
         }
+        Reply::after(&decision)
     }
 
     /// Only a turn in which nothing was called is talk.
