@@ -50,10 +50,13 @@ pub(crate) fn named(name: &str) -> Named {
         _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
         _ if has(&["test", "tests"]) && has(&["run", "execute"]) => Named::acting(Tag::Test),
         _ if has(&PICTURES) && !changes => Named::acting(Tag::Read),
+        Some(Verb::Reads) if has(&["and"]) => Named::acting(Tag::Act),
         Some(Verb::Reads) => Named::idempotent(Tag::Read),
         Some(Verb::Searches) => Named::idempotent(Tag::Search),
         Some(Verb::Asks) => Named::acting(Tag::Search),
+        Some(Verb::Sets) if has(&CELLS) => Named::acting(Tag::Write),
         Some(Verb::Sets) => Named::idempotent(Tag::Write),
+        Some(Verb::Writes) if has(&["create"]) && has(&FOLDERS) => Named::idempotent(Tag::Write),
         Some(Verb::Writes) => Named::acting(Tag::Write),
         Some(Verb::Acts) => Named::acting(Tag::Act),
         None => Named::acting(Tag::Other),
@@ -96,28 +99,19 @@ const SEARCHES: [&str; 9] =
 
 const ASKS: [&str; 3] = ["query", "ask", "sql"];
 
-const SETS: [&str; 15] = [
-    "write",
-    "edit",
-    "replace",
-    "set",
-    "put",
-    "save",
-    "overwrite",
-    "upsert",
-    "mkdir",
-    "delete",
-    "remove",
-    "rename",
-    "store",
-    "format",
-    "patch",
+const SETS: [&str; 7] = ["write", "edit", "replace", "put", "save", "overwrite", "mkdir"];
+
+const WRITES: [&str; 25] = [
+    "create", "insert", "append", "add", "update", "modify", "change", "apply", "upload",
+    "install", "commit", "merge", "copy", "publish", "import", "migrate", "set", "upsert",
+    "delete", "remove", "rename", "store", "format", "patch", "reset",
 ];
 
-const WRITES: [&str; 16] = [
-    "create", "insert", "append", "add", "update", "modify", "change", "apply", "upload",
-    "install", "commit", "merge", "copy", "publish", "import", "migrate",
-];
+/// What a tool makes that is there or is not, so that making it again changes nothing.
+const FOLDERS: [&str; 4] = ["directory", "dir", "folder", "directories"];
+
+/// What a tool changes in a part that is another one each time.
+const CELLS: [&str; 3] = ["notebook", "cell", "and"];
 
 const ACTS: [&str; 42] = [
     "press", "click", "tap", "scroll", "swipe", "key", "keypress", "keys", "keyboard", "type",
@@ -294,7 +288,7 @@ mod tests {
             ("search+", &["listFiles", "mcp__github__search_code", "find_symbol", "browse_tree"]),
             ("search", &["mcp__db__query"]),
             ("read", &["mcp__playwright__browser_snapshot"]),
-            ("write+", &["fs_write_file", "setConfig", "delete_branch", "str_replace"]),
+            ("write+", &["fs_write_file", "str_replace", "create_directory", "savePage"]),
             (
                 "write",
                 &["create_issue", "addComment", "update_status", "append_to_file", "git_commit"],

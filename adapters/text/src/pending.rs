@@ -214,15 +214,27 @@ pub fn is_pending(result: &str) -> bool {
 fn has_pending_member(json: &str) -> bool {
     members(json).any(|member| {
         let value = unquoted(member.value);
-        is_any(member.name, &NAMES) && is_state(value)
+        names_state(member.name) && (is_state(value) || ends_with(value, "in_progress"))
             || is_any(member.name, &ENDS) && value.eq_ignore_ascii_case("false")
+            || is_any(member.name, &STATES) && value.eq_ignore_ascii_case("true")
     })
+}
+
+/// Whether `name` is that of a state: `status`, `readyState`, `StackStatus`.
+fn names_state(name: &str) -> bool {
+    is_any(name, &NAMES) || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
+}
+
+/// Whether `text` ends with `end`, in upper or lower case.
+fn ends_with(text: &str, end: &str) -> bool {
+    let start = text.len().checked_sub(end.len());
+    start.and_then(|at| text.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
 }
 
 /// Whether an element says that something goes on.
 fn has_pending_element(markup: &str) -> bool {
     let mut pieces = find::split(markup, "<").filter_map(|piece| find::split_once(piece, ">"));
-    pieces.any(|(name, value)| is_any(name, &NAMES) && is_state(value.trim()))
+    pieces.any(|(name, value)| names_state(name) && is_state(value.trim()))
 }
 
 /// Whether a text says that something goes on: in its last line, or in a column of a table.
@@ -232,7 +244,19 @@ fn is_pending_text(text: &str) -> bool {
     let has_failed = || words(text).any(|word| is_any(word, &FAILURES));
     let is_table = || lines().any(is_pending_row);
     let is_alone = lines().nth(1).is_none();
-    (last.is_some_and(|line| is_pending_line(line, is_alone)) || is_table()) && !has_failed()
+    let is_listed = || lines().any(is_pending_entry);
+    let goes_on = last.is_some_and(|line| is_pending_line(line, is_alone));
+    (goes_on || is_table() || is_listed()) && !has_failed()
+}
+
+/// Whether `line` is the entry of a list that names a state: `phase: Running`.
+fn is_pending_entry(line: &str) -> bool {
+    let entry = find::split_once(line.trim(), ":");
+    entry.is_some_and(|(name, value)| {
+        let name = name.trim();
+        let is_word = words(name).nth(1).is_none();
+        is_word && names_state(name) && is_state(value.trim())
+    })
 }
 
 /// Whether a row of a table has a state as one of its columns.

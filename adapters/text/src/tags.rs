@@ -58,7 +58,6 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "replace_in_file",
             "search_replace",
             "str_replace",
-            "notebookedit",
         ],
     ),
     (

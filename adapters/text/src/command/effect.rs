@@ -392,8 +392,9 @@ fn github(words: &[&str]) -> Does {
     let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
     match () {
         () if has(&["watch", "--watch"]) => Does::Waits,
-        () if has(&["view", "list", "checks", "diff", "status"]) => Does::Looks,
-        () => Does::Runs,
+        () if !has(&["view", "list", "checks", "diff", "status"]) => Does::Runs,
+        () if has(&["run", "workflow", "checks", "status", "release"]) => Does::Looks,
+        () => Does::Reads,
     }
 }
 

@@ -61,7 +61,9 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Opti
     let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
     let (before, after) = (row.before, byte(text, row.end));
     if has(Mask::Times)
-        && (matches!(after, b':' | b'a' | b'A' | b'p' | b'P') || is_blank(after))
+        && (matches!(after, b':' | b'a' | b'A' | b'p' | b'P')
+            || is_blank(after)
+            || before == b'T' && matches!(after, b'_' | b'-'))
         && let Some(end) = time::clock(text, row)
     {
         return Some(span((row.start, end), Mask::Times));

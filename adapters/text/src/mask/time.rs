@@ -15,7 +15,7 @@ pub(super) fn clock(text: &[u8], row: &Row) -> Option<usize> {
         return None;
     }
     if byte(text, row.end) != b':' {
-        return half_day(text, row.end);
+        return if joined { in_file_name(text, row.end) } else { half_day(text, row.end) };
     }
     let minutes = two_digits(text, row.end + 1, 60)?;
     let after_date = joined || is_behind_date(text, row.start);
@@ -28,6 +28,28 @@ pub(super) fn clock(text: &[u8], row: &Row) -> Option<usize> {
     }
     let is_open = byte(text, end).is_ascii_digit() || byte(text, end) == b':';
     (exact && !is_open).then(|| zone(text, end))
+}
+
+/// The end of the clock time of which the hour ends at `hour`, as names of files have it behind a date:
+/// `2026-05-28T14_38_00_123Z`, `2026-05-28T14-38-00`.
+fn in_file_name(text: &[u8], hour: usize) -> Option<usize> {
+    let separator = byte(text, hour);
+    if !matches!(separator, b'_' | b'-') {
+        return None;
+    }
+    let minutes = two_digits(text, hour + 1, 60)?;
+    let seconds = if byte(text, minutes) == separator {
+        two_digits(text, minutes + 1, 61)?
+    } else {
+        return None;
+    };
+    let digits = text.get(seconds + 1..).unwrap_or_default().iter();
+    let fraction = digits.take_while(|byte| byte.is_ascii_digit()).count();
+    let end = match byte(text, seconds) {
+        b'_' | b'-' | b'.' if fraction > 0 => seconds + 1 + fraction,
+        _ => seconds,
+    };
+    (!byte(text, end).is_ascii_digit()).then(|| zone(text, end))
 }
 
 fn byte_before(text: &[u8], at: usize) -> u8 {
