@@ -17,18 +17,18 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
 /// behind the value may still name another thing, as in `took 14 steps`.
 fn is_certain(labelled: &Labelled<'_>) -> Option<bool> {
     let Labelled { label, last, .. } = labelled;
-    let prior = label.word(1);
-    let prior = prior.letters();
+    let is_member = label.link == Link::Member;
+    let is_after = |is: fn(&[u8]) -> bool| is(label.word(1).letters());
     match last.letters() {
         b"ms" | b"msec" | b"msecs" | b"millis" | b"milliseconds" | b"sec" | b"secs"
         | b"seconds" => (label.link != Link::Space).then_some(true),
         // Alone, these are a plural, a country, a direction and a minimum.
-        b"s" | b"us" | b"ns" | b"min" | b"minutes" => {
-            (label.link != Link::Space && (is_span(prior) || prior == b"time")).then_some(true)
-        }
-        b"taken" | b"spent" => (prior == b"time").then_some(label.link == Link::Member),
-        b"time" => is_of_a_run(prior).then_some(label.link == Link::Member),
-        last => is_span(last).then_some(label.link == Link::Member),
+        b"s" | b"us" | b"ns" | b"min" | b"minutes" => (label.link != Link::Space
+            && is_after(|word| is_span(word) || word == b"time"))
+        .then_some(true),
+        b"taken" | b"spent" => is_after(|word| word == b"time").then_some(is_member),
+        b"time" => is_after(is_of_a_run).then_some(is_member),
+        last => is_span(last).then_some(is_member),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
 use super::Mask;
-use super::label::Label;
+use super::label::{Label, tail};
 use super::number::byte;
 use super::pieces::{Found, Part};
 
@@ -10,13 +10,15 @@ use super::pieces::{Found, Part};
 ///
 /// An id without a decimal digit stays: it may be a word, as in `request id: missing`.
 pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Found> {
-    let ahead = text.get(floor..place)?;
-    let is_prefix = |byte: &&u8| is_part(**byte) && !byte.is_ascii_digit();
-    let start = place - ahead.iter().rev().take_while(is_prefix).count();
-    // Each label ends with the same letter, and few numbers stand behind it.
-    let name = text.get(floor..start)?.iter().rev();
-    let mut name = name.skip_while(|byte| b" \t:=\"'`*#$~)".contains(byte));
-    if !matches!(name.next(), Some(b'd' | b'D')) {
+    let mut ahead = text.get(floor..place)?;
+    while let [rest @ .., byte] = ahead
+        && is_part(*byte)
+        && !byte.is_ascii_digit()
+    {
+        ahead = rest;
+    }
+    let start = floor + ahead.len();
+    if tail(text, start, floor) != *b"id" {
         return None;
     }
     let label = Label::before(text, start, floor)?;

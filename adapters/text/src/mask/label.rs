@@ -95,6 +95,30 @@ impl<'t> Label<'t> {
     }
 }
 
+/// The last two letters of what may be the label of the value at `start`, in lower case; zeros if
+/// there is none. Most words are no label, and these tell so before anything else is looked at.
+#[inline]
+pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
+    let ahead = text.get(floor..start).unwrap_or_default();
+    let mut label = ahead;
+    while let [rest @ .., byte] = label
+        && is_link(*byte)
+    {
+        label = rest;
+    }
+    match label {
+        [.., one, two] if label.len() < ahead.len() => {
+            [one.to_ascii_lowercase(), two.to_ascii_lowercase()]
+        }
+        _ => [0; 2],
+    }
+}
+
+/// Whether `byte` may stand between a label and its value.
+const fn is_link(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ' | b'"'..=b'$' | b'\''..=b'*' | b':' | b'=' | b'`' | b'~')
+}
+
 /// `text` without the bytes at its end that are among `bytes`.
 fn without<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
     let end = text.iter().rposition(|byte| !bytes.contains(byte)).map_or(0, |last| last + 1);

@@ -13,8 +13,8 @@ pub(super) struct Labelled<'t> {
     pub(super) label: Label<'t>,
     /// The last word of the label.
     pub(super) last: Word,
-    /// The start of the label's last word in the text.
-    pub(super) start: usize,
+    /// The place in the text that the label does not begin before.
+    pub(super) floor: usize,
 }
 
 /// The end of a value, if the words beside it make it volatile.
@@ -28,8 +28,15 @@ const JUDGES: [(Mask, Judge); 4] = [
     (Mask::Steps, step::end),
 ];
 
-/// The mask that knows `row` by its label, or by the words behind it. No label begins before `floor`.
-pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
+/// The mask that knows `row` by its label, or by the words behind it. No label begins before `floor`,
+/// and `tail` is the end of one.
+pub(super) fn masked(
+    masks: Masks,
+    text: &[u8],
+    row: &Row,
+    floor: usize,
+    tail: [u8; 2],
+) -> Option<Found> {
     let found = |mask, end| Found { start: row.start, end, part: Part::of(mask) };
     if masks.contains(Mask::Tokens)
         && let Some(end) = tokens::before_their_name(text, row)
@@ -41,12 +48,57 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Opti
     {
         return Some(found(Mask::Costs, end));
     }
+    if !may_matter(tail) {
+        return None;
+    }
     let label = Label::before(text, row.start, floor)?;
-    let labelled = Labelled { text, row, label, last: label.word(0), start: floor + label.start() };
+    let labelled = Labelled { text, row, label, last: label.word(0), floor };
     JUDGES
         .into_iter()
         .filter(|(mask, _)| masks.contains(*mask))
         .find_map(|(mask, judge)| judge(&labelled).map(|end| found(mask, end)))
+}
+
+/// Whether one of the words that matter ends with `tail`.
+const fn may_matter(tail: [u8; 2]) -> bool {
+    matches!(
+        &tail,
+        b"ms"
+            | b"ec"
+            | b"cs"
+            | b"is"
+            | b"ds"
+            | b"us"
+            | b"ns"
+            | b"in"
+            | b"es"
+            | b"en"
+            | b"nt"
+            | b"me"
+            | b"ed"
+            | b"ok"
+            | b"on"
+            | b"cy"
+            | b"st"
+            | b"ts"
+            | b"sd"
+            | b"ur"
+            | b"rs"
+            | b"so"
+            | b"ar"
+            | b"al"
+            | b"te"
+            | b"ft"
+            | b"ng"
+            | b"ge"
+            | b"et"
+            | b"pt"
+            | b"ry"
+            | b"rn"
+            | b"ep"
+            | b"nd"
+            | [b'_' | b'-' | b' ' | b'(', b's']
+    )
 }
 
 /// The end of the amount that begins with `row`: thousands, a fraction and an exponent. `None` if it

@@ -2,7 +2,7 @@
 
 use super::pieces::{Found, Part};
 use super::scan::{gap_before, is_blank};
-use super::{Mask, Masks, labelled, time};
+use super::{Mask, Masks, label, labelled, time};
 
 /// The byte at `at`; 0 where there is none.
 pub(super) fn byte(text: &[u8], at: usize) -> u8 {
@@ -85,7 +85,11 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Opti
     {
         return Some(span((row.start, end), Mask::Durations));
     }
-    if has(Mask::Pids) && (b"[:=#(\"'".contains(&before) || is_blank(before)) && is_pid(text, row) {
+    let tail = label::tail(text, row.start, floor);
+    if has(Mask::Pids)
+        && (b"[:=#(\"'".contains(&before) || is_blank(before))
+        && is_pid(text, row, tail)
+    {
         return Some(row.only(Mask::Pids));
     }
     if has(Mask::Ports) && before == b':' && is_local_port(text, row) {
@@ -94,7 +98,7 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Opti
     if has(Mask::Inputs) && matches!(after, b']' | b'-') && is_input(text, row) {
         return Some(row.only(Mask::Inputs));
     }
-    labelled::masked(masks, text, row, floor)
+    labelled::masked(masks, text, row, floor, tail)
 }
 
 /// Whether `text` ends with `word`, in upper or lower case.
@@ -126,7 +130,7 @@ fn before(text: &[u8], at: usize) -> &[u8] {
 /// The least digits of a process id that nothing but its brackets tell: shorter ones are counted.
 const BARE_PID_MIN: usize = 3;
 
-fn is_pid(text: &[u8], row: &Row) -> bool {
+fn is_pid(text: &[u8], row: &Row, tail: [u8; 2]) -> bool {
     let ahead = before(text, row.start);
     match byte(text, row.end) {
         // `[4711] ` at the start of a line, and `sshd[4711]:`.
@@ -140,7 +144,10 @@ fn is_pid(text: &[u8], row: &Row) -> bool {
         b'=' => ahead.ends_with(b"==") && text.get(row.end..row.end + 2) == Some(b"=="),
         b'.' if row.decimal > row.end => false,
         next if next.is_ascii_alphanumeric() => false,
-        _ => is_named_pid(text, row) || is_job(text, row),
+        _ => {
+            matches!(&tail, b"id" | b"ss" | b"up" | b"wp") && is_named_pid(text, row)
+                || is_job(text, row)
+        }
     }
 }
 
@@ -163,9 +170,7 @@ fn is_named_pid(text: &[u8], row: &Row) -> bool {
     let near = before(text, gap_before(text, row.start));
     let named = without_end(near, b" \t\r\x0B\x0C:=#(\"'");
     let is_apart = named.len() < near.len() || is_blank(row.before);
-    is_apart
-        && matches!(named.last(), Some(b'd' | b'D' | b's' | b'S' | b'p' | b'P'))
-        && PID_NAMES.iter().any(|word| ends_with_word(named, word))
+    is_apart && PID_NAMES.iter().any(|word| ends_with_word(named, word))
 }
 
 /// Whether a shell says with `row` what it started in the background: `[1] 4711` on a line.

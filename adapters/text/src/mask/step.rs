@@ -9,14 +9,14 @@ use super::scan::gap;
 /// The total stays. A step of a job is progress, as in `step 3/10: linking`; one that stands in
 /// brackets or alone on its line is the scaffold's. An attempt and a turn are never progress.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
-    let &Labelled { text, row, ref last, start, .. } = labelled;
+    let &Labelled { text, row, ref label, ref last, floor } = labelled;
     let is_free = match last.letters() {
         b"attempt" | b"try" | b"retry" | b"turn" => true,
         b"step" | b"iteration" | b"round" => false,
         _ => return None,
     };
     let total = total_end(text, row.end)?;
-    (is_free || is_apart(text, start, total)).then_some(row.end)
+    (is_free || is_apart(text, floor + label.start(), total)).then_some(row.end)
 }
 
 /// The end of the total behind the number that ends at `end`: `/200`, ` of 200`.

@@ -3,7 +3,7 @@
 use super::label::Link;
 use super::labelled::{Labelled, amount, is_inner, word_behind};
 use super::number::{Row, byte};
-use super::scan::gap;
+use super::scan::{gap, is_blank};
 
 /// The fewest digits of a number of tokens that no other word makes certain: a parser and a wallet
 /// count tokens, too.
@@ -12,8 +12,8 @@ const BARE_MIN: usize = 3;
 /// The end of the number of tokens that has this label.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
     let &Labelled { text, row, ref label, ref last, .. } = labelled;
-    let prior = label.word(1);
-    let is_of = |words: &[&[u8]]| words.contains(&prior.letters());
+    let prior = || label.word(1);
+    let is_of = |words: &[&[u8]]| words.contains(&prior().letters());
     let is_named = match last.letters() {
         b"tokens" => label.link != Link::Space && !is_of(&[b"max", b"min", b"limit", b"maximum"]),
         b"left" | b"remaining" | b"used" => is_of(&[b"tokens", b"token", b"context"]),
@@ -23,19 +23,17 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
         _ => false,
     };
     let end = if is_named { thousands(text, row)? } else { return None };
-    let is_share = matches!(prior.letters(), b"context" | b"tokens" | b"token");
-    (is_share || byte(text, end) != b'%').then_some(end)
+    (byte(text, end) != b'%' || is_of(&[b"context", b"tokens", b"token"])).then_some(end)
 }
 
 /// The end of the number that the words behind it call tokens, or a share of the context.
 pub(super) fn before_their_name(text: &[u8], row: &Row) -> Option<usize> {
+    if !may_be_named(text, row.decimal) {
+        return None;
+    }
     let end = thousands(text, row)?;
     let is_share = byte(text, end) == b'%';
     let behind = end + usize::from(is_share);
-    // Most numbers have another word behind them, and its first letter tells so.
-    if !matches!(byte(text, gap(text, behind)) | 0x20, b'c' | b'i' | b'o' | b'p' | b'r' | b't') {
-        return None;
-    }
     let (first, at) = word_behind(text, behind)?;
     match first.letters() {
         b"context" if is_share => is_left(text, at).then_some(end),
@@ -46,6 +44,20 @@ pub(super) fn before_their_name(text: &[u8], row: &Row) -> Option<usize> {
             (second.letters() == b"tokens").then_some(end)
         }
         _ => None,
+    }
+}
+
+/// Whether tokens may be named behind the digits that end at `end`. Most numbers have another sign or
+/// another word behind them, and one letter tells so.
+fn may_be_named(text: &[u8], end: usize) -> bool {
+    match byte(text, end) {
+        b'%' | b'k' | b'K' | b'M' | b'e' | b'E' => true,
+        b',' => byte(text, end + 1).is_ascii_digit(),
+        next if is_blank(next) => {
+            let first = byte(text, gap(text, end)) | 0x20;
+            matches!(first, b'c' | b'i' | b'o' | b'p' | b'r' | b't')
+        }
+        _ => false,
     }
 }
 
