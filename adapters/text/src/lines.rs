@@ -1,9 +1,7 @@
 //! The lines that a worker has been shown: whether an answer holds hardly a line that is new.
 
-use unstuck_json::Hash64 as _;
-
 use crate::find;
-use crate::recipe::HASH;
+use crate::mask::{Masker, Masks};
 
 /// The words of one generation of the filter, of 64 bits each.
 const WORDS: usize = 256;
@@ -69,9 +67,15 @@ impl Lines {
     /// Remembers the lines of `answer`; says whether they were known, all but one in ten. An answer
     /// without a line that counts is never known. O(length of `answer`).
     pub fn show(&mut self, answer: &str) -> bool {
+        self.show_masked(answer, Masks::NONE.and(&[]))
+    }
+
+    /// As [`Lines::show`], without what `masker` takes for volatile.
+    pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
         let is_long = counted(answer).nth(SAMPLED_MIN - 1).is_some();
         let (mut all, mut sampled) = (Tally::default(), Tally::default());
-        for hash in counted(answer) {
+        for line in counted(answer) {
+            let hash = masker.digest(line.as_bytes()).result.bits();
             let is_sampled = hash & 3 == 0;
             if is_long && !is_sampled {
                 continue;
@@ -146,12 +150,11 @@ impl Tally {
     }
 }
 
-/// What stands for each line of `answer` that counts, without the number that a pager puts before
-/// it.
-fn counted(answer: &str) -> impl Iterator<Item = u64> {
+/// The lines of `answer` that count, without the number that a pager puts before each.
+fn counted(answer: &str) -> impl Iterator<Item = &str> {
     let lines = find::lines(answer).map(|line| unnumbered(line.trim()));
     let long = lines.filter(|line| line.len() >= LINE_MIN);
-    long.take(LINES_MAX).map(|line| HASH.hash(line.as_bytes()))
+    long.take(LINES_MAX)
 }
 
 /// `line` without the number and the sign before it, as `cat -n`, `nl` and `grep -n` put them there.

@@ -226,8 +226,9 @@ impl Recipe {
             Near::Numbers => Some(near),
             // What is in no class is near to nothing else.
             Near::Class => {
-                let is_known = lines.is_some_and(|lines| lines.show(text));
-                let is_stale = is_known && matches!(kind, Tag::Read | Tag::Search);
+                let reads = matches!(kind, Tag::Read | Tag::Search);
+                let lines = lines.filter(|_| reads);
+                let is_stale = lines.is_some_and(|lines| lines.show_masked(text, self.masker(own)));
                 class(text, failed, report.score().is_some(), is_stale)
             }
         };
