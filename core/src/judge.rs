@@ -9,7 +9,7 @@ use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::policy::Policy;
 use crate::proof::Proof;
-use crate::record::{Record, Status, Tag};
+use crate::record::{Record, Status};
 use crate::rule::{Force, Progress, Results, Rule};
 use crate::selection::Seen;
 use crate::track::Hit;
@@ -60,7 +60,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// Counts how many calls in a row were the same and came back with the same bytes. Calls that were
-    /// issued together count once, and polls never.
+    /// issued together count once, and nothing goes on with a poll.
     fn count_unbroken(&mut self, record: &Record) {
         if record.status == Status::Cancelled {
             return;
@@ -68,7 +68,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         // By far the common case: nothing in the window is the same call.
         let before = if record.novel { None } else { self.continued_by(record) };
         self.unbroken = match before {
-            _ if record.tag == Tag::Poll => 0,
             None => 1,
             Some(age) if age < u32::from(record.in_step) => self.unbroken,
             Some(_) => self.unbroken.saturating_add(1),

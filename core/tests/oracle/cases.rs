@@ -236,6 +236,28 @@ fn a_runaway_that_ended_blocks_nothing() {
     }
 }
 
+/// A block ends where another rule finds the loop in place of the one that blocks: nobody looked whether
+/// there is still proof.
+#[test]
+fn a_block_ends_with_the_finding_of_another_rule() {
+    const SLOW: Ladder<'_> =
+        Ladder::by_repetitions(&[Rung::new(6, Action::Warn), Rung::new(9, Action::Block)]);
+    let often = Rule::new("often", Args::Same, Results::Same, Pattern::recurrence(6, 12), SLOW);
+    let rules = [often, CAREFUL];
+    let policy = Policy::new("p", 12, &rules).unwrap();
+    let mut pair: Pair<'_, 12> = Pair::new(&policy);
+    let mut ids = Ids::default();
+    let told = (0..7).map(|call| {
+        let asked = Asked { idempotent: true, step: u8::try_from(call).ok(), ..Asked::PLAIN };
+        let answer = Answer { raw: u8::from(call == 5), ..Answer::PLAIN };
+        [Event::Announce(asked), Event::Outcome(call, answer)]
+            .map(|event| pair.take(event, &mut ids).unwrap().action)
+    });
+    let told: Vec<[Action; 2]> = told.collect();
+    assert_eq!(told[4..6], [[Action::Proceed, Action::Block], [Action::Block, Action::Warn]]);
+    assert_eq!(told[6][0], Action::Proceed);
+}
+
 /// A rule that is patient with fewer repetitions has no more proof for that.
 #[test]
 fn patience_is_no_proof() {
