@@ -91,6 +91,8 @@ const CAREFUL: Rule<'_> =
 enum Fate {
     /// It came back with these bytes.
     Bytes(u8),
+    /// It failed, with these bytes.
+    Failed(u8),
     /// It came back with "still running".
     Pending,
     Vetoed,
@@ -120,6 +122,9 @@ fn played_on<const W: usize>(mut pair: Pair<'_, W>, steps: &[Vec<(u8, Fate)>]) -
         let announced = asked.into_iter().map(|event| take(&mut pair, event)).max();
         let events = calls.iter().zip(first..).filter_map(|((_, fate), call)| match *fate {
             Fate::Bytes(raw) => Some(Event::Outcome(call, Answer { raw, ..Answer::PLAIN })),
+            Fate::Failed(raw) => {
+                Some(Event::Outcome(call, Answer { raw, failed: true, ..Answer::PLAIN }))
+            }
             Fate::Pending => Some(Event::Outcome(call, Answer { pending: true, ..Answer::PLAIN })),
             Fate::Vetoed => Some(Event::Veto(call)),
             Fate::Cancelled => Some(Event::Cancel(call)),
@@ -233,6 +238,19 @@ fn a_runaway_that_ended_blocks_nothing() {
             actions[25..].iter().all(|action| *action < Action::Block),
             "{rule:?}: {actions:?}"
         );
+    }
+}
+
+/// A call that first works and then fails with the same bytes is in no row of equal answers.
+#[test]
+fn what_worked_and_what_failed_are_two_rows() {
+    let early = Rule::new("early", Args::Same, Results::Ignored, THREE, STEEP);
+    let rules = [early.forced_on_proof().ignore_progress()];
+    let policy = Policy::new("p", 12, &rules).unwrap();
+    for times in [12, 24] {
+        let steps = [row(Fate::Bytes(0), 12), row(Fate::Failed(0), times + 1)].concat();
+        let blocked = (times == 24).then_some(37);
+        assert_eq!(forced(&played(&policy, &steps)), [blocked, None], "{times}");
     }
 }
 
