@@ -9,7 +9,7 @@ use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::policy::Policy;
 use crate::proof::Proof;
-use crate::record::{Record, Status};
+use crate::record::{Record, Status, Tag};
 use crate::rule::{Force, Progress, Results, Rule};
 use crate::selection::Seen;
 use crate::track::Hit;
