@@ -38,17 +38,17 @@
 /**
  * How many bytes a detector takes that holds the latest 8 calls.
  */
-#define UNSTUCK_SIZE_8 1328
+#define UNSTUCK_SIZE_8 1344
 
 /**
  * How many bytes a detector takes that holds the latest 20 calls.
  */
-#define UNSTUCK_SIZE_20 1680
+#define UNSTUCK_SIZE_20 1664
 
 /**
  * How many bytes a detector takes that holds the latest 64 calls.
  */
-#define UNSTUCK_SIZE_64 2960
+#define UNSTUCK_SIZE_64 2864
 
 /**
  * How many calls may wait for their outcomes at once. Of more, the oldest is given up.
@@ -78,17 +78,17 @@
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 8.
  */
-#define UNSTUCK_CHECKPOINT_8 1668
+#define UNSTUCK_CHECKPOINT_8 1694
 
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 20.
  */
-#define UNSTUCK_CHECKPOINT_20 2244
+#define UNSTUCK_CHECKPOINT_20 2270
 
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 64.
  */
-#define UNSTUCK_CHECKPOINT_64 4356
+#define UNSTUCK_CHECKPOINT_64 4382
 
 /**
  * How many bytes each rule of your own adds to a policy.
@@ -379,6 +379,10 @@ enum unstuck_tag_t
      * Throws the work away and starts over.
      */
     UNSTUCK_TAG_START_OVER = 9,
+    /**
+     * Acts, so that an equal confirmation proves nothing: presses a key, clicks, moves.
+     */
+    UNSTUCK_TAG_ACT = 10,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -502,9 +506,10 @@ typedef struct {
      */
     uint8_t has_step;
     /**
-     * Not read.
+     * Whether the call is idempotent: it only reads, or writes the same content to the same place, so
+     * that an equal answer proves that calling again does not help. 0 for no, anything else for yes.
      */
-    uint8_t reserved;
+    uint8_t idempotent;
 } unstuck_call_t;
 
 /**
@@ -584,9 +589,10 @@ typedef struct {
      */
     unstuck_tag_t tag;
     /**
-     * Always 0.
+     * The most that more of the same can lead to. UNSTUCK_WARN if the rule asks for proof before it
+     * blocks, and there is none so far.
      */
-    uint8_t reserved;
+    unstuck_action_t most;
 } unstuck_finding_t;
 
 /**
@@ -687,6 +693,30 @@ typedef struct {
      * is no evidence between calls with different arguments.
      */
     uint8_t silent;
+    /**
+     * What stands for every byte of the answer, with what is volatile in it: equal answers prove that
+     * an idempotent call does not help. Read where has_raw is set; without it, equal results are
+     * equal answers.
+     */
+    uint64_t raw;
+    /**
+     * Whether raw counts: 0 for no, anything else for yes.
+     */
+    uint8_t has_raw;
+    /**
+     * Whether the answer says that something is still under way: 0 for no, anything else for yes. The
+     * call counts as one with UNSTUCK_TAG_POLL, unless it tests or ends the run.
+     */
+    uint8_t pending;
+    /**
+     * Whether the call timed out: 0 for no, anything else for yes. It is judged one repetition later
+     * than others.
+     */
+    uint8_t timed_out;
+    /**
+     * Not read.
+     */
+    uint8_t reserved[5];
 } unstuck_outcome_t;
 
 /**
@@ -806,8 +836,9 @@ typedef struct {
     uint8_t basis;
     /**
      * How things recur: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call, those with
-     * the same text if args is UNSTUCK_ARGS_SAME, and all of them else; UNSTUCK_ECHO what repeats
-     * inside a turn. Of such a rule only name, ladder and times are read beside that.
+     * the same text if args is UNSTUCK_ARGS_SAME, and all of them else; if prompts is set it counts
+     * messages of the user instead. UNSTUCK_ECHO counts what repeats inside a turn. Of such a rule
+     * only name, ladder and times are read beside that.
      */
     uint8_t kind;
     /**
@@ -827,8 +858,8 @@ typedef struct {
      */
     uint8_t select_tag;
     /**
-     * Whether a call that the rule sees and that did not fail breaks the pattern: 0 for no, anything
-     * else for yes.
+     * Which outcomes match: 0 for any. 1 for failures, and a call that the rule sees and that worked
+     * breaks the pattern. 2 for failures, and a call that worked is passed over.
      */
     uint8_t failed;
     /**
@@ -852,7 +883,8 @@ typedef struct {
      */
     uint8_t period_max;
     /**
-     * Whether a pattern that holds progress is a loop all the same: 0 for no, anything else for yes.
+     * How progress counts: 0 if a pattern that holds progress is no loop. 1 if it is a loop all the
+     * same. 2 if nothing is a loop as long as there is progress anywhere in the window.
      */
     uint8_t ignore_progress;
     /**
@@ -866,9 +898,20 @@ typedef struct {
      */
     uint8_t silent_max;
     /**
+     * Whether the rule asks for more than a warning only if running the call again is known not to
+     * help: 0 for no, anything else for yes. It is known if the calls fail alike, if idempotent calls
+     * have equal answers (raw), or after 24 equal answers in a row.
+     */
+    uint8_t force_proven;
+    /**
+     * A rule of UNSTUCK_TEXT: whether it counts how often the user sent the same message in a row,
+     * with no call between. 0 for no, anything else for yes.
+     */
+    uint8_t prompts;
+    /**
      * Not read.
      */
-    uint8_t reserved[7];
+    uint8_t reserved[5];
 } unstuck_rule_t;
 
 /**
@@ -884,7 +927,7 @@ typedef struct {
      */
     const unstuck_rule_t *rules;
     /**
-     * How many rules there are: 1 to 12 about calls, and up to 4 about text.
+     * How many rules there are: 1 to 14 about calls, and up to 4 about text.
      */
     size_t count;
     /**
@@ -1013,10 +1056,12 @@ unstuck_status_t unstuck_turn(unstuck_t *detector,
 
 /**
  * The user says what message stands for. A new instruction starts everything afresh; one seen before
- * (an automatic "please continue") is none. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * (an automatic "please continue") is none, and a rule about prompts may find that it comes again and
+ * again with no call between. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_user_message(unstuck_t *detector,
-                                      uint64_t message);
+                                      uint64_t message,
+                                      unstuck_verdict_t *verdict);
 
 /**
  * Writes a short English message for the agent that is stuck into a buffer of size bytes, as
@@ -1216,7 +1261,10 @@ unstuck_status_t unstuck_turn_text(unstuck_t *detector,
  * The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
  * UNSTUCK_NO_DETECTOR.
  */
-unstuck_status_t unstuck_user_message_text(unstuck_t *detector, const char *text, size_t length);
+unstuck_status_t unstuck_user_message_text(unstuck_t *detector,
+                                           const char *text,
+                                           size_t length,
+                                           unstuck_verdict_t *verdict);
 
 /**
  * The tool called name, which is UTF-8 and ends with a NUL: 32 bits of a hash. Two of ten tools share
@@ -1487,7 +1535,7 @@ const char *unstuck_kind_name(uint8_t kind);
 
 /**
  * The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
- * "finish", "start_over".
+ * "finish", "start_over", "act".
  *
  * Never freed. NULL for a number that is none of unstuck_tag_t.
  */

@@ -91,15 +91,16 @@ pub unsafe extern "C" fn unstuck_turn(
 }
 
 /// The user says what message stands for. A new instruction starts everything afresh; one seen before
-/// (an automatic "please continue") is none. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// (an automatic "please continue") is none, and a rule about prompts may find that it comes again and
+/// again with no call between. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_user_message(
     detector: *mut unstuck_t,
     message: u64,
+    verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
     // SAFETY: as the header asks of every pointer.
-    let found = unsafe { storage::find(detector) };
-    status::of(found.map(|found| found.watch.user_message(Digest::new(message))))
+    unsafe { judged(detector, verdict, |found| Ok(found.watch.user_message(Digest::new(message)))) }
 }
 
 /// Tells `detector` what `event` is, and `place` what the verdict is.

@@ -157,15 +157,16 @@ pub unsafe extern "C" fn unstuck_user_message_text(
     detector: *mut unstuck_t,
     text: *const c_char,
     length: usize,
+    verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
     // SAFETY: as the header asks of every pointer.
-    let given = unsafe {
-        storage::find(detector).and_then(|found| Ok((found, memory::bytes(text, length)?)))
-    };
-    status::of(given.map(|(found, text)| {
-        let message = str::from_utf8(text).map(|text| found.policy.recipe.message(text));
-        found.watch.user_message(message.unwrap_or_else(|_| Digest::of(text)));
-    }))
+    unsafe {
+        judged(detector, verdict, |found| {
+            let text = memory::bytes(text, length)?;
+            let message = str::from_utf8(text).map(|text| found.policy.recipe.message(text));
+            Ok(found.watch.user_message(message.unwrap_or_else(|_| Digest::of(text))))
+        })
+    }
 }
 
 fn call(recipe: &Recipe, groups: Option<&mut Groups>, tool: &str, args: &[u8]) -> Call {

@@ -4,8 +4,8 @@ use core::ffi::{c_char, c_void};
 use core::slice;
 
 use unstuck_core::{
-    Action, Basis, Kind, Ladder, Pattern, Policy, RULES_MAX, RUNGS_MAX, Rule, Rung, Select,
-    TEXT_RULES_MAX, Tag, TagSet, TextRule, Texts,
+    Action, Basis, Kind, Ladder, Outcomes, Pattern, Policy, Progress, RULES_MAX, RUNGS_MAX, Rule,
+    Rung, Select, TEXT_RULES_MAX, Tag, TagSet, TextRule, Texts,
 };
 use unstuck_text::Recipe;
 
@@ -67,8 +67,9 @@ pub struct unstuck_rule_t {
     /// What the ladder counts: one of unstuck_basis_t.
     pub basis: u8,
     /// How things recur: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call, those with
-    /// the same text if args is UNSTUCK_ARGS_SAME, and all of them else; UNSTUCK_ECHO what repeats
-    /// inside a turn. Of such a rule only name, ladder and times are read beside that.
+    /// the same text if args is UNSTUCK_ARGS_SAME, and all of them else; if prompts is set it counts
+    /// messages of the user instead. UNSTUCK_ECHO counts what repeats inside a turn. Of such a rule
+    /// only name, ladder and times are read beside that.
     pub kind: u8,
     /// What two calls must have in common: one of unstuck_args_t.
     pub args: u8,
@@ -78,8 +79,8 @@ pub struct unstuck_rule_t {
     pub select: u8,
     /// The tag that select is about: one of unstuck_tag_t.
     pub select_tag: u8,
-    /// Whether a call that the rule sees and that did not fail breaks the pattern: 0 for no, anything
-    /// else for yes.
+    /// Which outcomes match: 0 for any. 1 for failures, and a call that the rule sees and that worked
+    /// breaks the pattern. 2 for failures, and a call that worked is passed over.
     pub failed: u8,
     /// How often: records of a streak or recurrence, laps of a cycle, turns; 2 or more.
     pub times: u16,
@@ -91,7 +92,8 @@ pub struct unstuck_rule_t {
     pub period_min: u8,
     /// A cycle: the longest lap.
     pub period_max: u8,
-    /// Whether a pattern that holds progress is a loop all the same: 0 for no, anything else for yes.
+    /// How progress counts: 0 if a pattern that holds progress is no loop. 1 if it is a loop all the
+    /// same. 2 if nothing is a loop as long as there is progress anywhere in the window.
     pub ignore_progress: u8,
     /// Whether silent results of different calls are as much evidence as others: 0 for no, anything
     /// else for yes.
@@ -99,8 +101,15 @@ pub struct unstuck_rule_t {
     /// The most to ask for while the latest outcome is silent: one of unstuck_action_t; 0 for whatever
     /// the ladder says.
     pub silent_max: u8,
+    /// Whether the rule asks for more than a warning only if running the call again is known not to
+    /// help: 0 for no, anything else for yes. It is known if the calls fail alike, if idempotent calls
+    /// have equal answers (raw), or after 24 equal answers in a row.
+    pub force_proven: u8,
+    /// A rule of UNSTUCK_TEXT: whether it counts how often the user sent the same message in a row,
+    /// with no call between. 0 for no, anything else for yes.
+    pub prompts: u8,
     /// Not read.
-    pub reserved: [u8; 7],
+    pub reserved: [u8; 5],
 }
 
 /// The rules of a policy of your own.
@@ -111,7 +120,7 @@ pub struct unstuck_rules_t {
     pub name: *const c_char,
     /// The rules, in the order in which they are judged: count rules.
     pub rules: *const unstuck_rule_t,
-    /// How many rules there are: 1 to 12 about calls, and up to 4 about text.
+    /// How many rules there are: 1 to 14 about calls, and up to 4 about text.
     pub count: usize,
     /// Whose calls are not recorded: bit n stands for the tag n of unstuck_tag_t.
     pub exempt_tags: u16,
@@ -295,11 +304,10 @@ impl unstuck_rule_t {
         let (name, ladder) = unsafe { (memory::text(self.name)?, self.ladder(room)?) };
         let mut rule = Rule::new(name, args, results, self.pattern()?, ladder);
         rule = rule.select(self.select(words::tag(self.select_tag)?)?);
-        if self.failed != 0 {
-            rule = rule.failed();
-        }
-        if self.ignore_progress != 0 {
-            rule = rule.ignore_progress();
+        rule.outcomes = self.outcomes()?;
+        rule.progress = self.progress()?;
+        if self.force_proven != 0 {
+            rule = rule.forced_on_proof();
         }
         if self.count_silence != 0 {
             rule = rule.count_silence();
@@ -319,6 +327,7 @@ impl unstuck_rule_t {
         use unstuck_core::Args;
         let texts = match (words::kind(self.kind)?, words::args(self.args)?) {
             (Kind::Echo, _) => Texts::Inside,
+            _ if self.prompts != 0 => Texts::Prompt,
             (_, Args::Same) => Texts::Same,
             _ => Texts::Any,
         };
@@ -335,6 +344,15 @@ impl unstuck_rule_t {
             Kind::Cycle => Pattern::Cycle { period_min, period_max, laps: short()? },
             _ => Pattern::Streak { times },
         })
+    }
+
+    fn outcomes(&self) -> Result<Outcomes, Status> {
+        words::word(&[Outcomes::Any, Outcomes::Failed, Outcomes::Failures], self.failed)
+    }
+
+    fn progress(&self) -> Result<Progress, Status> {
+        let all = [Progress::Respect, Progress::Ignore, Progress::Anywhere];
+        words::word(&all, self.ignore_progress)
     }
 
     fn select(&self, tag: Tag) -> Result<Select, Status> {
@@ -377,7 +395,7 @@ mod tests {
     use std::ffi::CString;
     use std::vec::Vec;
 
-    use unstuck_core::{Outcomes, Progress, Silence, presets};
+    use unstuck_core::{Args, Force, Results, Silence, presets};
 
     use super::*;
 
@@ -432,8 +450,17 @@ mod tests {
                 (told.period_min, told.period_max) = (period_min, period_max);
             }
         }
-        told.failed = (rule.outcomes == Outcomes::Failed).into();
-        told.ignore_progress = (rule.progress == Progress::Ignore).into();
+        told.failed = match rule.outcomes {
+            Outcomes::Any => 0,
+            Outcomes::Failed => 1,
+            Outcomes::Failures => 2,
+        };
+        told.ignore_progress = match rule.progress {
+            Progress::Respect => 0,
+            Progress::Ignore => 1,
+            Progress::Anywhere => 2,
+        };
+        told.force_proven = (rule.force == Force::Proven).into();
         told.count_silence = (rule.silence == Silence::Evidence).into();
         told.silent_max = words::unstuck_action_t::from(rule.silent_max) as u8;
         told
@@ -441,10 +468,11 @@ mod tests {
 
     fn of_texts(rule: &TextRule<'_>) -> unstuck_rule_t {
         let mut told = of_ladder(rule.name, &rule.ladder);
-        (told.kind, told.args) = match rule.texts {
-            Texts::Any => (3, 3),
-            Texts::Same => (3, 0),
-            Texts::Inside => (4, 0),
+        (told.kind, told.args, told.prompts) = match rule.texts {
+            Texts::Any => (3, 3, 0),
+            Texts::Same => (3, 0, 0),
+            Texts::Prompt => (3, 0, 1),
+            Texts::Inside => (4, 0, 0),
         };
         told.times = rule.times;
         told
@@ -463,33 +491,60 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_preset_can_be_told_by_its_rules() {
-        for preset in presets::ALL {
-            // The texts first: what is about text stands by itself.
-            let texts = preset.texts().iter().map(of_texts);
-            let rules: Vec<_> = texts.chain(preset.rules().iter().map(of_calls)).collect();
-            let told = told(preset, &rules);
-            let mut storage = Storage([0xAA; 4096]);
-            let rungs: usize = rules.iter().map(|rule| usize::from(rule.rung_count)).sum();
-            let enough = policy::UNSTUCK_POLICY_HEAD
-                + rules.len() * UNSTUCK_POLICY_RULE
-                + rungs * UNSTUCK_POLICY_RUNG;
-            for size in 0..=enough {
-                let mut made = null();
-                let place: *mut c_void = storage.0.as_mut_ptr().cast();
-                // SAFETY: all of it is there.
-                let status =
-                    unsafe { unstuck_policy_of_rules(place, size, &raw const told, &raw mut made) };
-                match status {
-                    Status::UNSTUCK_OK => {
-                        // SAFETY: it was made just now.
-                        assert_eq!(unsafe { (*made).policy }, *preset);
-                    }
-                    Status::UNSTUCK_STORAGE_SHORT => assert!(size < enough, "{size}"),
-                    other => panic!("{other:?}"),
+    /// Tells `policy` by its rules in storage of every size: it is the same, or the storage is short.
+    fn tell(policy: &Policy<'_>) {
+        // The texts first: what is about text stands by itself.
+        let texts = policy.texts().iter().map(of_texts);
+        let rules: Vec<_> = texts.chain(policy.rules().iter().map(of_calls)).collect();
+        let told = told(policy, &rules);
+        let mut storage = Storage([0xAA; 4096]);
+        let rungs: usize = rules.iter().map(|rule| usize::from(rule.rung_count)).sum();
+        let enough = policy::UNSTUCK_POLICY_HEAD
+            + rules.len() * UNSTUCK_POLICY_RULE
+            + rungs * UNSTUCK_POLICY_RUNG;
+        for size in 0..=enough {
+            let mut made = null();
+            let place: *mut c_void = storage.0.as_mut_ptr().cast();
+            // SAFETY: all of it is there.
+            let status =
+                unsafe { unstuck_policy_of_rules(place, size, &raw const told, &raw mut made) };
+            match status {
+                Status::UNSTUCK_OK => {
+                    // SAFETY: it was made just now.
+                    assert_eq!(unsafe { (*made).policy }, *policy);
                 }
+                Status::UNSTUCK_STORAGE_SHORT => assert!(size < enough, "{size}"),
+                other => panic!("{other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn every_preset_can_be_told_by_its_rules() {
+        presets::ALL.into_iter().for_each(tell);
+    }
+
+    #[test]
+    fn every_option_of_a_rule_can_be_told() {
+        const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
+        const RULE: Rule<'_> =
+            Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 2 }, LADDER);
+        const RULES: [Rule<'_>; 6] = [
+            RULE.failed(),
+            RULE.failures(),
+            RULE.forced_on_proof(),
+            RULE.ignore_progress(),
+            RULE.respect_progress_anywhere(),
+            RULE.select(Select::Tag(Tag::Act)).count_silence().silent_at_most(Action::Warn),
+        ];
+        const TEXTS: [TextRule<'_>; 4] = [
+            TextRule::new("any", Texts::Any, 2, LADDER),
+            TextRule::new("same", Texts::Same, 2, LADDER),
+            TextRule::new("prompt", Texts::Prompt, 3, LADDER),
+            TextRule::new("inside", Texts::Inside, 4, LADDER),
+        ];
+        let policy = Policy::new("own", 8, &RULES).expect("rules that can work");
+        let policy = policy.with_texts(&TEXTS).expect("texts that can work");
+        tell(&policy.with_exempt(TagSet::EMPTY.with(Tag::Act)));
     }
 }

@@ -48,7 +48,7 @@ pub(crate) trait Watch {
     fn vetoed(&mut self, call: CallId) -> Verdict;
     fn finish(&mut self) -> Verdict;
     fn text_turn(&mut self, turn: Turn) -> Verdict;
-    fn user_message(&mut self, message: Digest);
+    fn user_message(&mut self, message: Digest) -> Verdict;
     fn clear(&mut self);
     fn progress(&mut self);
     fn silence(&mut self, id: LoopId);
@@ -74,8 +74,8 @@ impl<const W: usize> Watch for Detector<'static, W> {
     fn text_turn(&mut self, turn: Turn) -> Verdict {
         self.text_turn(turn)
     }
-    fn user_message(&mut self, message: Digest) {
-        self.user_message(message);
+    fn user_message(&mut self, message: Digest) -> Verdict {
+        self.user_message(message)
     }
     fn clear(&mut self) {
         self.clear();

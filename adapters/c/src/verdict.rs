@@ -33,8 +33,9 @@ pub struct unstuck_call_t {
     pub has_similar: u8,
     /// Whether step counts: 0 for no, anything else for yes.
     pub has_step: u8,
-    /// Not read.
-    pub reserved: u8,
+    /// Whether the call is idempotent: it only reads, or writes the same content to the same place, so
+    /// that an equal answer proves that calling again does not help. 0 for no, anything else for yes.
+    pub idempotent: u8,
 }
 
 /// What came back from a call, as digests. Zeros are a good beginning: they stand for a call that
@@ -59,6 +60,20 @@ pub struct unstuck_outcome_t {
     /// Whether the result says nothing (empty, "ok"): 0 for no, anything else for yes. Such a result
     /// is no evidence between calls with different arguments.
     pub silent: u8,
+    /// What stands for every byte of the answer, with what is volatile in it: equal answers prove that
+    /// an idempotent call does not help. Read where has_raw is set; without it, equal results are
+    /// equal answers.
+    pub raw: u64,
+    /// Whether raw counts: 0 for no, anything else for yes.
+    pub has_raw: u8,
+    /// Whether the answer says that something is still under way: 0 for no, anything else for yes. The
+    /// call counts as one with UNSTUCK_TAG_POLL, unless it tests or ends the run.
+    pub pending: u8,
+    /// Whether the call timed out: 0 for no, anything else for yes. It is judged one repetition later
+    /// than others.
+    pub timed_out: u8,
+    /// Not read.
+    pub reserved: [u8; 5],
 }
 
 /// The detector's name for one announced call, to be handed back with its outcome. Copy it as you
@@ -105,8 +120,9 @@ pub struct unstuck_finding_t {
     pub results: unstuck_results_t,
     /// What kind of tool the last call was for.
     pub tag: unstuck_tag_t,
-    /// Always 0.
-    pub reserved: u8,
+    /// The most that more of the same can lead to. UNSTUCK_WARN if the rule asks for proof before it
+    /// blocks, and there is none so far.
+    pub most: unstuck_action_t,
 }
 
 /// The engine's answer to one event: what to do, and why.
@@ -227,7 +243,7 @@ pub(crate) struct FindingBits {
     args: u8,
     results: u8,
     tag: u8,
-    reserved: u8,
+    most: u8,
 }
 
 /// An [`unstuck_verdict_t`] that comes from C.
@@ -255,6 +271,9 @@ impl unstuck_call_t {
         if self.has_step != 0 {
             call = call.step(self.step);
         }
+        if self.idempotent != 0 {
+            call = call.idempotent();
+        }
         Ok(call)
     }
 }
@@ -270,7 +289,21 @@ impl unstuck_outcome_t {
         if self.has_score != 0 {
             outcome = outcome.score(self.score);
         }
-        if self.silent != 0 { outcome.silent() } else { outcome }
+        if self.silent != 0 {
+            outcome = outcome.silent();
+        }
+        self.qualified(outcome)
+    }
+
+    /// The `outcome`, with what is known of the answer beside the result.
+    fn qualified(&self, mut outcome: Outcome) -> Outcome {
+        if self.has_raw != 0 {
+            outcome = outcome.raw(Digest::new(self.raw));
+        }
+        if self.pending != 0 {
+            outcome = outcome.pending();
+        }
+        if self.timed_out != 0 { outcome.timed_out() } else { outcome }
     }
 }
 
@@ -322,7 +355,7 @@ impl unstuck_finding_t {
         args: unstuck_args_t::UNSTUCK_ARGS_SAME,
         results: unstuck_results_t::UNSTUCK_RESULTS_IGNORED,
         tag: unstuck_tag_t::UNSTUCK_TAG_OTHER,
-        reserved: 0,
+        most: unstuck_action_t::UNSTUCK_PROCEED,
     };
 }
 
@@ -349,7 +382,7 @@ impl From<Finding> for unstuck_finding_t {
             args: finding.args.into(),
             results: finding.results.into(),
             tag: finding.tag.into(),
-            reserved: 0,
+            most: finding.most.into(),
         }
     }
 }
@@ -391,6 +424,7 @@ impl FindingBits {
         finding.args = words::args(self.args)?;
         finding.results = words::results(self.results)?;
         finding.tag = words::tag(self.tag)?;
+        finding.most = words::action(self.most)?;
         Ok(finding)
     }
 }

@@ -94,6 +94,8 @@ pub enum unstuck_tag_t {
     UNSTUCK_TAG_FINISH = 8,
     /// Throws the work away and starts over.
     UNSTUCK_TAG_START_OVER = 9,
+    /// Acts, so that an equal confirmation proves nothing: presses a key, clicks, moves.
+    UNSTUCK_TAG_ACT = 10,
 }
 
 /// The names by number, each in a row of its own that ends with NULs. As rows of one table they are
@@ -101,7 +103,7 @@ pub enum unstuck_tag_t {
 static ACTIONS: [Row; 6] =
     [row("proceed"), row("nudge"), row("warn"), row("block"), row("start_over"), row("stop")];
 static KINDS: [Row; 5] = [row("streak"), row("recurrence"), row("cycle"), row("text"), row("echo")];
-static TAGS: [Row; 10] = [
+static TAGS: [Row; 11] = [
     row("other"),
     row("test"),
     row("shell"),
@@ -112,6 +114,7 @@ static TAGS: [Row; 10] = [
     row("think"),
     row("finish"),
     row("start_over"),
+    row("act"),
 ];
 
 /// A name, and NULs to the end: the longest has ten letters.
@@ -138,7 +141,7 @@ pub extern "C" fn unstuck_kind_name(kind: u8) -> *const c_char {
 }
 
 /// The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
-/// "finish", "start_over".
+/// "finish", "start_over", "act".
 ///
 /// Never freed. NULL for a number that is none of unstuck_tag_t.
 #[unsafe(no_mangle)]
@@ -147,7 +150,7 @@ pub extern "C" fn unstuck_tag_name(tag: u8) -> *const c_char {
 }
 
 /// The one of `all` with this number, each being where it belongs.
-fn word<T: Copy>(all: &[T], number: u8) -> Result<T, unstuck_status_t> {
+pub(crate) fn word<T: Copy>(all: &[T], number: u8) -> Result<T, unstuck_status_t> {
     all.get(usize::from(number)).copied().ok_or(unstuck_status_t::UNSTUCK_VALUE)
 }
 
@@ -229,6 +232,7 @@ impl From<Tag> for unstuck_tag_t {
             Tag::Think => Self::UNSTUCK_TAG_THINK,
             Tag::Finish => Self::UNSTUCK_TAG_FINISH,
             Tag::StartOver => Self::UNSTUCK_TAG_START_OVER,
+            Tag::Act => Self::UNSTUCK_TAG_ACT,
             // A tag that the engine learns later is none that C knows.
             _ => Self::UNSTUCK_TAG_OTHER,
         }

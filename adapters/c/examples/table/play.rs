@@ -38,10 +38,11 @@ pub(crate) enum Deed {
 pub(crate) struct Event {
     pub(crate) deed: Deed,
     pub(crate) tag: u8,
-    /// Bits: similar or near, step or score, failed, silent.
+    /// The constants below, from [`ALIKE`] on.
     pub(crate) flags: u8,
     /// The preset, or the place of the call among the latest.
     pub(crate) which: u8,
+    /// The tool, or the digest of the whole answer.
     pub(crate) tool: u32,
     /// The step, or the score, or how many calls are taken back.
     pub(crate) number: u32,
@@ -61,6 +62,12 @@ pub(crate) const ALIKE: u8 = 1;
 pub(crate) const NUMBERED: u8 = 2;
 pub(crate) const FAILED: u8 = 4;
 pub(crate) const SILENT: u8 = 8;
+/// The call is idempotent.
+pub(crate) const IDEMPOTENT: u8 = 16;
+pub(crate) const PENDING: u8 = 16;
+pub(crate) const TIMED_OUT: u8 = 32;
+/// The digest of the whole answer is given.
+pub(crate) const RAW: u8 = 64;
 
 impl Event {
     pub(crate) fn new(deed: Deed) -> Self {
@@ -88,6 +95,7 @@ impl Event {
         let call = Call::new(Tool::new(self.tool), Digest::new(self.one));
         let call = call.tag(Tag::ALL[usize::from(self.tag)]);
         let call = if self.has(ALIKE) { call.similar(Digest::new(self.two)) } else { call };
+        let call = if self.has(IDEMPOTENT) { call.idempotent() } else { call };
         if self.has(NUMBERED) { call.step(self.number.into()) } else { call }
     }
 
@@ -96,7 +104,10 @@ impl Event {
         let outcome = if self.has(FAILED) { Outcome::failed(result) } else { Outcome::ok(result) };
         let outcome = if self.has(ALIKE) { outcome.near(Digest::new(self.two)) } else { outcome };
         let outcome = if self.has(NUMBERED) { outcome.score(self.number) } else { outcome };
-        if self.has(SILENT) { outcome.silent() } else { outcome }
+        let outcome = if self.has(SILENT) { outcome.silent() } else { outcome };
+        let outcome = if self.has(PENDING) { outcome.pending() } else { outcome };
+        let outcome = if self.has(TIMED_OUT) { outcome.timed_out() } else { outcome };
+        if self.has(RAW) { outcome.raw(Digest::new(self.tool.into())) } else { outcome }
     }
 }
 
@@ -201,8 +212,8 @@ impl Player<'_> {
                 verdict = detector.text_turn(turn);
             }
             Deed::TurnText => verdict = detector.text_turn(recipe.turn(&text)),
-            Deed::User => detector.user_message(Digest::new(event.one)),
-            Deed::UserText => detector.user_message(recipe.message(&text)),
+            Deed::User => verdict = detector.user_message(Digest::new(event.one)),
+            Deed::UserText => verdict = detector.user_message(recipe.message(&text)),
             Deed::Clear => detector.clear(),
             Deed::Progress => detector.progress(),
             Deed::Retry => {

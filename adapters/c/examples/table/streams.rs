@@ -3,7 +3,10 @@
 use unstuck_core::Digest;
 use unstuck_text::PRESETS;
 
-use crate::play::{ALIKE, Deed, Event, FAILED, NUMBERED, Player, SILENT, Table};
+use crate::play::{
+    ALIKE, Deed, Event, FAILED, IDEMPOTENT, NUMBERED, PENDING, Player, RAW, SILENT, TIMED_OUT,
+    Table,
+};
 
 /// Plays so many events under each preset.
 pub(crate) fn play(table: &mut Table, events: usize) {
@@ -63,8 +66,8 @@ fn event(dice: &mut Dice, player: &Player<'_>) -> Event {
     match deed {
         Deed::Announce | Deed::Peek => {
             (event.tool, event.one, event.two) = (dice.roll(2), dice.digest(3), dice.digest(2));
-            event.tag = u8::try_from(dice.roll(10)).unwrap_or(0);
-            event.flags = dice.flags(&[ALIKE, NUMBERED], 4);
+            event.tag = u8::try_from(dice.roll(11)).unwrap_or(0);
+            event.flags = dice.flags(&[ALIKE, NUMBERED], 4) | dice.flags(&[IDEMPOTENT], 2);
             event.number = u32::try_from(player.calls() / 2).unwrap_or(0);
         }
         Deed::Outcome | Deed::Vetoed | Deed::Cancel => {
@@ -73,7 +76,9 @@ fn event(dice: &mut Dice, player: &Player<'_>) -> Event {
             let back = usize::try_from(back).unwrap_or(0);
             event.which = Player::which(player.calls().saturating_sub(1 + back));
             (event.one, event.two) = (dice.digest(2), dice.digest(2));
-            event.flags = dice.flags(&[ALIKE, NUMBERED, SILENT], 8) | dice.flags(&[FAILED], 2);
+            let seldom = [ALIKE, NUMBERED, SILENT, PENDING, TIMED_OUT, RAW];
+            event.flags = dice.flags(&seldom, 8) | dice.flags(&[FAILED], 2);
+            event.tool = dice.roll(2);
             event.number = dice.roll(1000);
         }
         Deed::Turn => {

@@ -62,7 +62,7 @@ fn verdict_of(verdict: &Verdict) -> String {
     let (rung, fresh) = (verdict.rung, u8::from(verdict.fresh));
     let (has, finding) = match &verdict.finding {
         Some(finding) => (1, finding_of(finding)),
-        None => (0, "0u, 0u, 0u, 0u, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0".into()),
+        None => (0, "0u, 0u, 0u, 0u, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0".into()),
     };
     format!("{action}, {rung}, {fresh}, {has}, {finding}")
 }
@@ -76,7 +76,7 @@ fn finding_of(finding: &Finding) -> String {
     let args = [Args::Same, Args::Similar, Args::SameTool, Args::Any];
     let results = [Results::Ignored, Results::Same, Results::Near];
     format!(
-        "{}u, {}u, {}u, {evidence}u, {}u, {}, {}, {}, {rule}, {text}, {}, {}, {}, {}, {}",
+        "{}u, {}u, {}u, {evidence}u, {}u, {}, {}, {}, {rule}, {text}, {}, {}, {}, {}, {}, {}",
         finding.first,
         finding.last,
         finding.loop_id.bits(),
@@ -89,6 +89,7 @@ fn finding_of(finding: &Finding) -> String {
         place(&args, &finding.args),
         place(&results, &finding.results),
         place(&Tag::ALL, &finding.tag),
+        place(&Action::ALL, &finding.most),
     )
 }
 

@@ -49,8 +49,8 @@ static void ask_all(unstuck_status_t expected, unstuck_t *detector) {
     IS(expected, unstuck_finish(detector, &verdict));
     IS(expected, unstuck_turn(detector, 1, 0, 0, &verdict));
     IS(expected, unstuck_turn_text(detector, "x", 1, &verdict));
-    IS(expected, unstuck_user_message(detector, 1));
-    IS(expected, unstuck_user_message_text(detector, "x", 1));
+    IS(expected, unstuck_user_message(detector, 1, &verdict));
+    IS(expected, unstuck_user_message_text(detector, "x", 1, &verdict));
     IS(expected, unstuck_peek_20(detector, &call, &verdict));
     IS(expected, unstuck_clear(detector));
     IS(expected, unstuck_progress(detector));
@@ -102,7 +102,8 @@ static void null_everywhere(void) {
     IS(UNSTUCK_NULL, unstuck_finish(detector, NULL));
     IS(UNSTUCK_NULL, unstuck_turn(detector, 1, 0, 0, NULL));
     IS(UNSTUCK_NULL, unstuck_turn_text(detector, NULL, 1, &verdict));
-    IS(UNSTUCK_NULL, unstuck_user_message_text(detector, NULL, 1));
+    IS(UNSTUCK_NULL, unstuck_user_message(detector, 1, NULL));
+    IS(UNSTUCK_NULL, unstuck_user_message_text(detector, NULL, 1, &verdict));
     IS(UNSTUCK_NULL, unstuck_peek_20(detector, NULL, &verdict));
     IS(UNSTUCK_NULL, unstuck_retry_20(detector, 1, NULL));
     IS(UNSTUCK_NULL, unstuck_false_positive(detector, NULL));
@@ -314,7 +315,7 @@ static void bytes_of_all_kinds(void) {
     }
     HOLDS(verdict.action == UNSTUCK_NUDGE && verdict.finding.failed == 1);
     IS(UNSTUCK_OK, unstuck_turn_text(detector, all, sizeof all, &verdict));
-    IS(UNSTUCK_OK, unstuck_user_message_text(detector, all, sizeof all));
+    IS(UNSTUCK_OK, unstuck_user_message_text(detector, all, sizeof all, &verdict));
     IS(UNSTUCK_NOT_UTF8,
        unstuck_announce_json(detector, NULL, "\xff", "{}", 2, NULL, &announced));
 }
@@ -386,7 +387,7 @@ static void rules_of_ones_own(void) {
     IS(UNSTUCK_STORAGE_MISALIGNED,
        unstuck_policy_of_rules(room + 1, sizeof room - 1, &rules, &policy));
     IS(UNSTUCK_STORAGE_SHORT, unstuck_policy_of_rules(room, 64, &rules, &policy));
-    rules.count = 17;
+    rules.count = 19;
     IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
     rules.count = 0;
     IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
@@ -413,7 +414,8 @@ static void rules_of_ones_own(void) {
     rule[0].times = 2;
     uint8_t *const numbers[] = {&rule[0].basis, &rule[0].kind,       &rule[0].args,
                                 &rule[0].results, &rule[0].select, &rule[0].select_tag,
-                                &rule[0].silent_max};
+                                &rule[0].silent_max, &rule[0].failed,
+                                &rule[0].ignore_progress};
     for (size_t place = 0; place < sizeof numbers / sizeof *numbers; place++) {
         *numbers[place] = 99;
         IS(UNSTUCK_VALUE, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));

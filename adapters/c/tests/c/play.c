@@ -67,7 +67,7 @@ static bool is(run_t *run, const unstuck_verdict_t *verdict, const answer_t *ans
         && finding->rule == answer->rule && finding->about_text == answer->about_text
         && finding->failed == answer->failed && finding->kind == answer->kind
         && finding->args == answer->args && finding->results == answer->results
-        && finding->tag == answer->tag;
+        && finding->tag == answer->tag && finding->most == answer->most;
     return same && says(run, verdict, answer->nudge);
 }
 
@@ -80,6 +80,7 @@ static unstuck_call_t call_of(const event_t *event) {
     call.tag = event->tag;
     call.has_similar = event->flags & ALIKE;
     call.has_step = event->flags & NUMBERED;
+    call.idempotent = event->flags & IDEMPOTENT;
     return call;
 }
 
@@ -92,6 +93,10 @@ static unstuck_outcome_t outcome_of(const event_t *event) {
     outcome.has_score = event->flags & NUMBERED;
     outcome.failed = event->flags & FAILED;
     outcome.silent = event->flags & SILENT;
+    outcome.pending = event->flags & PENDING;
+    outcome.timed_out = event->flags & TIMED_OUT;
+    outcome.raw = event->tool;
+    outcome.has_raw = event->flags & RAW;
     return outcome;
 }
 
@@ -157,6 +162,10 @@ static bool judged(run_t *run, const event_t *event) {
     case DO_TURNTEXT:
         status = unstuck_turn_text(detector, text->bytes, text->length, &verdict);
         break;
+    case DO_USER: status = unstuck_user_message(detector, event->one, &verdict); break;
+    case DO_USERTEXT:
+        status = unstuck_user_message_text(detector, text->bytes, text->length, &verdict);
+        break;
     default: status = unstuck_peek_20(detector, &call, &verdict); break;
     }
     if (status == UNSTUCK_OK && verdict.has_finding) {
@@ -167,15 +176,11 @@ static bool judged(run_t *run, const event_t *event) {
 
 static bool done(run_t *run, const event_t *event) {
     unstuck_t *detector = run->detector;
-    const text_t *text = &run->table->texts[event->text];
     size_t taken = 0;
     switch (event->deed) {
     case DO_BEGIN: return begin(run, event->which);
     case DO_ANNOUNCE:
     case DO_ANNOUNCEJSON: return announced(run, event);
-    case DO_USER: return unstuck_user_message(detector, event->one) == UNSTUCK_OK;
-    case DO_USERTEXT:
-        return unstuck_user_message_text(detector, text->bytes, text->length) == UNSTUCK_OK;
     case DO_CLEAR: return unstuck_clear(detector) == UNSTUCK_OK;
     case DO_PROGRESS: return unstuck_progress(detector) == UNSTUCK_OK;
     case DO_RETRY:

@@ -16,7 +16,7 @@ typedef struct {
     uint64_t first, last, loop_id, evidence;
     uint32_t tool;
     uint16_t laps;
-    uint8_t period, confidence, rule, about_text, failed, kind, args, results, tag;
+    uint8_t period, confidence, rule, about_text, failed, kind, args, results, tag, most;
     uint64_t nudge;
 } answer_t;
 
@@ -42,7 +42,16 @@ enum {
     DO_RESTORE
 };
 
-enum { ALIKE = 1, NUMBERED = 2, FAILED = 4, SILENT = 8 };
+enum {
+    ALIKE = 1,
+    NUMBERED = 2,
+    FAILED = 4,
+    SILENT = 8,
+    IDEMPOTENT = 16,
+    PENDING = 16,
+    TIMED_OUT = 32,
+    RAW = 64
+};
 
 typedef struct {
     uint64_t one, two;
