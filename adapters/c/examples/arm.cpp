@@ -82,9 +82,9 @@ int main() {
         const std::string result = "elbow at " + std::to_string(angle) + " of 50 degrees";
         run(detector, "nudge_joint", R"({"joint":"elbow","by":10})", result);
     }
-    for (int turn = 0; turn < 5; turn++) {
-        run(detector, "turn", R"({"to":"left"})", "facing the wall");
-        run(detector, "turn", R"({"to":"right"})", "facing the door");
+    for (int look = 0; look < 5; look++) {
+        run(detector, "read_range", R"({"to":"left"})", "a wall at 40 cm");
+        run(detector, "read_range", R"({"to":"right"})", "a door at 120 cm");
     }
     return 0;
 }
