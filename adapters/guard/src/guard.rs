@@ -211,7 +211,7 @@ impl Guard {
         }
         let begun = telemetry::now();
         if self.is_ended(asked) {
-            let decision = ended::again();
+            let decision = self.refuse_again(asked);
             self.told(begun, &decision);
             return decision;
         }
@@ -394,6 +394,18 @@ impl Guard {
         let (tool, args) = (asked.tool, asked.args.as_str());
         let call = || self.declared.call((policy, recipe), &mut Groups::new(), tool, args);
         self.seen.ended.is_any() && self.seen.ended.refuses(call().digest())
+    }
+
+    /// Refuses a call for which the run was ended: it counts as nothing.
+    fn refuse_again(&mut self, asked: &Asked<'_>) -> Decision {
+        let (ticket, _, _) = self.record(asked);
+        self.seen.engine.cancel_each(ticket.call, |_| ());
+        self.seen.steps.answered(ticket.call);
+        self.seen.heard.close(ticket.call);
+        if let Some(id) = asked.id {
+            self.seen.calls.add(id, asked.digest(), ticket, Course::Blocked);
+        }
+        Decision { ticket: Some(ticket), ..ended::again() }
     }
 
     /// The call, if it was announced before with the same id.

@@ -13,7 +13,7 @@ use crate::nothing::finds_nothing;
 use crate::own::OwnTool;
 use crate::pending::is_pending;
 use crate::report::{Report, complaint, opens_with_complaint, report};
-use crate::signature::{cause, signature};
+use crate::signature::{cause, is_generic, signature};
 use crate::silence::is_silent;
 use crate::tags::{nature, of_kind, plain_tag};
 
@@ -276,7 +276,7 @@ impl Recipe {
 
     /// Whether `result` says nothing: of a failure, not even what failed.
     fn is_silent(&self, result: &str, failed: bool) -> bool {
-        let is_bare = || is_one_line(result) && complaint(result).and_then(signature).is_none();
+        let is_bare = || is_one_line(result) && is_generic(result);
         is_silent(result) || self.near == Near::Class && failed && is_bare()
     }
 

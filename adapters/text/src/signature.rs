@@ -197,6 +197,16 @@ fn has_content(word: &str) -> bool {
     word.len() > 2 && !GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
 }
 
+/// Whether `text` only says that something failed, in words that any failure may use.
+pub(crate) fn is_generic(text: &str) -> bool {
+    let is_generic = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
+    };
+    text.split_whitespace().all(is_generic)
+}
+
 /// What stands for `word`, in upper or lower case.
 fn lower_case(word: &str) -> Digest {
     let mut letters = [0; WORD_MAX];

@@ -80,7 +80,7 @@ fn an_error_says_what_is_wrong() {
         (
             0,
             &newer[..],
-            "the checkpoint has version 3, but this guard reads 2: begin with a new one",
+            "the checkpoint has version 4, but this guard reads 3: begin with a new one",
         ),
         (0, &[], "these bytes are no checkpoint of a guard: begin with a new one"),
         (

@@ -10,10 +10,11 @@ use super::{ARGS, actions, fail};
 #[test]
 fn a_loop_is_nudged_warned_of_blocked_and_stopped() {
     let mut guard = Guard::new();
-    let ladder = [Proceed, Proceed, Nudge, Warn, Block, Block, Block, Stop];
+    let ladder = [Proceed, Proceed, Nudge, Nudge, Block, Block, Block, Stop];
     assert_eq!(actions(&mut guard, 8), ladder);
+    assert_eq!(actions(&mut guard, 8), [Stop; 8], "and it stays refused");
+    guard.user_message("Try once more.");
     assert_eq!(actions(&mut guard, 8), ladder, "and then from the beginning");
-    assert_eq!(guard.statistics().actions(Stop), 2);
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn an_agent_that_insists_is_stopped_by_presets_that_only_block() {
     assert!(stopped.ends_the_run() && stopped.is_blocked());
     let message = stopped.message().expect("who stops says why").text();
     assert!(message.ends_with("The run ends here."), "{message}");
-    assert_eq!(fail(&mut guard, ARGS).0.action(), Action::Proceed, "it begins afresh");
+    assert_eq!(fail(&mut guard, ARGS).0.action(), Action::Stop, "it stays refused");
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn while_it_observes_it_only_says_what_it_would_do() {
         assert!(before.message().is_none() && after.message().is_none());
         judged.push(before.judged().max(after.judged()));
     }
-    assert_eq!(judged, [Proceed, Proceed, Nudge, Warn, Block, Block, Block, Stop]);
+    assert_eq!(judged, [Proceed, Proceed, Nudge, Nudge, Block, Block, Block, Stop]);
 }
 
 #[test]

@@ -221,6 +221,9 @@ fn is_node_crash(result: &str) -> bool {
 pub(super) fn is_complaint(line: &str) -> bool {
     let mut buffer = BUFFER;
     let line = plain(line, &mut buffer);
+    if is_of_diff(line) {
+        return false;
+    }
     let told = untagged(line);
     told.len() < line.len()
         || !line.ends_with([';', ',', '{', '('])
@@ -229,6 +232,14 @@ pub(super) fn is_complaint(line: &str) -> bool {
                 || is_errno(line)
                 || is_of_tool(line)
                 || is_unmatched(line))
+}
+
+/// Whether `line` was added or removed in a difference: `-bash: x: not found` is of a login shell.
+fn is_of_diff(line: &str) -> bool {
+    let is_shell = |shell: &&str| {
+        line[1..].strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'))
+    };
+    line.starts_with(['+', '-']) && !SHELLS.iter().any(|shell| is_shell(&shell))
 }
 
 /// Whether `line` opens as many tools do, and goes on in words: `error: true` is a setting.
