@@ -211,7 +211,7 @@ fn an_agent_that_insists_is_stopped() {
         refused.push(fail(last));
     }
     assert_eq!(refused, [Block, Block, Block, Block, Stop]);
-    assert_eq!(fail(last), Block, "it begins afresh, and the others are still stuck");
+    assert_eq!(fail(last), Stop, "it stays refused");
 }
 
 #[test]
