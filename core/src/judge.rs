@@ -274,8 +274,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
-            // What was proved of the loop need not hold any more once a record was none of it.
-            if rule.force == Force::Proven && !known.is_found_before(seq) {
+            // What was proved of the loop need not hold any more once a record was none of it. A
+            // duplicate of its last one, issued together with it, counts as that one.
+            let holds = || known.since(seq).is_some_and(|since| self.window.only_duplicates(since));
+            if rule.force == Force::Proven && !holds() {
                 continue;
             }
             let attempt = Record { status: Status::Vetoed, failed, ..*record };

@@ -123,9 +123,9 @@ impl Loop {
         next.wrapping_sub(self.last).cast_signed() >= 0
     }
 
-    /// Whether it was found with the record right before the one numbered `seq`.
-    pub(crate) const fn is_found_before(&self, seq: u64) -> bool {
-        lower_half(seq).wrapping_sub(1) == self.last
+    /// How many records stand between the one with which it was last found and the one numbered `seq`.
+    pub(crate) fn since(&self, seq: u64) -> Option<u32> {
+        self.age(seq).checked_sub(1)
     }
 
     fn is_over(&self, seq: u64, window: u8) -> bool {

@@ -202,6 +202,17 @@ impl<const W: usize> Window<W> {
         row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
     }
 
+    /// Whether each of the `count` newest records was issued together with the one before them all, is
+    /// the same call, and ended like it. O(`count`).
+    pub(crate) fn only_duplicates(&self, count: u32) -> bool {
+        let first = self.ending(count);
+        (0..count).all(|age| {
+            let marks = self.slot(age).and_then(|slot| self.marks.get(slot));
+            marks.is_some_and(|marks| marks.has(Marks::JOINED))
+                && self.ending(age).zip(first).is_some_and(|(one, first)| one.proves_with(first))
+        })
+    }
+
     /// How the call ended that stands `age` records back.
     fn ending(&self, age: u32) -> Option<Ending> {
         let slot = self.slot(age)?;

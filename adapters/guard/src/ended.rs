@@ -63,13 +63,12 @@ impl Ended {
         made.map_or(Tag::Other, |made| made.kind)
     }
 
-    /// Remembers what a call came back with. Returns whether the run was ended for it and nothing is
-    /// different now.
+    /// Remembers what a call came back with, the first time it is told. Returns whether the run was
+    /// ended for it and nothing is different now.
     pub(crate) fn answered(&mut self, id: CallId, outcome: &Outcome) -> bool {
         let Some(seq) = id.seq() else { return false };
-        let Some(made) = self.made.iter_mut().rev().find(|made| made.seq == seq) else {
-            return false;
-        };
+        let mut open = self.made.iter_mut().rev().filter(|made| made.outcome.is_none());
+        let Some(made) = open.find(|made| made.seq == seq) else { return false };
         made.outcome = Some(outcome.digest());
         let (call, has_changed) = (made.call, may_change(made.kind) && !outcome.has_failed());
         let Some(place) = self.calls.iter().position(|refused| refused.call == call) else {

@@ -168,7 +168,9 @@ fn a_rung_is_told_once_and_of_one_that_was_drowned_out_it_is_told_later() {
     let [_, after] =
         make(&mut one, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
     assert_eq!(after.found().map(|found| (found.rule, found.workers)), Some(("same-effect", 1)));
+    // Its own failures are then too far back for a rule of its own.
     stroll(&mut one, 0);
+    stroll(&mut one, 6);
     let heard = |guard: &mut Guard| {
         let error = "make: *** No rule to make target 'all'.";
         let [_, after] = make(guard, "bash", ARGS, (error, true));

@@ -174,6 +174,9 @@ fn is_sentence(result: &str) -> bool {
     let is_alone = count == 0;
     let mut buffer = BUFFER;
     let shown = plain(first, &mut buffer);
+    if is_of_diff(shown) {
+        return false;
+    }
     (phrases::is_sentence(shown) && (is_alone || !phrases::is_heading(shown))
         || is_short_error(shown) && is_alone
         || is_usage(result))
@@ -236,9 +239,8 @@ pub(super) fn is_complaint(line: &str) -> bool {
 
 /// Whether `line` was added or removed in a difference: `-bash: x: not found` is of a login shell.
 fn is_of_diff(line: &str) -> bool {
-    let is_shell = |shell: &&str| {
-        line[1..].strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'))
-    };
+    let is_shell =
+        |shell: &&str| line[1..].strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'));
     line.starts_with(['+', '-']) && !SHELLS.iter().any(|shell| is_shell(&shell))
 }
 
