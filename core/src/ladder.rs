@@ -6,8 +6,9 @@ use core::fmt;
 /// Nobody presses a key so often without a look; a model that has run away does.
 pub const RUNAWAY_MIN: u16 = 24;
 
-/// The most reminders: after a rung at 1 so many are told until no count can be told from another.
-pub(crate) const REMINDERS_MAX: u8 = 24;
+/// The most reminders that a ladder has: those from a rung at 1 up to the highest count.
+#[cfg(any(feature = "serde", test))]
+pub(crate) const REMINDERS_MAX: u8 = 23;
 
 /// What to do, from nothing to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,14 +156,14 @@ impl<'p> Ladder<'p> {
         if proved < Action::Block { Action::Warn } else { proved }
     }
 
-    /// How many rungs more are reached where the ladder is held at a warning: one at each count that is
-    /// five eighths above the one before, beginning with the last rung's. So an agent that goes on is
-    /// told again, and ever more seldom: after a rung at 8, at 13, 21, 34 and 55.
+    /// The number of reminders up to `count`: rungs above the last one, which only say a warning again.
+    /// Each is at a count five eighths above the one before, so that an agent that goes on is warned ever
+    /// more seldom: after a last rung at 8, at 13, 21, 34 and 55. At most 23.
     pub(crate) fn reminders(&self, count: u16) -> u8 {
-        let next = |count: u16| count.saturating_add((count.saturating_mul(5) >> 3).max(1));
-        let (mut at, mut reminders) = (self.rungs.last().map_or(u16::MAX, |last| last.count), 0_u8);
-        while next(at) <= count && at < u16::MAX && reminders < REMINDERS_MAX {
-            (at, reminders) = (next(at), reminders.saturating_add(1));
+        let Some(last) = self.rungs.last() else { return 0 };
+        let (mut next, mut reminders) = (reminder_after(last.count.into()), 0_u8);
+        while next <= u32::from(count) {
+            (next, reminders) = (reminder_after(next), reminders.saturating_add(1));
         }
         reminders
     }
@@ -217,9 +218,18 @@ impl<'p> Ladder<'p> {
     }
 }
 
+/// The count of the reminder after a rung, or a reminder, at `count`. Wider than any count, so that
+/// the last one is beyond all of them.
+fn reminder_after(count: u32) -> u32 {
+    count.saturating_add((count.saturating_mul(5) >> 3).max(1))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Action, Ladder, Rung};
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::{Action, Ladder, REMINDERS_MAX, Rung};
 
     #[test]
     fn the_rung_is_the_last_one_reached() {
@@ -236,6 +246,30 @@ mod tests {
             (u16::MAX, Action::Proceed, (0, Action::Proceed)),
         ] {
             assert_eq!(ladder.at(count, most), expected, "{count} {most}");
+        }
+    }
+
+    #[test]
+    fn reminders_come_ever_more_seldom() {
+        for (last, expected) in [
+            (1, vec![2, 3, 4, 6, 9, 14, 22, 35, 56, 91]),
+            (8, vec![13, 21, 34, 55, 89]),
+            (5, vec![8, 13, 21, 34, 55, 89]),
+            (99, vec![]),
+        ] {
+            let rungs = [Rung::new(1, Action::Warn), Rung::new(last, Action::Block)];
+            let ladder = Ladder::by_repetitions(&rungs);
+            let counts = 1..=100;
+            let more = counts.filter(|at| ladder.reminders(*at) > ladder.reminders(at - 1));
+            assert_eq!(more.collect::<Vec<u16>>(), expected, "{last}");
+        }
+    }
+
+    #[test]
+    fn no_count_has_more_than_the_most_reminders() {
+        for (last, expected) in [(1, REMINDERS_MAX), (40_329, 1), (40_330, 0), (u16::MAX, 0)] {
+            let rungs = [Rung::new(last, Action::Block)];
+            assert_eq!(Ladder::by_repetitions(&rungs).reminders(u16::MAX), expected, "{last}");
         }
     }
 
