@@ -10,9 +10,9 @@ use crate::verdict::{LoopId, RuleIndex};
 /// The longest window: one bit a record in a 64-bit mask.
 pub const WINDOW_MAX: u8 = 64;
 
-/// The most rules in a policy. Every rule costs 12 bytes of a detector and a look at every
-/// event; the largest preset has eleven.
-pub const RULES_MAX: usize = 14;
+/// The most rules in a policy. Every rule costs 10 bytes of a detector and a look at every
+/// event; the largest preset has twelve.
+pub const RULES_MAX: usize = 12;
 
 /// The most run counters over all cycle rules of a policy, one for each period from 1 to each
 /// rule's longest. 2 bytes of a detector each.

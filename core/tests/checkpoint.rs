@@ -4,16 +4,21 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use unstuck_core::{
     Action, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest, Ladder, Outcome,
-    Pattern, Policy, RAISE_MAX, RUNAWAY_MIN, Results, Rule, RuleIndex, Rung, Tag, TextRule, Texts,
-    Tool, ToolRule, Turn, Verdict, presets,
+    Pattern, Policy, RAISE_MAX, RUNAWAY_MIN, RUNGS_MAX, Results, Rule, RuleIndex, Rung, Tag,
+    TextRule, Texts, Tool, ToolRule, Turn, Verdict, presets,
 };
 
 type Balanced = Detector<'static, 20>;
 
-/// How many rules that has.
+/// How many rules that has, about calls and about text.
 const RULES: usize = presets::BALANCED.rules().len();
+const TEXTS: usize = presets::BALANCED.texts().len();
 
 const ROOM: usize = Balanced::CHECKPOINT_MAX;
+
+/// The highest rung: above the longest ladder there are 23 reminders, from a rung at 1 to the
+/// highest count.
+const RUNG_MAX: usize = RUNGS_MAX + 23;
 
 fn balanced() -> Balanced {
     Detector::new(&presets::BALANCED).unwrap()
@@ -393,11 +398,11 @@ type Damage = fn(&mut Value);
 
 #[test]
 fn what_no_detector_writes_is_corrupt() {
-    let cases: [(&str, Damage); 25] = [
+    let cases: [(&str, Damage); 24] = [
         ("next", |state| state["next"] = json!(3)),
         ("next", |state| state["next"] = json!(u64::MAX / 2)),
         ("begun", |state| state["begun"] = json!(1_000_000)),
-        ("rung", |state| state["rung"] = json!(11)),
+        ("rung", |state| state["rung"] = json!(RUNG_MAX + 1)),
         ("text", |state| state["text"]["same"] = json!(2)),
         ("text", |state| state["text"]["turns"] = json!(0)),
         ("text", |state| state["text"]["turns"] = json!(u64::MAX / 2)),
@@ -409,14 +414,13 @@ fn what_no_detector_writes_is_corrupt() {
         ("settled", |state| state["settled"][0]["status"] = json!("Open")),
         ("open", |state| state["open"][0]["status"] = json!("Vetoed")),
         ("tracks", |state| drop(state["tracks"].as_array_mut().unwrap().pop())),
-        ("tracks", |state| state["tracks"].as_array_mut().unwrap().push(json!([0, 0]))),
         ("tracks", |state| drop(state["runs"].as_array_mut().unwrap().pop())),
         ("tracks", |state| state["runs"].as_array_mut().unwrap().push(json!(0))),
         ("loops", |state| {
             let twice = state["loops"][0].clone();
             state["loops"].as_array_mut().unwrap().push(twice);
         }),
-        ("loops", |state| state["loops"][0]["rung"] = json!(11)),
+        ("loops", |state| state["loops"][0]["rung"] = json!(RUNG_MAX + 1)),
         ("loops", |state| state["loops"][0]["blocker"] = json!(2)),
         ("loops", |state| state["loops"][0]["blocker"] = json!(RULES << 2 | 1)),
         ("loops", |state| state["loops"][0]["blocker"] = json!(3 << 2 | 1)),
@@ -424,7 +428,7 @@ fn what_no_detector_writes_is_corrupt() {
         ("raised", |state| state["raised"][0]["by"] = json!(0)),
         ("raised", |state| state["raised"][0]["by"] = json!(RAISE_MAX + 1)),
         ("raised", |state| state["raised"][0]["rule"] = json!(RULES)),
-        ("raised", |state| state["raised"][0]["rule"] = json!(0x82)),
+        ("raised", |state| state["raised"][0]["rule"] = json!(0x80 | TEXTS)),
     ];
     let mut detector = busy();
     assert_eq!(detector.text_turn(Digest::of(b"hm")), Verdict::PROCEED);
@@ -437,4 +441,13 @@ fn what_no_detector_writes_is_corrupt() {
         assert_eq!(error.to_string(), expected.to_string(), "case {n}");
     }
     assert!(Balanced::deserialize(&presets::BALANCED, whole).is_ok());
+}
+
+#[test]
+fn a_rule_too_many_is_corrupt() {
+    let mut state = serde_json::to_value(Balanced::new(&presets::REPEAT).unwrap()).unwrap();
+    state["tracks"].as_array_mut().unwrap().push(json!([0, 0]));
+    let error = Balanced::deserialize(&presets::REPEAT, state).unwrap_err();
+    let expected = CheckpointError::Corrupt { field: "tracks" };
+    assert_eq!(error.to_string(), expected.to_string());
 }
