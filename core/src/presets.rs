@@ -23,24 +23,41 @@ macro_rules! checked {
 
 /// The default: aware of results, tuned on labelled runs.
 ///
-/// In order: the same call with the same result three times in a row; a cycle of 2 to 10 calls
-/// run twice; the same call with the same result three times among the last 12, with at most
-/// three novel calls between; four calls of one tool in a row that all fail alike; five calls among
-/// the last eight that are alike and come back with the same, be it nothing; the same call that
-/// fails three times in a row, whatever the errors; the same call with errors that differ only in
-/// numbers, five times among the last 14; six failing test runs without a better score; a cycle of
-/// answers run four times, even if every answer differs from the one before; where outcomes are
-/// never reported, the same call five times in a row; and polls, of which the rules about equal
-/// results know nothing, when eight of the last twenty found the same. Any changed answer is
-/// progress (but for the sixth rule and the ninth), and so is a write between equal successes. The
-/// same text-only turn three times in a row, and a turn that says the same thing five times over.
+/// The rules about calls, in the order in which they are judged:
 ///
-/// It goes from a nudge to a warning to blocking; it stops a run only for streaks and cycles
-/// with equal results that say something, which hold no novel call by their nature.
+/// - `same-effect`: the same call with the same result, three in a row.
+/// - `cycle`: two to ten calls with the same results, run twice.
+/// - `ragged-repeat`: the same call with the same result, three among the last 12, with at most five
+///   novel calls between.
+/// - `same-failure`: four calls of one tool in a row that fail with the same error.
+/// - `alike`: five calls among the last eight that are alike and have the same result, even an empty one.
+/// - `failing-call`: the same call fails three times in a row, whatever the errors.
+/// - `one-error`: four failures of one class among the last ten calls, whatever the tools.
+/// - `nothing-new`: five calls of one tool among the last eight whose answers are near each other:
+///   searches that find nothing, for example, or reads that show hardly a new line.
+/// - `failing-tests`: six failing test runs in a row without a better score.
+/// - `swing`: two to eight calls with the same results, run four times, even if an answer differs from
+///   the one before it.
+/// - `unreported`: the same call five times in a row, where no outcome is reported.
+/// - `still-waiting`: eight polls with the same answer among the last 20. Most other rules leave polls out.
+///
+/// The rules about talk: `same-text`, the same text-only turn three times in a row; `echo`, a turn that
+/// says the same thing five times; and `same-prompt`, the same message of the user five times in a row,
+/// with no call between.
+///
+/// A changed answer to the same call is progress, but not for `failing-call` and `swing`. A write that
+/// works is progress between equal successes. Between failures it is progress for `one-error`, unless
+/// they complain of the same thing.
+///
+/// Every rule begins with a nudge and goes on to a warning. Only `same-effect` and `cycle` ask for more,
+/// and only on [proof](crate::Force::Proven): they block from the fifth call in a row and the fourth lap
+/// on, and stop from the eighth and the sixth on. Without proof, the streak is warned of at 5, 8, 13, 21
+/// and so on.
 ///
 /// Recipe: `args` is the canonical JSON, calls are `similar` that have seven of ten words in common,
-/// `result` is the whole result without what is volatile, and `near` has no numbers; empty and "ok"
-/// results are silent; failures are also read from results, with the number of failing tests as
+/// `result` is the whole result without what is volatile, and `near` stands for a class of answers:
+/// failures with one complaint, searches that find nothing, reads that show hardly a new line. Empty and
+/// "ok" results are silent; failures are also read from results, with the number of failing tests as
 /// their score.
 pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALANCED_RULES) {
     Ok(policy) => policy.with_texts(BALANCED_TEXTS),

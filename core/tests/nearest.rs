@@ -58,6 +58,8 @@ fn nothing_is_near_before_the_first_call_and_after_the_history_is_cleared() {
     run(&mut detector, 1, 1);
     assert!(told(&detector).is_some());
     let _ = detector.user_message(Digest::of(b"something else"));
+    assert_eq!(told(&detector), Some(("same-prompt", 1, 5)), "the message itself is left");
+    detector.clear();
     assert_eq!(told(&detector), None);
 }
 

@@ -13,7 +13,7 @@ fn everything_that_is_named_has_the_name_that_is_documented() {
     assert_eq!([Force::Always, Force::Proven].map(Force::name), ["always", "proven"]);
     let tags = Tag::ALL.map(|tag| tag.to_string());
     assert_eq!(tags, Tag::ALL.map(Tag::name));
-    let expected = "other test shell read write search poll think finish start_over";
+    let expected = "other test shell read write search poll think finish start_over act";
     assert_eq!(tags.join(" "), expected);
     let kinds = Kind::ALL.map(|kind| kind.to_string());
     assert_eq!(kinds, Kind::ALL.map(Kind::name));
