@@ -208,6 +208,33 @@ fn a_call_runs_away_at_the_24th_equal_answer() {
     }
 }
 
+/// Where force is not proved, a warning is fresh at each rung, and then ever more seldom.
+#[test]
+fn a_warning_without_proof_is_said_again() {
+    const BY_FINDINGS: Ladder<'_> =
+        Ladder::by_all_findings(&[Rung::new(1, Action::Nudge), Rung::new(3, Action::StartOver)]);
+    const MILD: Ladder<'_> =
+        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]);
+    for (ladder, expected) in [
+        (STEEP, vec![3, 4, 5, 8, 13, 21]),
+        // The third repetition is the first finding.
+        (BY_FINDINGS, vec![3, 5, 6, 8, 11, 16]),
+        // What asks for no force is not held, and has no reminders.
+        (MILD, vec![3, 5]),
+    ] {
+        let rules = [CAREFUL.ladder(ladder)];
+        let policy = Policy::new("p", 8, &rules).unwrap();
+        let mut pair: Pair<'_, 12> = Pair::new(&policy);
+        let mut ids = Ids::default();
+        let fresh = (0..23).filter(|call| {
+            let asked = ask(0, u8::try_from(*call).unwrap());
+            let said = [asked, answer(*call, 0)].map(|event| pair.take(event, &mut ids).unwrap());
+            said[1].fresh
+        });
+        assert_eq!(fresh.map(|call| call + 1).collect::<Vec<_>>(), expected, "{ladder:?}");
+    }
+}
+
 /// Answers with other bytes go on with a row only if no answer is left in the policy's window, however
 /// many records a detector holds.
 #[test]

@@ -2,6 +2,8 @@
 //! every record, compares pair by pair, and counts by walking back. It shares no code with the
 //! engine but the public words for rules.
 
+use std::iter::successors;
+
 use unstuck_core::{
     Action, Args, Basis, Call, Digest, Force, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX,
     Outcomes, Pattern, Policy, Progress, RAISE_MAX, RAISED_MAX, RUNAWAY_MIN, Results, Rule,
@@ -999,12 +1001,16 @@ impl<'p> Model<'p> {
         };
         let rungs = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= reached);
         let rung = rungs.filter(|rung| rung.action <= count.most).count();
-        let action = rung.checked_sub(1).map_or(Action::Proceed, |n| ladder.rungs[n].action);
-        // What is not proved ends at a warning; what is proved, at the highest rung that is.
-        let action = if action < Action::Block {
-            action
+        let asked = rung.checked_sub(1).map_or(Action::Proceed, |n| ladder.rungs[n].action);
+        // What is not proved ends at a warning, which is said again at each reminder; what is proved, at
+        // the highest rung that is.
+        let (rung, action) = if asked < Action::Block {
+            (rung, asked)
         } else {
-            forced(ladder, reached.min(count.proof.reach), count.most).unwrap_or(Action::Warn)
+            match forced(ladder, reached.min(count.proof.reach), count.most) {
+                Some(forced) => (rung, forced),
+                None => (rung + reminders(ladder, reached), Action::Warn),
+            }
         };
         // More of the same climbs to the top, if it adds to the proof; else it ends at a warning.
         let top = ladder.rungs.iter().map(|rung| rung.action).filter(|top| *top <= count.most);
@@ -1210,6 +1216,13 @@ fn forced(ladder: &Ladder<'_>, count: usize, most: Action) -> Option<Action> {
     let reached = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= count);
     let actions = reached.map(|rung| rung.action);
     actions.filter(|action| (Action::Block..=most).contains(action)).max()
+}
+
+/// How many reminders a ladder has up to a count: each at five eighths above the one before.
+fn reminders(ladder: &Ladder<'_>, count: usize) -> usize {
+    let last = ladder.rungs.last().map(|rung| usize::from(rung.count));
+    let counts = successors(last, |at| Some(at + (at * 5 / 8).max(1)));
+    counts.skip(1).take_while(|at| *at <= count).count()
 }
 
 /// Whether a call failed, or was not run since somebody blocked it.
