@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
-use unstuck_text::{Groups, Mask, Masks, PRESETS, Recipe, similarity};
+use unstuck_text::{Answer, Groups, Lines, Mask, Masks, PRESETS, Recipe, similarity};
 
 /// How often the calls of an input are made over: most ladders are climbed to their end.
 const ROUNDS: usize = 6;
@@ -79,13 +79,15 @@ fn alike(one: &str, other: &str) {
 
 /// The calls that are written in `texts`, each as a tool, its arguments and the result.
 fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
-    let mut groups = Groups::new();
+    let (mut groups, mut lines) = (Groups::new(), Lines::new());
     let call = |texts: &[Cow<'_, str>]| {
         let [tool, args, result] = [0, 1, 2].map(|n| texts.get(n).map_or("", |text| text));
         // Failures and results that were cut off need no byte of their own.
         let failed = result.len() % 2 == 1;
         let cut = (result.len() % 3 == 2).then_some(args);
-        (recipe.call_among(&mut groups, tool, args), recipe.cut_outcome(tool, result, cut, failed))
+        let call = recipe.call_among(&mut groups, tool, args);
+        let answer = Answer { cut, kind: call.kind(), ..Answer::new(tool, result, failed) };
+        (call, recipe.outcome_of(&answer, Some(&mut lines)))
     };
     texts.chunks(3).map(call).collect()
 }
