@@ -12,7 +12,7 @@ fn ask(args: u8, step: u8) -> Event {
 }
 
 fn answer(call: usize, result: u8) -> Event {
-    Event::Outcome(call, Answer { result, near: result, ..Answer::PLAIN })
+    Event::Outcome(call, Answer { result, near: Some(result), ..Answer::PLAIN })
 }
 
 /// A rule that is judged at announcement learns of progress while a later call of the same step

@@ -46,11 +46,11 @@ const fn asked(tool: u8, args: u8, similar: u8, tag: Tag) -> Asked {
 }
 
 const fn answer(result: u8, near: u8) -> Fate {
-    Fate::Answered(Answer { result, near, ..Answer::PLAIN })
+    Fate::Answered(Answer { result, near: Some(near), ..Answer::PLAIN })
 }
 
 const fn failure(result: u8) -> Fate {
-    Fate::Answered(Answer { result, near: result, failed: true, ..Answer::PLAIN })
+    Fate::Answered(Answer { result, near: Some(result), failed: true, ..Answer::PLAIN })
 }
 
 /// An answer with the bytes `raw`, that equals any other by what its result stands for.
@@ -58,11 +58,17 @@ const fn bytes(raw: u8) -> Fate {
     Fate::Answered(Answer { raw, ..Answer::PLAIN })
 }
 
+/// An answer of which the host does not say what is near to it.
+const fn alone(result: u8) -> Fate {
+    Fate::Answered(Answer { result, near: None, ..Answer::PLAIN })
+}
+
 const fn scored(score: u8) -> Fate {
     Fate::Answered(Answer { score: Some(score), ..Answer::PLAIN })
 }
 
-const SILENCE: Fate = Fate::Answered(Answer { result: 9, near: 9, silent: true, ..Answer::PLAIN });
+const SILENCE: Fate =
+    Fate::Answered(Answer { result: 9, near: Some(9), silent: true, ..Answer::PLAIN });
 
 const PENDING: Fate = Fate::Answered(Answer { pending: true, ..Answer::PLAIN });
 const LATE: Fate = Fate::Answered(Answer { failed: true, late: true, ..Answer::PLAIN });
@@ -81,6 +87,14 @@ const CALLS: [Symbol; 3] =
 /// One call answered in two ways that are near each other, and another call.
 const ANSWERS: [Symbol; 3] =
     [Calls(&[(A, answer(0, 0))]), Calls(&[(A, answer(1, 0))]), Calls(&[(B, answer(1, 1))])];
+/// Answers of two calls of one tool of which the host does not say what is near, and one of which it
+/// does.
+const ALONE: [Symbol; 4] = [
+    Calls(&[(A, alone(0))]),
+    Calls(&[(A, alone(1))]),
+    Calls(&[(B, alone(0))]),
+    Calls(&[(B, answer(0, 0))]),
+];
 /// Outcomes that failed or did not, of tools with two tags.
 const FAILURES: [Symbol; 3] =
     [Calls(&[(A, failure(0))]), Calls(&[(A, answer(0, 0))]), Calls(&[(B, failure(0))])];
@@ -388,6 +402,17 @@ fn answers_that_are_equal_near_or_different() {
         ..PLAIN
     };
     assert!(compare(&ANSWERS, &filters, 10) > 0);
+}
+
+#[test]
+fn answers_that_are_near_to_equal_ones_alone() {
+    let filters = Filters {
+        args: &[Args::Same, Args::SameTool],
+        results: &[Results::Near],
+        progress: &[Progress::Respect, Progress::Ignore, Progress::Anywhere],
+        ..PLAIN
+    };
+    assert!(compare(&ALONE, &filters, 7) > 0);
 }
 
 #[test]

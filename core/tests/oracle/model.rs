@@ -51,7 +51,8 @@ impl Asked {
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing to say of an answer")]
 pub(crate) struct Answer {
     pub(crate) result: u8,
-    pub(crate) near: u8,
+    /// None where the host does not say what is near.
+    pub(crate) near: Option<u8>,
     /// What stands for every byte; independent of the result, so that each can differ alone.
     pub(crate) raw: u8,
     pub(crate) failed: bool,
@@ -65,7 +66,7 @@ impl Answer {
     /// A result like any other.
     pub(crate) const PLAIN: Self = Self {
         result: 0,
-        near: 0,
+        near: Some(0),
         raw: 0,
         failed: false,
         silent: false,
@@ -145,6 +146,16 @@ struct Record {
     moved: bool,
     /// Which of all calls that were announced it is.
     call: usize,
+}
+
+impl Record {
+    /// What came back, if anything did.
+    fn answer(&self) -> Option<Answer> {
+        match self.status {
+            Status::Reported(answer) => Some(answer),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -629,15 +640,11 @@ impl<'p> Model<'p> {
     /// Whether the same call was answered before, in an earlier step, and the latest of those
     /// answers was another.
     fn progressed(&self, record: &Record, results: Results) -> bool {
-        let Status::Reported(answer) = record.status else { return false };
         let earlier = self.settled.iter().rev().filter(|old| {
             self.in_window(old, record) && old.step != record.step && same_call(old, record)
         });
-        let mut answers = earlier.filter_map(|old| match old.status {
-            Status::Reported(answer) => Some(answer),
-            _ => None,
-        });
-        answers.next().is_some_and(|old| !same_answer(old, answer, results))
+        let mut answers = earlier.filter(|old| old.answer().is_some());
+        record.answer().is_some() && answers.next().is_some_and(|old| !agree(old, record, results))
     }
 
     fn judge(&mut self, record: &Record, early: bool) -> Said {
@@ -721,7 +728,7 @@ impl<'p> Model<'p> {
         match (old.status, new.status) {
             (Status::Reported(a), Status::Reported(b)) => {
                 let telling = !a.silent && !b.silent || rule.silence == Silence::Evidence;
-                same_answer(a, b, rule.results) && (same_call(old, new) || telling)
+                agree(old, new, rule.results) && (same_call(old, new) || telling)
             }
             (Status::Vetoed, Status::Reported(_) | Status::Vetoed)
             | (Status::Reported(_), Status::Vetoed) => named,
@@ -812,13 +819,9 @@ impl<'p> Model<'p> {
         let status = if is_early(rule) { Status::Open } else { record.status };
         let record = Record { status, ..*record };
         let held: Vec<&Record> = settled.chain([&record]).collect();
-        let answer = |one: &Record| match one.status {
-            Status::Reported(answer) => Some(answer),
-            _ => None,
-        };
-        let differ = |a: &Record, b: &Record| match (answer(a), answer(b)) {
-            (Some(x), Some(y)) => same_call(a, b) && !same_answer(x, y, rule.results),
-            _ => false,
+        let differ = |a: &Record, b: &Record| {
+            let answered = a.answer().is_some() && b.answer().is_some();
+            answered && same_call(a, b) && !agree(a, b, rule.results)
         };
         rule.progress == Progress::Anywhere
             && held.iter().any(|a| a.moved || held.iter().any(|b| differ(a, b)))
@@ -1286,12 +1289,17 @@ fn same_call(a: &Record, b: &Record) -> bool {
     a.asked.tool == b.asked.tool && a.asked.args == b.asked.args
 }
 
-fn same_answer(a: Answer, b: Answer, results: Results) -> bool {
-    let (x, y) = match results {
-        Results::Near => (a.near, b.near),
-        Results::Same | Results::Ignored => (a.result, b.result),
+/// Whether two records were answered, and their answers agree.
+fn agree(a: &Record, b: &Record, results: Results) -> bool {
+    let (Some(x), Some(y)) = (a.answer(), b.answer()) else { return false };
+    let same = x.result == y.result;
+    let alike = match (results, x.near, y.near) {
+        (Results::Same | Results::Ignored, ..) => same,
+        // Where the host says nothing, only the same answer to the same call is near.
+        (Results::Near, None, None) => same && same_call(a, b),
+        (Results::Near, x, y) => x == y,
     };
-    a.failed == b.failed && x == y
+    x.failed == y.failed && alike
 }
 
 /// What the loop of `round`'s last `period` records is known by. A vetoed record takes the
@@ -1309,7 +1317,9 @@ fn identity(rule: &Rule<'_>, round: &[Record], period: usize) -> Identity {
         let answered = laps.take(64).find(|record| record.status != Status::Vetoed);
         let result = match (answered.map(|record| record.status), rule.results) {
             (Some(Status::Reported(answer)), Results::Near) => {
-                vec![answer.near, u8::from(answer.failed)]
+                let near = answer.near.map(|near| vec![near]);
+                let alone = || vec![asked.tool, asked.args, answer.result];
+                [near.unwrap_or_else(alone), vec![u8::from(answer.failed)]].concat()
             }
             (Some(Status::Reported(answer)), Results::Same) => {
                 vec![answer.result, u8::from(answer.failed)]

@@ -233,7 +233,8 @@ fn call(asked: Asked) -> Call {
 fn outcome(answer: Answer) -> Outcome {
     let result = digest(answer.result);
     let outcome = if answer.failed { Outcome::failed(result) } else { Outcome::ok(result) };
-    let outcome = outcome.near(digest(answer.near)).raw(digest(answer.raw));
+    let outcome = answer.near.map_or(outcome, |near| outcome.near(digest(near)));
+    let outcome = outcome.raw(digest(answer.raw));
     let outcome = answer.score.map_or(outcome, |score| outcome.score(score.into()));
     let outcome = if answer.pending { outcome.pending() } else { outcome };
     let outcome = if answer.late { outcome.timed_out() } else { outcome };

@@ -50,10 +50,10 @@ fn answer() -> impl Strategy<Value = Answer> {
     let score = prop::option::weighted(0.3, 0..6_u8);
     let flag = prop::bool::weighted;
     let flags = (flag(0.3), flag(0.2), flag(0.1), flag(0.1));
-    (0..3_u8, 0..2_u8, flags, score).prop_map(
-        |(result, raw, (failed, silent, pending, late), score)| Answer {
+    (0..3_u8, flag(0.7), 0..2_u8, flags, score).prop_map(
+        |(result, near, raw, (failed, silent, pending, late), score)| Answer {
             result,
-            near: result / 2,
+            near: near.then_some(result / 2),
             raw,
             failed,
             silent,
@@ -67,13 +67,10 @@ fn answer() -> impl Strategy<Value = Answer> {
 /// An answer as ever: so that patterns arise, and some of them are proved.
 fn usual() -> impl Strategy<Value = Answer> {
     let raw = prop_oneof![6 => Just(0), 1 => Just(1)];
+    let near = prop_oneof![6 => Just(Some(0)), 1 => Just(None)];
     let flag = prop::bool::weighted;
-    (raw, flag(0.5), flag(0.05), flag(0.05)).prop_map(|(raw, failed, pending, late)| Answer {
-        raw,
-        failed,
-        pending,
-        late,
-        ..Answer::PLAIN
+    (raw, near, flag(0.5), flag(0.05), flag(0.05)).prop_map(|(raw, near, failed, pending, late)| {
+        Answer { near, raw, failed, pending, late, ..Answer::PLAIN }
     })
 }
 

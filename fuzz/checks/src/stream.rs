@@ -48,17 +48,17 @@ fn asked(byte: u8) -> Asked {
 }
 
 /// The answer in five bits; two results are near each other. A quarter are the first result with
-/// other bytes, pending, too late, or as it is.
+/// other bytes, pending, too late, or near to equal ones alone.
 fn answer(bits: u8) -> Answer {
     let number = bits & 0b11;
     let failed = bits >> 2 & 1 == 1;
-    let plain = Answer { result: number, near: number / 2, failed, ..Answer::PLAIN };
+    let plain = Answer { result: number, near: Some(number / 2), failed, ..Answer::PLAIN };
     match (bits >> 3 & 0b11, number) {
         (0, _) => plain,
         (1, 0) => Answer { raw: 1, failed, ..Answer::PLAIN },
         (1, 1) => Answer { pending: true, failed, ..Answer::PLAIN },
         (1, 2) => Answer { late: true, failed, ..Answer::PLAIN },
-        (1, _) => Answer { failed, ..Answer::PLAIN },
+        (1, _) => Answer { near: None, failed, ..Answer::PLAIN },
         (2, _) => Answer { score: Some(number), ..plain },
         _ => Answer { silent: true, ..plain },
     }
