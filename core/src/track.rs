@@ -220,7 +220,9 @@ impl Track {
             return None;
         }
         self.seen = before.then(true);
-        let View { novel, written, reach, raw: equal, .. } = *view;
+        let View { novel, written, reach, .. } = *view;
+        // A blocked call came back with nothing.
+        let equal = view.raw & view.answered;
         Some(Past { seen: before & reach, matches, novel, written, equal, record })
     }
 
@@ -239,7 +241,7 @@ impl Track {
                 if rule.progress != Progress::Respect || !past.has_moved(times, &hit, rule) {
                     return Some(hit);
                 }
-                // What fails in the same way in spite of the work says that it did not help.
+                // A failure that comes back byte for byte says that the work did not help.
                 let failures = rule.outcomes == Outcomes::Failures;
                 failures.then(|| past.with_equal_answers().recurrence(times, within, novel))?
             }
@@ -268,7 +270,7 @@ struct Past<'a> {
     matches: Mask,
     novel: Mask,
     written: Mask,
-    /// The records with the same answer.
+    /// The records with the same answer, byte for byte.
     equal: Mask,
     record: &'a Record,
 }
@@ -303,14 +305,14 @@ impl Past<'_> {
         })
     }
 
-    /// The same with only those matches whose answers are the same.
+    /// The same, with only those matches whose answers are the same byte for byte.
     fn with_equal_answers(&self) -> Self {
         Self { matches: self.matches & self.equal, ..*self }
     }
 
-    /// Whether work was done between the `times` latest matches of a recurrence: something new
-    /// was written, and the result is no failure or the rule is about failures among others; or the
-    /// result is silent and anything is new.
+    /// Whether work was done between the `times` latest matches of a recurrence. If the result is
+    /// silent, any novel call is work. Else one that wrote is, unless the result is a failure and the
+    /// rule is not about failures among others.
     fn has_moved(&self, times: u8, hit: &Hit, rule: &Rule<'_>) -> bool {
         let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
         let between = Mask::newest(oldest.unwrap_or(0));
@@ -321,7 +323,7 @@ impl Past<'_> {
             (Status::Reported, false, false) => self.written,
             _ => Mask::NONE,
         };
-        // What is repeated is not the work that was done between.
+        // The matches themselves are what is repeated, and no work.
         !(work & between & !hit.matches).is_empty()
     }
 

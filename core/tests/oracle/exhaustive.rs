@@ -63,6 +63,11 @@ const fn alone(result: u8) -> Fate {
     Fate::Answered(Answer { result, near: None, ..Answer::PLAIN })
 }
 
+/// A failure with the bytes `raw`, that equals any other by what its result stands for.
+const fn complaint(raw: u8) -> Fate {
+    Fate::Answered(Answer { raw, failed: true, ..Answer::PLAIN })
+}
+
 const fn scored(score: u8) -> Fate {
     Fate::Answered(Answer { score: Some(score), ..Answer::PLAIN })
 }
@@ -79,6 +84,8 @@ const READ: Asked = Asked { idempotent: true, ..A };
 const OTHER_READ: Asked = Asked { idempotent: true, ..B };
 const B: Asked = asked(0, 1, 0, Tag::Shell);
 const W: Asked = asked(2, 3, 2, Tag::Write);
+/// Another call of the tool that writes.
+const V: Asked = asked(2, 4, 2, Tag::Write);
 const C: Asked = asked(1, 2, 1, Tag::Test);
 
 /// Calls that are equal, alike, of one tool, or different.
@@ -113,6 +120,21 @@ const STEPS: [Symbol; 3] = [
 /// A check, and what may change between two of its runs.
 const WORK: [Symbol; 3] =
     [Calls(&[(A, answer(0, 0))]), Calls(&[(A, SILENCE)]), Calls(&[(W, answer(1, 1))])];
+/// Work that is itself repeated, by two calls that write, and what may stand between them.
+const REPEATED_WORK: [Symbol; 4] = [
+    Calls(&[(W, answer(0, 0))]),
+    Calls(&[(V, answer(0, 0))]),
+    Calls(&[(W, SILENCE)]),
+    Calls(&[(A, answer(0, 0))]),
+];
+/// Failures with one complaint or another, and work between them.
+const WORK_ON_FAILURES: [Symbol; 5] = [
+    Calls(&[(A, complaint(0))]),
+    Calls(&[(A, complaint(1))]),
+    Calls(&[(A, Fate::Vetoed)]),
+    Calls(&[(W, answer(0, 0))]),
+    Calls(&[(B, complaint(0))]),
+];
 /// Calls, some of which are taken back: one that still waits, or three.
 const RETRIES: [Symbol; 4] = [
     Calls(&[(A, answer(0, 0)), (B, Fate::Lost)]),
@@ -442,6 +464,27 @@ fn answers_that_say_nothing() {
 fn work_between_equal_answers() {
     let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
     assert!(compare(&WORK, &filters, 10) > 0);
+}
+
+#[test]
+fn work_that_is_itself_repeated() {
+    let filters = Filters {
+        args: &[Args::SameTool, Args::Any],
+        results: &[Results::Same],
+        silence: EVERY_SILENCE,
+        ..PLAIN
+    };
+    assert!(compare(&REPEATED_WORK, &filters, 7) > 0);
+}
+
+#[test]
+fn work_between_failures() {
+    let filters = Filters {
+        results: &[Results::Ignored, Results::Same],
+        outcomes: &[Outcomes::Failed, Outcomes::Failures],
+        ..PLAIN
+    };
+    assert!(compare(&WORK_ON_FAILURES, &filters, 6) > 0);
 }
 
 #[test]

@@ -766,19 +766,27 @@ impl<'p> Model<'p> {
             }
             Pattern::Recurrence { times, within, novel } => {
                 let recent = &visible[visible.len().saturating_sub(usize::from(within))..];
-                let members: Vec<Record> = recent
+                let holds = |members: &[Record]| {
+                    let oldest = members[members.len().checked_sub(usize::from(times))?];
+                    let after = recent.iter().filter(|old| old.seq > oldest.seq && old.novel);
+                    (after.clone().count() <= usize::from(novel)).then(|| (oldest, after.count()))
+                };
+                let mut members: Vec<Record> = recent
                     .iter()
                     .filter(|old| old.seq == last.seq || self.matches(rule, old, last))
                     .copied()
                     .collect();
-                let oldest = members.len().checked_sub(usize::from(times)).map(|n| members[n])?;
-                let novel_between =
-                    recent.iter().filter(|old| old.seq > oldest.seq && old.novel).count();
-                let moved = rule.progress == Progress::Respect && self.moved(rule, oldest, last);
-                (novel_between <= usize::from(novel) && !moved).then(|| {
-                    let laps = members.len();
-                    hit(Kind::Recurrence, 1, laps, novel_between, members.clone(), &members)
-                })
+                let (oldest, mut novel_between) = holds(&members)?;
+                if rule.progress == Progress::Respect && self.moved(rule, oldest, last, &members) {
+                    if rule.outcomes != Outcomes::Failures {
+                        return None;
+                    }
+                    let raw = |record: &Record| record.answer().map(|answer| answer.raw);
+                    members.retain(|old| raw(old).is_some() && raw(old) == raw(last));
+                    (_, novel_between) = holds(&members)?;
+                }
+                let laps = members.len();
+                Some(hit(Kind::Recurrence, 1, laps, novel_between, members.clone(), &members))
             }
             Pattern::Cycle { period_min, period_max, laps } => {
                 let (range, laps) = (period_min..=period_max, usize::from(laps));
@@ -798,16 +806,18 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// Whether work was done after `oldest` and before `last`, which was answered alike: something
-    /// new was written and `last` is no failure, or it is silent and any call was new.
-    fn moved(&self, rule: &Rule<'_>, oldest: Record, last: &Record) -> bool {
-        let Status::Reported(answer) = last.status else { return false };
-        let between = self.settled.iter().filter(|old| old.seq > oldest.seq);
-        between.filter(|old| old.novel).any(|old| {
+    /// Whether work was done after `oldest` and before `last`, which was answered, by records that are
+    /// not among `members`: any novel call, if `last` is silent; else one that wrote, if `last` did not
+    /// fail or the rule passes over what did not.
+    fn moved(&self, rule: &Rule<'_>, oldest: Record, last: &Record, members: &[Record]) -> bool {
+        let Some(answer) = last.answer() else { return false };
+        let between = self.settled.iter().filter(|old| old.seq > oldest.seq && old.novel);
+        let is_other = |old: &&Record| members.iter().all(|member| member.seq != old.seq);
+        between.filter(is_other).any(|old| {
             let silent = answer.silent && rule.silence == Silence::Ignored;
-            let worked = matches!(old.status, Status::Reported(Answer { failed: false, .. }));
-            let written = worked && old.asked.tag == Tag::Write;
-            silent || !answer.failed && written
+            let counts = !answer.failed || rule.outcomes == Outcomes::Failures;
+            let worked = old.answer().is_some_and(|answer| !answer.failed);
+            silent || counts && worked && old.asked.tag == Tag::Write
         })
     }
 
