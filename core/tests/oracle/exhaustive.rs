@@ -84,6 +84,8 @@ const READ: Asked = Asked { idempotent: true, ..A };
 const OTHER_READ: Asked = Asked { idempotent: true, ..B };
 const B: Asked = asked(0, 1, 0, Tag::Shell);
 const W: Asked = asked(2, 3, 2, Tag::Write);
+/// A call that acts.
+const K: Asked = asked(3, 5, 3, Tag::Act);
 /// Another call of the tool that writes.
 const V: Asked = asked(2, 4, 2, Tag::Write);
 const C: Asked = asked(1, 2, 1, Tag::Test);
@@ -208,6 +210,15 @@ const LATENESS: [Symbol; 5] = [
     Calls(&[(B, LATE)]),
     Calls(&[(A, Fate::Vetoed)]),
     Other(Event::Retry(1)),
+];
+/// A call that acts: it works, fails, or waits.
+const ACTS: [Symbol; 3] =
+    [Calls(&[(K, answer(0, 0))]), Calls(&[(K, failure(0))]), Calls(&[(K, PENDING)])];
+/// Laps of two calls, one of which acts, and what is taken back of them.
+const LAPS_OF_ACTS: [Symbol; 3] = [
+    Calls(&[(K, answer(0, 0)), (A, answer(0, 0))]),
+    Calls(&[(A, answer(0, 0)), (K, answer(0, 0))]),
+    Calls(&[(K, Fate::Vetoed)]),
 ];
 /// Messages of the user, and what may stand between them.
 const PROMPTS: [Symbol; 5] = [
@@ -554,6 +565,16 @@ fn failures_that_came_too_late() {
     for filters in [PLAIN, PROVEN] {
         let filters = Filters { outcomes: EVERY_OUTCOME, ..filters };
         assert!(compare(&LATENESS, &filters, 5) > 0);
+    }
+}
+
+#[test]
+fn calls_that_act() {
+    let results = &[Results::Same, Results::Near];
+    for filters in [PLAIN, PROVEN] {
+        let filters = Filters { results, args: &[Args::Same], ..filters };
+        assert!(compare(&ACTS, &filters, 9) > 0);
+        assert!(compare(&LAPS_OF_ACTS, &filters, 8) > 0);
     }
 }
 

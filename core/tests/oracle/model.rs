@@ -490,8 +490,8 @@ impl<'p> Model<'p> {
     }
 
     /// How many repetitions more a rule asks for at a record: what the policy says of the tool
-    /// and of this part of the run, once more for each time that the rule was wrong, and once more
-    /// where the record timed out.
+    /// and of this part of the run, once more for each time that the rule was wrong, once more
+    /// where the record timed out, and five times more where it acted and the rule is about results.
     fn patience(&self, place: usize, record: &Record) -> i64 {
         let tools = self.policy.tools().iter();
         let mut tools = tools.filter(|rule| rule.tool == Tool::new(record.asked.tool.into()));
@@ -502,7 +502,10 @@ impl<'p> Model<'p> {
         let late = if before >= late.calls.into() { late.patience } else { 0 };
         let raised = self.raised(Ok(place), record.asked.tool);
         let timed_out = matches!(record.status, Status::Reported(Answer { late: true, .. }));
-        let of_record = i64::try_from(raised).unwrap() + i64::from(timed_out);
+        let worked = record.answer().is_some_and(|answer| !answer.failed);
+        let same = self.policy.rules()[place].results == Results::Same;
+        let acted = if record.asked.tag == Tag::Act && worked && same { 5 } else { 0 };
+        let of_record = i64::try_from(raised).unwrap() + i64::from(timed_out) + acted;
         tool + i64::from(early) + i64::from(late) + of_record
     }
 

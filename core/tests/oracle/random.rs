@@ -28,6 +28,7 @@ fn asked() -> impl Strategy<Value = Asked> {
         8 => Just(Tag::Test),
         8 => Just(Tag::Shell),
         3 => Just(Tag::Write),
+        3 => Just(Tag::Act),
         1 => Just(Tag::Think),
     ];
     let step = prop_oneof![Just(None), (0..3_u8).prop_map(Some)];

@@ -31,17 +31,20 @@ fn events_of([what, which]: [u8; 2], calls: usize) -> [Option<Event>; 2] {
     }
 }
 
-/// The call in a byte: of three that differ in tool, arguments and likeness, with one of three
-/// tags, in a step of its own or in one of three, idempotent or not.
+/// The call in a byte: of four that differ in tool, arguments and likeness, with one of five tags,
+/// in a step of its own or in one of three, idempotent or not.
 fn asked(byte: u8) -> Asked {
-    const TAGS: [Tag; 4] = [Tag::Test, Tag::Shell, Tag::Other, Tag::Think];
+    const TAGS: [[Tag; 4]; 2] = [
+        [Tag::Test, Tag::Shell, Tag::Other, Tag::Think],
+        [Tag::Test, Tag::Write, Tag::Act, Tag::Think],
+    ];
     let args = byte & 0b11;
-    let [tag, step] = [byte >> 3 & 0b11, byte >> 5 & 0b11];
+    let [similar, tag, step] = [byte >> 2 & 1, byte >> 3 & 0b11, byte >> 5 & 0b11];
     Asked {
         tool: args / 2,
         args,
-        similar: byte >> 2 & 1,
-        tag: TAGS[usize::from(tag)],
+        similar,
+        tag: TAGS[usize::from(similar)][usize::from(tag)],
         idempotent: byte >> 7 == 1,
         step: step.checked_sub(1),
     }
