@@ -497,10 +497,11 @@ impl View {
             Results::Same => self.result & self.answered,
             Results::Near => self.near & self.answered,
         };
-        // A veto stands for any result, where the rule names the call or the call is the same.
-        let named = match rule.args {
-            Args::Same | Args::Similar => args,
-            Args::SameTool | Args::Any => args & self.args,
+        // A veto stands for any result, where the rule names the call or the call is the same. What is
+        // near may be so to answers of the same call alone.
+        let named = match (rule.args, rule.results) {
+            (Args::Same, _) | (Args::Similar, Results::Same | Results::Ignored) => args,
+            (Args::Similar, Results::Near) | (Args::SameTool | Args::Any, _) => args & self.args,
         };
         // Silence is evidence only between equal calls, unless the rule says otherwise.
         let telling = match (rule.silence, record.silent) {

@@ -208,6 +208,29 @@ fn a_call_runs_away_at_the_24th_equal_answer() {
     }
 }
 
+/// A call that is only like those of a blocked loop is not blocked where its answer would be near to none
+/// of theirs.
+#[test]
+fn a_like_call_is_no_part_of_a_loop_of_near_answers() {
+    let rule = Rule::new("r", Args::Similar, Results::Near, THREE, STEEP);
+    let rules = [rule];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    for near in [None, Some(0)] {
+        let mut pair: Pair<'_, 8> = Pair::new(&policy);
+        let mut ids = Ids::default();
+        let mut announced = |args| {
+            let call = pair.calls();
+            let said =
+                pair.take(Event::Announce(Asked { args, ..Asked::PLAIN }), &mut ids).unwrap();
+            let answer = Answer { near, ..Answer::PLAIN };
+            pair.take(Event::Outcome(call, answer), &mut ids).unwrap();
+            said.action
+        };
+        let told = [0, 0, 0, 0, 0, 0, 1].map(&mut announced);
+        assert_eq!(told[5..], [Action::Block, Action::Proceed], "{near:?}");
+    }
+}
+
 /// Where force is not proved, a warning is fresh at each rung, and then ever more seldom.
 #[test]
 fn a_warning_without_proof_is_said_again() {

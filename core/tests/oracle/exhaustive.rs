@@ -104,6 +104,9 @@ const ALONE: [Symbol; 4] = [
     Calls(&[(B, alone(0))]),
     Calls(&[(B, answer(0, 0))]),
 ];
+/// The same, with calls that are like others and do not run.
+const ALONE_OR_VETOED: [Symbol; 3] =
+    [Calls(&[(A, alone(0))]), Calls(&[(B, alone(0))]), Calls(&[(B, Fate::Vetoed)])];
 /// Outcomes that failed or did not, of tools with two tags.
 const FAILURES: [Symbol; 3] =
     [Calls(&[(A, failure(0))]), Calls(&[(A, answer(0, 0))]), Calls(&[(B, failure(0))])];
@@ -440,12 +443,15 @@ fn answers_that_are_equal_near_or_different() {
 #[test]
 fn answers_that_are_near_to_equal_ones_alone() {
     let filters = Filters {
-        args: &[Args::Same, Args::SameTool],
+        args: EVERY_ARGS,
         results: &[Results::Near],
         progress: &[Progress::Respect, Progress::Ignore, Progress::Anywhere],
         ..PLAIN
     };
-    assert!(compare(&ALONE, &filters, 7) > 0);
+    assert!(compare(&ALONE, &filters, 6) > 0);
+    // Vetoes, where a ladder blocks.
+    let args = &[Args::Same, Args::Similar];
+    assert!(compare(&ALONE_OR_VETOED, &Filters { args, ..filters }, 8) > 0);
 }
 
 #[test]

@@ -727,7 +727,8 @@ impl<'p> Model<'p> {
         if rule.results == Results::Ignored {
             return true;
         }
-        let named = same_call(old, new) || rule.args == Args::Similar;
+        let named = rule.args == Args::Similar && rule.results == Results::Same;
+        let named = named || same_call(old, new);
         match (old.status, new.status) {
             (Status::Reported(a), Status::Reported(b)) => {
                 let telling = !a.silent && !b.silent || rule.silence == Silence::Evidence;
