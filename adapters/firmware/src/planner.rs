@@ -79,7 +79,7 @@ pub static SCENES: [Scene; 7] = [
         fault: Fault::None,
         routine: &[ask("turn", r#"{"deg":-30}"#), ask("turn", r#"{"deg":30}"#)],
         calls: 20,
-        listens_from: Action::Block,
+        listens_from: Action::Warn,
         instead: &[ask("drive", r#"{"cm":80,"speed":"slow"}"#)],
         mishap: Mishap::None,
     },
