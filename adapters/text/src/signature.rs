@@ -171,8 +171,9 @@ fn is_thing(word: &str) -> bool {
     has_sign
         || word.contains(['.', ':', '(', '[', '{', '<', '"', '\'']) && !is_contraction(word)
         || {
-            let mut letters = word.chars().zip(word.chars().skip(1));
-            letters.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+            // Of ASCII alone: a look into the tables of Unicode can panic, as far as the linker knows.
+            let mut letters = word.bytes().zip(word.bytes().skip(1));
+            letters.any(|(a, b)| a.is_ascii_lowercase() && b.is_ascii_uppercase())
         }
 }
 
