@@ -50,7 +50,9 @@ pub(crate) fn tell_any(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
 /// What no call says, and what is asked between two calls.
 fn hear(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
     match input.below::<8>() {
-        0 => detector.user_message(input.digest()),
+        0 => {
+            let _ = black_box(detector.user_message(input.digest()));
+        }
         1 => detector.clear(),
         2 => {
             black_box(detector.retry(usize::from(input.byte())));

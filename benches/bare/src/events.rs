@@ -65,10 +65,7 @@ fn after<const W: usize, const OPEN: usize>(
         2 => detector.finish(),
         3 => detector.text_turn(turn(input)),
         4 => detector.text_turn(input.digest()),
-        5 => {
-            detector.user_message(input.digest());
-            Verdict::PROCEED
-        }
+        5 => detector.user_message(input.digest()),
         6 if input.flag() => {
             detector.clear();
             Verdict::default()
@@ -101,6 +98,9 @@ pub(crate) fn call(input: &mut Input) -> Call {
     if input.flag() {
         call = call.step(u64::from(input.below::<4>()));
     }
+    if input.flag() {
+        call = call.idempotent();
+    }
     black_box((call.digest(), call.has_tag(input.tag())));
     call
 }
@@ -116,6 +116,14 @@ pub(crate) fn outcome(input: &mut Input) -> Outcome {
     }
     if input.flag() {
         outcome = outcome.silent();
+    }
+    if input.flag() {
+        outcome = outcome.raw(input.digest());
+    }
+    match input.below::<4>() {
+        0 => outcome = outcome.pending(),
+        1 => outcome = outcome.timed_out(),
+        _ => {}
     }
     black_box((outcome.digest(), outcome.has_failed()));
     outcome

@@ -56,9 +56,10 @@ fn phase(input: &mut Input) -> Phase {
 }
 
 fn text_rule<'p>(rungs: &'p [Rung], input: &mut Input) -> TextRule<'p> {
-    let texts = match input.below::<3>() {
+    let texts = match input.below::<4>() {
         0 => Texts::Same,
         1 => Texts::Any,
+        2 => Texts::Prompt,
         _ => Texts::Inside,
     };
     TextRule::new(input.text(), texts, u16::from(input.byte()), ladder(rungs, input))
@@ -69,10 +70,14 @@ fn rule<'p>(rungs: &'p [Rung], input: &mut Input) -> Rule<'p> {
     let (shape, ladder) = (pattern(input), ladder(rungs, input));
     let mut rule = Rule::new(input.text(), args, results, shape, ladder).select(select(input));
     if input.flag() {
-        rule = rule.failed();
+        rule = if input.flag() { rule.failed() } else { rule.failures() };
     }
     if input.flag() {
-        rule = rule.ignore_progress();
+        rule = rule.forced_on_proof();
+    }
+    if input.flag() {
+        let ignores = input.flag();
+        rule = if ignores { rule.ignore_progress() } else { rule.respect_progress_anywhere() };
     }
     if input.flag() {
         rule = rule.pattern(pattern(input)).ladder(self::ladder(rungs, input));

@@ -95,7 +95,7 @@ impl State {
 
     /// A new instruction.
     pub fn user_message(&mut self) {
-        self.detector.user_message(Digest::of(self.result.as_bytes()));
+        self.said = self.detector.user_message(Digest::of(self.result.as_bytes()));
     }
 
     /// What no call says, one after another.
