@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use unstuck_core::Tool;
 use unstuck_swarm::{Allowance, Ledger, Rule, Sighting, Window, Worker};
-use unstuck_text::Recipe;
+use unstuck_text::{Answer, Recipe};
 use unstuck_trace::{Args, Event};
 
 /// How often runs are drawn.
@@ -171,8 +171,8 @@ fn calls(run: &[u8]) -> Vec<Sighting> {
         }
         Event::Outcome(outcome) => {
             let Some(&place) = places.get(&outcome.call) else { return };
-            let (text, cut) = (outcome.text, outcome.cut);
-            let told = recipe.cut_outcome(&tools[place], text, cut, outcome.failed);
+            let answer = Answer::new(&tools[place], outcome.text, outcome.failed);
+            let told = recipe.outcome_of(&Answer { cut: outcome.cut, ..answer }, None);
             let call = calls[place];
             let digest = told.digest();
             calls[place] = if told.has_failed() { call.failed(digest) } else { call.ok(digest) };

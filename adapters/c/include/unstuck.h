@@ -78,17 +78,17 @@
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 8.
  */
-#define UNSTUCK_CHECKPOINT_8 1694
+#define UNSTUCK_CHECKPOINT_8 1668
 
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 20.
  */
-#define UNSTUCK_CHECKPOINT_20 2270
+#define UNSTUCK_CHECKPOINT_20 2244
 
 /**
  * How many bytes are enough for every checkpoint of a detector of a window of 64.
  */
-#define UNSTUCK_CHECKPOINT_64 4382
+#define UNSTUCK_CHECKPOINT_64 4356
 
 /**
  * How many bytes each rule of your own adds to a policy.

@@ -11,13 +11,13 @@ use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
 use crate::storage::{self, unstuck_t};
 
 /// How many bytes are enough for every checkpoint of a detector of a window of 8.
-pub const UNSTUCK_CHECKPOINT_8: usize = 1694;
+pub const UNSTUCK_CHECKPOINT_8: usize = 1668;
 
 /// How many bytes are enough for every checkpoint of a detector of a window of 20.
-pub const UNSTUCK_CHECKPOINT_20: usize = 2270;
+pub const UNSTUCK_CHECKPOINT_20: usize = 2244;
 
 /// How many bytes are enough for every checkpoint of a detector of a window of 64.
-pub const UNSTUCK_CHECKPOINT_64: usize = 4382;
+pub const UNSTUCK_CHECKPOINT_64: usize = 4356;
 
 const _: () = assert!(UNSTUCK_CHECKPOINT_8 == Detector::<8>::CHECKPOINT_MAX);
 const _: () = assert!(UNSTUCK_CHECKPOINT_20 == Detector::<20>::CHECKPOINT_MAX);

@@ -220,7 +220,58 @@ fn lower_case(word: &str) -> Digest {
 
 #[cfg(test)]
 mod tests {
-    use super::signature;
+    extern crate std;
+
+    use std::format;
+
+    use proptest::prelude::*;
+
+    use super::{cause, signature};
+
+    proptest! {
+        #[test]
+        fn what_a_complaint_names_is_no_part_of_its_signature(
+            (number, other) in ("[0-9]{1,9}", "[0-9]{1,9}"),
+            (quoted, requoted) in ("'[a-z ]{0,20}'", "('[a-z/ .]{0,20}'|\"[A-Z' ]{0,20}\"|`[a-z]{1,9}`)"),
+            (path, another) in ("(/[a-z]{1,8}){1,4}", "[a-z]{1,8}(/[a-z]{1,8}){1,4}\\.[a-z]{1,3}"),
+        ) {
+            let complaint = |number: &str, quoted: &str, path: &str| {
+                [
+                    format!("ValueError: could not parse line {number} of {path}: no column {quoted}"),
+                    format!("cp: cannot stat {quoted}: No such file or directory"),
+                    format!("cat: {path}: Permission denied"),
+                    format!("Error: timed out waiting for {quoted} after {number} seconds"),
+                    format!("{path}:{number}: undefined reference to {quoted}"),
+                    format!("error: order {number} was rejected by the broker"),
+                ]
+            };
+            let first = complaint(&number, &quoted, &path);
+            let second = complaint(&other, &requoted, &another);
+            for (a, b) in first.iter().zip(&second) {
+                prop_assert!(signature(a).is_some(), "{}", a);
+                prop_assert_eq!(signature(a), signature(b), "{} and {}", a, b);
+            }
+        }
+
+        #[test]
+        fn a_cause_keeps_what_is_named_and_no_numbers(
+            (number, other) in ("[0-9]{1,9}", "[0-9]{1,9}"),
+            (name, another) in ("[a-z]{1,9}", "[a-z]{1,9}"),
+        ) {
+            let complaint = |number: &str, name: &str| {
+                cause(&format!("open: /srv/{name}: No such file or directory after {number} tries"))
+            };
+            prop_assert_eq!(complaint(&number, &name), complaint(&other, &name));
+            let is_same = complaint(&number, &name) == complaint(&number, &another);
+            prop_assert_eq!(is_same, name == another);
+        }
+
+        #[test]
+        fn any_text_has_a_signature_or_none(text in ".{0,200}") {
+            prop_assert_eq!(signature(&text), signature(&text.clone()));
+            prop_assert_eq!(signature(&format!("  {text}  ")), signature(&text));
+        }
+    }
 
     #[test]
     fn the_same_class_of_error_has_one_signature() {
