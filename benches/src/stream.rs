@@ -104,9 +104,23 @@ impl Texts {
         let reason = "to see who else calls this before it is changed ";
         let args = filled(opening, reason, ARGS_LENGTH - 2) + r#""}"#;
         let opening = format!("//! Unit {number}.\n\nuse crate::part::{{Part, Weight}};\n\n");
-        let line = "    let total = parts.iter().map(Part::weight).sum::<u64>();\n";
-        Self { args, result: filled(opening, line, RESULT_LENGTH) }
+        // Of one file's lines, the next holds none: what is read is news.
+        let line =
+            format!("    let {} = parts.iter().map(Part::weight).sum::<u64>();\n", name(number));
+        Self { args, result: filled(opening, &line, RESULT_LENGTH) }
     }
+}
+
+/// A name that no other number has, of syllables: a number in it would be masked.
+fn name(number: u64) -> String {
+    const SYLLABLES: [&str; 8] = ["ko", "lu", "mi", "no", "pa", "ri", "so", "tu"];
+    let mut rest = number;
+    let mut name = String::from("total_");
+    while rest > 0 {
+        name += SYLLABLES[(rest % 8) as usize];
+        rest /= 8;
+    }
+    name
 }
 
 /// `opening`, and `filling` as often as it takes to reach `length` bytes of ASCII.

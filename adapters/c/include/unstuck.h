@@ -38,17 +38,17 @@
 /**
  * How many bytes a detector takes that holds the latest 8 calls.
  */
-#define UNSTUCK_SIZE_8 1344
+#define UNSTUCK_SIZE_8 1328
 
 /**
  * How many bytes a detector takes that holds the latest 20 calls.
  */
-#define UNSTUCK_SIZE_20 1664
+#define UNSTUCK_SIZE_20 1648
 
 /**
  * How many bytes a detector takes that holds the latest 64 calls.
  */
-#define UNSTUCK_SIZE_64 2864
+#define UNSTUCK_SIZE_64 2848
 
 /**
  * How many calls may wait for their outcomes at once. Of more, the oldest is given up.

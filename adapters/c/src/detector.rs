@@ -13,13 +13,13 @@ use crate::storage::{self, Slot, unstuck_t};
 pub const UNSTUCK_ALIGN: usize = 8;
 
 /// How many bytes a detector takes that holds the latest 8 calls.
-pub const UNSTUCK_SIZE_8: usize = 1344;
+pub const UNSTUCK_SIZE_8: usize = 1328;
 
 /// How many bytes a detector takes that holds the latest 20 calls.
-pub const UNSTUCK_SIZE_20: usize = 1664;
+pub const UNSTUCK_SIZE_20: usize = 1648;
 
 /// How many bytes a detector takes that holds the latest 64 calls.
-pub const UNSTUCK_SIZE_64: usize = 2864;
+pub const UNSTUCK_SIZE_64: usize = 2848;
 
 /// How many calls may wait for their outcomes at once. Of more, the oldest is given up.
 pub const UNSTUCK_OPEN_MAX: usize = 8;

@@ -111,25 +111,37 @@ impl Lines {
         true
     }
 
-    /// Remembers a line; says whether it was known.
+    /// Remembers a line; says whether it was known. One that is known from the older generation is
+    /// not set again: else a file that is shown again would drive out its own end.
     fn add(&mut self, hash: u64) -> bool {
-        let (mut known, mut is_older) = (true, true);
-        for probe in 0..PROBES {
-            // Two halves of one hash make as many as are needed (Kirsch and Mitzenmacher, 2006).
-            let at = (hash >> 32).wrapping_mul(u64::from(probe)).wrapping_add(hash >> 2) % BITS;
-            let (word, bit) = ((at / 64) as usize % WORDS, 1 << (at % 64));
-            let newer =
-                self.newer.get_mut(word).map_or(0, |word| core::mem::replace(word, *word | bit));
-            known &= newer & bit != 0;
-            self.set += u32::from(newer & bit == 0);
-            is_older &= self.older.get(word).is_some_and(|word| word & bit != 0);
+        if has(&self.newer, hash) || has(&self.older, hash) {
+            return true;
+        }
+        for (word, bit) in bits(hash) {
+            let Some(word) = self.newer.get_mut(word) else { continue };
+            self.set += u32::from(*word & bit == 0);
+            *word |= bit;
         }
         if self.set > SET_MAX {
             self.older = core::mem::replace(&mut self.newer, [0; WORDS]);
             self.set = 0;
         }
-        known || is_older
+        false
     }
+}
+
+/// Whether all bits of a line are set.
+fn has(generation: &[u64; WORDS], hash: u64) -> bool {
+    bits(hash).all(|(word, bit)| generation.get(word).is_some_and(|word| word & bit != 0))
+}
+
+/// The bits of a line, each with the place of its word: two halves of one hash make as many as are
+/// needed (Kirsch and Mitzenmacher, 2006).
+fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
+    (0..PROBES).map(move |probe| {
+        let at = (hash >> 32).wrapping_mul(u64::from(probe)).wrapping_add(hash >> 2) % BITS;
+        ((at / 64) as usize % WORDS, 1 << (at % 64))
+    })
 }
 
 /// How many lines there are, and how many of them are known.
@@ -165,4 +177,179 @@ fn unnumbered(line: &str) -> &str {
     }
     let signs = ['\t', '→', ':', '|', '-', ')'];
     text.trim_start_matches(' ').strip_prefix(signs).unwrap_or(line).trim_start()
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::collections::HashSet;
+    use std::format;
+    use std::string::{String, ToString as _};
+    use std::vec::Vec;
+
+    use proptest::collection::vec as list;
+    use proptest::prelude::*;
+
+    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, unnumbered};
+    use crate::mask::Masks;
+
+    /// The lines of a source file called `name`, no two of which are equal.
+    fn file(name: &str, lines: usize) -> Vec<String> {
+        let line =
+            |n: usize| format!("    {name}.register(Handler::new({}, \"{n}\"));", n * 7 % 31);
+        (0..lines).map(line).collect()
+    }
+
+    /// The pages of `lines` from `start` on.
+    fn pages(lines: &[String], start: usize, length: usize) -> impl Iterator<Item = String> {
+        lines.get(start..).unwrap_or_default().chunks(length).map(|page| page.join("\n"))
+    }
+
+    /// How often a line that was never shown is taken for one that was, among `lines`, in percent. Of
+    /// those that were shown three lines before, hardly any may be forgotten: one that was taken for a
+    /// line of the older generation, and goes with it.
+    fn false_positives(lines: usize) -> usize {
+        let (mut filter, mut shown, mut wrong, mut forgotten) =
+            (Lines::new(), HashSet::new(), 0, 0);
+        let masker = Masks::NONE.and(&[]);
+        for n in 0..lines {
+            // Every fourth line comes again.
+            let line = format!("the line number {} of many", if n % 4 == 3 { n - 3 } else { n });
+            let is_known = filter.add(masker.digest(line.as_bytes()).result.bits());
+            let is_shown = !shown.insert(line);
+            forgotten += usize::from(is_shown && !is_known);
+            wrong += usize::from(is_known && !is_shown);
+        }
+        assert!(forgotten * 10_000 <= lines, "{forgotten} of {lines} were forgotten");
+        wrong * 100 / lines
+    }
+
+    #[test]
+    fn a_second_sweep_through_a_file_is_known_and_the_first_is_not() {
+        for length in [40, 100, 200] {
+            let (file, mut lines) = (file("routes", 82 * length), Lines::new());
+            assert_eq!(pages(&file, 0, length).position(|page| lines.show(&page)), None);
+            let again: Vec<_> = pages(&file, 20, length).map(|page| lines.show(&page)).collect();
+            assert_eq!(again, [true; 82], "pages of {length} lines");
+        }
+    }
+
+    #[test]
+    fn other_files_are_new() {
+        let mut lines = Lines::new();
+        let licence = "// Licensed under the Apache License, Version 2.0.\n// All rights reserved.";
+        for name in ["routes", "models", "views", "tests"] {
+            for length in [30, 300] {
+                let answer = format!("{licence}\n{}", file(name, length).join("\n"));
+                // The longer file begins as the shorter does.
+                assert!(!lines.show(&answer), "{name} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_is_known_if_all_but_one_line_in_ten_are() {
+        let file = file("routes", 20);
+        for (new, expected) in [(0, true), (1, true), (2, true), (3, false), (20, false)] {
+            let mut lines = Lines::new();
+            lines.show(&file.join("\n"));
+            let old = file.iter().skip(new).cloned();
+            let answer: Vec<_> =
+                old.chain((0..new).map(|n| format!("something new {n}"))).collect();
+            assert_eq!(lines.show(&answer.join("\n")), expected, "{new} of 20");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_a_line_that_counts_is_new() {
+        for answer in ["", "\n\n", "}\n}\n", "12\n13\n", "short line\n"] {
+            let mut lines = Lines::new();
+            assert!(!lines.show(answer) && !lines.show(answer), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_a_pager_puts_before_lines_do_not_count() {
+        for (line, expected) in [
+            ("12\tlet x = 1;", "let x = 1;"),
+            ("     12→    let x = 1;".trim(), "let x = 1;"),
+            ("12:let x = 1;", "let x = 1;"),
+            ("12-let x = 1;", "let x = 1;"),
+            ("12 | let x = 1;", "let x = 1;"),
+            ("12) let x = 1;", "let x = 1;"),
+            ("12 apples", "12 apples"),
+            ("let x = 1;", "let x = 1;"),
+            ("12", "12"),
+            ("", ""),
+        ] {
+            assert_eq!(unnumbered(line), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn short_lines_do_not_count() {
+        let (short, long) = ("a".repeat(LINE_MIN - 1), "a".repeat(LINE_MIN));
+        assert_eq!(counted(&format!("{short}\n  {long}  \n7\t{short}")).count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_known_after_it_was_forgotten() {
+        let (page, mut lines) = (file("routes", 30).join("\n"), Lines::new());
+        assert!(!lines.show(&page) && lines.show(&page));
+        lines.clear();
+        assert_eq!(lines, Lines::new());
+        assert!(!lines.show(&page));
+    }
+
+    #[test]
+    fn few_new_lines_are_taken_for_known_ones() {
+        for (lines, percent) in [(1_000, 0), (2_500, 2), (50_000, 8)] {
+            let wrong = false_positives(lines);
+            assert!(wrong <= percent, "{wrong} % of {lines} lines");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn short_answers_are_judged_as_by_a_set(
+            answers in list(list("[ab]{0,3}", 0..12), 0..20),
+        ) {
+            let (mut lines, mut shown) = (Lines::new(), HashSet::new());
+            for answer in answers {
+                let answer = answer.iter().map(|line| format!("a longer line {line}\n"));
+                let answer: Vec<_> = answer.collect();
+                let new = answer.iter().filter(|line| shown.insert((*line).clone())).count();
+                let is_known = !answer.is_empty() && new * 10 <= answer.len();
+                prop_assert_eq!(lines.show(&answer.concat()), is_known);
+            }
+        }
+
+        #[test]
+        fn what_is_read_goes_on_as_what_was_written(
+            answers in list((0..5_usize, 0..3 * SAMPLED_MIN), 0..60),
+            more in list((0..5_usize, 0..3 * SAMPLED_MIN), 0..9),
+        ) {
+            let names = ["routes", "models", "views", "tests", "forms"];
+            let answer = |(name, length): (usize, usize)| file(names[name], length).join("\n");
+            let mut lines = Lines::new();
+            answers.into_iter().for_each(|asked| { lines.show(&answer(asked)); });
+            let written = serde_json::to_string(&lines).expect("lines");
+            let mut read: Lines = serde_json::from_str(&written).expect("lines");
+            prop_assert_eq!(&read, &lines);
+            for asked in more {
+                prop_assert_eq!(read.show(&answer(asked)), lines.show(&answer(asked)));
+            }
+            prop_assert_eq!(read, lines);
+        }
+    }
+
+    #[test]
+    fn too_many_words_are_refused() {
+        let words = |count: usize| format!("[{}]", ["1"].repeat(count).join(","));
+        assert!(serde_json::from_str::<Lines>(&words(2 * super::WORDS)).is_ok());
+        let error = serde_json::from_str::<Lines>(&words(2 * super::WORDS + 1));
+        assert!(error.expect_err("too many").to_string().contains("two generations"));
+        assert_eq!(serde_json::to_string(&Lines::new()).expect("lines"), "[]");
+    }
 }

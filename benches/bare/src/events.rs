@@ -65,7 +65,11 @@ fn after<const W: usize, const OPEN: usize>(
         2 => detector.finish(),
         3 => detector.text_turn(turn(input)),
         4 => detector.text_turn(input.digest()),
-        5 => detector.user_message(input.digest()),
+        5 => {
+            let message = input.digest();
+            black_box(detector.has_heard(message));
+            detector.user_message(message)
+        }
         6 if input.flag() => {
             detector.clear();
             Verdict::default()

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::str::FromStr;
 
-use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
+use unstuck_core::{
+    Action, Digest, Finding, LoopId, Nearness, Policy, Results, Rule, RuleIndex, Verdict,
+};
 
 use super::found::Shown;
 use super::push;
@@ -94,6 +96,9 @@ pub(super) struct Trail {
     /// The latest calls, and the latest turns, oldest first.
     calls: VecDeque<Step>,
     turns: VecDeque<Step>,
+    /// The latest messages of the user, oldest first, and how many there were.
+    prompts: VecDeque<Step>,
+    prompted: u64,
     /// What has left those, and is of the loop.
     steps: Vec<Step>,
     /// The loops that are meant.
@@ -102,8 +107,16 @@ pub(super) struct Trail {
 
 impl Trail {
     pub(super) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
-        let (calls, turns) = (VecDeque::new(), VecDeque::new());
-        Self { wanted, policy, calls, turns, steps: Vec::new(), loops: BTreeSet::new() }
+        Self {
+            wanted,
+            policy,
+            calls: VecDeque::new(),
+            turns: VecDeque::new(),
+            prompts: VecDeque::new(),
+            prompted: 0,
+            steps: Vec::new(),
+            loops: BTreeSet::new(),
+        }
     }
 
     /// A call was announced; with a later one than those `issued` together before, these have
@@ -133,9 +146,21 @@ impl Trail {
 
     /// The agent took a turn without a call.
     pub(super) fn turn(&mut self, number: u64, shown: Shown, near: &[Option<Nearness>]) {
+        let step = self.said(number, shown, near);
+        self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
+    }
+
+    /// The user said something.
+    pub(super) fn prompt(&mut self, shown: Shown, near: &[Option<Nearness>]) {
+        let step = self.said(self.prompted, shown, near);
+        self.prompted += 1;
+        self.steps.extend(push(&mut self.prompts, step, KEPT_MAX).filter(|step| step.is_of_loop));
+    }
+
+    fn said(&self, number: u64, shown: Shown, near: &[Option<Nearness>]) -> Step {
         let mut step = Step::new(number, number, shown);
         step.near = near.iter().skip(self.policy.rules().len()).copied().collect();
-        self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
+        step
     }
 
     /// No more answers will come.
@@ -146,11 +171,17 @@ impl Trail {
     /// Takes in what was judged.
     pub(super) fn judge(&mut self, verdict: &Verdict) {
         let Some(finding) = &verdict.finding else { return };
-        let (steps, of_loop) = match finding.rule {
-            RuleIndex::Call(_) => (&mut self.calls, finding.calls().collect()),
-            RuleIndex::Text(_) => (&mut self.turns, turns(finding)),
+        let (steps, last, of_loop) = match finding.rule {
+            RuleIndex::Call(_) => (&mut self.calls, finding.last, finding.calls().collect()),
+            RuleIndex::Text(_) if is_about_prompts(finding) => {
+                // The engine does not count them.
+                let first = self.prompted.saturating_sub(finding.laps.into());
+                let last = self.prompted.saturating_sub(1);
+                (&mut self.prompts, last, (first..=last).collect())
+            }
+            RuleIndex::Text(_) => (&mut self.turns, finding.last, turns(finding)),
         };
-        if let Some(step) = steps.iter_mut().rev().find(|step| step.number == finding.last) {
+        if let Some(step) = steps.iter_mut().rev().find(|step| step.number == last) {
             step.judge(verdict, self.wanted);
         }
         if verdict.action > Action::Proceed && self.wanted.is(finding.loop_id) {
@@ -163,7 +194,7 @@ impl Trail {
 
     /// What the worker called `worker` did in the loop; none if it was not in it.
     pub(super) fn end(mut self, worker: &str) -> Option<Explained> {
-        let rest = self.calls.into_iter().chain(self.turns);
+        let rest = self.calls.into_iter().chain(self.turns).chain(self.prompts);
         self.steps.extend(rest.filter(|step| step.is_of_loop));
         let explained =
             Explained { worker: worker.to_owned(), steps: self.steps, loops: self.loops };
@@ -186,6 +217,11 @@ impl Trail {
             }
         }
     }
+}
+
+/// Whether `finding` is about messages of the user, and not about turns of the agent.
+pub(super) fn is_about_prompts(finding: &Finding) -> bool {
+    matches!(finding.rule, RuleIndex::Text(_)) && finding.results == Results::Same
 }
 
 /// The turns that prove `finding`, by their numbers.

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use unstuck_core::{Action, CallId, Detector, Finding, Nearness, Results, RuleIndex, Tag, Verdict};
+use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Tag, Verdict};
 use unstuck_text::{Answer, Groups, Lines, Preset, Recipe, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown, Warning};
 use super::numbering::Numbering;
 use super::push;
-use super::trail::{self, Explained, Near, Trail, Wanted};
+use super::trail::{self, Explained, Near, Trail, Wanted, is_about_prompts};
 use super::watch::{Told, Watch};
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
@@ -45,6 +45,8 @@ pub(super) struct Worker {
     numbering: Numbering,
     /// The latest text-only turns, oldest first.
     texts: VecDeque<Shown>,
+    /// What the user said last, oldest first.
+    prompts: VecDeque<Shown>,
     /// The messages that were text-only turns, by turn.
     turns: Numbering,
     turn: u64,
@@ -66,6 +68,7 @@ impl Worker {
             calls: VecDeque::new(),
             numbering: Numbering::default(),
             texts: VecDeque::new(),
+            prompts: VecDeque::new(),
             turns: Numbering::default(),
             turn: 0,
             watch: Watch::new(preset.policy),
@@ -136,8 +139,11 @@ impl Worker {
         if message.role == Role::User {
             self.watch.user_message();
             self.lines.clear();
-            let verdict = self.engine.user_message(recipe.message(message.text));
-            return verdict.finding.is_some().then_some((verdict, message.index));
+            let shown = Shown::new(message.index, None, message.text);
+            let given = (self.engine.user_message(recipe.message(message.text)), message.index);
+            self.explain(&[given], |trail, near| trail.prompt(shown.clone(), near));
+            push(&mut self.prompts, shown, TEXTS_MAX);
+            return given.0.finding.is_some().then_some(given);
         }
         if !message.text_only || message.text.trim().is_empty() {
             return None;
@@ -196,9 +202,10 @@ impl Worker {
 
     pub(super) fn place(&self, finding: &Finding, at: usize) -> Place {
         if matches!(finding.rule, RuleIndex::Text(_)) {
-            // A message of the user has no number among the turns.
-            let is_prompt = finding.results == Results::Same;
-            let first = if is_prompt { at } else { self.turns.index(finding.first) };
+            let first = match self.prompted(finding).next() {
+                Some(prompt) => prompt.index,
+                None => self.turns.index(finding.first),
+            };
             return Place::Messages { first, at };
         }
         let (first, last) = (finding.first, finding.last);
@@ -210,7 +217,16 @@ impl Worker {
         self.calls.get(place)
     }
 
+    /// The messages of the user that `finding` is about, as far as they are kept.
+    fn prompted(&self, finding: &Finding) -> impl Iterator<Item = &Shown> {
+        let count = if is_about_prompts(finding) { finding.laps.into() } else { 0 };
+        self.prompts.iter().skip(self.prompts.len().saturating_sub(count))
+    }
+
     pub(super) fn proof(&self, finding: &Finding) -> Vec<Shown> {
+        if is_about_prompts(finding) {
+            return self.prompted(finding).cloned().collect();
+        }
         if matches!(finding.rule, RuleIndex::Text(_)) {
             // As many as there are from the first to the last: an echo is in one alone.
             let turns = usize::try_from(finding.last.saturating_sub(finding.first) + 1);

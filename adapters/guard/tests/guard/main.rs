@@ -4,8 +4,10 @@ mod builder;
 mod calls;
 mod checkpoint;
 mod declared;
+mod ended;
 mod engine;
 mod ladder;
+mod scenarios;
 mod swarm;
 
 use unstuck::{Action, Decision, Guard};
