@@ -138,7 +138,7 @@ pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String,
         let id = format!("call-{}", IDS.fetch_add(1, Ordering::Relaxed));
         let before = hooks.tell(wire.before(&id, command).to_string());
         let is_refused = before.contains("deny") || before.contains("\"continue\":false");
-        let after = wire.after(&id, command, "no rule to make target");
+        let after = wire.after(&id, command, "make: *** No rule to make target");
         (before, if is_refused { String::new() } else { hooks.tell(after.to_string()) })
     };
     (0..times).map(one).collect()

@@ -323,9 +323,12 @@ fn of_a_batch_only_calls_that_are_blocked_are_kept_back() {
     assert_eq!(session.server_hears(), format!("[{ping},1,{ping}]\n"));
     let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
     assert_eq!((&heard["id"], &heard["result"]["isError"]), (&json!(3), &json!(true)));
-    // The run was to end there, and the next begins anew.
-    session.asked(&format!("[{call}]\n"));
-    session.answered(&format!("[{{\"id\":3,{FAILS}}},{{\"id\":\"p\",\"result\":{{}}}}]\n"));
+    // The run was to end there: the call stays refused, and what else is asked for is answered.
+    session.client_says(format!("[{ping} , {call}]\n"));
+    assert_eq!(session.server_hears(), format!("[{ping}]\n"));
+    let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
+    assert_eq!((&heard["id"], &heard["result"]["isError"]), (&json!(3), &json!(true)));
+    session.answered(&format!("[{{\"id\":4,{FAILS}}},{{\"id\":\"p\",\"result\":{{}}}}]\n"));
     session.end();
 }
 

@@ -102,7 +102,7 @@ fn pitfall_03_codex_is_told_nothing_that_it_does_not_know() {
             }
         }
     }
-    assert_eq!((denials, contexts, stops), (3, 3, 1));
+    assert_eq!((denials, contexts, stops), (3, 2, 1));
 }
 
 #[test]
@@ -141,7 +141,8 @@ fn pitfall_06_standard_input_that_is_never_closed_is_no_reason_to_wait() {
     for n in 0..3 {
         let mut child = hooks.command().spawn().expect("a program that starts");
         let mut stdin = child.stdin.take().expect("a pipe");
-        let payload = Wire("claude-code").after(&n.to_string(), "make", "no rule").to_string();
+        let payload =
+            Wire("claude-code").after(&n.to_string(), "make", "make: *** No rule").to_string();
         stdin.write_all(payload.as_bytes()).expect("a program that reads");
         let mut out = child.stdout.take().expect("a pipe");
         let said = std::io::read_to_string(&mut out).expect("UTF-8");
@@ -186,18 +187,30 @@ fn pitfall_08_calls_that_were_issued_together_are_one_action() {
 #[test]
 fn pitfall_09_nothing_is_refused_for_ever() {
     for agent in AGENTS {
-        let hooks = Hooks::of(agent);
-        let answers = repeat(&hooks, "make", 40);
-        let said = |word| {
-            answers
-                .iter()
-                .filter(|(before, after)| before.contains(word) || after.contains(word))
-                .count()
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        let refused = |answers: &[(String, String)]| {
+            answers.iter().map(|(before, _)| !before.is_empty()).collect::<Vec<_>>()
         };
-        let refused = answers.iter().map(|(before, _)| !before.is_empty()).collect::<Vec<_>>();
-        let longest = refused.split(|refused| !refused).map(<[bool]>::len).max();
-        assert!(longest <= Some(3), "{agent}: {refused:?}");
-        assert!(said("\"continue\":false") > 0, "{agent}");
+        let answers = repeat(&hooks, "make", 20);
+        let expected: Vec<_> = (0..20).map(|n| n >= 5).collect();
+        assert_eq!(refused(&answers), expected, "{agent}");
+        // The agent goes elsewhere, and comes back: nothing is different yet. Codex can be ended only
+        // after a call.
+        let other = repeat(&hooks, "ls", 1);
+        let mut said = answers.iter().chain(&other).flat_map(|(before, after)| [before, after]);
+        assert!(said.any(|said| said.contains("\"continue\":false")), "{agent}: {answers:?}");
+        assert_eq!(refused(&other), [false], "{agent}");
+        assert_eq!(refused(&repeat(&hooks, "make", 1)), [true], "{agent}");
+        // A change that worked is a reason to try once more, and so is what the user says.
+        for change in [Some("touch Makefile"), None] {
+            if let Some(command) = change {
+                hooks.tell(wire.before("change", command).to_string());
+                hooks.tell(wire.after("change", command, "").to_string());
+            } else {
+                hooks.tell(wire.prompt("The target is called `some`.").to_string());
+            }
+            assert_eq!(refused(&repeat(&hooks, "make", 1)), [false], "{agent}: {change:?}");
+        }
     }
 }
 
@@ -227,7 +240,7 @@ fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
     // Codex names turns, in case that it does not tell of prompts.
     let (hooks, wire) = (Hooks::of("codex"), Wire("codex"));
     let said = [("t1", 1), ("t1", 2), ("t2", 3), ("t2", 4), ("t2", 5)].map(|(turn, id)| {
-        let mut payload = wire.after(&id.to_string(), "make", "no rule");
+        let mut payload = wire.after(&id.to_string(), "make", "make: *** No rule");
         payload["turn_id"] = turn.into();
         hooks.tell(payload.to_string()).contains("3 times")
     });
@@ -239,7 +252,7 @@ fn pitfall_10_a_subagent_is_a_worker_of_its_own() {
     for agent in ["claude-code", "codex"] {
         let (hooks, wire) = (Hooks::of(agent), Wire(agent));
         for n in 0..6 {
-            let mut payload = wire.after(&n.to_string(), "make", "no rule");
+            let mut payload = wire.after(&n.to_string(), "make", "make: *** No rule");
             payload["agent_id"] = format!("a{}", n % 3).into();
             assert_eq!(hooks.tell(payload.to_string()), "");
         }
@@ -268,14 +281,14 @@ fn pitfall_11_an_event_that_comes_twice_is_answered_alike_and_counted_once() {
             .map(|n| {
                 let before = twice(&wire.before(&n.to_string(), "make"));
                 let is_refused = !before.is_empty();
-                let after = wire.after(&n.to_string(), "make", "no rule");
+                let after = wire.after(&n.to_string(), "make", "make: *** No rule");
                 (is_refused, if is_refused { String::new() } else { twice(&after) })
             })
             .collect();
         let told: Vec<_> =
             said.iter().map(|(refused, after)| (*refused, !after.is_empty())).collect();
         let (quiet, warned, refused) = ((false, false), (false, true), (true, false));
-        assert_eq!(told, [quiet, quiet, warned, warned, warned, refused], "{agent}");
+        assert_eq!(told, [quiet, quiet, warned, quiet, warned, refused], "{agent}");
         let front = front(&hooks.state());
         assert_eq!((front.calls, front.events), (6, 22));
     }

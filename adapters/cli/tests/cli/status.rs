@@ -47,7 +47,7 @@ fn fails(folder: &Folder, session: &str, n: usize) {
     };
     happens(folder, &call("PreToolUse"));
     let mut failure = call("PostToolUseFailure");
-    failure["error"] = "no rule to make target SECRET".into();
+    failure["error"] = "make: *** No rule to make target SECRET".into();
     happens(folder, &failure);
 }
 

@@ -94,7 +94,7 @@ fn without_its_server_or_its_secret_a_session_is_watched_alone() {
             event["tool_use_id"] = n.to_string().into();
             let payload = event.to_string();
             let said = alone.tell(&payload);
-            assert_eq!(said.is_empty(), n < 2 || event["hook_event_name"] == "PreToolUse");
+            assert_eq!(said.is_empty(), n != 2 || event["hook_event_name"] == "PreToolUse");
             let mut command = deaf.command();
             assert_eq!(answered(command.env(SECRET, HUSH), payload.as_bytes()), said);
             assert_eq!(dumb.tell(&payload), said);

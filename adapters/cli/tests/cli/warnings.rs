@@ -43,7 +43,7 @@ fn a_warning_counts_from_where_the_rules_were_first_as_near() {
 #[test]
 fn of_a_loop_that_goes_on_only_the_first_finding_was_warned_of() {
     let warnings: Vec<bool> =
-        told(&run("AAAAA")).iter().map(|(_, warning)| warning.is_object()).collect();
+        told(&run("AAAAAAAA")).iter().map(|(_, warning)| warning.is_object()).collect();
     assert_eq!(warnings, [true, false, false]);
 }
 
