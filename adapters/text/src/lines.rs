@@ -14,7 +14,7 @@ const PROBES: u32 = 3;
 
 /// How many bits of a generation are set before the next begins: two of five, so that one line in
 /// sixteen is taken for one that was shown.
-const SET_MAX: u32 = 64 * WORDS as u32 * 2 / 5;
+const SET_MAX: u64 = BITS * 2 / 5;
 
 /// The shortest line that counts, in bytes. Shorter ones (a brace, a number) are everywhere.
 const LINE_MIN: usize = 12;
@@ -44,7 +44,7 @@ pub struct Lines {
     newer: [u64; WORDS],
     older: [u64; WORDS],
     /// How many bits of the newer generation are set.
-    set: u32,
+    set: u64,
 }
 
 impl Default for Lines {
@@ -76,7 +76,7 @@ impl Lines {
         let (mut all, mut sampled) = (Tally::default(), Tally::default());
         for line in counted(answer) {
             let hash = masker.digest(line.as_bytes()).result.bits();
-            let is_sampled = hash & 3 == 0;
+            let is_sampled = hash.is_multiple_of(4);
             if is_long && !is_sampled {
                 continue;
             }
@@ -107,7 +107,7 @@ impl Lines {
         };
         let Some(slot) = slot else { return false };
         *slot = word;
-        self.set += if place < WORDS { word.count_ones() } else { 0 };
+        self.set += if place < WORDS { word.count_ones().into() } else { 0 };
         true
     }
 
@@ -119,7 +119,7 @@ impl Lines {
         }
         for (word, bit) in bits(hash) {
             let Some(word) = self.newer.get_mut(word) else { continue };
-            self.set += u32::from(*word & bit == 0);
+            self.set += u64::from(*word & bit == 0);
             *word |= bit;
         }
         if self.set > SET_MAX {
@@ -333,7 +333,9 @@ mod tests {
             let names = ["routes", "models", "views", "tests", "forms"];
             let answer = |(name, length): (usize, usize)| file(names[name], length).join("\n");
             let mut lines = Lines::new();
-            answers.into_iter().for_each(|asked| { lines.show(&answer(asked)); });
+            for asked in answers {
+                lines.show(&answer(asked));
+            }
             let written = serde_json::to_string(&lines).expect("lines");
             let mut read: Lines = serde_json::from_str(&written).expect("lines");
             prop_assert_eq!(&read, &lines);

@@ -261,16 +261,17 @@ impl Recipe {
     fn report(&self, own: Option<OwnTool<'_>>, tool: &str, result: &str, failed: bool) -> Report {
         let opens =
             || Report { failed: opens_with_complaint(result).then_some(true), ..Report::default() };
-        match (self.failures, self.nature(own, tool, "").tag) {
-            (Failures::Told, _) => Report::default(),
-            (Failures::Read, _) if failed => report(result),
+        if self.failures == Failures::Told {
+            return Report::default();
+        }
+        match self.nature(own, tool, "").tag {
+            _ if failed => report(result),
             // What is read tells of itself; but no file is a single complaint.
-            (Failures::Read, Tag::Read) if is_one_line(result) => opens(),
-            (Failures::Read, Tag::Search) => opens(),
-            (Failures::Read, Tag::Read | Tag::Think) => Report::default(),
-            // What was written may be quoted below.
-            (Failures::Read, Tag::Write) => opens(),
-            (Failures::Read, _) => report(result),
+            Tag::Read if is_one_line(result) => opens(),
+            Tag::Read | Tag::Think => Report::default(),
+            // What was found or written may be quoted below.
+            Tag::Search | Tag::Write => opens(),
+            _ => report(result),
         }
     }
 

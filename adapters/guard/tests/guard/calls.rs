@@ -1,6 +1,6 @@
 //! Calls that are issued together, that come twice, that never come back, or that nobody announced.
 
-use unstuck::Action::{Block, Nudge, Proceed, Warn};
+use unstuck::Action::{Block, Nudge, Proceed};
 use unstuck::{Action, Asked, Guard};
 
 use super::{ARGS, fail};
@@ -197,7 +197,7 @@ fn what_a_person_says_lifts_a_block() {
     while !fail(&mut guard, ARGS).0.is_blocked() {}
     let asked = Asked::new("bash", ARGS).id("0");
     assert!(guard.announce(&asked).is_blocked() && guard.announce(&asked).is_blocked());
-    guard.user_message("I wrote a Makefile: try again.");
+    let _ = guard.user_message("I wrote a Makefile: try again.");
     assert_eq!(guard.announce(&asked).action(), Action::Proceed);
 }
 

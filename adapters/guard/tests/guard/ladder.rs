@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use unstuck::Action::{Block, Nudge, Proceed, Stop, Warn};
+use unstuck::Action::{Block, Nudge, Proceed, Stop};
 use unstuck::{Action, BLOCKS_MAX, Found, Guard, Ruling};
 
 use super::{ARGS, actions, fail};
@@ -13,7 +13,7 @@ fn a_loop_is_nudged_warned_of_blocked_and_stopped() {
     let ladder = [Proceed, Proceed, Nudge, Nudge, Block, Block, Block, Stop];
     assert_eq!(actions(&mut guard, 8), ladder);
     assert_eq!(actions(&mut guard, 8), [Stop; 8], "and it stays refused");
-    guard.user_message("Try once more.");
+    let _ = guard.user_message("Try once more.");
     assert_eq!(actions(&mut guard, 8), ladder, "and then from the beginning");
 }
 
@@ -100,7 +100,7 @@ fn blocks_are_counted_for_each_loop_and_forgotten_with_a_new_instruction() {
     let guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
     let mut told = guard.begin("", "main");
     for message in ["Build it.", "Try once more."] {
-        told.user_message(message);
+        let _ = told.user_message(message);
         assert!(actions(&mut told, 5 + 3).iter().all(|action| *action < Action::Stop));
     }
 }
@@ -164,12 +164,12 @@ fn talk_without_action_is_found() {
 #[test]
 fn a_new_instruction_begins_afresh_and_an_automatic_one_does_not() {
     let mut guard = Guard::new();
-    guard.user_message("Please continue.");
+    let _ = guard.user_message("Please continue.");
     for round in 0..3 {
         assert_eq!(actions(&mut guard, 1) == [Action::Nudge], round == 2);
-        guard.user_message("Please continue.");
+        let _ = guard.user_message("Please continue.");
     }
-    guard.user_message("Now build the other one.");
+    let _ = guard.user_message("Now build the other one.");
     assert_eq!(actions(&mut guard, 2), [Action::Proceed; 2]);
     guard.clear();
     assert_eq!(actions(&mut guard, 2), [Action::Proceed; 2]);

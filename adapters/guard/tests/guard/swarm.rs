@@ -251,7 +251,7 @@ fn a_person_lifts_a_block_until_the_board_answers() {
     }
     let [_, told] = &mut workers;
     assert_eq!(told.before("bash", ARGS).action(), Block);
-    told.user_message("There is a Makefile now.");
+    let _ = told.user_message("There is a Makefile now.");
     stroll(told, 300);
     let [before, after] = make(told, "bash", ARGS, ("Nothing to be done for 'all'.", false));
     assert_eq!([before.action(), after.action()], [Proceed; 2]);

@@ -43,6 +43,12 @@ enum Does {
     Runs,
 }
 
+impl Does {
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
 /// What `command` does, all of it together. O(length of `command`).
 ///
 /// A chain that begins with a wait waits; else one that tests tests, since that is what answers; one
@@ -57,14 +63,10 @@ pub(crate) fn effect(command: &str) -> Nature {
 #[derive(Default)]
 struct Chain {
     first: Option<Does>,
+    /// A bit for each thing that some part does.
+    done: u16,
     /// Whether it begins a loop of the shell.
     is_loop: bool,
-    sleeps: bool,
-    tests: bool,
-    writes: bool,
-    acts: bool,
-    looks: bool,
-    runs: bool,
     /// Whether it goes up a folder, or back.
     moves: bool,
     /// Whether it changes what is in a file, and not only where files are.
@@ -82,33 +84,32 @@ impl Chain {
         };
         let is_placing = own.first().is_some_and(|program| PLACES.contains(program));
         self.edits |= does == Does::Writes && (part.writes || !is_placing);
-        self.sleeps |= own.first() == Some(&"sleep");
         self.moves |= own.first() == Some(&"popd")
             || own.first() == Some(&"cd") && own.get(1).is_some_and(|to| to.starts_with(".."));
-        match does {
-            Does::Nothing => return,
-            Does::Tests => self.tests = true,
-            Does::Writes => self.writes = true,
-            Does::Acts => self.acts = true,
-            Does::Looks => self.looks = true,
-            Does::Runs => self.runs = true,
-            Does::Reads | Does::Searches | Does::Waits => {}
+        if does != Does::Nothing {
+            self.does(does);
         }
-        self.first = self.first.or(Some(does));
+    }
+
+    fn does(&mut self, one: Does) {
+        self.done |= one.bit();
+        self.first = self.first.or(Some(one));
     }
 
     fn effect(&self) -> Nature {
-        let is_wait = self.first == Some(Does::Waits) || self.is_loop && self.sleeps;
+        let some = |one: Does| self.done & one.bit() != 0;
+        let is_wait = self.first == Some(Does::Waits) || self.is_loop && some(Does::Waits);
+        let is_still = !some(Does::Looks) && !self.moves;
         let (tag, idempotent) = match self.first {
             _ if is_wait => (Tag::Poll, false),
-            _ if self.tests => (Tag::Test, false),
-            _ if self.acts => (Tag::Act, false),
-            _ if self.writes => (Tag::Write, false),
+            _ if some(Does::Tests) => (Tag::Test, false),
+            _ if some(Does::Acts) => (Tag::Act, false),
+            _ if some(Does::Writes) => (Tag::Write, false),
             None if self.moves => (Tag::Act, false),
             None => (Tag::Shell, false),
-            Some(_) if self.runs => (Tag::Shell, false),
-            Some(Does::Searches) => (Tag::Search, !self.looks && !self.moves),
-            Some(_) => (Tag::Read, !self.looks && !self.moves),
+            Some(_) if some(Does::Runs) => (Tag::Shell, false),
+            Some(Does::Searches) => (Tag::Search, is_still),
+            Some(_) => (Tag::Read, is_still),
         };
         Nature { tag, idempotent, edits: self.edits && tag == Tag::Write }
     }
@@ -295,7 +296,7 @@ fn edits_in_place(words: &[&str]) -> bool {
         word.starts_with("--in-place")
             || !letters.starts_with('-')
                 && letters.contains('i')
-                && letters.bytes().take_while(|byte| byte.is_ascii_alphabetic()).count() <= 4
+                && letters.bytes().take_while(u8::is_ascii_alphabetic).count() <= 4
                 && !letters.starts_with(['e', 'f', 'I'])
     })
 }
@@ -313,7 +314,7 @@ fn executes(words: &[&str]) -> Does {
 
 /// A command in a command, as of `bash -lc '…'`: only a look at its words.
 fn shell(words: &[&str]) -> Does {
-    let inner = words.iter().skip_while(|word| word.starts_with('-')).next();
+    let inner = words.iter().find(|word| !word.starts_with('-'));
     let is_command = words.first().is_some_and(|word| word.starts_with('-') && word.ends_with('c'));
     match inner {
         Some(inner) if is_command => {
@@ -329,7 +330,7 @@ impl Chain {
     /// As [`Chain::add`], but looks into no further shell.
     fn add_plain(&mut self, part: &Part<'_>) {
         if own_words(part.words()).first().is_some_and(|word| INTERPRETERS.contains(word)) {
-            (self.runs, self.first) = (true, self.first.or(Some(Does::Runs)));
+            self.does(Does::Runs);
         } else {
             self.add(part);
         }
@@ -435,7 +436,7 @@ fn curl(words: &[&str]) -> Does {
         words.iter().any(|word| matches!(*word, "-o" | "-O" | "--output" | "--remote-name"))
             && !words.contains(&"/dev/null");
     match () {
-        () if sends || method.is_some_and(|method| changes(&*method)) => Does::Runs,
+        () if sends || method.is_some_and(changes) => Does::Runs,
         () if saves => Does::Writes,
         () => Does::Reads,
     }
@@ -749,7 +750,7 @@ mod tests {
         fn going_to_a_folder_changes_nothing(index in 0..8_usize, n in 0..64_usize) {
             let commands = CASES[index].1;
             let command = commands[n % commands.len()];
-            if index != 6 && !command.is_empty() && command != "cd /abs" && !command.starts_with("'") {
+            if index != 6 && !command.is_empty() && command != "cd /abs" && !command.starts_with('\'') {
                 let moved = format!("cd x && {command}");
                 prop_assert_eq!(effect(&moved), effect(command), "{}", command);
             }

@@ -116,7 +116,7 @@ impl<'c> Reader<'c> {
                 Some(self.output())
             }
             (b'>', _) => Some(self.output()),
-            (b'<', b'(') | (b'<', _) => Some(self.input()),
+            (b'<', _) => Some(self.input()),
             (b'&' | b'|', next) => {
                 self.at += if next == first { 2 } else { 1 };
                 end(false)
@@ -276,7 +276,8 @@ mod tests {
                 text += " >";
             }
             if let Some(document) = part.document {
-                text += &std::format!(" <<{}", document.len());
+                text += " <<";
+                text += &document.len().to_string();
             }
             all.push(text);
         });
@@ -327,12 +328,10 @@ mod tests {
             match (quote, c) {
                 _ if is_escaped => is_escaped = false,
                 (Some('\''), '\'') | (Some('"'), '"') => quote = None,
-                (Some('\''), _) => {}
-                (_, '\\') => is_escaped = true,
-                (Some(_), _) => {}
+                (quote, '\\') if quote != Some('\'') => is_escaped = true,
                 (None, '\'' | '"') => quote = Some(c),
                 (None, ';' | '|' | '&') => count += 1,
-                (None, _) => {}
+                _ => {}
             }
         }
         count

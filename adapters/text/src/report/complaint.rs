@@ -241,7 +241,7 @@ pub(super) fn is_complaint(line: &str) -> bool {
 fn is_of_diff(line: &str) -> bool {
     let is_shell =
         |shell: &&str| line[1..].strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'));
-    line.starts_with(['+', '-']) && !SHELLS.iter().any(|shell| is_shell(&shell))
+    line.starts_with(['+', '-']) && !SHELLS.iter().any(is_shell)
 }
 
 /// Whether `line` opens as many tools do, and goes on in words: `error: true` is a setting.

@@ -67,8 +67,7 @@ pub(crate) fn verdicts(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) ->
         }
         Event::Message { role, text } => {
             assert_eq!(role, "user");
-            detector.user_message(recipe.message(text));
-            Verdict::PROCEED
+            detector.user_message(recipe.message(text))
         }
         Event::Clear => {
             detector.clear();
