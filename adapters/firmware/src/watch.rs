@@ -73,8 +73,8 @@ impl core::error::Error for RestoreError {}
 ///     let answer = world.run(ask.tool, ask.args);
 ///     said.push(watch.outcome(announced.id, ask, &answer).action);
 /// }
-/// use Action::{Block, Nudge, Proceed, Warn};
-/// assert_eq!(said, [Proceed, Proceed, Nudge, Warn, Block]);
+/// use Action::{Block, Nudge, Proceed};
+/// assert_eq!(said, [Proceed, Proceed, Nudge, Nudge, Block]);
 /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
 /// ```
 #[derive(Clone, Debug)]

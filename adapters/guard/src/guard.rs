@@ -97,7 +97,7 @@ impl<'a> Asked<'a> {
 ///     }
 /// }
 /// let said: Vec<_> = said.iter().map(|(turn, action, _)| (*turn, *action)).collect();
-/// assert_eq!(said, [(3, Action::Nudge), (4, Action::Warn), (5, Action::Block)]);
+/// assert_eq!(said, [(3, Action::Nudge), (5, Action::Block)]);
 /// ```
 ///
 /// A plain value of some 10 KiB on the heap beside a shared setup: cheap to clone, `Send` and `Sync`.

@@ -16,7 +16,7 @@
 //!     let outcome = preset.recipe.outcome("read_file", "fn main() {}", false);
 //!     last = detector.outcome(announced.id, outcome).action;
 //! }
-//! assert_eq!(last, Action::Warn, "four times the same, however it was spelled");
+//! assert_eq!(last, Action::Nudge, "four times the same, however it was spelled");
 //! # Ok::<(), unstuck_core::PolicyError<'_>>(())
 //! ```
 //!

@@ -2,7 +2,7 @@
 
 use crate::find;
 use crate::members::{members, unquoted};
-use crate::words::{around, has_any, is_any, starts_with_any, words};
+use crate::words::{around, has_any, is_alphanumeric, is_any, starts_with_any, words};
 
 /// The longest result that is looked into, in bytes. A longer one is never pending.
 const LOOK_MAX: usize = 512;
@@ -334,7 +334,7 @@ fn is_short_of(text: &str) -> bool {
 fn has_time_left(text: &str) -> bool {
     let behind = |word: &str| {
         let (before, rest) = around(text, word)?;
-        let is_word = !before.ends_with(|c: char| c.is_alphanumeric());
+        let is_word = !before.ends_with(is_alphanumeric);
         let rest = rest.trim_start_matches([':', '=', ' ', '~', '(']);
         is_word.then(|| rest.starts_with(|c: char| c.is_ascii_digit()))
     };

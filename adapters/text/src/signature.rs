@@ -3,6 +3,7 @@
 use unstuck_core::Digest;
 
 use crate::find;
+use crate::words::is_alphanumeric;
 
 /// The most words of a complaint that are looked at. What comes behind them names more things.
 const WORDS_MAX: usize = 24;
@@ -146,7 +147,8 @@ fn quoted(text: &str, first: char) -> Option<(&str, &str)> {
         _ => return None,
     };
     let inner = text.get(first.len_utf8()..)?;
-    let (inner, behind) = inner.split_at_checked(inner.find(close)?)?;
+    let (end, _) = inner.char_indices().find(|(_, c)| *c == close)?;
+    let (inner, behind) = inner.split_at_checked(end)?;
     Some((inner, behind.strip_prefix(close)?))
 }
 
@@ -179,13 +181,13 @@ fn is_thing(word: &str) -> bool {
 
 /// Whether `word` is like "don't": an apostrophe between letters.
 fn is_contraction(word: &str) -> bool {
-    word.chars().all(|c| c.is_alphabetic() || c == '\'')
+    word.chars().all(|c| is_alphanumeric(c) && !c.is_ascii_digit() || c == '\'')
 }
 
 /// Whether `word` is the name of an exception, as `ValueError` is.
 fn is_exception(word: &str) -> bool {
     let is_type = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
-    (is_type("Error") || is_type("Exception")) && word.chars().all(char::is_alphanumeric)
+    (is_type("Error") || is_type("Exception")) && word.chars().all(is_alphanumeric)
 }
 
 /// Whether `word`, which is not the first, stands before a colon: what follows is said of it.
@@ -201,7 +203,7 @@ fn has_content(word: &str) -> bool {
 /// Whether `text` only says that something failed, in words that any failure may use.
 pub(crate) fn is_generic(text: &str) -> bool {
     let is_generic = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = word.trim_matches(|c: char| !is_alphanumeric(c));
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
         is_number || GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
     };

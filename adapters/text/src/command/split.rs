@@ -251,7 +251,7 @@ impl<'c> Reader<'c> {
 pub(super) fn unquoted(word: &str) -> &str {
     let inner = ['"', '\''].into_iter().find_map(|quote| {
         let inner = word.strip_prefix(quote)?.strip_suffix(quote)?;
-        (!inner.contains(quote)).then_some(inner)
+        inner.chars().all(|c| c != quote).then_some(inner)
     });
     inner.unwrap_or(word)
 }

@@ -239,9 +239,10 @@ pub(super) fn is_complaint(line: &str) -> bool {
 
 /// Whether `line` was added or removed in a difference: `-bash: x: not found` is of a login shell.
 fn is_of_diff(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix(['+', '-']) else { return false };
     let is_shell =
-        |shell: &&str| line[1..].strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'));
-    line.starts_with(['+', '-']) && !SHELLS.iter().any(is_shell)
+        |shell: &&str| rest.strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'));
+    !SHELLS.iter().any(is_shell)
 }
 
 /// Whether `line` opens as many tools do, and goes on in words: `error: true` is a setting.

@@ -2,6 +2,7 @@
 
 use super::line::is_log_entry;
 use crate::find;
+use crate::words::is_alphanumeric;
 
 /// The most lines that are no part of it between the head of a crash and the end of the result: the
 /// message, a note, and what a shell or a host adds. With more, the program went on.
@@ -103,7 +104,9 @@ pub(super) fn is_head(line: &str) -> bool {
 /// ends a cell, whatever a host has to say behind it.
 fn is_notebook(line: &str) -> bool {
     let exception = line.strip_suffix(TRACEBACK).and_then(|start| start.strip_suffix("  "));
-    let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(' ');
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| is_alphanumeric(c) && !c.is_ascii_digit()) && !name.contains(' ')
+    };
     exception.is_some_and(|name| is_name(name.trim_end()))
 }
 

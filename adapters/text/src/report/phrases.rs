@@ -6,7 +6,8 @@ use super::object::is_http_error;
 use crate::find;
 use crate::grams::Grams;
 use crate::words::{
-    after, around, before, ends_with_any, first_word, has_any, is_any, starts_with_any, words,
+    after, around, before, ends_with_any, first_word, has_any, is_alphanumeric, is_any,
+    starts_with_any, words,
 };
 
 /// The longest sentence, in bytes.
@@ -284,7 +285,7 @@ fn is_negated(text: &str) -> bool {
 /// Whether `line` is a sentence that a program says, and neither code, nor markup, nor a search hit,
 /// nor a count.
 fn is_speech(line: &str) -> bool {
-    let opens = line.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '`' | '\''));
+    let opens = line.chars().next().is_some_and(|c| is_alphanumeric(c) || matches!(c, '`' | '\''));
     let end = before(line, " command,").unwrap_or(line);
     let is_code = end.ends_with([';', ',', '{', '(', '=', '\\', '|'])
         || has_any(line, &["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
