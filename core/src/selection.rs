@@ -1,7 +1,7 @@
 //! Which rules see a record: sets that are worked out when a policy is made.
 
 use crate::record::{Record, Status, Tag};
-use crate::rule::{Args, Outcomes, Rule, Select};
+use crate::rule::{Args, Outcomes, Results, Rule, Select};
 
 /// A set of rules, by their places in the policy.
 pub(crate) type RuleSet = u16;
@@ -19,8 +19,10 @@ pub(crate) struct Selection {
     early: RuleSet,
     /// Those that match calls of other arguments, if these are alike.
     similar: RuleSet,
-    /// Those that match any calls of a tool, or any calls.
+    /// Those that match any calls of a tool, or any calls, whatever they were answered.
     loose: RuleSet,
+    /// Those that match any calls of a tool, or any calls, if the answers are equal or near.
+    answers: RuleSet,
 }
 
 /// The rules that a record concerns.
@@ -40,6 +42,7 @@ impl Selection {
         early: 0,
         similar: 0,
         loose: 0,
+        answers: 0,
     };
 
     /// These rules, and `rule` at `place`.
@@ -61,7 +64,10 @@ impl Selection {
         self.failed |= one_if(matches!(rule.outcomes, Outcomes::Failed), one);
         self.early |= one_if(rule.is_judged_early(), one);
         self.similar |= one_if(matches!(rule.args, Args::Similar), one);
-        self.loose |= one_if(matches!(rule.args, Args::SameTool | Args::Any), one);
+        let is_loose = matches!(rule.args, Args::SameTool | Args::Any);
+        let is_blind = matches!(rule.results, Results::Ignored);
+        self.loose |= one_if(is_loose && is_blind, one);
+        self.answers |= one_if(is_loose && !is_blind, one);
         self
     }
 
@@ -86,11 +92,18 @@ impl Selection {
     }
 
     /// Whether some rule could match a record with a call of other arguments, by what of it is `seen`.
-    /// Whether any call is `alike` is only asked where that matters.
+    /// Whether any call is `alike`, or was `answered` alike, is only asked where that matters.
     #[inline]
-    pub(crate) fn looks_beyond_args(&self, seen: Seen, alike: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn looks_beyond_args(
+        &self,
+        seen: Seen,
+        alike: impl FnOnce() -> bool,
+        answered: impl FnOnce() -> bool,
+    ) -> bool {
         let taken = seen.selected & !seen.broken;
-        taken & self.loose != 0 || taken & self.similar != 0 && alike()
+        taken & self.loose != 0
+            || taken & self.similar != 0 && alike()
+            || taken & self.answers != 0 && answered()
     }
 }
 

@@ -258,6 +258,13 @@ impl<const W: usize> Window<W> {
         same.fold(0, |any, is_same| any | is_same) != 0
     }
 
+    /// Whether a call of the window was answered as `record`, or nearly, or one that left it last. O(W).
+    pub(crate) fn has_answer(&self, record: &Record) -> bool {
+        let same = self.result.iter().map(|held| u8::from(*held == record.result));
+        let near = self.near.iter().map(|held| u8::from(*held == record.near));
+        same.chain(near).fold(0, |any, is_same| any | is_same) != 0
+    }
+
     /// Compares the call of `record` with the window, once for each digest of a call that
     /// `policy` looks at. O(W).
     pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
