@@ -1,8 +1,11 @@
 //! Results that say that the thing asked for is still under way.
 
 use crate::find;
+use crate::grams::Grams;
 use crate::members::{members, unquoted};
-use crate::words::{around, has_any, is_alphanumeric, is_any, starts_with_any, words};
+use crate::words::{
+    around, ends_with_any, has_any, is_alphanumeric, is_any, starts_with_any, words,
+};
 
 /// The longest result that is looked into, in bytes. A longer one is never pending.
 const LOOK_MAX: usize = 512;
@@ -182,6 +185,12 @@ const COLUMNS: [&str; 8] = [
     "waiting",
 ];
 
+/// Some of these letters are in each of [`COLUMNS`], and in each name of a state.
+const TOLD: Grams = Grams::new(&[
+    b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti", b"ercr",
+    b"podi",
+]);
+
 /// Returns whether `result` says that the thing asked for is still under way: a short text like
 /// `running`, `Status: queued`, `0/3 ready` or `ETA 9m 30s`, or an object or an element with such a
 /// state. Asking again later may well give another answer. O(n), of at most 512 bytes; a longer
@@ -239,31 +248,32 @@ fn has_pending_element(markup: &str) -> bool {
 
 /// Whether a text says that something goes on: in its last line, or in a column of a table.
 fn is_pending_text(text: &str) -> bool {
-    let lines = || find::lines(text).filter(|line| !line.trim().is_empty());
     let last = find::lines_back(text).map(str::trim).find(|line| !line.is_empty());
+    let is_alone = !find::contains(text, "\n");
+    let goes_on = || last.is_some_and(|line| is_pending_line(line, is_alone));
+    let is_told = || {
+        TOLD.may_be_in(text.as_bytes())
+            && find::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
+    };
     let has_failed = || words(text).any(|word| is_any(word, &FAILURES));
-    let is_table = || lines().any(is_pending_row);
-    let is_alone = lines().nth(1).is_none();
-    let is_listed = || lines().any(is_pending_entry);
-    let goes_on = last.is_some_and(|line| is_pending_line(line, is_alone));
-    (goes_on || is_table() || is_listed()) && !has_failed()
+    (goes_on() || is_told()) && !has_failed()
 }
 
 /// Whether `line` is the entry of a list that names a state: `phase: Running`.
 fn is_pending_entry(line: &str) -> bool {
-    let entry = find::split_once(line.trim(), ":");
+    let entry = find::split_once(line, ":");
     entry.is_some_and(|(name, value)| {
-        let name = name.trim();
-        let is_word = words(name).nth(1).is_none();
-        is_word && names_state(name) && is_state(value.trim())
+        let name = name.trim_ascii();
+        names_state(name) && words(name).nth(1).is_none() && is_state(value.trim())
     })
 }
 
 /// Whether a row of a table has a state as one of its columns.
 fn is_pending_row(line: &str) -> bool {
+    let line = line.trim_ascii();
     let mut columns =
-        find::split(line, "\t").flat_map(|part| find::split(part, "  ")).map(str::trim);
-    columns.clone().filter(|column| !column.is_empty()).nth(1).is_some()
+        find::split(line, "\t").flat_map(|part| find::split(part, "  ")).map(str::trim_ascii);
+    (find::contains(line, "  ") || find::contains(line, "\t"))
         && columns.any(|column| is_any(column, &COLUMNS))
 }
 
@@ -292,32 +302,31 @@ fn unlabelled(line: &str) -> &str {
 fn is_state(text: &str) -> bool {
     /// The most words of a state.
     const WORDS_MAX: usize = 12;
-    let said = || words(text);
-    if said().nth(WORDS_MAX).is_some() || words(text).next().is_none() {
-        return false;
-    }
     let is_number = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_known = |word: &str| {
-        is_any(word, &STATES)
-            || is_any(word, &FILLERS)
-            || is_any(word, &GOALS)
-            || is_any(word, &DENIALS)
-            || is_number(word)
-            || is_any(word, &["progress", "later", "back"])
-    };
-    let has = |known: &'static [&str]| said().any(|word| is_any(word, known));
-    let is_denied = has(&DENIALS);
-    let goes_on = has(&STATES) || has_any(text, &["in progress", "in_progress", "in-progress"]);
-    let is_over = has(&GOALS);
-    said().all(is_known)
-        && if is_over { is_denied } else { goes_on && !is_denied }
-        && !said().any(|word| word == "0")
+    let (mut goes_on, mut is_over, mut is_denied) = (false, false, false);
+    // Most texts end here at their first word.
+    for (place, word) in words(text).enumerate() {
+        match word {
+            "0" => return false,
+            _ if place >= WORDS_MAX => return false,
+            _ if is_number(word) || is_any(word, &FILLERS) => {}
+            _ if is_any(word, &STATES) => goes_on = true,
+            _ if is_any(word, &GOALS) => is_over = true,
+            _ if is_any(word, &DENIALS) => is_denied = true,
+            _ if is_any(word, &["progress", "later", "back"]) => {}
+            _ => return false,
+        }
+    }
+    if is_over {
+        return is_denied;
+    }
+    !is_denied && (goes_on || has_any(text, &["in progress", "in_progress", "in-progress"]))
 }
 
 /// Whether `text` counts less than all: `0/3 ready`, `2 of 3 pods ready`, `45% complete`.
 fn is_short_of(text: &str) -> bool {
     let is_goal = |word: &str| is_any(word, &GOALS) || is_any(word, &["running", "progress"]);
-    if !words(text).any(is_goal) || words(text).nth(6).is_some() {
+    if words(text).nth(6).is_some() || !words(text).any(is_goal) {
         return false;
     }
     let part = around(text, "/").or_else(|| around(text, " of "));
@@ -338,8 +347,10 @@ fn has_time_left(text: &str) -> bool {
         let rest = rest.trim_start_matches([':', '=', ' ', '~', '(']);
         is_word.then(|| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    let is_left = words(text).last().is_some_and(|last| is_any(last, &["remaining", "left"]));
-    behind("ETA") == Some(true) || is_left && words(text).any(is_span)
+    let end = text.trim_end_matches(|c: char| !is_alphanumeric(c));
+    let is_left = || words(end).last().is_some_and(|last| is_any(last, &["remaining", "left"]));
+    behind("ETA") == Some(true)
+        || ends_with_any(end, &["remaining", "left"]) && is_left() && words(text).any(is_span)
 }
 
 /// Whether `word` is a span of time (`30s`), or its unit.
@@ -366,7 +377,15 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{LOOK_MAX, is_pending};
+    use super::{COLUMNS, LOOK_MAX, NAMES, TOLD, is_pending};
+
+    #[test]
+    fn each_column_and_name_has_letters_to_look_for() {
+        let ends = ["status", "state", "phase"];
+        for word in COLUMNS.iter().chain(&NAMES).chain(&ends) {
+            assert!(TOLD.may_be_in(word.to_uppercase().as_bytes()), "{word}");
+        }
+    }
 
     #[test]
     fn what_is_under_way_is_pending() {

@@ -1,5 +1,7 @@
 //! Words and phrases in short texts, in upper or lower case.
 
+use memchr::memchr2;
+
 use crate::find;
 
 /// Returns what follows `phrase` at the start of `text`.
@@ -18,9 +20,17 @@ pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
 /// words.
 pub(crate) fn around<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t str)> {
     let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
-    let rows = bytes.windows(phrase.len().max(1));
-    let at = rows.enumerate().find(|(_, row)| row.eq_ignore_ascii_case(phrase))?.0;
-    Some((text.get(..at)?, text.get(at.checked_add(phrase.len())?..)?))
+    let first = phrase.first()?;
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    let mut from = 0_usize;
+    loop {
+        let at = from.checked_add(memchr2(lower, upper, bytes.get(from..)?)?)?;
+        let end = at.checked_add(phrase.len())?;
+        if bytes.get(at..end)?.eq_ignore_ascii_case(phrase) {
+            return Some((text.get(..at)?, text.get(end..)?));
+        }
+        from = at.checked_add(1)?;
+    }
 }
 
 /// Returns whether `text` contains `phrase`.
