@@ -281,7 +281,7 @@ fn is_pending_row(line: &str) -> bool {
 fn is_pending_line(line: &str, is_alone: bool) -> bool {
     let told = unlabelled(line);
     is_state(line)
-        || is_state(told)
+        || told.len() < line.len() && is_state(told)
         || is_short_of(told)
         || has_time_left(line)
         || is_alone && is_sentence(told)

@@ -81,6 +81,9 @@ struct Look {
 
 impl Sink for Look {
     fn text(&mut self, text: &[u8]) {
+        if self.says {
+            return;
+        }
         let words = text.split(|byte| !byte.is_ascii_alphabetic() && *byte < 0x80);
         for word in words.filter(|word| !word.is_empty()) {
             self.has_label = true;
