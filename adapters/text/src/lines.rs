@@ -147,10 +147,8 @@ fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
 /// What stands for `line`, without what `masker` takes for volatile. By far most of that has a digit.
 fn hash(line: &str, masker: Masker<'_>) -> u64 {
     let line = line.as_bytes();
-    match line.iter().any(u8::is_ascii_digit) {
-        true => masker.digest(line).result.bits(),
-        false => Masks::NONE.digest(line).result.bits(),
-    }
+    let masker = if line.iter().any(u8::is_ascii_digit) { masker } else { Masks::NONE.and(&[]) };
+    masker.digest(line).result.bits()
 }
 
 /// How many lines there are, and how many of them are known.
