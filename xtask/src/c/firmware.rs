@@ -37,7 +37,7 @@ const PROGRAMS: [(&str, &[&str], &str); 2] = [
     (
         "robot",
         &["tests/c/firmware/robot.c"],
-        "proceed\nproceed\nnudge\nwarn\nblock\nblock\nblock\nstop\n",
+        "proceed\nproceed\nnudge\nnudge\nblock\nblock\nblock\nstop\n",
     ),
 ];
 

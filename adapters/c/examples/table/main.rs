@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         }
     };
     let mut table = Table::default();
-    streams::play(&mut table, if small { 80 } else { 400 });
+    streams::play(&mut table, if small { 40 } else { 400 });
     cases::play(&mut table);
     if !small {
         runs::play(&mut table);

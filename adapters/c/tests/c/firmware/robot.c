@@ -22,6 +22,8 @@ static uint8_t ran(unstuck_t *detector, uint32_t tool, uint64_t result, uint32_t
     outcome.result = result;
     outcome.score = distance;
     outcome.has_score = 1;
+    /* A wheel that does not turn is a failure; it is what proves that trying again does not help. */
+    outcome.failed = tool == DRIVE;
     unstuck_status_t status =
         announced.verdict.action >= UNSTUCK_BLOCK
             ? unstuck_vetoed(detector, &announced.call, &verdict)
