@@ -102,7 +102,7 @@ impl<'a> Asked<'a> {
 ///
 /// A plain value of some 10 KiB on the heap beside a shared setup: cheap to clone, `Send` and `Sync`.
 /// Agents that work side by side have a guard each; [`Guard::begin`] makes one with the same setup.
-/// A call with 200 bytes of arguments and 500 of a result takes some two microseconds in all, and longer
+/// A call with 200 bytes of arguments and 500 of a result takes some four microseconds in all, and longer
 /// ones in proportion: `cargo xtask bench text`.
 #[derive(Clone, Debug)]
 pub struct Guard {
