@@ -1048,6 +1048,17 @@ impl<'p> Model<'p> {
         Said { action, rung, fresh, finding: Some(found) }
     }
 
+    /// Whether all records between those two were issued together with the first of them, and are the
+    /// same call that came to the same end.
+    fn only_duplicates(&self, last: u64, next: u64) -> bool {
+        let at = |seq| self.settled.iter().find(|one| one.seq == seq);
+        let is_one = |seq| match (at(last), at(seq - 1), at(seq)) {
+            (Some(first), Some(before), Some(one)) => one.step == before.step && proves(one, first),
+            _ => false,
+        };
+        last < next && (last + 1..next).all(is_one)
+    }
+
     /// The verdict on a call that continues a blocked loop: one with which its rule would fire
     /// again on the same loop, if the call were answered as before.
     fn blocked(&self, record: &Record) -> Option<Said> {
@@ -1063,7 +1074,7 @@ impl<'p> Model<'p> {
                 return None;
             }
             // A rule that asks for proof blocks only the call after the one that gave it.
-            if rule.force == Force::Proven && known.last + 1 != record.seq {
+            if rule.force == Force::Proven && !self.only_duplicates(known.last, record.seq) {
                 return None;
             }
             let mut trial = self.clone();
