@@ -276,8 +276,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
-            // What was proved of the loop need not hold any more once a record was none of it. A
-            // duplicate of its last one, issued together with it, counts as that one.
+            // The proof holds only while the latest record belongs to the loop. Duplicates of that
+            // record, issued in the same step, do not end it.
             let holds = || known.since(seq).is_some_and(|since| self.window.only_duplicates(since));
             if rule.force == Force::Proven && !holds() {
                 continue;

@@ -32,7 +32,7 @@ impl<'n> Nudge<'n> {
         let Finding { kind, args, laps, period, tag, .. } = self.finding;
         let tool = self.tool;
         match (kind, args) {
-            _ if self.is_about_prompts() => {
+            _ if self.finding.is_about_prompts() => {
                 return write!(
                     f,
                     "The same message has come {laps} times, and no tool was called in between."
@@ -100,11 +100,6 @@ impl<'n> Nudge<'n> {
         }
     }
 
-    /// Whether the same message of the user came again and again.
-    fn is_about_prompts(&self) -> bool {
-        self.finding.kind == Kind::Text && self.finding.results == Results::Same
-    }
-
     fn advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.finding.tag == Tag::Poll && !self.finding.failed {
             return self.advice_to_wait(f);
@@ -119,7 +114,7 @@ impl<'n> Nudge<'n> {
     fn passing_advice(&self) -> &'static str {
         let Finding { kind, tag, failed, .. } = self.finding;
         match (kind, tag, failed) {
-            _ if self.is_about_prompts() => {
+            _ if self.finding.is_about_prompts() => {
                 " Call a tool that does what it asks for, or say what is missing."
             }
             (Kind::Text | Kind::Echo, _, _) => {

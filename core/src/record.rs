@@ -444,7 +444,7 @@ pub(crate) struct Record {
     pub(crate) similar: u32,
     pub(crate) near: u32,
     pub(crate) tool: Tool,
-    /// What stands for every byte of the answer.
+    /// The digest of the raw answer, its volatile parts included.
     pub(crate) raw: u16,
     pub(crate) tag: Tag,
     pub(crate) status: Status,

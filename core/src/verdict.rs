@@ -239,6 +239,12 @@ impl Finding {
             .map(move |back| last.saturating_sub(u64::from(back)))
     }
 
+    /// Whether it is about the same message of the user, sent again and again, and not about turns of
+    /// the agent.
+    pub const fn is_about_prompts(&self) -> bool {
+        matches!((self.kind, self.results), (Kind::Text, Results::Same))
+    }
+
     /// A short English message for the agent that is stuck, with the last call's tool by its
     /// `tool` name: that of [`Finding::tool`], which may be another than that of the call just made.
     /// It echoes neither arguments nor results.

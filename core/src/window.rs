@@ -18,7 +18,7 @@ pub(crate) struct Window<const W: usize> {
     near: [u32; W],
     /// The ids of the tools.
     tool: [u32; W],
-    /// What stands for every byte of each answer.
+    /// The digest of each raw answer, its volatile parts included.
     raw: [u16; W],
     /// Of each record the tag, with what is only asked of a record that is looked at again.
     marks: [Marks; W],

@@ -694,9 +694,9 @@ typedef struct {
      */
     uint8_t silent;
     /**
-     * What stands for every byte of the answer, with what is volatile in it: equal answers prove that
-     * an idempotent call does not help. Read where has_raw is set; without it, equal results are
-     * equal answers.
+     * The digest of the raw answer, its volatile parts included: equal answers prove that an
+     * idempotent call does not help. Read where has_raw is set; without it, equal results are equal
+     * answers.
      */
     uint64_t raw;
     /**

@@ -60,9 +60,9 @@ pub struct unstuck_outcome_t {
     /// Whether the result says nothing (empty, "ok"): 0 for no, anything else for yes. Such a result
     /// is no evidence between calls with different arguments.
     pub silent: u8,
-    /// What stands for every byte of the answer, with what is volatile in it: equal answers prove that
-    /// an idempotent call does not help. Read where has_raw is set; without it, equal results are
-    /// equal answers.
+    /// The digest of the raw answer, its volatile parts included: equal answers prove that an
+    /// idempotent call does not help. Read where has_raw is set; without it, equal results are equal
+    /// answers.
     pub raw: u64,
     /// Whether raw counts: 0 for no, anything else for yes.
     pub has_raw: u8,

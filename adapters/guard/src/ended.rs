@@ -63,8 +63,8 @@ impl Ended {
         made.map_or(Tag::Other, |made| made.kind)
     }
 
-    /// Remembers what a call came back with, the first time it is told. Returns whether the run was
-    /// ended for it and nothing is different now.
+    /// Records the first outcome of a call. Returns whether the run was ended for this call, and the
+    /// outcome is the same as it was then.
     pub(crate) fn answered(&mut self, id: CallId, outcome: &Outcome) -> bool {
         let Some(seq) = id.seq() else { return false };
         let mut open = self.made.iter_mut().rev().filter(|made| made.outcome.is_none());

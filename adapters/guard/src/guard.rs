@@ -398,14 +398,16 @@ impl Guard {
 
     /// Refuses a call for which the run was ended: it counts as nothing.
     fn refuse_again(&mut self, asked: &Asked<'_>) -> Decision {
-        let (ticket, _, _) = self.record(asked);
-        self.seen.engine.cancel_each(ticket.call, |_| ());
+        let (ticket, _, mut settled) = self.record(asked);
+        self.seen.engine.cancel_each(ticket.call, |verdict| settled.push(verdict));
         self.seen.steps.answered(ticket.call);
         self.seen.heard.close(ticket.call);
         if let Some(id) = asked.id {
             self.seen.calls.add(id, asked.digest(), ticket, Course::Blocked);
         }
-        Decision { ticket: Some(ticket), ..ended::again() }
+        // Earlier calls may settle with it.
+        let earlier = self.decide(Some(ticket), settled);
+        earlier.or_stronger(Decision { ticket: Some(ticket), ..ended::again() })
     }
 
     /// The call, if it was announced before with the same id.

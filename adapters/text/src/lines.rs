@@ -144,7 +144,8 @@ fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// What stands for `line`, without what `masker` takes for volatile. By far most of that has a digit.
+/// The hash of `line` without its volatile parts. A line without a digit has hardly any, and is hashed
+/// as it is.
 fn hash(line: &str, masker: Masker<'_>) -> u64 {
     let line = line.as_bytes();
     let masker = if line.iter().any(u8::is_ascii_digit) { masker } else { Masks::NONE.and(&[]) };

@@ -248,7 +248,7 @@ impl Recipe {
         if cut.is_none() && self.is_silent(text, failed) { outcome.silent() } else { outcome }
     }
 
-    /// What stands for every byte of an answer; of a failure, for what went wrong.
+    /// The digest of a raw answer, its volatile parts included; of a failure, that of its cause.
     fn raw(&self, whole: &str, text: &str, cut: Option<&str>, failed: bool) -> Digest {
         let is_read = failed && self.near == Near::Class;
         match if is_read { complaint(text) } else { None } {
@@ -269,7 +269,7 @@ impl Recipe {
             // What is read tells of itself; but no file is a single complaint.
             Tag::Read if is_one_line(result) => opens(),
             Tag::Read | Tag::Think => Report::default(),
-            // What was found or written may be quoted below.
+            // Below its first line, a search quotes what it found, and a write what it wrote.
             Tag::Search | Tag::Write => opens(),
             _ => report(result),
         }

@@ -45,7 +45,7 @@ fn show_finding(finding: &Finding, policy: &Policy<'_>) {
     let Finding { kind, args, results, tag, tool, loop_id, .. } = finding;
     show(format_args!("{kind} {tag} {loop_id} {}", finding.rule_name(policy)));
     black_box([kind.name(), args.name(), results.name(), tag.name()]);
-    black_box((tool.id(), loop_id.bits()));
+    black_box((tool.id(), loop_id.bits(), finding.is_about_prompts()));
     for seq in finding.calls() {
         black_box(seq);
     }

@@ -208,8 +208,7 @@ fn a_call_runs_away_at_the_24th_equal_answer() {
     }
 }
 
-/// A call that is only like those of a blocked loop is not blocked where its answer would be near to none
-/// of theirs.
+/// A call that resembles those of a blocked loop is not blocked if no answer to it could be near theirs.
 #[test]
 fn a_like_call_is_no_part_of_a_loop_of_near_answers() {
     let rule = Rule::new("r", Args::Similar, Results::Near, THREE, STEEP);
@@ -242,7 +241,7 @@ fn a_warning_without_proof_is_said_again() {
         (STEEP, vec![3, 4, 5, 8, 13, 21]),
         // The third repetition is the first finding.
         (BY_FINDINGS, vec![3, 5, 6, 8, 11, 16]),
-        // What asks for no force is not held, and has no reminders.
+        // A ladder that ends in a warning is not capped, and gives no reminders.
         (MILD, vec![3, 5]),
     ] {
         let rules = [CAREFUL.ladder(ladder)];

@@ -3,9 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::str::FromStr;
 
-use unstuck_core::{
-    Action, Digest, Finding, LoopId, Nearness, Policy, Results, Rule, RuleIndex, Verdict,
-};
+use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
 
 use super::found::Shown;
 use super::push;
@@ -173,7 +171,7 @@ impl Trail {
         let Some(finding) = &verdict.finding else { return };
         let (steps, last, of_loop) = match finding.rule {
             RuleIndex::Call(_) => (&mut self.calls, finding.last, finding.calls().collect()),
-            RuleIndex::Text(_) if is_about_prompts(finding) => {
+            RuleIndex::Text(_) if finding.is_about_prompts() => {
                 // The engine does not count them.
                 let first = self.prompted.saturating_sub(finding.laps.into());
                 let last = self.prompted.saturating_sub(1);
@@ -217,11 +215,6 @@ impl Trail {
             }
         }
     }
-}
-
-/// Whether `finding` is about messages of the user, and not about turns of the agent.
-pub(super) fn is_about_prompts(finding: &Finding) -> bool {
-    matches!(finding.rule, RuleIndex::Text(_)) && finding.results == Results::Same
 }
 
 /// The turns that prove `finding`, by their numbers.

@@ -9,7 +9,7 @@ use unstuck_trace::{Args, Call, Message, Outcome, Role};
 use super::found::{Place, Shown, Warning};
 use super::numbering::Numbering;
 use super::push;
-use super::trail::{self, Explained, Near, Trail, Wanted, is_about_prompts};
+use super::trail::{self, Explained, Near, Trail, Wanted};
 use super::watch::{Told, Watch};
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
@@ -45,7 +45,7 @@ pub(super) struct Worker {
     numbering: Numbering,
     /// The latest text-only turns, oldest first.
     texts: VecDeque<Shown>,
-    /// What the user said last, oldest first.
+    /// The latest messages of the user, oldest first.
     prompts: VecDeque<Shown>,
     /// The messages that were text-only turns, by turn.
     turns: Numbering,
@@ -219,12 +219,12 @@ impl Worker {
 
     /// The messages of the user that `finding` is about, as far as they are kept.
     fn prompted(&self, finding: &Finding) -> impl Iterator<Item = &Shown> {
-        let count = if is_about_prompts(finding) { finding.laps.into() } else { 0 };
+        let count = if finding.is_about_prompts() { finding.laps.into() } else { 0 };
         self.prompts.iter().skip(self.prompts.len().saturating_sub(count))
     }
 
     pub(super) fn proof(&self, finding: &Finding) -> Vec<Shown> {
-        if is_about_prompts(finding) {
+        if finding.is_about_prompts() {
             return self.prompted(finding).cloned().collect();
         }
         if matches!(finding.rule, RuleIndex::Text(_)) {

@@ -1,6 +1,8 @@
 //! Loops for which a run was ended: their calls stay refused until something is new.
 
-use unstuck::{Action, Decision, Guard};
+use std::sync::{Arc, Mutex};
+
+use unstuck::{Action, Asked, Decision, Guard, Ruling, Ticket};
 
 use super::{ARGS, fail};
 
@@ -179,6 +181,36 @@ fn a_guard_that_is_restored_knows_of_it() {
     let mut guard = restored(&guard);
     let _ = guard.user_message(CONTINUE);
     assert!(is_refused(&guard));
+}
+
+#[test]
+fn a_refusal_tells_of_the_calls_that_settle_with_it() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&heard);
+    let mut guard = Guard::builder()
+        .on_finding(move |found| {
+            told.lock().expect("nobody panicked").push(found.tool.clone());
+            Ruling::Agree
+        })
+        .build()
+        .expect("a guard");
+    end(&mut guard);
+    heard.lock().expect("nobody panicked").clear();
+    let announce = |guard: &mut Guard, tool: &str, args: &str, step: u64| -> Ticket {
+        let before = guard.announce(&Asked::new(tool, args).step(step));
+        before.ticket().expect("a call has a ticket")
+    };
+    for step in 1..=3 {
+        if step == 3 {
+            let _ = announce(&mut guard, "slow", "{}", step);
+        }
+        let ticket = announce(&mut guard, "look", r#"{"file":"a"}"#, step);
+        let _ = guard.after(ticket, "cannot open a", true);
+    }
+    assert_eq!(*heard.lock().expect("nobody panicked"), [""; 0], "the third waits for `slow`");
+    let refused = guard.announce(&Asked::new("bash", ARGS).step(4));
+    assert_eq!(refused.action(), Action::Stop);
+    assert_eq!(*heard.lock().expect("nobody panicked"), ["look"]);
 }
 
 #[test]

@@ -48,18 +48,20 @@ pub(super) fn masked(
     {
         return Some(found(Mask::Costs, end));
     }
-    if !may_matter(tail) {
-        return None;
-    }
-    let label = Label::before(text, row.start, floor)?;
-    let labelled = Labelled { text, row, label, last: label.word(0), floor };
-    JUDGES
-        .into_iter()
-        .filter(|(mask, _)| masks.contains(*mask))
-        .find_map(|(mask, judge)| judge(&labelled).map(|end| found(mask, end)))
+    if may_matter(tail) { by_label(masks, text, row, floor) } else { None }
 }
 
-/// Whether one of the words that matter ends with `tail`.
+/// The mask that knows `row` by the label in front of it.
+fn by_label(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
+    let label = Label::before(text, row.start, floor)?;
+    let labelled = Labelled { text, row, label, last: label.word(0), floor };
+    JUDGES.into_iter().filter(|(mask, _)| masks.contains(*mask)).find_map(|(mask, judge)| {
+        judge(&labelled).map(|end| Found { start: row.start, end, part: Part::of(mask) })
+    })
+}
+
+/// Whether one of the words that the judges look for ends with `tail`, so that most numbers are told by
+/// two bytes.
 const fn may_matter(tail: [u8; 2]) -> bool {
     matches!(
         &tail,
@@ -139,4 +141,61 @@ pub(super) fn word_behind(text: &[u8], at: usize) -> Option<(Word, usize)> {
     let end = start + letters;
     let is_word = start > at && letters > 0 && !is_inner(byte(text, end));
     is_word.then(|| Word::of(text.get(start..end).unwrap_or_default())).map(|word| (word, end))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::collections::BTreeSet;
+    use std::format;
+    use std::string::String;
+
+    use super::super::label;
+    use super::{Masks, Row, by_label, may_matter};
+
+    /// The words that the judges look for, as their sources spell them.
+    fn vocabulary() -> BTreeSet<&'static str> {
+        let sources = [
+            include_str!("cost.rs"),
+            include_str!("elapsed.rs"),
+            include_str!("step.rs"),
+            include_str!("tokens.rs"),
+        ];
+        let literals = sources.iter().flat_map(|source| source.split("b\"").skip(1));
+        let words = literals.filter_map(|rest| rest.split('"').next());
+        words.filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())).collect()
+    }
+
+    #[test]
+    fn no_label_that_a_judge_knows_is_passed_over() {
+        let words = vocabulary();
+        let mut judged = BTreeSet::new();
+        for (first, last) in
+            words.iter().flat_map(|first| words.iter().map(move |last| (first, last)))
+        {
+            for name in
+                [format!("{first}_{last}"), format!("{first} {last}"), format!("{first} ({last})")]
+            {
+                for (link, value) in
+                    [("=", "412"), (": ", "412"), (" ", "412"), (" ", "4/17"), (": $", "4.12")]
+                {
+                    let text = format!("{name}{link}{value}").into_bytes();
+                    let start = text.iter().position(u8::is_ascii_digit).expect("a value");
+                    let row = Row::at(&text, start);
+                    if by_label(Masks::ALL, &text, &row, 0).is_some() {
+                        let tail = label::tail(&text, start, 0);
+                        let text = String::from_utf8_lossy(&text);
+                        assert!(
+                            may_matter(tail),
+                            "{text}: no word ends with {:?}",
+                            tail.map(char::from)
+                        );
+                        judged.insert(last);
+                    }
+                }
+            }
+        }
+        assert!(words.len() > 60 && judged.len() > 40, "{} of {}", judged.len(), words.len());
+    }
 }
