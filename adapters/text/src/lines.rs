@@ -1,5 +1,9 @@
 //! The lines that a worker has been shown: whether an answer holds hardly a line that is new.
 
+use core::iter::from_fn;
+
+use memchr::memchr_iter;
+
 use crate::find;
 use crate::mask::{Masker, Masks};
 
@@ -19,17 +23,19 @@ const SET_MAX: u64 = BITS * 2 / 5;
 /// The shortest line that counts, in bytes. Shorter ones (a brace, a number) are everywhere.
 const LINE_MIN: usize = 12;
 
-/// From so many lines on only one in four is looked at: a file of ten thousand lines fits.
+/// From so many lines or members on only one in four is looked at: a file of ten thousand lines fits.
 const SAMPLED_MIN: usize = 64;
 
-/// The fewest sampled lines that tell how new a long answer is.
+/// The fewest sampled parts that tell how new a long answer is.
 const SAMPLE_MIN: usize = 8;
 
-/// How many lines of an answer are looked at.
-const LINES_MAX: usize = 4096;
+/// How many lines or members of an answer are looked at.
+const PARTS_MAX: usize = 4096;
 
 /// The lines of the latest answers, as a filter (Bloom, 1970) in two generations: about five
 /// thousand short answers' lines, or twenty thousand of long ones. 4 KiB, and no heap.
+///
+/// Of an answer in JSON, the members stand for lines, in whichever order they come.
 ///
 /// ```
 /// use unstuck_text::Lines;
@@ -65,17 +71,33 @@ impl Lines {
     }
 
     /// Remembers the lines of `answer`; says whether they were known, all but one in ten. An answer
-    /// without a line that counts is never known. O(length of `answer`).
+    /// without a line that counts is never known. Of JSON, every member must be known: one that is new
+    /// may be all that tells one record from another. O(length of `answer`).
     pub fn show(&mut self, answer: &str) -> bool {
         self.show_masked(answer, Masks::NONE.and(&[]))
     }
 
     /// As [`Lines::show`], without what `masker` takes for volatile.
     pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
-        let is_long = counted(answer).nth(SAMPLED_MIN - 1).is_some();
+        if is_json(answer) {
+            let is_long = holds_many(answer, b',');
+            return self.add_parts(is_long, members(answer), masker).is_all_known();
+        }
+        let is_long = holds_many(answer, b'\n');
+        self.add_parts(is_long, counted(answer), masker).is_known()
+    }
+
+    /// Remembers the `parts` of an answer, its lines or its members; of a long answer, one in four.
+    /// Returns how many of them were known.
+    fn add_parts<'t>(
+        &mut self,
+        is_long: bool,
+        parts: impl Iterator<Item = &'t str>,
+        masker: Masker<'_>,
+    ) -> Tally {
         let (mut all, mut sampled) = (Tally::default(), Tally::default());
-        for line in counted(answer) {
-            let hash = hash(line, masker);
+        for part in parts.take(PARTS_MAX) {
+            let hash = hash(part, masker);
             let is_sampled = hash.is_multiple_of(4);
             if is_long && !is_sampled {
                 continue;
@@ -86,7 +108,7 @@ impl Lines {
                 sampled.add(is_known);
             }
         }
-        if sampled.lines >= SAMPLE_MIN { sampled.is_known() } else { all.is_known() }
+        if sampled.parts >= SAMPLE_MIN { sampled } else { all }
     }
 
     /// The words of both generations, the newer first, without the zeros at the end.
@@ -152,39 +174,101 @@ fn hash(line: &str, masker: Masker<'_>) -> u64 {
     masker.digest(line).result.bits()
 }
 
-/// How many lines there are, and how many of them are known.
+/// How many parts there are, and how many of them are known.
 #[derive(Default)]
 struct Tally {
-    lines: usize,
+    parts: usize,
     known: usize,
 }
 
 impl Tally {
     fn add(&mut self, is_known: bool) {
-        self.lines += 1;
+        self.parts += 1;
         self.known += usize::from(is_known);
     }
 
+    /// Whether all but one in ten are known.
     fn is_known(&self) -> bool {
-        self.lines > 0 && (self.lines - self.known) * 10 <= self.lines
+        self.parts > 0 && (self.parts - self.known) * 10 <= self.parts
     }
+
+    fn is_all_known(&self) -> bool {
+        self.parts > 0 && self.parts == self.known
+    }
+}
+
+/// Whether `answer` has so many of `separator` that only a sample of its parts is looked at.
+fn holds_many(answer: &str, separator: u8) -> bool {
+    memchr_iter(separator, answer.as_bytes()).nth(SAMPLED_MIN - 1).is_some()
 }
 
 /// The lines of `answer` that count, without the number that a pager puts before each.
 fn counted(answer: &str) -> impl Iterator<Item = &str> {
-    let lines = find::lines(answer).map(|line| unnumbered(line.trim()));
-    let long = lines.filter(|line| line.len() >= LINE_MIN);
-    long.take(LINES_MAX)
+    let lines = find::lines(answer).map(|line| unnumbered(line.trim_ascii()));
+    lines.filter(|line| line.len() >= LINE_MIN)
 }
 
 /// `line` without the number and the sign before it, as `cat -n`, `nl` and `grep -n` put them there.
 fn unnumbered(line: &str) -> &str {
-    let text = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    if text.len() == line.len() {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
         return line;
     }
     let signs = ['\t', '→', ':', '|', '-', ')'];
-    text.trim_start_matches(' ').strip_prefix(signs).unwrap_or(line).trim_start()
+    let behind = line.get(digits..).unwrap_or_default().trim_start_matches(' ');
+    behind.strip_prefix(signs).unwrap_or(line).trim_ascii_start()
+}
+
+/// Whether `answer` is an object in JSON, or several of them: by both of its ends alone.
+fn is_json(answer: &str) -> bool {
+    let mut signs = answer.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let opening = (signs.next(), signs.next(), signs.next_back());
+    matches!(
+        opening,
+        (Some(b'{'), Some(b'"' | b'\''), Some(b'}')) | (Some(b'['), Some(b'{'), Some(b']'))
+    )
+}
+
+/// The members of the objects in `json`, each with its name and its value. A value that holds an object
+/// ends where that begins, and an array without objects is one value. What is not JSON comes in some
+/// parts or other. Python's single quotes are read, too.
+fn members(json: &str) -> impl Iterator<Item = &str> {
+    // Of each bracket that is open, the latest lowest, whether it is an object's.
+    let (mut objects, mut quote) = (0_u64, None);
+    let (mut start, mut at) = (0, 0);
+    let cuts = from_fn(move || {
+        loop {
+            let Some(&byte) = json.as_bytes().get(at) else {
+                let rest = json.get(start..).filter(|rest| !rest.is_empty());
+                start = json.len();
+                return rest;
+            };
+            at += 1;
+            let in_object = objects & 1 == 1;
+            match (quote, byte) {
+                (Some(_), b'\\') => at += 1,
+                (Some(open), _) if byte == open => quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (None, b'[') => objects <<= 1,
+                (None, b'{') => objects = objects << 1 | 1,
+                (None, b']' | b'}') => objects >>= 1,
+                (None, _) => {}
+            }
+            let is_cut = matches!(byte, b'{' | b'}') || byte == b',' && in_object;
+            if quote.is_none() && is_cut {
+                let part = json.get(start..at - 1);
+                start = at;
+                return part;
+            }
+        }
+    });
+    cuts.map(str::trim_ascii).filter(|part| part.bytes().any(|byte| says(byte)))
+}
+
+/// Whether `byte` is of a letter or a digit, and not a mere sign.
+const fn says(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
 #[cfg(test)]
@@ -196,10 +280,10 @@ mod tests {
     use std::string::{String, ToString as _};
     use std::vec::Vec;
 
-    use proptest::collection::vec as list;
+    use proptest::collection::{btree_map, vec as list};
     use proptest::prelude::*;
 
-    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, unnumbered};
+    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, is_json, members, unnumbered};
     use crate::mask::Masks;
 
     /// The lines of a source file called `name`, no two of which are equal.
@@ -302,6 +386,86 @@ mod tests {
     }
 
     #[test]
+    fn members_are_read_with_their_names_and_values() {
+        for (json, expected) in [
+            (
+                r#"{"a": 1, "b": [2, {"c": "d, {e}"}], "f": {}}"#,
+                "\"a\": 1|\"b\": [2,|\"c\": \"d, {e}\"|\"f\":",
+            ),
+            (r#"[{"a":[1,2]},{"a":[3]}]"#, "\"a\":[1,2]|\"a\":[3]"),
+            (r#"{"a":[[0,1],[1,0]],"b":"\"}"}"#, "\"a\":[[0,1],[1,0]]|\"b\":\"\\\"}\""),
+            ("{'a': 'it is', 'b': None}", "'a': 'it is'|'b': None"),
+            ("{\n  \"ä\": \"ö\",\n  \"b\": true\n}\n", "\"ä\": \"ö\"|\"b\": true"),
+            ("{\"a\":1}\n{\"b\":2}\n", "\"a\":1|\"b\":2"),
+            ("{\"a\":\"never ends}", "\"a\":\"never ends}"),
+            ("{}", ""),
+            ("", ""),
+        ] {
+            assert_eq!(members(json).collect::<Vec<_>>().join("|"), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn objects_are_told_from_text_by_their_ends() {
+        for (answer, expected) in [
+            ("{\"a\":1}", true),
+            (" [ { \"a\": 1 } ]\n", true),
+            ("{'a': 1}", true),
+            ("[1, 2]", false),
+            ("[main 1f2e3d4] add it [skip ci]", false),
+            ("{ let x = 1; }", false),
+            ("{\"a\":1} and more", false),
+            ("{}", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(answer), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_known_if_each_member_is() {
+        let first = r#"{"query":"fo","hits":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"total":2}"#;
+        for (answer, expected) in [
+            (first, true),
+            (r#"{"total":2,"hits":[{"name":"b","id":2},{"name":"a","id":1}],"query":"fo"}"#, true),
+            (r#"{"hits":[ {"id":1 , "name":"a"} ], "total":2}"#, true),
+            // One member is new, though nine of ten letters are known.
+            (r#"{"query":"fo","hits":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"total":3}"#, false),
+            (r#"{"query":"fo","hits":[{"id":1,"name":"a"},{"id":3,"name":"b"}],"total":2}"#, false),
+        ] {
+            let mut lines = Lines::new();
+            assert!(!lines.show(first));
+            assert_eq!(lines.show(answer), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn records_of_many_things_are_new_one_by_one() {
+        let record = |n: usize| {
+            format!(
+                r#"{{"id":{n},"status":"active","currency":"USD","country":"CH","plan":"free"}}"#
+            )
+        };
+        let mut lines = Lines::new();
+        let known = (0..200).filter(|n| lines.show(&record(*n))).count();
+        // As many as the filter takes for known ones.
+        assert!(known <= 2, "{known} of 200");
+        assert!((190..200).all(|n| lines.show(&record(n))));
+    }
+
+    #[test]
+    fn of_a_long_document_a_sample_is_looked_at() {
+        let item = |n: usize| format!(r#"{{"id":{n},"title":"the item number {n}"}}"#);
+        let list = |items: std::ops::Range<usize>| {
+            format!("[{}]", items.map(item).collect::<Vec<_>>().join(","))
+        };
+        let mut lines = Lines::new();
+        assert!(!lines.show(&list(0..100)));
+        assert!(lines.show(&list(0..100)) && lines.show(&list(20..90)));
+        assert!(!lines.show(&list(50..150)));
+    }
+
+    #[test]
     fn nothing_is_known_after_it_was_forgotten() {
         let (page, mut lines) = (file("routes", 30).join("\n"), Lines::new());
         assert!(!lines.show(&page) && lines.show(&page));
@@ -330,6 +494,47 @@ mod tests {
                 let new = answer.iter().filter(|line| shown.insert((*line).clone())).count();
                 let is_known = !answer.is_empty() && new * 10 <= answer.len();
                 prop_assert_eq!(lines.show(&answer.concat()), is_known);
+            }
+        }
+
+        #[test]
+        fn the_order_of_members_does_not_matter(
+            members in btree_map("[a-f]{1,3}", "[a-z ,:{}\\[\\]]{0,6}", 1..12),
+            shift in 0..12_usize,
+        ) {
+            let json = |members: &[(String, String)]| {
+                let member = |(name, value): &(String, String)| format!("{name:?}: {value:?}");
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+            };
+            let mut members: Vec<_> = members.into_iter().collect();
+            let (mut lines, one) = (Lines::new(), json(&members));
+            let shift = shift % members.len();
+            members.rotate_left(shift);
+            prop_assert!(!lines.show(&one));
+            prop_assert!(lines.show(&json(&members)), "{}", one);
+        }
+
+        #[test]
+        fn members_are_those_of_a_parser(
+            members in btree_map("[a-f][\"\\\\{,]{0,3}", "[a-z\"\\\\ ,:{}\\[\\]]{0,6}", 1..12),
+        ) {
+            let json = serde_json::to_string(&members).expect("an object");
+            let expected: Vec<_> = members
+                .iter()
+                .map(|(name, value)| {
+                    let [name, value] = [name, value].map(|text| serde_json::to_string(text).expect("a string"));
+                    format!("{name}:{value}")
+                })
+                .collect();
+            prop_assert_eq!(super::members(&json).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn any_text_has_members(text in any::<String>(), brackets in "[\\[\\]{}\",: a\\\\]{0,90}") {
+            for text in [text, brackets] {
+                let parts: Vec<_> = members(&text).collect();
+                let total: usize = parts.iter().map(|part| part.len()).sum();
+                prop_assert!(total <= text.len());
             }
         }
 

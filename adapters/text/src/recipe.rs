@@ -245,7 +245,10 @@ impl Recipe {
         if !failed && self.failures == Failures::Read && is_pending(text) {
             outcome = outcome.pending();
         }
-        if cut.is_none() && self.is_silent(text, failed) { outcome.silent() } else { outcome }
+        // An empty list says much where something was searched.
+        let is_empty_search = kind == Tag::Search && near == Some(nothing_found());
+        let is_silent = cut.is_none() && !is_empty_search && self.is_silent(text, failed);
+        if is_silent { outcome.silent() } else { outcome }
     }
 
     /// The digest of a raw answer, its volatile parts included; of a failure, that of its cause.
@@ -350,9 +353,14 @@ fn class(result: &str, failed: bool, is_scored: bool, is_stale: bool) -> Option<
         // How a suite fails is told by its score.
         true if is_scored => None,
         true => complaint(result).and_then(signature),
-        false if finds_nothing(result) => Some(Digest::of(b"nothing found")),
+        false if finds_nothing(result) => Some(nothing_found()),
         false => is_stale.then(|| Digest::of(b"nothing new")),
     }
+}
+
+/// The class of the searches that found nothing.
+fn nothing_found() -> Digest {
+    Digest::of(b"nothing found")
 }
 
 /// The longest text that is one line, in bytes.

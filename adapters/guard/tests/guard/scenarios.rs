@@ -1,6 +1,6 @@
 //! Courses that agents take: work that looks like a loop, and loops that look like work.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use unstuck::{Action, Asked, Decision, Guard};
 
 /// Makes a call of `bash` that works, and gives what is judged of it.
@@ -63,5 +63,77 @@ fn the_same_message_before_each_call_is_no_loop() {
         assert_eq!(guard.user_message("next").judged(), Action::Proceed);
         let command = format!("./migrate {}", ["users", "orders", "items"][n % 3]);
         assert_eq!(works(&mut guard, &command, &format!("migrated {n} tables")), Action::Proceed);
+    }
+}
+
+/// What is judged of each of these calls of `tool`: its arguments, and what it is answered.
+fn judged(tool: &str, calls: impl IntoIterator<Item = (Value, String)>) -> Vec<Action> {
+    let mut guard = Guard::new();
+    let mut made = |(args, answer): (Value, String)| {
+        let before = guard.before(tool, args.to_string());
+        before.judged().max(guard.after(before.ticket(), answer, false).judged())
+    };
+    calls.into_iter().map(|call| made(call)).collect()
+}
+
+/// Which call something is said of first, counted from 1; `None` if nothing is.
+fn first(judged: &[Action]) -> Option<usize> {
+    judged.iter().position(|action| *action > Action::Proceed).map(|place| place + 1)
+}
+
+/// Spellings of one thing that is looked for.
+const SPELLINGS: [&str; 10] =
+    ["foo", "fo0", "f00", "Foo", "FOO", "foo_", "fooo", "fOo", "f-o-o", "oof"];
+
+#[test]
+fn a_search_that_finds_nothing_is_found_at_the_fifth_however_it_is_spelled() {
+    for (tool, answer) in [
+        ("Grep", "No matches found"),
+        ("search_docs", r#"{"results": [], "total": 0}"#),
+        ("find_symbol", "[]"),
+        ("web_search", "0 results"),
+    ] {
+        let calls = SPELLINGS.map(|query| (json!({ "query": query }), answer.to_owned()));
+        let judged = judged(tool, calls);
+        assert_eq!(first(&judged), Some(5), "{tool}: {judged:?}");
+        assert!(judged.iter().all(|action| *action <= Action::Warn), "{tool}: {judged:?}");
+    }
+}
+
+#[test]
+fn a_search_that_finds_the_same_in_another_order_is_found() {
+    let hit = |n: usize| json!({ "path": format!("src/{n}.rs"), "line": n * 7 }).to_string();
+    let answer = |shift: usize| {
+        let hits: Vec<_> = (0..6).map(|n| hit((n + shift) % 6)).collect();
+        let (hits, total) = (format!(r#""hits": [{}]"#, hits.join(", ")), r#""total": 6"#);
+        let members = if shift % 2 == 0 { [hits.as_str(), total] } else { [total, hits.as_str()] };
+        format!("{{{}}}", members.join(", "))
+    };
+    let calls = SPELLINGS.iter().zip(0..);
+    let calls = calls.map(|(query, n)| (json!({ "query": query }), answer(n)));
+    let judged = judged("search_code", calls);
+    assert_eq!(first(&judged), Some(6), "{judged:?}");
+    assert!(judged.iter().all(|action| *action <= Action::Warn), "{judged:?}");
+}
+
+#[test]
+fn one_thing_after_the_other_is_work() {
+    let file = |n: usize| {
+        let line = |line| format!("    let value_{n}_{line} = self.field_{n}.take({line});");
+        format!(
+            "pub fn part_{n}(&mut self) {{\n{}\n}}",
+            (0..9).map(line).collect::<Vec<_>>().join("\n")
+        )
+    };
+    let read = (0..20).map(|n| (json!({ "file_path": format!("src/part_{n}.rs") }), file(n)));
+    assert_eq!(first(&judged("Read", read)), None);
+    let empty =
+        (0..20).map(|n| (json!({ "file_path": format!("pkg_{n}/__init__.py") }), String::new()));
+    assert_eq!(first(&judged("Read", empty)), None);
+    let user =
+        |n: usize| json!({ "id": n, "plan": "free", "country": "CH", "active": true }).to_string();
+    for tool in ["get_user", "create_user"] {
+        let users = (0..20).map(|n| (json!({ "user_id": format!("user_{n}") }), user(n)));
+        assert_eq!(first(&judged(tool, users)), None, "{tool}");
     }
 }

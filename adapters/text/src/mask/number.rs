@@ -101,6 +101,17 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Opti
     labelled::masked(masks, text, row, floor, tail)
 }
 
+/// The most digits of a line number: a longer one may be a time.
+const LINE_NUMBER_MAX: usize = 6;
+
+/// Whether `row` is the number that a tool puts before a line of a file, as in `   12→let x = 1;`. No
+/// mask knows one, and most numbers in the answers of coding agents are such numbers.
+pub(super) fn is_of_a_line(text: &[u8], row: &Row) -> bool {
+    row.length() <= LINE_NUMBER_MAX
+        && text.get(row.end..).unwrap_or_default().starts_with("→".as_bytes())
+        && text.get(..row.start).is_some_and(begins_a_line)
+}
+
 /// Whether `text` ends with `word`, in upper or lower case.
 pub(super) fn ends_with(text: &[u8], word: &[u8]) -> bool {
     let end = text.len().checked_sub(word.len()).and_then(|start| text.get(start..));

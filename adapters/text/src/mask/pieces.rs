@@ -126,12 +126,15 @@ fn find(
 
 /// What the digits at `place` belong to: they are the first of their row.
 fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Found {
+    let row = number::Row::at(text, place);
+    if masker.counters.is_empty() && number::is_of_a_line(text, &row) {
+        return Found { start: place, end: row.end, part: Part::Number };
+    }
     if masker.masks.contains(Mask::Ids)
         && let Some(found) = id::labelled(text, place, words.floor)
     {
         return found;
     }
-    let row = number::Row::at(text, place);
     let row = if words.control == Some(place) { row.freed() } else { row };
     if let Some(found) = number::masked(masker.masks, text, &row, words.floor) {
         return found;

@@ -127,6 +127,22 @@ proptest! {
         prop_assert_ne!(one.near, two.near);
     }
 
+    /// A line number is told from the sign behind it, and another sign makes no difference.
+    #[test]
+    fn no_mask_knows_the_number_of_a_line(
+        lines in vec((texts(), " {0,8}", 0_u32..2_000_000, texts()), 1..6),
+        masks in masks(),
+    ) {
+        let text = |sign: &str| -> String {
+            let line = |(before, blanks, number, line): &(String, String, u32, String)| {
+                format!("{before}\n{blanks}{number}{sign}{line}\n")
+            };
+            lines.iter().map(line).collect()
+        };
+        let [shown, other] = ["→", "»"].map(|sign| masks.show(&text(sign)).to_string());
+        prop_assert_eq!(shown.replace('→', "»"), other.replace('→', "»"));
+    }
+
     #[test]
     fn any_bytes_have_a_digest(bytes in vec(any::<u8>(), 0..400), masks in masks()) {
         let _ = masks.digest(&bytes);
