@@ -56,9 +56,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     fn looks_beyond_args(&self, record: &Record, seen: Seen) -> bool {
-        let (alike, answered) =
-            (|| self.window.has_similar(record), || self.window.has_answer(record));
-        self.policy.selection().looks_beyond_args(seen, alike, answered)
+        let beyond = self.policy.selection().beyond_args(seen, record);
+        beyond.loose || self.window.has_any(record, beyond)
     }
 
     /// Counts how many calls in a row were the same and came back with the same bytes. Calls that were

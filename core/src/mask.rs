@@ -52,6 +52,11 @@ impl Mask {
         Self(self.0.wrapping_shl(1) | u64::from(newest))
     }
 
+    /// The mask after one more record, which is in it if `newest`, where it `counts` at all.
+    pub(crate) fn then_if(self, counts: bool, newest: bool) -> Self {
+        Self(self.0.wrapping_shl(u32::from(counts)) | u64::from(newest))
+    }
+
     /// The mask as it was seen from `n` records earlier.
     pub(crate) fn since(self, n: u32) -> Self {
         Self(self.0.checked_shr(n).unwrap_or(0))

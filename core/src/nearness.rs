@@ -2,10 +2,11 @@
 
 use crate::detector::Detector;
 use crate::mask::Mask;
-use crate::record::Tool;
+use crate::record::{Record, Tool};
 use crate::rule::{Args, Pattern, Rule, TextRule, Texts};
 use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
+use crate::window::View;
 
 /// How near a rule is to a finding, as of the latest record that it saw, if that is still in the
 /// window.
@@ -57,8 +58,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
         let rules = self.policy.rules();
         let tracks = self.tracks.iter().zip(runs_of_each(&self.runs, rules));
-        let calls = (0_u8..).zip(rules).zip(tracks).map(|((place, rule), (track, runs))| {
-            self.nearness_of(RuleIndex::Call(place), rule, &track, runs)
+        let mut seen = None;
+        let calls = (0_u8..).zip(rules).zip(tracks).map(move |((place, rule), (track, runs))| {
+            self.nearness_of(RuleIndex::Call(place), rule, &track, runs, &mut seen)
         });
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
@@ -97,6 +99,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         rule: &Rule<'_>,
         track: &Track,
         runs: &[u16],
+        seen: &mut Option<Seen>,
     ) -> Nearness {
         let latest = self.latest_seen(rule, track);
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
@@ -106,7 +109,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
-                let held = latest.and_then(|latest| self.recurrence(rule, &latest, within));
+                let held = latest.and_then(|latest| self.recurrence(rule, &latest, within, seen));
                 (held.unwrap_or(0), u16::from(times))
             }
             Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
@@ -135,15 +138,33 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// How many records match the latest one among the last `within` that the rule saw, itself
-    /// included. O(W).
-    fn recurrence(&self, rule: &Rule<'_>, latest: &Latest, within: u8) -> Option<u16> {
-        let (record, view) = match latest.place {
+    /// included. O(W), or O(1) if it is the one that is `seen` already.
+    fn recurrence(
+        &self,
+        rule: &Rule<'_>,
+        latest: &Latest,
+        within: u8,
+        seen: &mut Option<Seen>,
+    ) -> Option<u16> {
+        if seen.as_ref().is_none_or(|seen| seen.place != latest.place) {
+            *seen = Some(self.seen_from(latest.place)?);
+        }
+        let Seen { record, view, .. } = seen.as_ref()?;
+        // By far the common case: nothing in the window is the same call.
+        if record.novel && rule.args == Args::Same {
+            return Some(1);
+        }
+        let oldest = latest.seen.nth(u32::from(within).saturating_sub(2));
+        let reach = oldest.map_or(latest.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
+        let matches = view.matches(rule, record) & latest.seen & reach;
+        Some(u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1))
+    }
+
+    /// The record at `place`, and the past as it sees it. O(W).
+    fn seen_from(&self, place: Place) -> Option<Seen> {
+        let (record, view) = match place {
             Place::Window { age } => {
                 let record = self.window.record(age)?;
-                // By far the common case: nothing in the window is the same call.
-                if record.novel && rule.args == Args::Same {
-                    return Some(1);
-                }
                 (record, self.window.compare_from(age, &record, self.policy))
             }
             Place::Open { later } => {
@@ -151,10 +172,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
                 (record, self.view_ahead_of(later.saturating_add(1), &record))
             }
         };
-        let oldest = latest.seen.nth(u32::from(within).saturating_sub(2));
-        let reach = oldest.map_or(latest.seen, |oldest| Mask::newest(oldest.saturating_add(1)));
-        let matches = view.matches(rule, &record) & latest.seen & reach;
-        Some(u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1))
+        Some(Seen { place, record, view })
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
@@ -190,9 +208,16 @@ struct Latest {
     seen: Mask,
 }
 
+/// A record, and the past as it sees it.
+struct Seen {
+    place: Place,
+    record: Record,
+    view: View,
+}
+
 /// Where a record stands: in the window, `age` others after it, or among the open calls, of which
 /// `later` came after it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Window { age: u32 },
     Open { later: u32 },

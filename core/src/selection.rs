@@ -21,8 +21,12 @@ pub(crate) struct Selection {
     similar: RuleSet,
     /// Those that match any calls of a tool, or any calls, whatever they were answered.
     loose: RuleSet,
-    /// Those that match any calls of a tool, or any calls, if the answers are equal or near.
-    answers: RuleSet,
+    /// Those that match any calls of a tool, or any calls, if the answers are equal.
+    equal: RuleSet,
+    /// Those that do so if the answers are near.
+    near: RuleSet,
+    /// Those that only match failures.
+    failures: RuleSet,
 }
 
 /// The rules that a record concerns.
@@ -42,7 +46,9 @@ impl Selection {
         early: 0,
         similar: 0,
         loose: 0,
-        answers: 0,
+        equal: 0,
+        near: 0,
+        failures: 0,
     };
 
     /// These rules, and `rule` at `place`.
@@ -65,9 +71,10 @@ impl Selection {
         self.early |= one_if(rule.is_judged_early(), one);
         self.similar |= one_if(matches!(rule.args, Args::Similar), one);
         let is_loose = matches!(rule.args, Args::SameTool | Args::Any);
-        let is_blind = matches!(rule.results, Results::Ignored);
-        self.loose |= one_if(is_loose && is_blind, one);
-        self.answers |= one_if(is_loose && !is_blind, one);
+        self.loose |= one_if(is_loose && matches!(rule.results, Results::Ignored), one);
+        self.equal |= one_if(is_loose && matches!(rule.results, Results::Same), one);
+        self.near |= one_if(is_loose && matches!(rule.results, Results::Near), one);
+        self.failures |= one_if(matches!(rule.outcomes, Outcomes::Failures), one);
         self
     }
 
@@ -91,20 +98,30 @@ impl Selection {
         !self.early
     }
 
-    /// Whether some rule could match a record with a call of other arguments, by what of it is `seen`.
-    /// Whether any call is `alike`, or was `answered` alike, is only asked where that matters.
+    /// What must be compared to know whether some rule could match `record`, of which `seen` tells the
+    /// rules, with a call of other arguments. O(1).
     #[inline]
-    pub(crate) fn looks_beyond_args(
-        &self,
-        seen: Seen,
-        alike: impl FnOnce() -> bool,
-        answered: impl FnOnce() -> bool,
-    ) -> bool {
+    pub(crate) fn beyond_args(&self, seen: Seen, record: &Record) -> Beyond {
         let taken = seen.selected & !seen.broken;
-        taken & self.loose != 0
-            || taken & self.similar != 0 && alike()
-            || taken & self.answers != 0 && answered()
+        let taken = if record.has_failed() { taken } else { taken & !self.failures };
+        Beyond {
+            loose: taken & self.loose != 0,
+            similar: taken & self.similar != 0,
+            equal: taken & self.equal != 0,
+            near: taken & self.near != 0,
+        }
     }
+}
+
+/// What must be compared beside the arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beyond {
+    /// Nothing: whatever came before may match.
+    pub(crate) loose: bool,
+    pub(crate) similar: bool,
+    /// The results.
+    pub(crate) equal: bool,
+    pub(crate) near: bool,
 }
 
 const fn one_if(holds: bool, one: RuleSet) -> RuleSet {

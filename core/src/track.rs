@@ -66,11 +66,10 @@ impl Tracks {
         let selected = seen.selected & judged;
         let (mut left, mut now) = (selected, judged);
         for (mask, streak) in self.seen.iter_mut().zip(&mut self.streaks).take(rules) {
-            let is_selected = left & 1 == 1;
-            if now & 1 == 1 {
-                *mask = mask.then(is_selected);
-            }
-            *streak = if is_selected { 1 } else { *streak };
+            // Without a branch: the rules that see a record are others from one to the next.
+            let (is_selected, is_judged) = (left & 1, now & 1);
+            *mask = mask.then_if(is_judged == 1, is_selected == 1);
+            *streak = (*streak & is_selected.wrapping_sub(1)) | is_selected;
             (left, now) = (left >> 1, now >> 1);
         }
         self.forget(seen.broken & judged);

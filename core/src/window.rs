@@ -6,6 +6,7 @@ use crate::policy::{Policy, WINDOW_MAX};
 use crate::proof::{End, Ending};
 use crate::record::{Record, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
+use crate::selection::Beyond;
 use crate::track::Hit;
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
@@ -251,18 +252,12 @@ impl<const W: usize> Window<W> {
         self.ages(equal(&self.args, record.args)) & !self.cancelled
     }
 
-    /// Whether a call of the window is like that of `record`, or was that left it last. O(W).
-    pub(crate) fn has_similar(&self, record: &Record) -> bool {
-        // Without an early end, many are compared at once.
-        let same = self.similar.iter().map(|held| u8::from(*held == record.similar));
-        same.fold(0, |any, is_same| any | is_same) != 0
-    }
-
-    /// Whether a call of the window was answered as `record`, or nearly, or one that left it last. O(W).
-    pub(crate) fn has_answer(&self, record: &Record) -> bool {
-        let same = self.result.iter().map(|held| u8::from(*held == record.result));
-        let near = self.near.iter().map(|held| u8::from(*held == record.near));
-        same.chain(near).fold(0, |any, is_same| any | is_same) != 0
+    /// Whether a call of the window is like that of `record`, or was answered as it was, by those of the
+    /// digests that `asked` names; one that left the window last counts as well. O(W).
+    pub(crate) fn has_any(&self, record: &Record, asked: Beyond) -> bool {
+        asked.similar && holds(&self.similar, record.similar)
+            || asked.near && holds(&self.near, record.near)
+            || asked.equal && holds(&self.result, record.result)
     }
 
     /// Compares the call of `record` with the window, once for each digest of a call that
@@ -409,6 +404,12 @@ impl Marks {
 }
 
 const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
+
+/// Whether a slot of `column` holds `value`.
+fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
+    // Without an early end, many are compared at once.
+    column.iter().fold(false, |any, held| any | (*held == value))
+}
 
 /// The slots of `column` that hold `value`.
 #[cfg_attr(target_pointer_width = "32", inline(never))]

@@ -248,12 +248,11 @@ fn members(json: &str) -> impl Iterator<Item = &str> {
             match (quote, byte) {
                 (Some(_), b'\\') => at += 1,
                 (Some(open), _) if byte == open => quote = None,
-                (Some(_), _) => {}
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'[') => objects <<= 1,
                 (None, b'{') => objects = objects << 1 | 1,
                 (None, b']' | b'}') => objects >>= 1,
-                (None, _) => {}
+                _ => {}
             }
             let is_cut = matches!(byte, b'{' | b'}') || byte == b',' && in_object;
             if quote.is_none() && is_cut {
@@ -263,7 +262,7 @@ fn members(json: &str) -> impl Iterator<Item = &str> {
             }
         }
     });
-    cuts.map(str::trim_ascii).filter(|part| part.bytes().any(|byte| says(byte)))
+    cuts.map(str::trim_ascii).filter(|part| part.bytes().any(says))
 }
 
 /// Whether `byte` is of a letter or a digit, and not a mere sign.

@@ -20,16 +20,19 @@ pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
 /// words.
 pub(crate) fn around<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t str)> {
     let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
-    let first = phrase.first()?;
-    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
-    let mut from = 0_usize;
+    // Most texts have more spaces than any letter.
+    let ahead = usize::from(phrase.len() > 1 && phrase.first() == Some(&b' '));
+    let letter = phrase.get(ahead)?;
+    let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+    let mut from = ahead;
     loop {
-        let at = from.checked_add(memchr2(lower, upper, bytes.get(from..)?)?)?;
+        let found = from.checked_add(memchr2(lower, upper, bytes.get(from..)?)?)?;
+        let at = found.checked_sub(ahead)?;
         let end = at.checked_add(phrase.len())?;
         if bytes.get(at..end)?.eq_ignore_ascii_case(phrase) {
             return Some((text.get(..at)?, text.get(end..)?));
         }
-        from = at.checked_add(1)?;
+        from = found.checked_add(1)?;
     }
 }
 
@@ -40,7 +43,16 @@ pub(crate) fn has(text: &str, phrase: &str) -> bool {
 
 /// Returns whether `text` begins with one of `phrases`.
 pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| after(text, phrase).is_some())
+    phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+}
+
+/// Whether both begin with the same letter, or neither with any: most texts differ there.
+#[inline]
+fn opens_alike(one: &str, two: &str) -> bool {
+    match (one.as_bytes().first(), two.as_bytes().first()) {
+        (Some(one), Some(two)) => one.eq_ignore_ascii_case(two),
+        (one, two) => one.is_none() && two.is_none(),
+    }
 }
 
 /// Returns whether `text` ends with one of `phrases`.
