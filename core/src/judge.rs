@@ -56,8 +56,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     fn looks_beyond_args(&self, record: &Record, seen: Seen) -> bool {
-        let beyond = self.policy.selection().beyond_args(seen, record);
-        beyond.loose || self.window.has_any(record, beyond)
+        let holds = |column| self.window.holds(record, column);
+        self.policy.selection().looks_beyond_args(seen, record, holds)
     }
 
     /// Counts how many calls in a row were the same and came back with the same bytes. Calls that were

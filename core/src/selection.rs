@@ -98,30 +98,30 @@ impl Selection {
         !self.early
     }
 
-    /// What must be compared to know whether some rule could match `record`, of which `seen` tells the
-    /// rules, with a call of other arguments. O(1).
+    /// Whether some rule could match `record`, of which `seen` tells the rules, with a call of other
+    /// arguments. Whether a call of the window `holds` the same digest is only asked where that matters.
     #[inline]
-    pub(crate) fn beyond_args(&self, seen: Seen, record: &Record) -> Beyond {
+    pub(crate) fn looks_beyond_args(
+        &self,
+        seen: Seen,
+        record: &Record,
+        holds: impl Fn(Column) -> bool,
+    ) -> bool {
         let taken = seen.selected & !seen.broken;
         let taken = if record.has_failed() { taken } else { taken & !self.failures };
-        Beyond {
-            loose: taken & self.loose != 0,
-            similar: taken & self.similar != 0,
-            equal: taken & self.equal != 0,
-            near: taken & self.near != 0,
-        }
+        taken & self.loose != 0
+            || taken & self.similar != 0 && holds(Column::Similar)
+            || taken & self.near != 0 && holds(Column::Near)
+            || taken & self.equal != 0 && holds(Column::Result)
     }
 }
 
-/// What must be compared beside the arguments.
+/// A digest by which calls of other arguments may match.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Beyond {
-    /// Nothing: whatever came before may match.
-    pub(crate) loose: bool,
-    pub(crate) similar: bool,
-    /// The results.
-    pub(crate) equal: bool,
-    pub(crate) near: bool,
+pub(crate) enum Column {
+    Similar,
+    Near,
+    Result,
 }
 
 const fn one_if(holds: bool, one: RuleSet) -> RuleSet {

@@ -6,7 +6,7 @@ use crate::policy::{Policy, WINDOW_MAX};
 use crate::proof::{End, Ending};
 use crate::record::{Record, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
-use crate::selection::Beyond;
+use crate::selection::Column;
 use crate::track::Hit;
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
@@ -252,12 +252,14 @@ impl<const W: usize> Window<W> {
         self.ages(equal(&self.args, record.args)) & !self.cancelled
     }
 
-    /// Whether a call of the window is like that of `record`, or was answered as it was, by those of the
-    /// digests that `asked` names; one that left the window last counts as well. O(W).
-    pub(crate) fn has_any(&self, record: &Record, asked: Beyond) -> bool {
-        asked.similar && holds(&self.similar, record.similar)
-            || asked.near && holds(&self.near, record.near)
-            || asked.equal && holds(&self.result, record.result)
+    /// Whether a call of the window has the digest of `record` in `column`, or had one that left the
+    /// window last. O(W).
+    pub(crate) fn holds(&self, record: &Record, column: Column) -> bool {
+        match column {
+            Column::Similar => holds(&self.similar, record.similar),
+            Column::Near => holds(&self.near, record.near),
+            Column::Result => holds(&self.result, record.result),
+        }
     }
 
     /// Compares the call of `record` with the window, once for each digest of a call that
@@ -408,7 +410,7 @@ const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
 /// Whether a slot of `column` holds `value`.
 fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
     // Without an early end, many are compared at once.
-    column.iter().fold(false, |any, held| any | (*held == value))
+    column.iter().fold(0, |any, held| any | u8::from(*held == value)) != 0
 }
 
 /// The slots of `column` that hold `value`.

@@ -69,11 +69,11 @@ fn the_same_message_before_each_call_is_no_loop() {
 /// What is judged of each of these calls of `tool`: its arguments, and what it is answered.
 fn judged(tool: &str, calls: impl IntoIterator<Item = (Value, String)>) -> Vec<Action> {
     let mut guard = Guard::new();
-    let mut made = |(args, answer): (Value, String)| {
+    let made = |(args, answer): (Value, String)| {
         let before = guard.before(tool, args.to_string());
         before.judged().max(guard.after(before.ticket(), answer, false).judged())
     };
-    calls.into_iter().map(|call| made(call)).collect()
+    calls.into_iter().map(made).collect()
 }
 
 /// Which call something is said of first, counted from 1; `None` if nothing is.
@@ -106,7 +106,8 @@ fn a_search_that_finds_the_same_in_another_order_is_found() {
     let answer = |shift: usize| {
         let hits: Vec<_> = (0..6).map(|n| hit((n + shift) % 6)).collect();
         let (hits, total) = (format!(r#""hits": [{}]"#, hits.join(", ")), r#""total": 6"#);
-        let members = if shift % 2 == 0 { [hits.as_str(), total] } else { [total, hits.as_str()] };
+        let members =
+            if shift.is_multiple_of(2) { [hits.as_str(), total] } else { [total, hits.as_str()] };
         format!("{{{}}}", members.join(", "))
     };
     let calls = SPELLINGS.iter().zip(0..);
