@@ -19,6 +19,9 @@ const TEXTS_MAX: usize = 24;
 /// The longest text whose likeness is told letter by letter: more takes longer and shows no more.
 const LETTERS_MAX: usize = 256;
 
+/// The longest text whose lines are shown twice: those of a longer one may drive each other out.
+const SHOWN_MAX: usize = 4096;
+
 /// Takes the bytes for a run of calls, and each of its texts for a turn, too.
 ///
 /// # Panics
@@ -40,6 +43,7 @@ pub fn check(bytes: &[u8]) {
     }
     for text in &texts {
         masked_twice(text);
+        shown_twice(text);
     }
     for pair in texts.windows(2) {
         alike(&pair[0], &pair[1]);
@@ -57,6 +61,19 @@ fn masked_twice(text: &str) {
         let once = masks.show(text).to_string();
         assert_eq!(masks.show(&once).to_string(), once, "{text:?} by {masks:?}");
     }
+}
+
+/// The lines of a short answer are known once it was shown, and so are the members of an object; an
+/// answer that holds neither never is.
+fn shown_twice(text: &str) {
+    if text.len() > SHOWN_MAX {
+        return;
+    }
+    let mut lines = Lines::new();
+    let first = lines.show(text);
+    let second = lines.show(text);
+    assert!(second || !first, "{text:?} was known before");
+    assert_eq!(lines.show(text), second, "{text:?}");
 }
 
 /// Likeness is symmetric, and whole for equals.
