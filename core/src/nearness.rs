@@ -58,9 +58,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
         let rules = self.policy.rules();
         let tracks = self.tracks.iter().zip(runs_of_each(&self.runs, rules));
-        let mut seen = None;
+        let mut compared = None;
         let calls = (0_u8..).zip(rules).zip(tracks).map(move |((place, rule), (track, runs))| {
-            self.nearness_of(RuleIndex::Call(place), rule, &track, runs, &mut seen)
+            self.nearness_of(RuleIndex::Call(place), rule, &track, runs, &mut compared)
         });
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
@@ -99,7 +99,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         rule: &Rule<'_>,
         track: &Track,
         runs: &[u16],
-        seen: &mut Option<Seen>,
+        compared: &mut Option<Compared>,
     ) -> Nearness {
         let latest = self.latest_seen(rule, track);
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
@@ -109,7 +109,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {
-                let held = latest.and_then(|latest| self.recurrence(rule, &latest, within, seen));
+                let held =
+                    latest.and_then(|latest| self.recurrence(rule, &latest, within, compared));
                 (held.unwrap_or(0), u16::from(times))
             }
             Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
@@ -138,18 +139,18 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// How many records match the latest one among the last `within` that the rule saw, itself
-    /// included. O(W), or O(1) if it is the one that is `seen` already.
+    /// included. O(W), or O(1) if it is the one that was `compared` last.
     fn recurrence(
         &self,
         rule: &Rule<'_>,
         latest: &Latest,
         within: u8,
-        seen: &mut Option<Seen>,
+        compared: &mut Option<Compared>,
     ) -> Option<u16> {
-        if seen.as_ref().is_none_or(|seen| seen.place != latest.place) {
-            *seen = Some(self.seen_from(latest.place)?);
+        if compared.as_ref().is_none_or(|compared| compared.place != latest.place) {
+            *compared = Some(self.compared(latest.place)?);
         }
-        let Seen { record, view, .. } = seen.as_ref()?;
+        let Compared { record, view, .. } = compared.as_ref()?;
         // By far the common case: nothing in the window is the same call.
         if record.novel && rule.args == Args::Same {
             return Some(1);
@@ -161,7 +162,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// The record at `place`, and the past as it sees it. O(W).
-    fn seen_from(&self, place: Place) -> Option<Seen> {
+    fn compared(&self, place: Place) -> Option<Compared> {
         let (record, view) = match place {
             Place::Window { age } => {
                 let record = self.window.record(age)?;
@@ -172,7 +173,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
                 (record, self.view_ahead_of(later.saturating_add(1), &record))
             }
         };
-        Some(Seen { place, record, view })
+        Some(Compared { place, record, view })
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
@@ -209,7 +210,7 @@ struct Latest {
 }
 
 /// A record, and the past as it sees it.
-struct Seen {
+struct Compared {
     place: Place,
     record: Record,
     view: View,

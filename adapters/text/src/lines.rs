@@ -1,7 +1,5 @@
 //! The lines that a worker has been shown: whether an answer holds hardly a line that is new.
 
-use core::iter::from_fn;
-
 use memchr::memchr_iter;
 
 use crate::find;
@@ -23,19 +21,22 @@ const SET_MAX: u64 = BITS * 2 / 5;
 /// The shortest line that counts, in bytes. Shorter ones (a brace, a number) are everywhere.
 const LINE_MIN: usize = 12;
 
-/// From so many lines or members on only one in four is looked at: a file of ten thousand lines fits.
+/// From so many lines or objects on only one in four is looked at: a file of ten thousand lines fits.
 const SAMPLED_MIN: usize = 64;
 
 /// The fewest sampled parts that tell how new a long answer is.
 const SAMPLE_MIN: usize = 8;
 
-/// How many lines or members of an answer are looked at.
-const PARTS_MAX: usize = 4096;
+/// How many lines of an answer are looked at.
+const LINES_MAX: usize = 4096;
+
+/// How deep objects may be nested; those that are deeper are left out.
+const DEPTH_MAX: usize = 16;
 
 /// The lines of the latest answers, as a filter (Bloom, 1970) in two generations: about five
 /// thousand short answers' lines, or twenty thousand of long ones. 4 KiB, and no heap.
 ///
-/// Of an answer in JSON, the members stand for lines, in whichever order they come.
+/// Of an answer in JSON, the objects stand for lines, and the order of their members does not matter.
 ///
 /// ```
 /// use unstuck_text::Lines;
@@ -70,45 +71,38 @@ impl Lines {
         *self = Self::new();
     }
 
-    /// Remembers the lines of `answer`; says whether they were known, all but one in ten. An answer
-    /// without a line that counts is never known. Of JSON, every member must be known: one that is new
-    /// may be all that tells one record from another. O(length of `answer`).
+    /// Remembers the lines of `answer`, or the objects of one in JSON. Returns whether they were known,
+    /// all but one in ten. An answer without a line that counts is never known. O(length of `answer`).
     pub fn show(&mut self, answer: &str) -> bool {
         self.show_masked(answer, Masks::NONE.and(&[]))
     }
 
     /// As [`Lines::show`], without what `masker` takes for volatile.
     pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
+        let mut count = Count::default();
         if is_json(answer) {
-            let is_long = holds_many(answer, b',');
-            return self.add_parts(is_long, members(answer), masker).is_all_known();
+            let is_long = holds_many(answer, b'{');
+            objects(answer, masker, |hash| self.add_sampled(hash, is_long, &mut count));
+        } else {
+            let is_long = holds_many(answer, b'\n');
+            for line in counted(answer) {
+                self.add_sampled(hash(line, masker), is_long, &mut count);
+            }
         }
-        let is_long = holds_many(answer, b'\n');
-        self.add_parts(is_long, counted(answer), masker).is_known()
+        count.is_known()
     }
 
-    /// Remembers the `parts` of an answer, its lines or its members; of a long answer, one in four.
-    /// Returns how many of them were known.
-    fn add_parts<'t>(
-        &mut self,
-        is_long: bool,
-        parts: impl Iterator<Item = &'t str>,
-        masker: Masker<'_>,
-    ) -> Tally {
-        let (mut all, mut sampled) = (Tally::default(), Tally::default());
-        for part in parts.take(PARTS_MAX) {
-            let hash = hash(part, masker);
-            let is_sampled = hash.is_multiple_of(4);
-            if is_long && !is_sampled {
-                continue;
-            }
-            let is_known = self.add(hash);
-            all.add(is_known);
-            if is_sampled {
-                sampled.add(is_known);
-            }
+    /// Remembers and counts a part of an answer, a line or an object; of a long answer, one in four.
+    fn add_sampled(&mut self, hash: u64, is_long: bool, count: &mut Count) {
+        let is_sampled = hash.is_multiple_of(4);
+        if is_long && !is_sampled {
+            return;
         }
-        if sampled.parts >= SAMPLE_MIN { sampled } else { all }
+        let is_known = self.add(hash);
+        count.all.add(is_known);
+        if is_sampled {
+            count.sampled.add(is_known);
+        }
     }
 
     /// The words of both generations, the newer first, without the zeros at the end.
@@ -174,6 +168,22 @@ fn hash(line: &str, masker: Masker<'_>) -> u64 {
     masker.digest(line).result.bits()
 }
 
+/// How many parts of an answer are known.
+#[derive(Default)]
+struct Count {
+    /// Of those that were looked at.
+    all: Tally,
+    /// Of one in four.
+    sampled: Tally,
+}
+
+impl Count {
+    fn is_known(&self) -> bool {
+        let Self { all, sampled } = self;
+        if sampled.parts >= SAMPLE_MIN { sampled.is_known() } else { all.is_known() }
+    }
+}
+
 /// How many parts there are, and how many of them are known.
 #[derive(Default)]
 struct Tally {
@@ -191,10 +201,6 @@ impl Tally {
     fn is_known(&self) -> bool {
         self.parts > 0 && (self.parts - self.known) * 10 <= self.parts
     }
-
-    fn is_all_known(&self) -> bool {
-        self.parts > 0 && self.parts == self.known
-    }
 }
 
 /// Whether `answer` has so many of `separator` that only a sample of its parts is looked at.
@@ -205,7 +211,7 @@ fn holds_many(answer: &str, separator: u8) -> bool {
 /// The lines of `answer` that count, without the number that a pager puts before each.
 fn counted(answer: &str) -> impl Iterator<Item = &str> {
     let lines = find::lines(answer).map(|line| unnumbered(line.trim_ascii()));
-    lines.filter(|line| line.len() >= LINE_MIN)
+    lines.filter(|line| line.len() >= LINE_MIN).take(LINES_MAX)
 }
 
 /// `line` without the number and the sign before it, as `cat -n`, `nl` and `grep -n` put them there.
@@ -229,40 +235,42 @@ fn is_json(answer: &str) -> bool {
     )
 }
 
-/// The members of the objects in `json`, each with its name and its value. A value that holds an object
-/// ends where that begins, and an array without objects is one value. What is not JSON comes in some
-/// parts or other. Python's single quotes are read, too.
-fn members(json: &str) -> impl Iterator<Item = &str> {
-    // Of each bracket that is open, the latest lowest, whether it is an object's.
-    let (mut objects, mut quote) = (0_u64, None);
-    let (mut start, mut at) = (0, 0);
-    let cuts = from_fn(move || {
-        loop {
-            let Some(&byte) = json.as_bytes().get(at) else {
-                let rest = json.get(start..).filter(|rest| !rest.is_empty());
-                start = json.len();
-                return rest;
-            };
-            at += 1;
-            let in_object = objects & 1 == 1;
-            match (quote, byte) {
-                (Some(_), b'\\') => at += 1,
-                (Some(open), _) if byte == open => quote = None,
-                (None, b'"' | b'\'') => quote = Some(byte),
-                (None, b'[') => objects <<= 1,
-                (None, b'{') => objects = objects << 1 | 1,
-                (None, b']' | b'}') => objects >>= 1,
-                _ => {}
-            }
-            let is_cut = matches!(byte, b'{' | b'}') || byte == b',' && in_object;
-            if quote.is_none() && is_cut {
-                let part = json.get(start..at - 1);
-                start = at;
-                return part;
-            }
+/// Hands a hash of each object in `json` to `each`: of its members with their names, in whichever order
+/// they come, but not of those of the objects inside of it, which have hashes of their own. An object
+/// without members has none. Python's single quotes are read, too. O(n).
+fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
+    // The sums of the open objects, and of each open bracket, the latest lowest, whether it is one's.
+    let (mut sums, mut brackets, mut quote) = ([0_u64; DEPTH_MAX], 1_u64, None);
+    let (mut depth, mut start, mut is_escaped) = (0, 0, false);
+    for (at, &byte) in json.as_bytes().iter().enumerate() {
+        if let Some(end) = quote {
+            quote = (byte != end || is_escaped).then_some(end);
+            is_escaped = byte == b'\\' && !is_escaped;
+            continue;
         }
-    });
-    cuts.map(str::trim_ascii).filter(|part| part.bytes().any(says))
+        let is_end = matches!(byte, b'{' | b'}') || byte == b',' && brackets & 1 == 1;
+        if is_end {
+            let member = json.get(start..at).map_or("", str::trim_ascii);
+            if let Some(sum) = sums.get_mut(depth).filter(|_| member.bytes().any(says)) {
+                *sum = sum.wrapping_add(hash(member, masker));
+            }
+            start = at + 1;
+        }
+        match byte {
+            b'"' | b'\'' => quote = Some(byte),
+            b'[' => brackets <<= 1,
+            b'{' => (brackets, depth) = (brackets << 1 | 1, depth + 1),
+            b'}' => {
+                if let Some(sum) = sums.get_mut(depth).map(core::mem::take).filter(|sum| *sum != 0)
+                {
+                    each(sum);
+                }
+                (brackets, depth) = (brackets >> 1, depth.saturating_sub(1));
+            }
+            b']' => brackets >>= 1,
+            _ => {}
+        }
+    }
 }
 
 /// Whether `byte` is of a letter or a digit, and not a mere sign.
@@ -281,9 +289,48 @@ mod tests {
 
     use proptest::collection::{btree_map, vec as list};
     use proptest::prelude::*;
+    use serde_json::Value;
 
-    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, is_json, members, unnumbered};
+    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, is_json, objects, says, unnumbered};
     use crate::mask::Masks;
+
+    /// A small document of objects, lists and few different values.
+    fn document() -> impl Strategy<Value = Value> {
+        let leaf =
+            prop_oneof![(0..3_u8).prop_map(Value::from), "[a{},\\\\\"]{0,2}".prop_map(Value::from)];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                list(inner.clone(), 0..3).prop_map(Value::from),
+                btree_map("[ab][\":{]?", inner, 0..3)
+                    .prop_map(|members| members.into_iter().collect::<Value>()),
+            ]
+        })
+    }
+
+    /// Of each object that has members: these, in the order of their names, without the objects inside.
+    fn own_members(json: &Value, found: &mut Vec<Vec<String>>) -> String {
+        match json {
+            Value::Array(elements) => {
+                let own = elements.iter().map(|element| own_members(element, found));
+                format!("[{}]", own.collect::<Vec<_>>().join(","))
+            }
+            Value::Object(members) => {
+                let mut own = Vec::new();
+                for (name, value) in members {
+                    let member =
+                        format!("{}:{}", Value::from(name.as_str()), own_members(value, found));
+                    own.extend(member.split('\0').map(String::from));
+                }
+                own.retain(|part| part.bytes().any(says));
+                own.sort_unstable();
+                if !own.is_empty() {
+                    found.push(own);
+                }
+                "\0".into()
+            }
+            leaf => leaf.to_string(),
+        }
+    }
 
     /// The lines of a source file called `name`, no two of which are equal.
     fn file(name: &str, lines: usize) -> Vec<String> {
@@ -384,24 +431,41 @@ mod tests {
         assert_eq!(counted(&format!("{short}\n  {long}  \n7\t{short}")).count(), 1);
     }
 
+    /// The objects of `json`, as numbers that are equal where the objects are.
+    fn told(json: &str) -> Vec<u64> {
+        let mut found = Vec::new();
+        objects(json, Masks::NONE.and(&[]), |hash| found.push(hash));
+        found
+    }
+
     #[test]
-    fn members_are_read_with_their_names_and_values() {
-        for (json, expected) in [
-            (
-                r#"{"a": 1, "b": [2, {"c": "d, {e}"}], "f": {}}"#,
-                "\"a\": 1|\"b\": [2,|\"c\": \"d, {e}\"|\"f\":",
-            ),
-            (r#"[{"a":[1,2]},{"a":[3]}]"#, "\"a\":[1,2]|\"a\":[3]"),
-            (r#"{"a":[[0,1],[1,0]],"b":"\"}"}"#, "\"a\":[[0,1],[1,0]]|\"b\":\"\\\"}\""),
-            ("{'a': 'it is', 'b': None}", "'a': 'it is'|'b': None"),
-            ("{\n  \"ä\": \"ö\",\n  \"b\": true\n}\n", "\"ä\": \"ö\"|\"b\": true"),
-            ("{\"a\":1}\n{\"b\":2}\n", "\"a\":1|\"b\":2"),
-            ("{\"a\":\"never ends}", "\"a\":\"never ends}"),
-            ("{}", ""),
-            ("", ""),
+    fn objects_are_compared_without_those_inside_of_them() {
+        for (one, other, expected) in [
+            (r#"{"a":1,"b":2}"#, r#"{"b":2 , "a":1}"#, true),
+            (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#, false),
+            (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#, false),
+            (r#"{"a":[[0,1],[1,0]]}"#, r#"{"a":[[1,0],[0,1]]}"#, false),
+            (r#"[{"a":1},{"a":2}]"#, r#"[{"a":1}, {"a":2}]"#, true),
+            (r#"{"a":"{\"b\":1}"}"#, r#"{"a":"{\"b\":2}"}"#, false),
+            (r#"{"a":"\\","b":"}"}"#, r#"{"b":"}","a":"\\"}"#, true),
+            ("{'a': 'x', 'b': None}", "{'b': None, 'a': 'x'}", true),
+            (r#"{"a":{"b":1},"c":2}"#, r#"{"c":2,"a":{"b":1}}"#, true),
         ] {
-            assert_eq!(members(json).collect::<Vec<_>>().join("|"), expected, "{json}");
+            assert_eq!(told(one) == told(other), expected, "{one} and {other}");
         }
+        for (json, count) in [
+            ("", 0),
+            ("{}", 0),
+            (r#"{"a":{}}"#, 1),
+            (r#"{"a":1}{"b":2}"#, 2),
+            (r#"{"a":[{"b":1},{"b":2,"c":{"d":3}}],"e":4}"#, 4),
+            (r#"{"never":"ends"#, 0),
+            (r#"}]}"a":1}"#, 1),
+        ] {
+            assert_eq!(told(json).len(), count, "{json}");
+        }
+        let deep = |n: usize| r#"{"a":1,"b":"#.repeat(n) + "0" + &"}".repeat(n);
+        assert_eq!([1, 15, 16, 200].map(|n| told(&deep(n)).len()), [1, 15, 15, 15]);
     }
 
     #[test]
@@ -422,20 +486,33 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_known_if_each_member_is() {
-        let first = r#"{"query":"fo","hits":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"total":2}"#;
-        for (answer, expected) in [
-            (first, true),
-            (r#"{"total":2,"hits":[{"name":"b","id":2},{"name":"a","id":1}],"query":"fo"}"#, true),
-            (r#"{"hits":[ {"id":1 , "name":"a"} ], "total":2}"#, true),
-            // One member is new, though nine of ten letters are known.
-            (r#"{"query":"fo","hits":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"total":3}"#, false),
-            (r#"{"query":"fo","hits":[{"id":1,"name":"a"},{"id":3,"name":"b"}],"total":2}"#, false),
+    fn an_answer_is_known_if_nine_of_ten_objects_are() {
+        let list = |query: &str, hits: std::ops::Range<usize>| {
+            let hit = |n| format!(r#"{{"path":"src/{n}.rs","line":{n}}}"#);
+            let hits = hits.map(hit).collect::<Vec<_>>().join(", ");
+            format!(r#"{{"query": "{query}", "hits": [{hits}]}}"#)
+        };
+        for (query, hits, expected) in [
+            ("foo", 0..12, true),
+            ("foo", 3..9, true),
+            // The object with the query is new: one of ten, and one of nine.
+            ("fo0", 0..9, true),
+            ("fo0", 0..8, false),
+            ("foo", 2..14, false),
         ] {
             let mut lines = Lines::new();
-            assert!(!lines.show(first));
-            assert_eq!(lines.show(answer), expected, "{answer}");
+            assert!(!lines.show(&list("foo", 0..12)));
+            assert_eq!(lines.show(&list(query, hits.clone())), expected, "{query} {hits:?}");
         }
+    }
+
+    #[test]
+    fn an_object_of_known_members_is_new_if_they_never_stood_together() {
+        let mut lines = Lines::new();
+        for (x, y) in (0..5).flat_map(|x| (0..5).map(move |y| (x, y))) {
+            assert!(!lines.show(&format!(r#"{{"x":{x},"y":{y},"door":"open"}}"#)), "{x} {y}");
+        }
+        assert!(lines.show(r#"{"y":3,"door":"open","x":1}"#));
     }
 
     #[test]
@@ -514,26 +591,31 @@ mod tests {
         }
 
         #[test]
-        fn members_are_those_of_a_parser(
-            members in btree_map("[a-f][\"\\\\{,]{0,3}", "[a-z\"\\\\ ,:{}\\[\\]]{0,6}", 1..12),
-        ) {
-            let json = serde_json::to_string(&members).expect("an object");
-            let expected: Vec<_> = members
-                .iter()
-                .map(|(name, value)| {
-                    let [name, value] = [name, value].map(|text| serde_json::to_string(text).expect("a string"));
-                    format!("{name}:{value}")
-                })
-                .collect();
-            prop_assert_eq!(super::members(&json).collect::<Vec<_>>(), expected);
+        fn objects_are_equal_as_a_parser_has_them(one in document(), other in document()) {
+            let texts = [one.to_string(), other.to_string(), format!("{one} {other}")];
+            let [first, second, both] = texts.map(|text| {
+                let mut hashes = told(&text);
+                hashes.sort_unstable();
+                hashes
+            });
+            let [own, others] = [&one, &other].map(|json| {
+                let mut found = Vec::new();
+                own_members(json, &mut found);
+                found.sort_unstable();
+                found
+            });
+            prop_assert_eq!((first.len(), second.len()), (own.len(), others.len()), "{}", one);
+            prop_assert_eq!(first == second, own == others, "{} and {}", one, other);
+            prop_assert_eq!(both.len(), own.len() + others.len());
         }
 
         #[test]
-        fn any_text_has_members(text in any::<String>(), brackets in "[\\[\\]{}\",: a\\\\]{0,90}") {
-            for text in [text, brackets] {
-                let parts: Vec<_> = members(&text).collect();
-                let total: usize = parts.iter().map(|part| part.len()).sum();
-                prop_assert!(total <= text.len());
+        fn any_text_may_be_looked_at(text in any::<String>(), signs in "[\\[\\]{}\",: a\\\\]{0,90}") {
+            for text in [text, signs] {
+                let (mut lines, count) = (Lines::new(), told(&text).len());
+                prop_assert!(count <= text.len());
+                let first = lines.show(&text);
+                prop_assert!(lines.show(&text) || !first);
             }
         }
 

@@ -102,9 +102,12 @@ fn a_search_that_finds_nothing_is_found_at_the_fifth_however_it_is_spelled() {
 
 #[test]
 fn a_search_that_finds_the_same_in_another_order_is_found() {
-    let hit = |n: usize| json!({ "path": format!("src/{n}.rs"), "line": n * 7 }).to_string();
+    let hit = |n: usize, shift: usize| match (n + shift) % 2 {
+        0 => format!(r#"{{"path": "src/{n}.rs", "line": {n}}}"#),
+        _ => format!(r#"{{"line": {n}, "path": "src/{n}.rs"}}"#),
+    };
     let answer = |shift: usize| {
-        let hits: Vec<_> = (0..6).map(|n| hit((n + shift) % 6)).collect();
+        let hits: Vec<_> = (0..6).map(|n| hit((n + shift) % 6, shift)).collect();
         let (hits, total) = (format!(r#""hits": [{}]"#, hits.join(", ")), r#""total": 6"#);
         let members =
             if shift.is_multiple_of(2) { [hits.as_str(), total] } else { [total, hits.as_str()] };
@@ -131,6 +134,9 @@ fn one_thing_after_the_other_is_work() {
     let empty =
         (0..20).map(|n| (json!({ "file_path": format!("pkg_{n}/__init__.py") }), String::new()));
     assert_eq!(first(&judged("Read", empty)), None);
+    let place = |n: usize| json!({ "x": n % 5, "y": n / 5, "door": "open" }).to_string();
+    let places = (0..20).map(|n| (json!({ "robot": 1 }), place(n)));
+    assert_eq!(first(&judged("read_sensors", places)), None);
     let user =
         |n: usize| json!({ "id": n, "plan": "free", "country": "CH", "active": true }).to_string();
     for tool in ["get_user", "create_user"] {
