@@ -5,7 +5,7 @@ mod runs;
 mod table;
 mod wrong;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use unstuck_text::Preset;
 
@@ -84,23 +84,27 @@ fn print(format: TableFormat, text: &str, exit: Exit) -> Exit {
 fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Score>> {
     let names = policies.iter().map(|preset| preset.policy.name()).enumerate();
     match eval.by {
-        None => vec![names.map(|(place, name)| score(name, None, place, runs)).collect()],
+        None => vec![names.map(|(place, name)| Score::of(name, &outcomes(place, runs))).collect()],
         Some(By::Source) => names.map(|(place, name)| by_source(name, place, runs)).collect(),
     }
 }
 
 /// The scores of one policy on the runs of each source, in the order of their names, and on all.
 fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
-    let sources: BTreeSet<&str> = runs.iter().map(|run| run.label.source()).collect();
-    let sources = sources.into_iter().map(Some).chain([None]);
-    sources.map(|source| score(name, source, place, runs)).collect()
+    let mut sources: BTreeMap<&str, Vec<Outcome>> = BTreeMap::new();
+    for run in runs {
+        sources.entry(run.label.source()).or_default().push(run.judged[place].outcome);
+    }
+    let scores =
+        sources.iter().map(|(source, outcomes)| Score::of(name, outcomes).from(Some(source)));
+    let mut scores: Vec<Score> = scores.collect();
+    scores.push(Score::of_sources(name, &sources.into_values().collect::<Vec<_>>()));
+    scores
 }
 
-/// What the policy `name`, the one at `place`, made of the `runs` that come from `source`.
-fn score(name: &'static str, source: Option<&str>, place: usize, runs: &[Run]) -> Score {
-    let runs = runs.iter().filter(|run| source.is_none_or(|source| run.label.source() == source));
-    let outcomes: Vec<Outcome> = runs.map(|run| run.judged[place].outcome).collect();
-    Score::of(name, &outcomes).from(source)
+/// What the policy at `place` made of each run.
+fn outcomes(place: usize, runs: &[Run]) -> Vec<Outcome> {
+    runs.iter().map(|run| run.judged[place].outcome).collect()
 }
 
 fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {

@@ -86,11 +86,19 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// What the policy `preset` made of runs with these outcomes.
+    /// What the policy `preset` made of runs with these outcomes. Its intervals are by runs.
     pub(crate) fn of(preset: &'static str, outcomes: &[Outcome]) -> Self {
+        Self::with(preset, outcomes, Intervals::of(outcomes.chunks(1)))
+    }
+
+    /// What the policy `preset` made of the runs of these sources together. Its intervals are by sources.
+    pub(crate) fn of_sources(preset: &'static str, sources: &[Vec<Outcome>]) -> Self {
+        Self::with(preset, &sources.concat(), Intervals::of(sources.iter().map(Vec::as_slice)))
+    }
+
+    fn with(preset: &'static str, outcomes: &[Outcome], intervals: Intervals) -> Self {
         let counts = Counts::of(outcomes.iter().copied());
-        let Intervals { f1: f1_interval, false_alarm_rate: false_alarm_rate_interval } =
-            Intervals::of(outcomes);
+        let Intervals { f1: f1_interval, false_alarm_rate: false_alarm_rate_interval } = intervals;
         Self {
             preset,
             source: None,

@@ -53,16 +53,18 @@ pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
         text.push_str(&table(view.columns(), scores));
         text.push_str("\n\n");
     }
-    if matches!(view, View::PolicyIntervals | View::SourceIntervals) {
-        text.push_str(&legend());
+    match view {
+        View::Policies | View::Sources => {}
+        View::PolicyIntervals => text.push_str(&legend("")),
+        View::SourceIntervals => text.push_str(&legend("; for all, of as many sources")),
     }
     text + &counted(runs, "run") + "\n"
 }
 
 /// What the intervals are, and are not.
-fn legend() -> String {
+fn legend(or_of: &str) -> String {
     let legend = format!(
-        "95 %: of {RESAMPLINGS} draws of as many runs from these. Where n runs are all alike there \
+        "95 %: of {RESAMPLINGS} draws of as many runs from these{or_of}. Where n runs are all alike there \
          is nothing to draw from, and 3 in n could still be otherwise."
     );
     textwrap::fill(&legend, COLUMNS) + "\n"

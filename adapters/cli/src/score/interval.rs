@@ -25,14 +25,16 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    /// What the bootstrap tells: the runs are drawn from the runs, with replacement. O(runs), some
+    /// By the bootstrap: clusters of runs are drawn from the `clusters`, with replacement (Davison and
+    /// Hinkley, 1997). A cluster is one run, or the runs of one source, which are alike. O(runs), some
     /// thousand times.
-    pub(crate) fn of(outcomes: &[Outcome]) -> Self {
+    pub(crate) fn of<'o>(clusters: impl IntoIterator<Item = &'o [Outcome]>) -> Self {
+        let clusters: Vec<&[Outcome]> = clusters.into_iter().collect();
         let mut rng = Rng::with_seed(SEED);
         let (mut f1s, mut rates) = (Vec::new(), Vec::new());
-        for _ in 0..if outcomes.is_empty() { 0 } else { RESAMPLINGS } {
-            let drawn = outcomes.iter().map(|_| outcomes[rng.usize(..outcomes.len())]);
-            let counts = Counts::of(drawn);
+        for _ in 0..if clusters.is_empty() { 0 } else { RESAMPLINGS } {
+            let drawn = clusters.iter().flat_map(|_| clusters[rng.usize(..clusters.len())]);
+            let counts = Counts::of(drawn.copied());
             f1s.extend(counts.f1());
             rates.extend(counts.false_alarm_rate());
         }
@@ -69,7 +71,7 @@ mod tests {
     fn an_interval_is_as_wide_as_the_binomial_distribution_says() {
         // Of 100 runs without a loop 20 are accused: 0.2 ± 1.96 · √(0.2 · 0.8 / 100).
         let outcomes = [vec![Outcome::FalseAlarm; 20], vec![Outcome::Quiet; 80]].concat();
-        let Intervals { f1, false_alarm_rate } = Intervals::of(&outcomes);
+        let Intervals { f1, false_alarm_rate } = Intervals::of(outcomes.chunks(1));
         let [low, high] = false_alarm_rate.expect("an interval");
         assert!((low - 0.12).abs() < 0.015 && (high - 0.28).abs() < 0.015, "{low} {high}");
         // What is drawn holds false alarms nearly always, and never a loop.
@@ -77,10 +79,21 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_a_cluster_are_drawn_together() {
+        // Ten runs of each of ten sources, two of which are accused throughout: 0.2 ± 1.96 · √(0.2 · 0.8 / 10).
+        let sources = [vec![[Outcome::FalseAlarm; 10]; 2], vec![[Outcome::Quiet; 10]; 8]].concat();
+        let together = Intervals::of(sources.iter().map(<[Outcome; 10]>::as_slice));
+        assert_eq!(together.false_alarm_rate, Some([0.0, 0.5]));
+        let alone = Intervals::of(sources.as_flattened().chunks(1));
+        let [low, high] = alone.false_alarm_rate.expect("an interval");
+        assert!((low - 0.12).abs() < 0.015 && (high - 0.28).abs() < 0.015, "{low} {high}");
+    }
+
+    #[test]
     fn what_cannot_vary_has_an_interval_of_one_value() {
-        let sure = Intervals::of(&[HIT; 9]);
+        let sure = Intervals::of([HIT; 9].chunks(1));
         assert_eq!(sure, Intervals { f1: Some([1.0, 1.0]), false_alarm_rate: None });
-        assert_eq!(Intervals::of(&[]), Intervals::default());
+        assert_eq!(Intervals::of([]), Intervals::default());
     }
 
     proptest! {
@@ -91,8 +104,8 @@ mod tests {
                 0..20,
             ),
         ) {
-            let intervals = Intervals::of(&outcomes);
-            prop_assert_eq!(intervals, Intervals::of(&outcomes));
+            let intervals = Intervals::of(outcomes.chunks(1));
+            prop_assert_eq!(intervals, Intervals::of(outcomes.chunks(1)));
             for [low, high] in [intervals.f1, intervals.false_alarm_rate].into_iter().flatten() {
                 prop_assert!(0.0 <= low && low <= high && high <= 1.0, "{low} {high}");
             }
