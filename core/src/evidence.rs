@@ -130,8 +130,9 @@ impl<const W: usize> Evidence<'_, W> {
     }
 }
 
-/// What stands for `modes` with a lap of so many steps, of which the one `n` calls back is `step(n)`,
-/// begun where it sorts first. Apart from what it is called by, since a lap takes 200 bytes of stack.
+/// Returns the digest of `modes` with a lap of `period` steps, where the step `n` calls back is `step(n)`.
+/// The lap starts at the step that sorts first. A function of its own, since a lap takes 200 bytes of
+/// stack.
 #[inline(never)]
 fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest {
     let mut steps = [Digest::new(0); RUNS_MAX];

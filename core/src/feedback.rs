@@ -36,7 +36,7 @@ pub(crate) struct Raised {
 /// The bit that tells rules about text from those about calls.
 const TEXT: u8 = 0x80;
 
-/// What stands for every kind of finding.
+/// The code of all kinds of findings.
 const ANY_KIND: u8 = 7;
 
 const fn code_of(rule: RuleIndex) -> u8 {

@@ -125,7 +125,7 @@ impl<'p> Ladder<'p> {
         Self { basis: Basis::AllFindings, rungs }
     }
 
-    /// What stands for the ladder.
+    /// Returns the digest of the ladder.
     #[cfg(feature = "serde")]
     pub(crate) fn digest(&self) -> crate::Digest {
         let basis = match self.basis {

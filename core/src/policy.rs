@@ -342,15 +342,15 @@ impl<'p> Policy<'p> {
         self.needs
     }
 
-    /// What stands for all that decides what the rules count: checkpoints are read under the rules
-    /// that they were written under.
+    /// Returns the digest of everything that decides what the rules count. A checkpoint can only be read
+    /// under the rules that it was written under.
     #[cfg(feature = "serde")]
     pub(crate) fn digest(&self) -> crate::Digest {
         let window = crate::Digest::new(u64::from(self.window));
         self.rules.iter().fold(window, |digest, rule| digest.mix(rule.digest()))
     }
 
-    /// What stands for every ladder.
+    /// Returns the digest of all ladders.
     #[cfg(feature = "serde")]
     pub(crate) fn digest_of_ladders(&self) -> crate::Digest {
         let ladders = self.rules.iter().map(|rule| &rule.ladder);

@@ -216,7 +216,7 @@ impl Call {
 }
 
 impl Call {
-    /// What stands for the tool and the arguments together.
+    /// Returns the digest of the tool and the arguments.
     pub const fn digest(&self) -> Digest {
         self.args
     }
@@ -257,7 +257,7 @@ impl Tool {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outcome {
     pub(crate) result: Digest,
-    /// What stands for the answers that are near; none are but equal ones of the same call.
+    /// The digest of near answers. `None` if only equal answers are near.
     pub(crate) near: Option<u32>,
     pub(crate) score: Score,
     pub(crate) raw: u16,
@@ -291,7 +291,7 @@ impl Outcome {
         }
     }
 
-    /// What stands for the result, or for the error: no error stands for what a result does.
+    /// Returns the digest of the result or of the error. The two never have equal digests.
     pub const fn digest(&self) -> Digest {
         self.result
     }

@@ -420,7 +420,7 @@ impl<'p> Rule<'p> {
         )
     }
 
-    /// What stands for all of the rule but its name and its ladder.
+    /// Returns the digest of the rule without its name and its ladder.
     #[cfg(feature = "serde")]
     pub(crate) fn digest(&self) -> crate::Digest {
         let failed = self.outcomes.code();

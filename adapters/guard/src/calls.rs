@@ -21,9 +21,9 @@ pub(crate) const NAME_MAX: usize = 128;
 /// A call that the host has an id for.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Known {
-    /// What stands for the host's id.
+    /// The digest of the host's id.
     id: Digest,
-    /// What stands for the call as it was written.
+    /// The digest of the raw call.
     asked: Digest,
     call: CallId,
     tool: Tool,

@@ -67,7 +67,7 @@ impl<'a> Asked<'a> {
         self
     }
 
-    /// What stands for the call as it was written.
+    /// Returns the digest of the raw call.
     fn digest(&self) -> Digest {
         Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()))
     }

@@ -27,7 +27,7 @@ impl Worker {
         Self(Digest::new(0).mix(Digest::new(number)))
     }
 
-    /// What stands for its name.
+    /// The digest of its name.
     pub const fn digest(self) -> Digest {
         self.0
     }
@@ -36,7 +36,7 @@ impl Worker {
 /// What came back from a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What stands for the result.
+    /// The digest of the result.
     pub digest: Digest,
     /// Whether the call failed.
     pub failed: bool,
@@ -53,7 +53,7 @@ impl Key {
         Self(digest)
     }
 
-    /// What stands for the call and its answer.
+    /// Returns the digest of the call and its answer.
     pub const fn digest(self) -> Digest {
         self.0
     }

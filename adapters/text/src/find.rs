@@ -1,21 +1,21 @@
-//! Searches in texts, by code in which nothing can panic: in what `core` has for it the compiler
-//! does not see that, and its search for long needles is a kilobyte of code that no line here needs.
+//! Searches in texts whose code contains no panic. The compiler cannot prove that of the searches in
+//! `core`, and their search for long needles adds a kilobyte of code that nothing here needs.
 
 use core::iter::from_fn;
 
 use memchr::{memchr, memrchr};
 
-/// Whether `needle` stands in `text`.
+/// Returns whether `text` contains `needle`.
 pub(crate) fn contains(text: &str, needle: &str) -> bool {
     position(text, needle).is_some()
 }
 
-/// What stands before and behind the first `needle` in `text`.
+/// Splits `text` at the first `needle`.
 pub(crate) fn split_once<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str)> {
     around(text, position(text, needle)?, needle)
 }
 
-/// What stands before and behind the last `needle` in `text`.
+/// Splits `text` at the last `needle`.
 pub(crate) fn rsplit_once<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str)> {
     let (first, rest) = needle.as_bytes().split_first()?;
     let bytes = text.as_bytes();
@@ -29,7 +29,7 @@ pub(crate) fn rsplit_once<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &
     }
 }
 
-/// The parts of `text` between every `needle` and the next.
+/// Splits `text` at every `needle`.
 pub(crate) fn split<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = &'t str> + Clone {
     let mut left = Some(text);
     from_fn(move || {
@@ -40,7 +40,7 @@ pub(crate) fn split<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = 
     })
 }
 
-/// The parts of `text` before every `needle`, and what is behind the last, if anything is.
+/// Splits `text` behind every `needle`. The last part is left out if it is empty.
 pub(crate) fn split_terminator<'t>(
     text: &'t str,
     needle: &'t str,
@@ -48,7 +48,7 @@ pub(crate) fn split_terminator<'t>(
     ended(text, needle).map(|(part, _)| part)
 }
 
-/// The lines of `text`, as [`str::lines`] has them.
+/// Returns the lines of `text`, like [`str::lines`].
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> + Clone {
     ended(text, "\n").map(|(line, is_ended)| {
         let end = if is_ended { line.strip_suffix('\r') } else { None };
@@ -56,7 +56,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// The parts of `text`, and whether `needle` stands behind each.
+/// Returns the parts of `text`, and whether a `needle` follows each.
 fn ended<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = (&'t str, bool)> + Clone {
     let mut left = text;
     from_fn(move || {
@@ -68,7 +68,7 @@ fn ended<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = (&'t str, b
     })
 }
 
-/// The same, the last first.
+/// Returns the lines of `text` in reverse order.
 pub(crate) fn lines_back(text: &str) -> impl Iterator<Item = &str> + Clone {
     let mut left = Some(text).filter(|text| !text.is_empty());
     from_fn(move || {
@@ -96,7 +96,7 @@ fn position(text: &str, needle: &str) -> Option<usize> {
     }
 }
 
-/// What stands before and behind the `needle` at `at`.
+/// Splits `text` at the `needle` that starts at `at`.
 fn around<'t>(text: &'t str, at: usize, needle: &str) -> Option<(&'t str, &'t str)> {
     Some((text.get(..at)?, text.get(at + needle.len()..)?))
 }

@@ -1,21 +1,21 @@
-//! A quick look for any of a few words: by four of their letters, in upper or lower case.
+//! A fast test whether a text may contain one of a few words, by four letters of each word.
 
-/// Four letters each, in lower case; a text that has none of them has none of the words.
+/// Four letters of each word, in lower case. A text without any of them contains none of the words.
 pub(crate) struct Grams {
     slots: [u32; SLOTS],
 }
 
-/// More slots than any set has words.
+/// The number of slots, more than the words of any set.
 const SLOTS: usize = 32;
 
-/// Spreads the letters over the slots. Found by trial, so that no two of a set's words share one.
+/// Spreads the letters over the slots. Found by trial, so that no two words of a set share a slot.
 const FACTOR: u32 = 0x8FB5_262D;
 
 /// The bit that makes a letter lower case, in each of four bytes.
 const LOWER: u32 = 0x2020_2020;
 
 impl Grams {
-    /// The set of `words`. Made by the compiler, which refuses one whose words share a slot.
+    /// Creates the set of `words` at compile time, which fails if two words share a slot.
     pub(crate) const fn new(words: &[&[u8; 4]]) -> Self {
         let (mut slots, mut n) = ([0; SLOTS], 0);
         while n < words.len() {
@@ -29,7 +29,7 @@ impl Grams {
         Self { slots }
     }
 
-    /// Whether one of the words may be in `text`; surely not if this says no. O(n).
+    /// Returns `false` only if `text` contains none of the words, in any case. O(n).
     #[inline]
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
         let mut rest = text;
@@ -53,7 +53,7 @@ impl Grams {
     }
 }
 
-/// The lower half of `bits`.
+/// Returns the lower half of `bits`.
 fn low_half(bits: u64) -> u32 {
     u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0)
 }

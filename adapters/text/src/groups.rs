@@ -1,18 +1,18 @@
-//! Groups of like calls, formed while they come.
+//! Groups of similar calls, formed as calls arrive.
 
 use unstuck_core::Digest;
 
 use crate::tokens::Tokens;
 
-/// How many groups are remembered; the one that was joined longest ago makes room. A search that is
-/// stuck moves between a few wordings, and a window is hardly ever made of more.
+/// The number of groups that are remembered. A new group replaces the one joined longest ago. A stuck
+/// search moves between a few wordings, so a window rarely holds more groups.
 pub const GROUPS_MAX: usize = 8;
 
-/// The calls of one worker's run that are alike, by the words of their arguments.
+/// The similar calls of one worker's run, by the words of their arguments.
 ///
-/// A new call joins the nearest recent group of its tool if it is like the group's latest call, or
-/// else founds a group. So the engine need only compare digests: calls of one group have the same.
-/// 2 KiB, and no heap.
+/// A new call joins the nearest recent group of its tool if it is similar to the group's latest call.
+/// Otherwise it founds a group. All calls of a group have the same digest, so the engine only compares
+/// digests. Takes 2 KiB and no heap.
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// The latest first.
@@ -22,7 +22,7 @@ pub struct Groups {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) tool: u64,
-    /// What stands for the group: the digest of the call that founded it; 0 for none.
+    /// The digest of the call that founded the group, or 0 for an empty place.
     pub(crate) digest: u64,
     pub(crate) latest: Tokens,
 }
@@ -38,30 +38,30 @@ impl Default for Groups {
 }
 
 impl Groups {
-    /// No groups so far.
+    /// Creates an empty set of groups.
     pub const fn new() -> Self {
         Self { recent: [const { Group::NONE }; GROUPS_MAX] }
     }
 
-    /// Forgets all groups: a new run begins.
+    /// Removes all groups, because a new run begins.
     pub fn clear(&mut self) {
         *self = Self::new();
     }
 
-    /// The groups that there are, the one joined latest first.
+    /// Returns the groups, the one joined latest first.
     #[cfg(feature = "serde")]
     pub(crate) fn known(&self) -> impl Iterator<Item = &Group> {
         self.recent.iter().filter(|group| group.digest != 0)
     }
 
-    /// The places for groups, that for the one joined latest first.
+    /// Returns the places of all groups, the one joined latest first.
     #[cfg(feature = "serde")]
     pub(crate) fn places(&mut self) -> core::slice::IterMut<'_, Group> {
         self.recent.iter_mut()
     }
 
-    /// What stands for the group of the call of `tool` with `args`, whose digest is `call`; calls are
-    /// alike from `percent` on. O(length of `args`).
+    /// Adds the call of `tool` with `args`, whose digest is `call`, and returns the digest of its group.
+    /// Calls are similar if at least `percent` of their words are equal. O(length of `args`).
     pub(crate) fn join(&mut self, tool: &str, args: &str, call: Digest, percent: u8) -> Digest {
         let tool = Digest::of(tool.as_bytes()).bits();
         let tokens = Tokens::of(args);

@@ -1,42 +1,43 @@
-//! The lines that a worker has been shown: whether an answer holds hardly a line that is new.
+//! A filter of the lines that a worker has seen, to find answers with hardly a new line.
 
 use memchr::memchr_iter;
 
 use crate::find;
 use crate::mask::{Masker, Masks};
 
-/// The words of one generation of the filter, of 64 bits each.
+/// The number of 64-bit words in one generation of the filter.
 const WORDS: usize = 256;
 
-/// The bits of one generation: a power of two.
+/// The number of bits in one generation, a power of two.
 const BITS: u64 = 64 * WORDS as u64;
 
-/// How many bits each line sets.
+/// The number of bits that each line sets.
 const PROBES: u32 = 3;
 
-/// How many bits of a generation are set before the next begins: two of five, so that one line in
-/// sixteen is taken for one that was shown.
+/// The number of set bits at which the next generation begins. With two of five bits set, one new line
+/// in sixteen is taken for a known one.
 const SET_MAX: u64 = BITS * 2 / 5;
 
-/// The shortest line that counts, in bytes. Shorter ones (a brace, a number) are everywhere.
+/// The shortest line that counts, in bytes. Shorter lines, such as a brace, occur in every file.
 const LINE_MIN: usize = 12;
 
-/// From so many lines or objects on only one in four is looked at: a file of ten thousand lines fits.
+/// Answers with at least this many lines or objects are sampled, one part in four, so that a file of
+/// ten thousand lines fits.
 const SAMPLED_MIN: usize = 64;
 
-/// The fewest sampled parts that tell how new a long answer is.
+/// The smallest sample that decides whether a long answer is known.
 const SAMPLE_MIN: usize = 8;
 
-/// How many lines of an answer are looked at.
+/// The number of lines of an answer that are read.
 const LINES_MAX: usize = 4096;
 
-/// How deep objects may be nested; those that are deeper are left out.
+/// The deepest level of nested objects; deeper objects are ignored.
 const DEPTH_MAX: usize = 16;
 
-/// The lines of the latest answers, as a filter (Bloom, 1970) in two generations: about five
-/// thousand short answers' lines, or twenty thousand of long ones. 4 KiB, and no heap.
+/// The lines of the latest answers, in a Bloom filter (Bloom, 1970) of two generations. It holds about
+/// five thousand lines of short answers, or twenty thousand of long ones. Takes 4 KiB and no heap.
 ///
-/// Of an answer in JSON, the objects stand for lines, and the order of their members does not matter.
+/// In an answer in JSON, objects take the place of lines. The order of their members does not matter.
 ///
 /// ```
 /// use unstuck_text::Lines;
@@ -50,7 +51,7 @@ const DEPTH_MAX: usize = 16;
 pub struct Lines {
     newer: [u64; WORDS],
     older: [u64; WORDS],
-    /// How many bits of the newer generation are set.
+    /// The number of bits that are set in the newer generation.
     set: u64,
 }
 
@@ -61,23 +62,23 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// No line was shown.
+    /// Creates an empty filter.
     pub const fn new() -> Self {
         Self { newer: [0; WORDS], older: [0; WORDS], set: 0 }
     }
 
-    /// Forgets all lines.
+    /// Removes all lines.
     pub fn clear(&mut self) {
         *self = Self::new();
     }
 
-    /// Remembers the lines of `answer`, or the objects of one in JSON. Returns whether they were known,
-    /// all but one in ten. An answer without a line that counts is never known. O(length of `answer`).
+    /// Adds the lines of `answer`, or its objects if it is JSON. Returns whether at least nine of ten were
+    /// known before. Returns `false` for an answer without a line that counts. O(length of `answer`).
     pub fn show(&mut self, answer: &str) -> bool {
         self.show_masked(answer, Masks::NONE.and(&[]))
     }
 
-    /// As [`Lines::show`], without what `masker` takes for volatile.
+    /// Like [`Lines::show`], but `masker` removes the volatile parts of each line first.
     pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
         let mut count = Count::default();
         if is_json(answer) {
@@ -92,7 +93,7 @@ impl Lines {
         count.is_known()
     }
 
-    /// Remembers and counts a part of an answer, a line or an object; of a long answer, one in four.
+    /// Adds and counts a line or an object of an answer; in a long answer, only one in four.
     fn add_sampled(&mut self, hash: u64, is_long: bool, count: &mut Count) {
         let is_sampled = hash.is_multiple_of(4);
         if is_long && !is_sampled {
@@ -105,7 +106,7 @@ impl Lines {
         }
     }
 
-    /// The words of both generations, the newer first, without the zeros at the end.
+    /// Returns the words of both generations, the newer one first, without the zeros at the end.
     #[cfg(feature = "serde")]
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         let words = self.newer.iter().chain(&self.older);
@@ -114,7 +115,7 @@ impl Lines {
         words.copied().take(used)
     }
 
-    /// Puts `word` to the place that it had among [`Lines::words`]; false if there is no such place.
+    /// Puts `word` at its index in [`Lines::words`]. Returns `false` if the index is out of range.
     #[cfg(feature = "serde")]
     pub(crate) fn restore_word(&mut self, place: usize, word: u64) -> bool {
         let slot = match place.checked_sub(WORDS) {
@@ -127,8 +128,8 @@ impl Lines {
         true
     }
 
-    /// Remembers a line; says whether it was known. One that is known from the older generation is
-    /// not set again: else a file that is shown again would drive out its own end.
+    /// Adds a line. Returns whether it was known. A line that the older generation holds is not added to
+    /// the newer one: a file that is shown again would otherwise push out its own end.
     fn add(&mut self, hash: u64) -> bool {
         if has(&self.newer, hash) || has(&self.older, hash) {
             return true;
@@ -146,13 +147,13 @@ impl Lines {
     }
 }
 
-/// Whether all bits of a line are set.
+/// Returns whether all bits of a line are set.
 fn has(generation: &[u64; WORDS], hash: u64) -> bool {
     bits(hash).all(|(word, bit)| generation.get(word).is_some_and(|word| word & bit != 0))
 }
 
-/// The bits of a line, each with the place of its word: two halves of one hash make as many as are
-/// needed (Kirsch and Mitzenmacher, 2006).
+/// Returns the bits of a line, each with the index of its word. The two halves of one hash give all of
+/// them (Kirsch and Mitzenmacher, 2006).
 fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
     (0..PROBES).map(move |probe| {
         let at = (hash >> 32).wrapping_mul(u64::from(probe)).wrapping_add(hash >> 2) % BITS;
@@ -168,12 +169,12 @@ fn hash(line: &str, masker: Masker<'_>) -> u64 {
     masker.digest(line).result.bits()
 }
 
-/// How many parts of an answer are known.
+/// The known parts of an answer.
 #[derive(Default)]
 struct Count {
-    /// Of those that were looked at.
+    /// Among all parts that were added.
     all: Tally,
-    /// Of one in four.
+    /// Among the sampled ones.
     sampled: Tally,
 }
 
@@ -184,7 +185,7 @@ impl Count {
     }
 }
 
-/// How many parts there are, and how many of them are known.
+/// A number of parts, and how many of them are known.
 #[derive(Default)]
 struct Tally {
     parts: usize,
@@ -197,24 +198,24 @@ impl Tally {
         self.known += usize::from(is_known);
     }
 
-    /// Whether all but one in ten are known.
+    /// Returns whether at least nine of ten are known.
     fn is_known(&self) -> bool {
         self.parts > 0 && (self.parts - self.known) * 10 <= self.parts
     }
 }
 
-/// Whether `answer` has so many of `separator` that only a sample of its parts is looked at.
+/// Returns whether `answer` has so many parts, by their `separator`, that it is sampled.
 fn holds_many(answer: &str, separator: u8) -> bool {
     memchr_iter(separator, answer.as_bytes()).nth(SAMPLED_MIN - 1).is_some()
 }
 
-/// The lines of `answer` that count, without the number that a pager puts before each.
+/// Returns the lines of `answer` that count, each without the line number that a pager adds.
 fn counted(answer: &str) -> impl Iterator<Item = &str> {
     let lines = find::lines(answer).map(|line| unnumbered(line.trim_ascii()));
     lines.filter(|line| line.len() >= LINE_MIN).take(LINES_MAX)
 }
 
-/// `line` without the number and the sign before it, as `cat -n`, `nl` and `grep -n` put them there.
+/// Returns `line` without the number and the sign that `cat -n`, `nl` and `grep -n` put before it.
 fn unnumbered(line: &str) -> &str {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
@@ -225,7 +226,7 @@ fn unnumbered(line: &str) -> &str {
     behind.strip_prefix(signs).unwrap_or(line).trim_ascii_start()
 }
 
-/// Whether `answer` is an object in JSON, or several of them: by both of its ends alone.
+/// Returns whether `answer` is one or more JSON objects, judged by its first and last characters.
 fn is_json(answer: &str) -> bool {
     let mut signs = answer.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let opening = (signs.next(), signs.next(), signs.next_back());
@@ -235,11 +236,14 @@ fn is_json(answer: &str) -> bool {
     )
 }
 
-/// Hands a hash of each object in `json` to `each`: of its members with their names, in whichever order
-/// they come, but not of those of the objects inside of it, which have hashes of their own. An object
-/// without members has none. Python's single quotes are read, too. O(n).
+/// Calls `each` with a hash of each object in `json`.
+///
+/// The hash covers the names and values of the object's own members, in any order. Nested objects have
+/// hashes of their own, and an object without members has none. Python's single quotes are accepted.
+/// O(n).
 fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
-    // The sums of the open objects, and of each open bracket, the latest lowest, whether it is one's.
+    // The sums of the open objects. In `brackets` each open bracket is a bit, the latest one lowest,
+    // which is set if the bracket opens an object.
     let (mut sums, mut brackets, mut quote) = ([0_u64; DEPTH_MAX], 1_u64, None);
     let (mut depth, mut start, mut is_escaped) = (0, 0, false);
     for (at, &byte) in json.as_bytes().iter().enumerate() {
@@ -273,7 +277,7 @@ fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Whether `byte` is of a letter or a digit, and not a mere sign.
+/// Returns whether `byte` belongs to a letter or a digit.
 const fn says(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }

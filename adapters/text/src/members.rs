@@ -1,8 +1,8 @@
-//! The members of a JSON object, read without a parser: enough to look at a status or an error.
+//! A reader for the members of a JSON object that needs no parser, to find a status or an error.
 
 use core::iter::from_fn;
 
-/// The longest part of a text that is looked at, in bytes. Errors and states stand at its start.
+/// The longest part of a text that is read, in bytes. Errors and states occur at the start.
 const LOOK_MAX: usize = 4096;
 
 /// The deepest member that is returned.
@@ -15,13 +15,13 @@ pub(crate) struct Member<'t> {
     pub(crate) depth: usize,
     /// The name, without its quotes.
     pub(crate) name: &'t str,
-    /// The value as it is written.
+    /// The raw text of the value.
     pub(crate) value: &'t str,
 }
 
-/// Returns the members of `json` in their order, those of a nested object behind the member that
-/// holds it. Python's single quotes are read, too. Stops where the text stops to be JSON. O(n), of
-/// at most 4096 bytes.
+/// Returns the members of `json` in order. The members of a nested object follow the member that holds
+/// it. Python's single quotes are accepted. Stops at the first text that is not JSON. O(n) of at most
+/// 4096 bytes.
 pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> {
     let is_object = json.starts_with(['{', '[']);
     let mut rest = if is_object { head(json) } else { "" };
@@ -53,7 +53,7 @@ pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> {
     })
 }
 
-/// Returns the text of a JSON string without its quotes, or any other value as it is.
+/// Removes the quotes of a JSON string. Returns any other value unchanged.
 pub(crate) fn unquoted(value: &str) -> &str {
     quoted(value).map_or(value, |(inner, _)| inner)
 }
@@ -71,13 +71,13 @@ pub(crate) fn is_void(value: &str) -> bool {
         || is_empty('{', '}')
 }
 
-/// The first bytes of `text`.
+/// Returns the first [`LOOK_MAX`] bytes of `text`.
 fn head(text: &str) -> &str {
     (0..4).find_map(|less| text.get(..LOOK_MAX - less)).unwrap_or(text)
 }
 
-/// The inside of the string that `text` begins with, and what follows it. A string without an end
-/// ends with the text.
+/// Splits the string at the start of `text`, without its quotes, from the rest. A string without a
+/// closing quote reaches to the end.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
     let inside = text.get(1..)?;
@@ -91,7 +91,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     Some((inside.get(..end)?, inside.get(end.checked_add(1)?..)?))
 }
 
-/// The length of the value that `text` begins with.
+/// Returns the length of the value at the start of `text`.
 fn extent(text: &str) -> usize {
     let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
     let end = text.bytes().position(|byte| {

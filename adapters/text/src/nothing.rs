@@ -1,16 +1,16 @@
-//! Searches and look-ups that found nothing.
+//! Results of searches and look-ups that found nothing.
 
 use crate::find;
 use crate::members::{is_void, members, unquoted};
 use crate::words::{after, has_any, is_any, starts_with_any, words};
 
-/// The longest result that is looked into, in bytes. A longer one has found something.
+/// The longest result that is inspected, in bytes. A longer one has found something.
 const LOOK_MAX: usize = 512;
 
-/// The most lines of a result that found nothing.
+/// The largest number of lines in a result that found nothing.
 const LINES_MAX: usize = 3;
 
-/// Members that hold what was found.
+/// Names of members that hold the hits.
 const LISTS: [&str; 17] = [
     "data",
     "documents",
@@ -31,7 +31,7 @@ const LISTS: [&str; 17] = [
     "values",
 ];
 
-/// Members that count what was found.
+/// Names of members that count the hits.
 const COUNTS: [&str; 10] = [
     "count",
     "hits",
@@ -45,7 +45,7 @@ const COUNTS: [&str; 10] = [
     "total_results",
 ];
 
-/// Things that are looked for.
+/// Nouns for things that are searched.
 const THINGS: [&str; 48] = [
     "answer",
     "answers",
@@ -97,10 +97,10 @@ const THINGS: [&str; 48] = [
     "users",
 ];
 
-/// Words that stand between `no` and the thing.
+/// The largest number of words between `no` and the noun.
 const BETWEEN: usize = 3;
 
-/// Things whose absence is good news: a check that finds none has succeeded.
+/// Nouns whose absence is good news, because a check that finds none has succeeded.
 const FLAWS: [&str; 22] = [
     "changed",
     "created",
@@ -126,7 +126,7 @@ const FLAWS: [&str; 22] = [
     "longer",
 ];
 
-/// Sentences of a search that found nothing.
+/// Openings of sentences of a search that found nothing.
 const SENTENCES: [&str; 19] = [
     "(0 rows)",
     "(no matches)",
@@ -149,7 +149,7 @@ const SENTENCES: [&str; 19] = [
     "total: 0",
 ];
 
-/// Phrases of such a sentence.
+/// Phrases inside of such sentences.
 const PHRASES: [&str; 8] = [
     "did not match any",
     "didn't match any",
@@ -161,11 +161,11 @@ const PHRASES: [&str; 8] = [
     "returned no matches",
 ];
 
-/// Returns whether `result` says that a search or a look-up found nothing: `No matches found`,
-/// `0 results`, `[]`, `{"results": []}`. O(n), of at most 512 bytes.
+/// Returns whether `result` says that a search or a look-up found nothing. For example, `No matches
+/// found`, `0 results`, `[]` or `{"results": []}`. O(n) of at most 512 bytes.
 ///
-/// An empty result does not say so: see [`is_silent`](crate::is_silent). A name that does not exist
-/// is a failure, and no empty search: see [`report`](crate::report()).
+/// Returns `false` for an empty result, which is [silent](crate::is_silent), and for a name that does not
+/// exist, which is a [failure](crate::report()).
 ///
 /// ```
 /// use unstuck_text::finds_nothing;
@@ -187,7 +187,7 @@ pub fn finds_nothing(result: &str) -> bool {
         || first.is_some_and(says_nothing) && lines.nth(LINES_MAX - 1).is_none()
 }
 
-/// Whether an array is empty, or an object that has a list or a count of what was found has none.
+/// Returns whether `json` is an empty array, or an object whose list or count of hits is empty.
 fn holds_nothing(json: &str) -> bool {
     if is_void(json) {
         return true;
@@ -209,7 +209,7 @@ fn holds_nothing(json: &str) -> bool {
     empty && !full
 }
 
-/// Whether `line` says that nothing was found.
+/// Returns whether `line` says that nothing was found.
 fn says_nothing(line: &str) -> bool {
     let line = line.trim();
     let line = after(line, "error: ").unwrap_or(line);
@@ -231,18 +231,18 @@ fn says_nothing(line: &str) -> bool {
     }
 }
 
-/// Whether `line` opens with `word`, perhaps in brackets, and it is a word of its own.
+/// Returns whether `line` starts with the whole `word`, perhaps in brackets.
 fn opens_with(line: &str, word: &str) -> bool {
     let rest = line.trim_start_matches(['(', '[']).strip_prefix(word);
     rest.is_some_and(|rest| rest.starts_with(' '))
 }
 
-/// What follows `There are no`.
+/// Returns the rest of `line` behind `There are no`.
 fn there_is(line: &str) -> Option<&str> {
     ["there are no ", "there is no ", "there were no "].iter().find_map(|start| after(line, start))
 }
 
-/// Whether one of the next words is a thing that is looked for, or `found`, and none a flaw.
+/// Returns whether one of the next words is such a noun or `found`, and none is a flaw.
 fn is_thing<'t>(said: impl Iterator<Item = &'t str> + Clone) -> bool {
     let near = said.clone().take(BETWEEN + 1);
     let mut all = said.clone();

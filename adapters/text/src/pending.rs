@@ -1,4 +1,4 @@
-//! Results that say that the thing asked for is still under way.
+//! Results which say that a job is still running.
 
 use crate::find;
 use crate::grams::Grams;
@@ -7,10 +7,10 @@ use crate::words::{
     around, ends_with_any, has_any, is_alphanumeric, is_any, starts_with_any, words,
 };
 
-/// The longest result that is looked into, in bytes. A longer one is never pending.
+/// The longest result that is inspected, in bytes. A longer one is never pending.
 const LOOK_MAX: usize = 512;
 
-/// Members and elements that hold a state.
+/// Names of members and elements that hold a state.
 const NAMES: [&str; 9] = [
     "status",
     "state",
@@ -23,11 +23,11 @@ const NAMES: [&str; 9] = [
     "jobStatus",
 ];
 
-/// Members that say whether the thing is at its end.
+/// Names of members that say whether a job has ended.
 const ENDS: [&str; 8] =
     ["done", "ready", "finished", "complete", "completed", "isReady", "isDone", "is_complete"];
 
-/// Words that say that something goes on.
+/// Words for a job that is running or waiting.
 const STATES: [&str; 36] = [
     "building",
     "booting",
@@ -67,7 +67,7 @@ const STATES: [&str; 36] = [
     "waiting",
 ];
 
-/// Words that may stand beside such a word, and say nothing else.
+/// Words that may accompany such a word without changing its meaning.
 const FILLERS: [&str; 37] = [
     "a",
     "are",
@@ -108,7 +108,7 @@ const FILLERS: [&str; 37] = [
     "workflow",
 ];
 
-/// Ends of a task, which are still to come if the sentence denies them.
+/// Words for the end of a job. The job is still running if the sentence negates them.
 const GOALS: [&str; 11] = [
     "available",
     "complete",
@@ -123,11 +123,11 @@ const GOALS: [&str; 11] = [
     "initialized",
 ];
 
-/// Words that deny a goal.
+/// Words that negate the end of a job.
 const DENIALS: [&str; 8] =
     ["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"];
 
-/// Phrases of a sentence about something that goes on.
+/// Phrases in sentences about a running job.
 const PHRASES: [&str; 14] = [
     "still running",
     "still in progress",
@@ -145,7 +145,7 @@ const PHRASES: [&str; 14] = [
     "is in progress",
 ];
 
-/// Phrases of a sentence about something that is still to come.
+/// Phrases in sentences about a job that has not ended.
 const TO_COME: [&str; 10] = [
     "not ready yet",
     "not yet ready",
@@ -159,7 +159,7 @@ const TO_COME: [&str; 10] = [
     "hasn't finished",
 ];
 
-/// Words that name a failure, beside which nothing is pending.
+/// Words for a failure. A result with one of them is not pending.
 const FAILURES: [&str; 10] = [
     "error",
     "errors",
@@ -173,7 +173,7 @@ const FAILURES: [&str; 10] = [
     "cancelled",
 ];
 
-/// States that stand alone in a column of a table, where `running` would be a healthy service.
+/// States in a column of a table. `running` is not among them, because there it is a healthy service.
 const COLUMNS: [&str; 8] = [
     "pending",
     "queued",
@@ -185,18 +185,17 @@ const COLUMNS: [&str; 8] = [
     "waiting",
 ];
 
-/// Some of these letters are in each of [`COLUMNS`], and in each name of a state.
+/// Letters that occur in every one of [`COLUMNS`] and in every name of a state.
 const TOLD: Grams = Grams::new(&[
     b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti", b"ercr",
     b"podi",
 ]);
 
-/// Returns whether `result` says that the thing asked for is still under way: a short text like
-/// `running`, `Status: queued`, `0/3 ready` or `ETA 9m 30s`, or an object or an element with such a
-/// state. Asking again later may well give another answer. O(n), of at most 512 bytes; a longer
-/// result is never pending.
+/// Returns whether `result` says that a job is still running, so that asking again later may give another
+/// answer. For example, a short text like `running`, `Status: queued`, `0/3 ready` or `ETA 9m 30s`, or an
+/// object or element with such a state. O(n) of at most 512 bytes; a longer result is never pending.
 ///
-/// A failure is never pending, even if its text has such words, so ask [`report`](crate::report())
+/// A failure is not pending, even if its text contains such words. Call [`report`](crate::report())
 /// first.
 ///
 /// ```
@@ -219,7 +218,7 @@ pub fn is_pending(result: &str) -> bool {
     }
 }
 
-/// Whether a member of the object, or of one inside, says that something goes on.
+/// Returns whether a member of the object, or of a nested one, holds a pending state.
 fn has_pending_member(json: &str) -> bool {
     members(json).any(|member| {
         let value = unquoted(member.value);
@@ -229,24 +228,24 @@ fn has_pending_member(json: &str) -> bool {
     })
 }
 
-/// Whether `name` is that of a state: `status`, `readyState`, `StackStatus`.
+/// Returns whether `name` is the name of a state, such as `status`, `readyState` or `StackStatus`.
 fn names_state(name: &str) -> bool {
     is_any(name, &NAMES) || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
 }
 
-/// Whether `text` ends with `end`, in upper or lower case.
+/// Returns whether `text` ends with `end`, ignoring ASCII case.
 fn ends_with(text: &str, end: &str) -> bool {
     let start = text.len().checked_sub(end.len());
     start.and_then(|at| text.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
 }
 
-/// Whether an element says that something goes on.
+/// Returns whether an element holds a pending state.
 fn has_pending_element(markup: &str) -> bool {
     let mut pieces = find::split(markup, "<").filter_map(|piece| find::split_once(piece, ">"));
     pieces.any(|(name, value)| names_state(name) && is_state(value.trim()))
 }
 
-/// Whether a text says that something goes on: in its last line, or in a column of a table.
+/// Returns whether the last line of a text, or a column of a table, holds a pending state.
 fn is_pending_text(text: &str) -> bool {
     let last = find::lines_back(text).map(str::trim).find(|line| !line.is_empty());
     let is_alone = !find::contains(text, "\n");
@@ -259,7 +258,7 @@ fn is_pending_text(text: &str) -> bool {
     (goes_on() || is_told()) && !has_failed()
 }
 
-/// Whether `line` is the entry of a list that names a state: `phase: Running`.
+/// Returns whether `line` is an entry with a pending state, such as `phase: Running`.
 fn is_pending_entry(line: &str) -> bool {
     let entry = find::split_once(line, ":");
     entry.is_some_and(|(name, value)| {
@@ -268,7 +267,7 @@ fn is_pending_entry(line: &str) -> bool {
     })
 }
 
-/// Whether a row of a table has a state as one of its columns.
+/// Returns whether a row of a table has a pending state in a column.
 fn is_pending_row(line: &str) -> bool {
     let line = line.trim_ascii();
     let mut columns =
@@ -277,7 +276,7 @@ fn is_pending_row(line: &str) -> bool {
         && columns.any(|column| is_any(column, &COLUMNS))
 }
 
-/// Whether `line` says that something goes on. Free sentences count only in a text of one line.
+/// Returns whether `line` says that a job is running. Free sentences count only if the line `is_alone`.
 fn is_pending_line(line: &str, is_alone: bool) -> bool {
     let told = unlabelled(line);
     is_state(line)
@@ -287,7 +286,7 @@ fn is_pending_line(line: &str, is_alone: bool) -> bool {
         || is_alone && is_sentence(told)
 }
 
-/// `line` without the mark of a list and the label in front of it: `- generic: Loading...`.
+/// Removes a list marker and a label from the start of `line`, as in `- generic: Loading...`.
 fn unlabelled(line: &str) -> &str {
     let line = line.trim_start_matches(|c: char| {
         matches!(c, '-' | '*' | '•' | '>' | '[' | '(') || c.is_whitespace()
@@ -298,9 +297,9 @@ fn unlabelled(line: &str) -> &str {
     }
 }
 
-/// Whether `text` consists of nothing but words that say that something goes on, and of numbers.
+/// Returns whether `text` consists only of words for a running job, fillers and numbers.
 fn is_state(text: &str) -> bool {
-    /// The most words of a state.
+    /// The largest number of words in a state.
     const WORDS_MAX: usize = 12;
     let is_number = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
     let (mut goes_on, mut is_over, mut is_denied) = (false, false, false);
@@ -323,7 +322,7 @@ fn is_state(text: &str) -> bool {
     !is_denied && (goes_on || has_any(text, &["in progress", "in_progress", "in-progress"]))
 }
 
-/// Whether `text` counts less than all: `0/3 ready`, `2 of 3 pods ready`, `45% complete`.
+/// Returns whether `text` counts less than all, such as `0/3 ready` or `45% complete`.
 fn is_short_of(text: &str) -> bool {
     let is_goal = |word: &str| is_any(word, &GOALS) || is_any(word, &["running", "progress"]);
     if words(text).nth(6).is_some() || !words(text).any(is_goal) {
@@ -339,7 +338,7 @@ fn is_short_of(text: &str) -> bool {
     is_part || percent.is_some_and(|percent| percent < 100)
 }
 
-/// Whether `text` tells how much time is left: `ETA 9m 30s`, `3 minutes remaining`.
+/// Returns whether `text` gives a remaining time, such as `ETA 9m 30s` or `3 minutes remaining`.
 fn has_time_left(text: &str) -> bool {
     let behind = |word: &str| {
         let (before, rest) = around(text, word)?;
@@ -353,7 +352,7 @@ fn has_time_left(text: &str) -> bool {
         || ends_with_any(end, &["remaining", "left"]) && is_left() && words(text).any(is_span)
 }
 
-/// Whether `word` is a span of time (`30s`), or its unit.
+/// Returns whether `word` is a duration, such as `30s`, or a unit of time.
 fn is_span(word: &str) -> bool {
     const UNITS: [&str; 9] =
         ["s", "sec", "secs", "seconds", "m", "min", "minute", "minutes", "hours"];
@@ -361,7 +360,7 @@ fn is_span(word: &str) -> bool {
     is_any(unit, &UNITS)
 }
 
-/// Whether `text` is a sentence that says that something goes on.
+/// Returns whether `text` is a sentence about a running job.
 fn is_sentence(text: &str) -> bool {
     let waits = starts_with_any(text, &["waiting for ", "waiting on ", "waiting until "]);
     let is_over = has_any(text, &["done", "succe", "completed", "finished in"]);

@@ -1,4 +1,4 @@
-//! Presets: a policy of the engine with the recipe for its digests.
+//! Recipes, which make digests from calls and results, and presets, which pair a recipe with a policy.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
@@ -17,106 +17,106 @@ use crate::signature::{cause, is_generic, signature};
 use crate::silence::is_silent;
 use crate::tags::{nature, of_kind, plain_tag};
 
-/// How digests are made from calls and results.
+/// The rules by which calls and results become digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// Which calls are alike.
+    /// When two calls are similar.
     pub likeness: Likeness,
-    /// How much of a result counts.
+    /// The part of a result that is compared.
     pub result: ResultPart,
-    /// What of it is volatile.
+    /// The volatile text that is masked in results.
     pub masks: Masks,
-    /// Which outcomes are failures, and how good they are.
+    /// How failures and scores are found.
     pub failures: Failures,
-    /// Which answers are near.
+    /// When two answers are near each other.
     pub near: Near,
-    /// Numbers of the host's own that are, too.
+    /// Further volatile numbers, which only the host knows.
     pub counters: &'static [Counter<'static>],
-    /// Declarations of single tools. Of several for one tool, the first goes first.
+    /// Declarations of single tools. Of several declarations for one tool, earlier ones win.
     pub tools: &'static [OwnTool<'static>],
 }
 
-/// Which outcomes are failures, and how good they are.
+/// How failures and scores are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failures {
-    /// Those of which the host says so; none is better than another.
+    /// Only failures that the host reports. Results are not inspected, and have no score.
     Told,
-    /// Also those whose text does, but for tools that read, search or write; the number of failing
-    /// tests or of errors is their score. See [`report`](crate::report()).
+    /// Also failures that the text of a result shows. The score is the number of failing tests or of
+    /// errors. Of tools that read, search or write, only the first line is inspected. See
+    /// [`report`](crate::report()).
     Read,
 }
 
-/// Which answers are near: the digest of [`Outcome::near`].
+/// When two answers are near each other, by the digest of [`Outcome::near`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Near {
-    /// Those that are equal but for their numbers.
+    /// If they are equal except for their numbers.
     Numbers,
-    /// Those of one class: failures with the same complaint, but for what it names; searches that
-    /// found nothing; reads that showed hardly a line that is new. Others are near where they are equal
-    /// but for their numbers.
+    /// If they belong to one class: failures with the same complaint, whatever names it contains;
+    /// searches that found nothing; or reads with hardly a new line. Answers of no class are near only if
+    /// they are equal.
     Class,
 }
 
-/// Which calls are alike.
+/// When two calls are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
-    /// Only equal calls are.
+    /// If they are equal.
     Equal,
-    /// Calls with equal [primary keys](crate::PRIMARY_KEYS) are, and reads of one file.
+    /// If their [primary keys](crate::PRIMARY_KEYS) are equal, or if both read the same file.
     PrimaryKeys,
-    /// Calls of one tool are whose arguments have so many percent of their words in common; see
-    /// [`Groups`].
+    /// If they call the same tool, and at least this percentage of the words in their arguments is
+    /// equal. See [`Groups`].
     Words(u8),
 }
 
-/// How much of a result counts.
+/// The part of a result that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultPart {
-    /// All of it.
+    /// The whole result.
     Whole,
-    /// So many characters from its start.
+    /// This many characters from the start.
     Head(usize),
 }
 
-/// What came back from a call.
+/// The answer to a call, before it becomes an [`Outcome`].
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     /// The name of the tool.
     pub tool: &'a str,
-    /// The text of the result, as far as it was kept.
+    /// The text of the result, or the part of it that was kept.
     pub text: &'a str,
-    /// What stands for the rest of the text; `None` if all of it was kept. Equal ones stand for an
-    /// equal rest.
+    /// A digest of the part that was not kept, or `None` if the text is complete. Equal digests mean that
+    /// the missing parts are equal.
     pub cut: Option<&'a str>,
-    /// Whether the host says that the call failed.
+    /// Whether the host reports a failure.
     pub failed: bool,
     /// The kind of the [call](Call::kind).
     pub kind: Tag,
-    /// The declaration of the tool at run time; the recipe's own goes before it.
+    /// The tool's declaration at run time. The recipe's own declaration wins over it.
     pub said: Option<OwnTool<'a>>,
 }
 
 impl<'a> Answer<'a> {
-    /// The answer `text` to a call of `tool`.
+    /// Creates the answer `text` to a call of `tool`.
     pub const fn new(tool: &'a str, text: &'a str, failed: bool) -> Self {
         Self { tool, text, cut: None, failed, kind: Tag::Other, said: None }
     }
 }
 
-/// Takes the fingerprints of arguments. The seed is fixed, so that ids of loops are the same from
-/// run to run.
+/// The fingerprinter of arguments. Its seed is fixed, so loop ids are the same in every run.
 static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 
-/// The hash of results and messages, which reads many bytes at a time.
+/// The hash function of results and messages.
 pub(crate) const HASH: Rapid = Rapid::new(0);
 
-/// The digest of `text` as it stands. O(n).
+/// Returns the digest of the raw `text`. O(n).
 fn digest(text: &str) -> Digest {
     Digest::new(HASH.hash(text.as_bytes()))
 }
 
 impl Recipe {
-    /// Arguments by the meaning of their JSON, whole results, and nothing alike but what is equal.
+    /// Compares arguments by the meaning of their JSON, and whole results. Only equal calls are similar.
     pub const EXACT: Self = Self {
         likeness: Likeness::Equal,
         result: ResultPart::Whole,
@@ -127,8 +127,8 @@ impl Recipe {
         tools: &[],
     };
 
-    /// The recipe of the preset `BALANCED`: what is volatile in results is masked, failures are read
-    /// from them, and calls are alike that have four of five words in common.
+    /// The recipe of the preset `BALANCED`. It masks volatile text in results and reads failures from
+    /// them. Calls are similar if seven of ten words are equal.
     pub const BALANCED: Self = Self {
         likeness: Likeness::Words(70),
         masks: Masks::ALL,
@@ -137,23 +137,22 @@ impl Recipe {
         ..Self::EXACT
     };
 
-    /// The call of `tool` with `args`, which is JSON text; what is not JSON is taken as it
-    /// stands. In a step of its own until [`Call::step`] says otherwise. O(length of `args`).
+    /// Makes a call of `tool` with `args`, a JSON text. Arguments that are not JSON are compared as raw
+    /// text. The call is a step of its own unless [`Call::step`] is set. O(length of `args`).
     ///
-    /// Calls that are alike by their words are found by [`Recipe::call_among`], which remembers
-    /// those before it.
+    /// To find calls with similar words, use [`Recipe::call_among`], which remembers earlier calls.
     pub fn call(&self, tool: &str, args: &str) -> Call {
         self.made(self.own(tool), tool, args, |_| None)
     }
 
-    /// As [`Recipe::call`], and alike to those of the calls before it in `groups` that it has enough
-    /// words in common with. O(length of `args`).
+    /// Like [`Recipe::call`], but also compares the words of the call with those of earlier calls in
+    /// `groups`. O(length of `args`).
     pub fn call_among(&self, groups: &mut Groups, tool: &str, args: &str) -> Call {
         self.grouped(groups, self.own(tool), tool, args)
     }
 
-    /// As [`Recipe::call_among`], for a tool that was declared at run time. The recipe's own
-    /// declaration goes before `said`.
+    /// Like [`Recipe::call_among`], for a tool that is declared at run time as `said`. The recipe's own
+    /// declaration wins over it.
     pub fn call_among_as(
         &self,
         groups: &mut Groups,
@@ -177,7 +176,7 @@ impl Recipe {
         })
     }
 
-    /// The call whose group `group` tells by its digest, if it is in one.
+    /// Makes a call. `group` returns the digest of its group, if it belongs to one.
     fn made(
         &self,
         own: Option<OwnTool<'_>>,
@@ -206,13 +205,13 @@ impl Recipe {
         call(canonical).similar(alike.or_else(keys).unwrap_or(canonical))
     }
 
-    /// The outcome of a call of `tool` with the text `result`. O(length of `result`).
+    /// Makes the outcome of a call of `tool` that returned `result`. O(length of `result`).
     pub fn outcome(&self, tool: &str, result: &str, failed: bool) -> Outcome {
         self.outcome_of(&Answer::new(tool, result, failed), None)
     }
 
-    /// The outcome that `answer` stands for, after the answers whose `lines` are remembered.
-    /// O(length of the answer).
+    /// Makes the outcome of `answer`. With the `lines` of earlier answers, it also finds reads that show
+    /// hardly a new line. O(length of the answer).
     pub fn outcome_of(&self, answer: &Answer<'_>, lines: Option<&mut Lines>) -> Outcome {
         let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
@@ -260,7 +259,7 @@ impl Recipe {
         }
     }
 
-    /// What `result` says of how the call of `tool` went, of which the host says whether it `failed`.
+    /// Reads from `result` whether the call of `tool` failed. `failed` is the host's report.
     fn report(&self, own: Option<OwnTool<'_>>, tool: &str, result: &str, failed: bool) -> Report {
         let opens =
             || Report { failed: opens_with_complaint(result).then_some(true), ..Report::default() };
@@ -278,13 +277,13 @@ impl Recipe {
         }
     }
 
-    /// Whether `result` says nothing: of a failure, not even what failed.
+    /// Returns whether `result` carries no information, or is a failure that names no cause.
     fn is_silent(&self, result: &str, failed: bool) -> bool {
         let is_bare = || is_one_line(result) && is_generic(result);
         is_silent(result) || self.near == Near::Class && failed && is_bare()
     }
 
-    /// What stands for such a result, whether or not it failed. O(length of `result`).
+    /// Returns the digests of a masked result. O(length of `result`).
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
         self.masked(self.own(tool), result, cut)
     }
@@ -305,25 +304,25 @@ impl Recipe {
         }
     }
 
-    /// The declaration of `tool`: of several, each completes those before it.
+    /// Returns the declaration of `tool`. Later declarations complete earlier ones.
     fn own(&self, tool: &str) -> Option<OwnTool<'static>> {
         // Names are only hashed where something is declared at all.
         if self.tools.is_empty() { None } else { self.declared(Tool::named(tool)) }
     }
 
-    /// The recipe's declaration of `tool`. O(declarations).
+    /// Returns the recipe's declaration of `tool`. O(declarations).
     pub fn declared(&self, tool: Tool) -> Option<OwnTool<'static>> {
         let own = self.tools.iter().filter(|own| own.tool == tool).copied();
         own.reduce(OwnTool::or)
     }
 
-    /// The declaration of `tool`, completed by what was said of it at run time.
+    /// Returns the declaration of `tool`, completed by its declaration at run time.
     fn completed<'t>(&self, tool: &str, said: OwnTool<'t>) -> OwnTool<'t> {
         self.own(tool).map_or(said, |own| own.or(said))
     }
 
-    /// What a call of `tool` with `args` does, declared as `own`. Rule sets that take only the host's
-    /// word on what failed do not look into commands, either.
+    /// Returns what a call of `tool` with `args` does. A recipe that does not inspect results does not
+    /// inspect commands, either.
     fn nature(&self, own: Option<OwnTool<'_>>, tool: &str, args: &str) -> Nature {
         let Some(own) = own.filter(OwnTool::has_nature) else {
             return match self.failures {
@@ -336,18 +335,18 @@ impl Recipe {
         Nature { idempotent: own.is_idempotent().unwrap_or(nature.idempotent), ..nature }
     }
 
-    /// What stands for a message of the user. O(length of `text`).
+    /// Returns the digest of a user message. O(length of `text`).
     pub fn message(&self, text: &str) -> Digest {
         digest(text.trim())
     }
 
-    /// The text-only turn that said `text`, and what repeats inside it. O(length of `text`).
+    /// Makes a text-only turn, including repetitions inside of `text`. O(length of `text`).
     pub fn turn(&self, text: &str) -> Turn {
         Turn::new(self.message(text)).echo(echo(text))
     }
 }
 
-/// What stands for the class of an answer, if it is in one.
+/// Returns the digest of the class of an answer, if it belongs to one.
 fn class(result: &str, failed: bool, is_scored: bool, is_stale: bool) -> Option<Digest> {
     match failed {
         // How a suite fails is told by its score.
@@ -358,21 +357,21 @@ fn class(result: &str, failed: bool, is_scored: bool, is_stale: bool) -> Option<
     }
 }
 
-/// The class of the searches that found nothing.
+/// Returns the class of searches that found nothing.
 fn nothing_found() -> Digest {
     Digest::of(b"nothing found")
 }
 
-/// The longest text that is one line, in bytes.
+/// The longest text that counts as one line, in bytes.
 const LINE_MAX: usize = 240;
 
-/// Whether `text` is one short line.
+/// Returns whether `text` is one short line.
 fn is_one_line(text: &str) -> bool {
     let text = text.trim();
     text.len() <= LINE_MAX && !text.contains('\n')
 }
 
-/// The first `characters` characters of `text`.
+/// Returns the first `characters` characters of `text`.
 fn head(text: &str, characters: usize) -> &str {
     match text.char_indices().nth(characters) {
         Some((end, _)) => text.get(..end).unwrap_or(text),
@@ -380,17 +379,17 @@ fn head(text: &str, characters: usize) -> &str {
     }
 }
 
-/// A policy of the engine with the recipe for its digests.
+/// A policy, and the recipe that makes its digests.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// The rules.
     pub policy: &'static Policy<'static>,
-    /// How to make the digests that the rules compare.
+    /// The recipe for the digests that the rules compare.
     pub recipe: Recipe,
 }
 
 impl Preset {
-    /// The preset called `name`, as [`Policy::name`] spells it.
+    /// Returns the preset with this [name](Policy::name), or `None` if there is none.
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.policy.name() == name)
     }
@@ -400,7 +399,7 @@ const fn exact(policy: &'static Policy<'static>) -> Preset {
     Preset { policy, recipe: Recipe::EXACT }
 }
 
-/// Every preset, the default first.
+/// All presets, the default first.
 pub static PRESETS: [Preset; 8] = [
     Preset { policy: &presets::BALANCED, recipe: Recipe::BALANCED },
     Preset {

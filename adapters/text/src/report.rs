@@ -1,7 +1,7 @@
 //! What the text of a result says of how the call went: test reports, compilers, failures.
 //!
-//! The text is read once, line by line, by readers that each know the shape of one kind of line
-//! and look at no other. A shape is taken only where a tool would print it: at the start of a line,
+//! The text is read line by line, by readers that each know the shape of one kind of line and look
+//! at no other. A shape is taken only where a tool would print it: at the start of a line,
 //! and what anybody could write (`error: …`) only on the first or the last one. So a file that is
 //! read, a search hit or a log is seldom taken for a failure.
 

@@ -1,20 +1,20 @@
-//! Signatures of failures: what is left of a complaint without the things that it names.
+//! Signatures of failures: a complaint without the things that it names.
 
 use unstuck_core::Digest;
 
 use crate::find;
 use crate::words::is_alphanumeric;
 
-/// The most words of a complaint that are looked at. What comes behind them names more things.
+/// The number of words of a complaint that are read. Later words name more things.
 const WORDS_MAX: usize = 24;
 
-/// The longest word that is told from others by all of its letters, in bytes.
+/// The longest word of which every letter counts, in bytes.
 const WORD_MAX: usize = 24;
 
-/// The fewest words with content that make a signature.
+/// The smallest number of words with content that make a signature.
 const CONTENT_MIN: usize = 2;
 
-/// Words that any failure may use, whatever failed.
+/// Words without content, because any failure may use them.
 const GENERIC: [&str; 38] = [
     "an",
     "and",
@@ -56,8 +56,8 @@ const GENERIC: [&str; 38] = [
     "with",
 ];
 
-/// What is said of a program or a package that is missing. Another one that is missing, too, is
-/// another error: to try it, or to install the first, was a way on.
+/// Phrases about a missing program or package. If another one is missing next, that is another error,
+/// because the agent has installed the first one or has tried something else.
 const MISSING: [&str; 5] = [
     "command not found",
     ": not found",
@@ -66,21 +66,23 @@ const MISSING: [&str; 5] = [
     "Unable to locate package ",
 ];
 
-/// What stands for the class of error that `complaint` tells of: its words in lower case, with one
-/// mark for each row of numbers, quoted texts, paths and identifiers. `None` if hardly a word is
-/// left, as of "Error: exit code 1". O(length of `complaint`).
+/// Returns the digest of the class of error in `complaint`: its words in lower case, with one mark for
+/// each row of numbers, quoted texts, paths and identifiers. Returns `None` if hardly a word is left, for
+/// example of "Error: exit code 1". O(length of `complaint`).
 pub(crate) fn signature(complaint: &str) -> Option<Digest> {
     let keeps = MISSING.iter().any(|words| find::contains(complaint, words));
     let (class, content) = digest(complaint, keeps);
     (keeps || content >= CONTENT_MIN).then_some(class)
 }
 
-/// What stands for `complaint` with all that it names, but for numbers. O(length of `complaint`).
+/// Returns the digest of `complaint` with the things that it names, but without numbers. O(length of
+/// `complaint`).
 pub(crate) fn cause(complaint: &str) -> Digest {
     digest(complaint, true).0
 }
 
-/// What stands for `complaint`, and how many of its words have content; it `keeps` what is named.
+/// Returns a digest of `complaint`, and the number of its words with content. The digest covers the names
+/// in it if it `keeps` them.
 fn digest(complaint: &str, keeps: bool) -> (Digest, usize) {
     let (mut digest, mut content, mut is_marked) = (Digest::new(0), 0_usize, false);
     for (place, token) in Tokens(complaint).take(WORDS_MAX).enumerate() {
@@ -110,7 +112,7 @@ enum Token<'t> {
     Thing(&'t str),
 }
 
-/// The parts of a complaint that are still to come.
+/// The remaining parts of a complaint.
 struct Tokens<'t>(&'t str);
 
 impl<'t> Iterator for Tokens<'t> {
@@ -137,7 +139,7 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// The quoted text at the start of `text`, which begins with `first`, and what follows it.
+/// Splits the quoted text at the start of `text`, which begins with `first`, from the rest.
 fn quoted(text: &str, first: char) -> Option<(&str, &str)> {
     let close = match first {
         '"' | '\'' | '`' => first,
@@ -152,17 +154,17 @@ fn quoted(text: &str, first: char) -> Option<(&str, &str)> {
     Some((inner, behind.strip_prefix(close)?))
 }
 
-/// Whether `text` has a digit.
+/// Returns whether `text` contains a digit.
 fn is_numbered(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// `word` without the punctuation around it.
+/// Removes the punctuation around `word`.
 fn trimmed(word: &str) -> &str {
     word.trim_matches(|c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '\\' | '$' | '~'))
 }
 
-/// Whether `word` names something: it has a digit, a sign that words have not, or a capital inside.
+/// Returns whether `word` is a name: it has a digit, a sign that words lack, or an inner capital.
 fn is_thing(word: &str) -> bool {
     if is_exception(word) {
         return false;
@@ -179,28 +181,28 @@ fn is_thing(word: &str) -> bool {
         }
 }
 
-/// Whether `word` is like "don't": an apostrophe between letters.
+/// Returns whether `word` has an apostrophe between letters, such as "don't".
 fn is_contraction(word: &str) -> bool {
     word.chars().all(|c| is_alphanumeric(c) && !c.is_ascii_digit() || c == '\'')
 }
 
-/// Whether `word` is the name of an exception, as `ValueError` is.
+/// Returns whether `word` is the name of an exception, such as `ValueError`.
 fn is_exception(word: &str) -> bool {
     let is_type = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
     (is_type("Error") || is_type("Exception")) && word.chars().all(is_alphanumeric)
 }
 
-/// Whether `word`, which is not the first, stands before a colon: what follows is said of it.
+/// Returns whether `word`, which is not the first, precedes a colon and is described behind it.
 fn is_named(word: &str) -> bool {
     word.ends_with(':') && !is_exception(trimmed(word)) && has_content(trimmed(word))
 }
 
-/// Whether `word` says something of what went wrong.
+/// Returns whether `word` has content.
 fn has_content(word: &str) -> bool {
     word.len() > 2 && !GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
 }
 
-/// Whether `text` only says that something failed, in words that any failure may use.
+/// Returns whether `text` only says that something failed, without a word with content.
 pub(crate) fn is_generic(text: &str) -> bool {
     let is_generic = |word: &str| {
         let word = word.trim_matches(|c: char| !is_alphanumeric(c));
@@ -210,7 +212,7 @@ pub(crate) fn is_generic(text: &str) -> bool {
     text.split_whitespace().all(is_generic)
 }
 
-/// What stands for `word`, in upper or lower case.
+/// Returns the hash of `word`, ignoring ASCII case.
 fn lower_case(word: &str) -> Digest {
     let mut letters = [0; WORD_MAX];
     let length = word.len().min(WORD_MAX);

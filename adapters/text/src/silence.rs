@@ -1,9 +1,9 @@
-//! Results that say nothing, and what stands in the place of a result.
+//! Results without information, and placeholders for results that are gone.
 
 use crate::find;
 use crate::tokens::values;
 
-/// Words that say only that a call came back, and what stands for what is no text.
+/// Results that only confirm a call, and placeholders for content that is not text.
 const SILENT: [&str; 20] = [
     "",
     "ok",
@@ -27,7 +27,7 @@ const SILENT: [&str; 20] = [
     "\"\"",
 ];
 
-/// What an exit code that stands alone is called; brackets around it are taken off before.
+/// Labels of an exit code that stands alone, without the brackets around it.
 const EXIT_CODES: [&str; 7] = [
     "exit code",
     "exit code:",
@@ -38,10 +38,10 @@ const EXIT_CODES: [&str; 7] = [
     "command exited with exit code",
 ];
 
-/// The headings of an output that has none.
+/// Headings of an empty output.
 const HEADINGS: [&str; 5] = ["output:", "stdout:", "stderr:", "result:", "wall time:"];
 
-/// What a host's sentence is made of that says no more than that a command ran.
+/// Words of a sentence of the host which only says that a command ran.
 const PHRASE: [&str; 32] = [
     "a",
     "and",
@@ -77,13 +77,13 @@ const PHRASE: [&str; 32] = [
     "your",
 ];
 
-/// The longest result that is looked into; those that say nothing are short.
+/// The longest result that is inspected, in bytes. A longer one carries information.
 const LOOK_MAX: usize = 256;
 
-/// Whether `result` says nothing but that the call came back: empty, white space, "ok", "done",
-/// `null`, a bare exit code, a sentence that the command ran without output, an object of such
-/// values, the placeholder of an image and the like. Between different calls, equal silence is
-/// hardly any evidence of a loop. O(n).
+/// Returns whether `result` carries no information except that the call returned. For example, an empty
+/// text, white space, "ok", "done", `null`, a bare exit code, a sentence that the command ran without
+/// output, an object of such values, or the placeholder of an image. If different calls return such
+/// results, that is hardly evidence of a loop. O(n).
 ///
 /// ```
 /// use unstuck_text::is_silent;
@@ -121,7 +121,7 @@ fn is_exit_code(text: &str) -> bool {
         && EXIT_CODES.iter().any(|name| name.eq_ignore_ascii_case(words.trim_end()))
 }
 
-/// Whether `line` is the heading of an output, or how long it took.
+/// Returns whether `line` is the heading of an output, or a duration.
 fn is_heading(line: &str) -> bool {
     HEADINGS.iter().any(|heading| match line.get(..heading.len()) {
         Some(start) if start.eq_ignore_ascii_case(heading) => {
@@ -131,7 +131,7 @@ fn is_heading(line: &str) -> bool {
     })
 }
 
-/// Whether `text` says that a command ran, and no more; "with errors" is more.
+/// Returns whether `text` only says that a command ran. "With errors" says more.
 fn is_phrase(text: &str) -> bool {
     let words = || text.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
@@ -144,7 +144,7 @@ fn is_phrase(text: &str) -> bool {
         && (!has(&["error", "errors", "output"]) || has(&["no", "not", "without", "successfully"]))
 }
 
-/// Whether no value of the object says anything; a zero does, unless it is an exit code.
+/// Returns whether no value of the object carries information. A zero does, unless it is an exit code.
 fn is_silent_object(json: &str) -> bool {
     let coded = ["code\"", "status\"", "rc\""].iter().any(|name| find::contains(json, name));
     let mut silent = true;
@@ -158,7 +158,7 @@ fn is_silent_object(json: &str) -> bool {
     silent
 }
 
-/// Whether elements hold nothing but an exit code of 0.
+/// Returns whether the elements only hold an exit code of 0.
 fn is_silent_markup(text: &str) -> bool {
     let mut pieces = find::split(text, "<").skip(1).map(|piece| find::split_once(piece, ">"));
     pieces.all(|piece| {
@@ -169,7 +169,7 @@ fn is_silent_markup(text: &str) -> bool {
     })
 }
 
-/// What is said to have happened to a result that is no longer there.
+/// Participles that say what happened to a result.
 const GONE: [&str; 9] = [
     "omitted",
     "elided",
@@ -182,15 +182,15 @@ const GONE: [&str; 9] = [
     "dropped",
 ];
 
-/// Of what it is said.
+/// Nouns for a result.
 const HISTORY: [&str; 10] = [
     "context", "history", "output", "outputs", "result", "results", "content", "contents", "lines",
     "tokens",
 ];
 
-/// Whether `result` is no result, but what the compaction of a history left in its place: one line
-/// that ends in brackets which say so, like `[Old tool result content cleared]` or `(12 lines
-/// omitted)`. What the call came back with is then not known. O(n).
+/// Returns whether `result` is a placeholder which the compaction of a history left behind. It is one
+/// line that ends in brackets, such as `[Old tool result content cleared]` or `(12 lines omitted)`. The
+/// original result is then unknown. O(n).
 ///
 /// ```
 /// use unstuck_text::is_placeholder;

@@ -1,12 +1,12 @@
-//! The words of a call's arguments: a bounded sketch of them, and how alike two are.
+//! A bounded sketch of the words in a call's arguments, and the similarity of two sketches.
 
 use core::mem::take;
 
-/// How many words of a call are kept: more than most calls have. Of a longer call those with the
-/// smallest hashes are, which are a fair sample of all (bottom-k sketch: Broder, 1997; Cohen, 1997).
+/// The number of words that are kept, which is more than most calls have. Of a longer call, the words
+/// with the smallest hashes are kept, a fair sample (bottom-k sketch: Broder, 1997; Cohen, 1997).
 const KEPT_MAX: usize = 64;
 
-/// The different words of a call's arguments, as hashes in rising order.
+/// The distinct words of a call's arguments, as hashes in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tokens {
     hashes: [u32; KEPT_MAX],
@@ -17,8 +17,8 @@ impl Tokens {
     /// No words.
     pub(crate) const NONE: Self = Self { hashes: [0; KEPT_MAX], count: 0 };
 
-    /// The words among the values of `args`, which is JSON text; what is not JSON is taken as a text.
-    /// O(n), and O(log n) insertions of O(64) each where the words come in any order.
+    /// Returns the words in the values of `args`, a JSON text. Arguments that are not JSON are read as
+    /// plain text. O(n).
     pub(crate) fn of(args: &str) -> Self {
         let mut tokens = Self::NONE;
         let args = args.as_bytes();
@@ -34,7 +34,7 @@ impl Tokens {
         self.hashes.get(..self.count).unwrap_or_default()
     }
 
-    /// Adds a hash that is greater than all that there are, if there is room; says whether it did.
+    /// Appends a hash. Returns `false` if it is not greater than all others, or if there is no room.
     #[cfg(feature = "serde")]
     pub(crate) fn push(&mut self, hash: u32) -> bool {
         if self.hashes().last().is_some_and(|last| *last >= hash) {
@@ -76,8 +76,8 @@ impl Tokens {
         }
     }
 
-    /// How alike the two are, in percent: the share of the words of both that both have (Jaccard's
-    /// index), of a fair sample where they are many. 100 for equals. O(64).
+    /// Returns the similarity of two calls in percent: the share of their words that both have (Jaccard
+    /// index), estimated from the sample if there are more words than are kept. O(64).
     pub(crate) fn likeness(&self, other: &Self) -> u32 {
         let (mut one, mut two) = (self.hashes(), other.hashes());
         let (mut all, mut both) = (0_u32, 0_u32);
@@ -99,15 +99,15 @@ impl Tokens {
     }
 }
 
-/// A word, as far as it was read: letters, and between them what joins the parts of a path or a
-/// version, which are one thing.
+/// A word that is being read: letters, and the signs between them that join the parts of a path or a
+/// version.
 #[derive(Clone, Copy, Default)]
 struct Word {
-    /// How many letters there were.
+    /// The number of letters so far.
     length: usize,
-    /// The hash of them, and of what joins them.
+    /// The hash of the letters and of the signs between them.
     hash: u64,
-    /// The hash with what stands behind the last letter, and may join it to another.
+    /// The hash including signs behind the last letter, which count if another letter follows.
     joined: u64,
 }
 
@@ -129,7 +129,7 @@ impl Word {
         }
     }
 
-    /// The upper half of the hash, to which all letters come.
+    /// Returns the upper half of the hash, which depends on every letter.
     const fn hash(&self) -> u32 {
         ((self.hash ^ self.hash >> 32).wrapping_mul(SPREAD) >> 32) as u32
     }
@@ -138,12 +138,12 @@ impl Word {
 /// An odd number without a pattern: 2⁶⁴ by the golden ratio.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// `hash` and one byte more, as in FNV-1a.
+/// Adds one byte to `hash`, as FNV-1a does.
 const fn stirred(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64 ^ 0x100).wrapping_mul(SPREAD)
 }
 
-/// Whether `byte` is of a letter or digit, of any script.
+/// Returns whether `byte` belongs to a letter or digit of any script.
 const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
@@ -152,8 +152,8 @@ const fn is_joint(byte: u8) -> bool {
     matches!(byte, b'/' | b'.' | b'-')
 }
 
-/// Gives every value of a JSON text that is no container to `each`, strings as they are spelled.
-/// Names of members are no values.
+/// Calls `each` with every value in a JSON text that is not a container. Strings keep their escapes.
+/// Names of members are skipped.
 pub(crate) fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
     let mut rest = json;
     while let Some(&byte) = rest.first() {
@@ -175,7 +175,7 @@ pub(crate) fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
     }
 }
 
-/// The string that `text` begins with, without its quotes, and what is behind it.
+/// Splits the string at the start of `text`, without its quotes, from the rest.
 fn string(text: &[u8]) -> (&[u8], &[u8]) {
     let mut at = 1;
     loop {

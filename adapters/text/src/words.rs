@@ -1,23 +1,22 @@
-//! Words and phrases in short texts, in upper or lower case.
+//! Searches for words and phrases in short texts, ignoring ASCII case.
 
 use memchr::memchr2;
 
 use crate::find;
 
-/// Returns what follows `phrase` at the start of `text`.
+/// Returns the rest of `text` behind `phrase`, if `text` starts with it.
 pub(crate) fn after<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(phrase.len())?;
     start.eq_ignore_ascii_case(phrase).then_some(rest)
 }
 
-/// Returns what stands before `phrase` at the end of `text`.
+/// Returns the part of `text` before `phrase`, if `text` ends with it.
 pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     let (rest, end) = text.split_at_checked(text.len().checked_sub(phrase.len())?)?;
     end.eq_ignore_ascii_case(phrase).then_some(rest)
 }
 
-/// Returns what stands before and after the first `phrase` in `text`. O(n), for a `phrase` of a few
-/// words.
+/// Splits `text` at the first `phrase`. O(n) for a `phrase` of a few words.
 pub(crate) fn around<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t str)> {
     let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
     // Most texts have more spaces than any letter.
@@ -46,7 +45,7 @@ pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
 }
 
-/// Whether both begin with the same letter, or neither with any: most texts differ there.
+/// Returns whether both texts start with the same letter, or both are empty. Most phrases fail here.
 #[inline]
 fn opens_alike(one: &str, two: &str) -> bool {
     match (one.as_bytes().first(), two.as_bytes().first()) {
@@ -70,7 +69,7 @@ pub(crate) fn is_any(word: &str, words: &[&str]) -> bool {
     words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Returns what stands before the first space in `text`.
+/// Returns the part of `text` before the first space.
 pub(crate) fn first_word(text: &str) -> &str {
     find::split_once(text, " ").map_or(text, |(word, _)| word)
 }
@@ -80,8 +79,9 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split(|c: char| !(is_alphanumeric(c) || c == '\'')).filter(|word| !word.is_empty())
 }
 
-/// Returns whether `c` is a letter or a digit; beyond ASCII, all that stands where no punctuation,
-/// arrow, box, mark or picture does. The tables of Unicode can panic, as far as a linker knows.
+/// Returns whether `c` is a letter or a digit. Beyond ASCII, every character counts that is not in a
+/// block of punctuation, arrows, boxes or pictures: a search in Unicode's own tables brings panics into
+/// the program.
 pub(crate) fn is_alphanumeric(c: char) -> bool {
     match c {
         '\0'..'\u{80}' => c.is_ascii_alphanumeric(),
