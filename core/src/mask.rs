@@ -52,8 +52,10 @@ impl Mask {
         Self(self.0.wrapping_shl(1) | u64::from(newest))
     }
 
-    /// The mask after one more record, which is in it if `newest`, where it `counts` at all.
+    /// The mask after one more record if it `counts`, which is in it if `newest`. A record that does not
+    /// count is never in it.
     pub(crate) fn then_if(self, counts: bool, newest: bool) -> Self {
+        debug_assert!(counts || !newest, "a record in the mask counts");
         Self(self.0.wrapping_shl(u32::from(counts)) | u64::from(newest))
     }
 

@@ -161,8 +161,8 @@ pub(crate) struct Eval {
     /// all other sources, beside how well it does as it is [default policy: balanced]
     #[arg(long, conflicts_with_all = ["by", "intervals", "verbose"])]
     pub(crate) leave_one_source_out: bool,
-    /// Print how sure the figures are: intervals of 95 %, by drawing the runs anew; with --by
-    /// source, those of all runs by drawing the sources anew
+    /// Print intervals of 95 % for the figures, by resampling the runs; with --by source, the row of
+    /// all runs resamples whole sources
     #[arg(long)]
     pub(crate) intervals: bool,
     /// List the runs that each policy judged wrong, with what its findings rest on and how near it

@@ -102,7 +102,7 @@ fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
     scores
 }
 
-/// What the policy at `place` made of each run.
+/// Returns the outcome of each run under the policy at `place`.
 fn outcomes(place: usize, runs: &[Run]) -> Vec<Outcome> {
     runs.iter().map(|run| run.judged[place].outcome).collect()
 }

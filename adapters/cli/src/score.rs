@@ -86,12 +86,13 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// What the policy `preset` made of runs with these outcomes. Its intervals are by runs.
+    /// Scores the policy `preset` on runs with these outcomes. The intervals resample runs.
     pub(crate) fn of(preset: &'static str, outcomes: &[Outcome]) -> Self {
         Self::with(preset, outcomes, Intervals::of(outcomes.chunks(1)))
     }
 
-    /// What the policy `preset` made of the runs of these sources together. Its intervals are by sources.
+    /// Scores the policy `preset` on the runs of several sources together. The intervals resample whole
+    /// sources.
     pub(crate) fn of_sources(preset: &'static str, sources: &[Vec<Outcome>]) -> Self {
         Self::with(preset, &sources.concat(), Intervals::of(sources.iter().map(Vec::as_slice)))
     }

@@ -1,5 +1,5 @@
-//! Searches in texts whose code contains no panic. The compiler cannot prove that of the searches in
-//! `core`, and their search for long needles adds a kilobyte of code that nothing here needs.
+//! Text searches without panics. The compiler cannot prove that the searches in `core` never panic, and
+//! their search for long needles adds a kilobyte of code that nothing here needs.
 
 use core::iter::from_fn;
 

@@ -1,9 +1,12 @@
 //! A filter of the lines that a worker has seen, to find answers with hardly a new line.
 
+mod objects;
+
 use memchr::memchr_iter;
 
 use crate::find;
 use crate::mask::{Masker, Masks};
+use objects::{is_json, objects};
 
 /// The number of 64-bit words in one generation of the filter.
 const WORDS: usize = 256;
@@ -30,9 +33,6 @@ const SAMPLE_MIN: usize = 8;
 
 /// The number of lines of an answer that are read.
 const LINES_MAX: usize = 4096;
-
-/// The deepest level of nested objects; deeper objects are ignored.
-const DEPTH_MAX: usize = 16;
 
 /// The lines of the latest answers, in a Bloom filter (Bloom, 1970) of two generations. It holds about
 /// five thousand lines of short answers, or twenty thousand of long ones. Takes 4 KiB and no heap.
@@ -226,62 +226,6 @@ fn unnumbered(line: &str) -> &str {
     behind.strip_prefix(signs).unwrap_or(line).trim_ascii_start()
 }
 
-/// Returns whether `answer` is one or more JSON objects, judged by its first and last characters.
-fn is_json(answer: &str) -> bool {
-    let mut signs = answer.bytes().filter(|byte| !byte.is_ascii_whitespace());
-    let opening = (signs.next(), signs.next(), signs.next_back());
-    matches!(
-        opening,
-        (Some(b'{'), Some(b'"' | b'\''), Some(b'}')) | (Some(b'['), Some(b'{'), Some(b']'))
-    )
-}
-
-/// Calls `each` with a hash of each object in `json`.
-///
-/// The hash covers the names and values of the object's own members, in any order. Nested objects have
-/// hashes of their own, and an object without members has none. Python's single quotes are accepted.
-/// O(n).
-fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
-    // The sums of the open objects. In `brackets` each open bracket is a bit, the latest one lowest,
-    // which is set if the bracket opens an object.
-    let (mut sums, mut brackets, mut quote) = ([0_u64; DEPTH_MAX], 1_u64, None);
-    let (mut depth, mut start, mut is_escaped) = (0, 0, false);
-    for (at, &byte) in json.as_bytes().iter().enumerate() {
-        if let Some(end) = quote {
-            quote = (byte != end || is_escaped).then_some(end);
-            is_escaped = byte == b'\\' && !is_escaped;
-            continue;
-        }
-        let is_end = matches!(byte, b'{' | b'}') || byte == b',' && brackets & 1 == 1;
-        if is_end {
-            let member = json.get(start..at).map_or("", str::trim_ascii);
-            if let Some(sum) = sums.get_mut(depth).filter(|_| member.bytes().any(says)) {
-                *sum = sum.wrapping_add(hash(member, masker));
-            }
-            start = at + 1;
-        }
-        match byte {
-            b'"' | b'\'' => quote = Some(byte),
-            b'[' => brackets <<= 1,
-            b'{' => (brackets, depth) = (brackets << 1 | 1, depth + 1),
-            b'}' => {
-                if let Some(sum) = sums.get_mut(depth).map(core::mem::take).filter(|sum| *sum != 0)
-                {
-                    each(sum);
-                }
-                (brackets, depth) = (brackets >> 1, depth.saturating_sub(1));
-            }
-            b']' => brackets >>= 1,
-            _ => {}
-        }
-    }
-}
-
-/// Returns whether `byte` belongs to a letter or a digit.
-const fn says(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -293,48 +237,9 @@ mod tests {
 
     use proptest::collection::{btree_map, vec as list};
     use proptest::prelude::*;
-    use serde_json::Value;
 
-    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, is_json, objects, says, unnumbered};
+    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, unnumbered};
     use crate::mask::Masks;
-
-    /// A small document of objects, lists and few different values.
-    fn document() -> impl Strategy<Value = Value> {
-        let leaf =
-            prop_oneof![(0..3_u8).prop_map(Value::from), "[a{},\\\\\"]{0,2}".prop_map(Value::from)];
-        leaf.prop_recursive(3, 12, 3, |inner| {
-            prop_oneof![
-                list(inner.clone(), 0..3).prop_map(Value::from),
-                btree_map("[ab][\":{]?", inner, 0..3)
-                    .prop_map(|members| members.into_iter().collect::<Value>()),
-            ]
-        })
-    }
-
-    /// Of each object that has members: these, in the order of their names, without the objects inside.
-    fn own_members(json: &Value, found: &mut Vec<Vec<String>>) -> String {
-        match json {
-            Value::Array(elements) => {
-                let own = elements.iter().map(|element| own_members(element, found));
-                format!("[{}]", own.collect::<Vec<_>>().join(","))
-            }
-            Value::Object(members) => {
-                let mut own = Vec::new();
-                for (name, value) in members {
-                    let member =
-                        format!("{}:{}", Value::from(name.as_str()), own_members(value, found));
-                    own.extend(member.split('\0').map(String::from));
-                }
-                own.retain(|part| part.bytes().any(says));
-                own.sort_unstable();
-                if !own.is_empty() {
-                    found.push(own);
-                }
-                "\0".into()
-            }
-            leaf => leaf.to_string(),
-        }
-    }
 
     /// The lines of a source file called `name`, no two of which are equal.
     fn file(name: &str, lines: usize) -> Vec<String> {
@@ -433,60 +338,6 @@ mod tests {
     fn short_lines_do_not_count() {
         let (short, long) = ("a".repeat(LINE_MIN - 1), "a".repeat(LINE_MIN));
         assert_eq!(counted(&format!("{short}\n  {long}  \n7\t{short}")).count(), 1);
-    }
-
-    /// The objects of `json`, as numbers that are equal where the objects are.
-    fn told(json: &str) -> Vec<u64> {
-        let mut found = Vec::new();
-        objects(json, Masks::NONE.and(&[]), |hash| found.push(hash));
-        found
-    }
-
-    #[test]
-    fn objects_are_compared_without_those_inside_of_them() {
-        for (one, other, expected) in [
-            (r#"{"a":1,"b":2}"#, r#"{"b":2 , "a":1}"#, true),
-            (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#, false),
-            (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#, false),
-            (r#"{"a":[[0,1],[1,0]]}"#, r#"{"a":[[1,0],[0,1]]}"#, false),
-            (r#"[{"a":1},{"a":2}]"#, r#"[{"a":1}, {"a":2}]"#, true),
-            (r#"{"a":"{\"b\":1}"}"#, r#"{"a":"{\"b\":2}"}"#, false),
-            (r#"{"a":"\\","b":"}"}"#, r#"{"b":"}","a":"\\"}"#, true),
-            ("{'a': 'x', 'b': None}", "{'b': None, 'a': 'x'}", true),
-            (r#"{"a":{"b":1},"c":2}"#, r#"{"c":2,"a":{"b":1}}"#, true),
-        ] {
-            assert_eq!(told(one) == told(other), expected, "{one} and {other}");
-        }
-        for (json, count) in [
-            ("", 0),
-            ("{}", 0),
-            (r#"{"a":{}}"#, 1),
-            (r#"{"a":1}{"b":2}"#, 2),
-            (r#"{"a":[{"b":1},{"b":2,"c":{"d":3}}],"e":4}"#, 4),
-            (r#"{"never":"ends"#, 0),
-            (r#"}]}"a":1}"#, 1),
-        ] {
-            assert_eq!(told(json).len(), count, "{json}");
-        }
-        let deep = |n: usize| r#"{"a":1,"b":"#.repeat(n) + "0" + &"}".repeat(n);
-        assert_eq!([1, 15, 16, 200].map(|n| told(&deep(n)).len()), [1, 15, 15, 15]);
-    }
-
-    #[test]
-    fn objects_are_told_from_text_by_their_ends() {
-        for (answer, expected) in [
-            ("{\"a\":1}", true),
-            (" [ { \"a\": 1 } ]\n", true),
-            ("{'a': 1}", true),
-            ("[1, 2]", false),
-            ("[main 1f2e3d4] add it [skip ci]", false),
-            ("{ let x = 1; }", false),
-            ("{\"a\":1} and more", false),
-            ("{}", false),
-            ("", false),
-        ] {
-            assert_eq!(is_json(answer), expected, "{answer}");
-        }
     }
 
     #[test]
@@ -595,29 +446,9 @@ mod tests {
         }
 
         #[test]
-        fn objects_are_equal_as_a_parser_has_them(one in document(), other in document()) {
-            let texts = [one.to_string(), other.to_string(), format!("{one} {other}")];
-            let [first, second, both] = texts.map(|text| {
-                let mut hashes = told(&text);
-                hashes.sort_unstable();
-                hashes
-            });
-            let [own, others] = [&one, &other].map(|json| {
-                let mut found = Vec::new();
-                own_members(json, &mut found);
-                found.sort_unstable();
-                found
-            });
-            prop_assert_eq!((first.len(), second.len()), (own.len(), others.len()), "{}", one);
-            prop_assert_eq!(first == second, own == others, "{} and {}", one, other);
-            prop_assert_eq!(both.len(), own.len() + others.len());
-        }
-
-        #[test]
         fn any_text_may_be_looked_at(text in any::<String>(), signs in "[\\[\\]{}\",: a\\\\]{0,90}") {
             for text in [text, signs] {
-                let (mut lines, count) = (Lines::new(), told(&text).len());
-                prop_assert!(count <= text.len());
+                let mut lines = Lines::new();
                 let first = lines.show(&text);
                 prop_assert!(lines.show(&text) || !first);
             }

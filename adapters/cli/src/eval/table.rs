@@ -55,17 +55,19 @@ pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     }
     match view {
         View::Policies | View::Sources => {}
-        View::PolicyIntervals => text.push_str(&legend("")),
-        View::SourceIntervals => text.push_str(&legend("; for all, of as many sources")),
+        View::PolicyIntervals => text.push_str(&legend("as many runs from these")),
+        View::SourceIntervals => {
+            text.push_str(&legend("as many runs from these; for all, of as many sources"));
+        }
     }
     text + &counted(runs, "run") + "\n"
 }
 
-/// What the intervals are, and are not.
-fn legend(or_of: &str) -> String {
+/// Explains the intervals, for which a resampling draws what `drawn` says.
+fn legend(drawn: &str) -> String {
     let legend = format!(
-        "95 %: of {RESAMPLINGS} draws of as many runs from these{or_of}. Where n runs are all alike there \
-         is nothing to draw from, and 3 in n could still be otherwise."
+        "95 %: of {RESAMPLINGS} draws of {drawn}. Where n runs are all alike there is nothing to \
+         draw from, and 3 in n could still be otherwise."
     );
     textwrap::fill(&legend, COLUMNS) + "\n"
 }

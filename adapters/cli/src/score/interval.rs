@@ -25,9 +25,8 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    /// By the bootstrap: clusters of runs are drawn from the `clusters`, with replacement (Davison and
-    /// Hinkley, 1997). A cluster is one run, or the runs of one source, which are alike. O(runs), some
-    /// thousand times.
+    /// Computes the intervals by the bootstrap, which draws from the `clusters` with replacement (Davison
+    /// and Hinkley, 1997). A cluster is one run, or all runs of one source. O(runs), [`RESAMPLINGS`] times.
     pub(crate) fn of<'o>(clusters: impl IntoIterator<Item = &'o [Outcome]>) -> Self {
         let clusters: Vec<&[Outcome]> = clusters.into_iter().collect();
         let mut rng = Rng::with_seed(SEED);

@@ -66,7 +66,7 @@ fn the_same_message_before_each_call_is_no_loop() {
     }
 }
 
-/// What is judged of each of these calls of `tool`: its arguments, and what it is answered.
+/// Makes these calls of `tool`, each with its arguments and its answer. Returns the judged actions.
 fn judged(tool: &str, calls: impl IntoIterator<Item = (Value, String)>) -> Vec<Action> {
     let mut guard = Guard::new();
     let made = |(args, answer): (Value, String)| {

@@ -237,7 +237,7 @@ fn stated(line: &str, is_first: bool) -> Option<&str> {
     }
     let is_stated = compiler::is_error(line) || is_complaint(line) || is_first && is_free(line);
     // The cause stands behind a line that ends with a colon.
-    if is_stated && !line.ends_with(':') { specific(line) } else { None }
+    if is_stated && !line.trim_end().ends_with(':') { specific(line) } else { None }
 }
 
 /// `line`, if it is a complaint in free words, or of a kind that others explain better.
