@@ -13,7 +13,7 @@ use tool_loop_break::LoopDetector;
 use tool_loop_guard::LoopGuard;
 use unstuck_core::presets::BALANCED;
 use unstuck_core::{Action, Call, Detector, Ladder, Outcome, Pattern, Policy, Rule, Rung};
-use unstuck_text::{Groups, PRESETS, Preset};
+use unstuck_text::{PRESETS, Preset, SimilarCalls};
 
 use crate::stream::{Stream, TOOL, Texts};
 
@@ -201,7 +201,7 @@ pub(crate) fn flagged_of<const W: usize>(
 pub(crate) fn unstuck<'t>(calls: impl IntoIterator<Item = (&'t str, &'t str)>) -> u32 {
     let Preset { policy, recipe } = &PRESETS[0];
     let mut detector = detector::<WINDOW>(policy);
-    let mut groups = Groups::new();
+    let mut groups = SimilarCalls::new();
     let finds_fault = |(args, result)| {
         let call = recipe.call_among(&mut groups, TOOL, args);
         u32::from(judged(&mut detector, call, || recipe.outcome(TOOL, result, false)))

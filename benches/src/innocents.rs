@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::Tool;
-use unstuck_swarm::{Allowance, Ledger, Rule, Sighting, Window, Worker};
+use unstuck_swarm::{Allowance, Ledger, Observation, Rule, Window, Worker};
 use unstuck_text::{Answer, Recipe};
 use unstuck_trace::{Args, Event};
 
@@ -20,7 +20,7 @@ struct Run {
     source: String,
     /// Whether it was labelled as healthy.
     healthy: bool,
-    calls: Vec<Sighting>,
+    calls: Vec<Observation>,
 }
 
 #[derive(Deserialize)]
@@ -100,7 +100,7 @@ impl Innocents {
             let (number, calls) = &mut left[turn];
             match calls.next() {
                 Some(call) => {
-                    let call = Sighting { worker: Worker::new(*number), ..*call };
+                    let call = Observation { worker: Worker::new(*number), ..*call };
                     if ledger.record(&call, 0).finding.is_some() {
                         return true;
                     }
@@ -156,7 +156,7 @@ fn runs(folder: &Path) -> io::Result<Vec<Run>> {
 }
 
 /// The calls of a run, as a guard would tell of them. What cannot be read is left out.
-fn calls(run: &[u8]) -> Vec<Sighting> {
+fn calls(run: &[u8]) -> Vec<Observation> {
     let recipe = Recipe::BALANCED;
     let mut calls = Vec::new();
     let mut tools = Vec::new();
@@ -167,7 +167,7 @@ fn calls(run: &[u8]) -> Vec<Sighting> {
             let digest = recipe.call(call.tool, args).digest();
             places.insert(call.index, calls.len());
             tools.push(call.tool.to_owned());
-            calls.push(Sighting::new(Worker::new(0), Tool::named(call.tool), digest));
+            calls.push(Observation::new(Worker::new(0), Tool::named(call.tool), digest));
         }
         Event::Outcome(outcome) => {
             let Some(&place) = places.get(&outcome.call) else { return };

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use serde::Serialize;
 use unstuck_core::{Digest, Tool};
-use unstuck_swarm::{Ledger, Rule, Shards, Sighting, Verdict, Worker};
+use unstuck_swarm::{Ledger, Observation, Rule, SharedLedger, Verdict, Worker};
 
 use crate::rounds::median;
 
@@ -47,13 +47,13 @@ impl Calls {
     }
 
     /// So many calls, each made by one of `workers` workers and failed: always the same.
-    pub fn of(self, workers: u64, calls: u64) -> Vec<Sighting> {
+    pub fn of(self, workers: u64, calls: u64) -> Vec<Observation> {
         let mut random = Random(0x5EED);
         (0..calls)
             .map(|number| {
                 let worker = Worker::new(random.below(workers));
                 let call = self.call(number, &mut random);
-                let call = Sighting::new(worker, Tool::new(1), Digest::of(&call.to_le_bytes()));
+                let call = Observation::new(worker, Tool::new(1), Digest::of(&call.to_le_bytes()));
                 call.failed(Digest::new(0))
             })
             .collect()
@@ -101,7 +101,7 @@ impl Counting {
     }
 
     /// Counts `calls` from nothing on; how many of them are in a loop: the same every time.
-    pub fn run(&self, calls: &[Sighting]) -> u32 {
+    pub fn run(&self, calls: &[Observation]) -> u32 {
         let mut ledger = self.0.borrow_mut();
         ledger.clear();
         let mut found = 0;
@@ -131,7 +131,7 @@ pub fn shared(calls: Calls, threads: u32, rounds: usize) -> f64 {
     let streams: Vec<_> =
         (0..threads).map(|_| calls.of(8, (SHARED_CALLS / threads).into())).collect();
     let round = |_| {
-        let board = Shards::new(Rule::default()).expect("the default rule");
+        let board = SharedLedger::new(Rule::default()).expect("the default rule");
         let begun = Instant::now();
         thread::scope(|scope| {
             for stream in &streams {

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::{Client, Cmd, Connection, RedisResult, Value};
-use unstuck_swarm::redis::{LIBRARY, RedisBoard, Settings};
-use unstuck_swarm::{Board as _, Digest, Sighting, Tool, Worker};
+use unstuck_swarm::redis::{LIBRARY, RedisStore, Settings};
+use unstuck_swarm::{Digest, Observation, SwarmStore as _, Tool, Worker};
 
 use crate::rounds::median;
 use crate::swarm_redis_report::{Cost, Memory, Report, Row};
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const CONTENDERS: [Contender; 8] = [
     Contender::Counter { depth: 1 },
     Contender::Function { depth: 1 },
-    Contender::Board,
+    Contender::SwarmStore,
     Contender::Counter { depth: 16 },
     Contender::Function { depth: 16 },
     Contender::Counter { depth: 100 },
@@ -67,7 +67,7 @@ enum Contender {
     /// The function of the swarm, so many in one go.
     Function { depth: u64 },
     /// A worker that waits for each answer.
-    Board,
+    SwarmStore,
     /// A worker that waits for none.
     Told,
 }
@@ -81,7 +81,7 @@ impl Contender {
         match self {
             Self::Counter { depth } => format!("INCR, {}", pipelined(depth)),
             Self::Function { depth } => format!("record, {}", pipelined(depth)),
-            Self::Board => "a board, each answer waited for".to_owned(),
+            Self::SwarmStore => "a board, each answer waited for".to_owned(),
             Self::Told => "a board, no answer waited for".to_owned(),
         }
     }
@@ -89,7 +89,7 @@ impl Contender {
     /// The contender that it is compared with, by its place.
     const fn beside(self) -> usize {
         match self {
-            Self::Counter { depth: 1 } | Self::Function { depth: 1 } | Self::Board => 0,
+            Self::Counter { depth: 1 } | Self::Function { depth: 1 } | Self::SwarmStore => 0,
             Self::Counter { depth: 16 } | Self::Function { depth: 16 } => 3,
             Self::Counter { .. } | Self::Function { .. } | Self::Told => 5,
         }
@@ -106,9 +106,9 @@ impl Contender {
                 let command = |n| record(n % DIFFERENT, hashed(client));
                 server.requests(depth, self.requests(), command)
             }
-            Self::Board => {
+            Self::SwarmStore => {
                 let board = server.board()?;
-                let wait = |n| timed(|| _ = black_box(board.record(&sighting(client, n))));
+                let wait = |n| timed(|| _ = black_box(board.record(&observation(client, n))));
                 Ok((0..REQUESTS).map(wait).collect())
             }
             Self::Told => {
@@ -117,7 +117,7 @@ impl Contender {
                     while n - board.health().answered >= 2_048 {
                         thread::park_timeout(Duration::from_micros(50));
                     }
-                    board.record_detached(&sighting(client, n), "bash");
+                    board.record_detached(&observation(client, n), "bash");
                 }
                 while board.health().answered < PIPELINED {
                     thread::park_timeout(Duration::from_micros(50));
@@ -129,7 +129,7 @@ impl Contender {
 
     const fn requests(self) -> u64 {
         match self {
-            Self::Counter { depth: 1 } | Self::Function { depth: 1 } | Self::Board => REQUESTS,
+            Self::Counter { depth: 1 } | Self::Function { depth: 1 } | Self::SwarmStore => REQUESTS,
             _ => PIPELINED,
         }
     }
@@ -171,11 +171,11 @@ impl Server {
         command.query(&mut self.connection()?).map_err(Error::other)
     }
 
-    fn board(&self) -> io::Result<RedisBoard> {
+    fn board(&self) -> io::Result<RedisStore> {
         let url = format!("redis://127.0.0.1:{}/?swarm=bench", self.port);
         let settings = Settings::parse(&url, b"of the bench").map_err(Error::other)?;
         let settings = settings.deadline(Duration::from_secs(1)).map_err(Error::other)?;
-        Ok(RedisBoard::open(settings))
+        Ok(RedisStore::open(settings))
     }
 
     /// Lets all contenders take turns, each with all its clients at once.
@@ -341,7 +341,7 @@ fn record(call: u64, worker: [u8; 4]) -> Cmd {
     cmd
 }
 
-fn sighting(client: u64, n: u64) -> Sighting {
+fn observation(client: u64, n: u64) -> Observation {
     let call = Digest::new(n % DIFFERENT);
-    Sighting::new(Worker::new(client), Tool::named("bash"), call)
+    Observation::new(Worker::new(client), Tool::named("bash"), call)
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use clap::ValueEnum;
 use serde::Serialize;
 use unstuck::Guard;
-use unstuck_text::{Groups, Masks, Recipe, similarity};
+use unstuck_text::{Masks, Recipe, SimilarCalls, similarity};
 
 use crate::contender::unstuck;
 use crate::stream::{ARGS_LENGTH, TOOL};
@@ -66,7 +66,7 @@ impl Work {
     /// verdicts, how many find fault: the same every time.
     pub fn run(self, texts: &[String]) -> u32 {
         const BALANCED: Recipe = Recipe::BALANCED;
-        let mut groups = Groups::new();
+        let mut groups = SimilarCalls::new();
         match self {
             Self::Plain => changes(texts, |text| Masks::NONE.digest(text.as_bytes())),
             Self::Masked => changes(texts, |text| Masks::ALL.digest(text.as_bytes())),

@@ -6,18 +6,18 @@ use crate::Digest;
 use crate::echo::Turn;
 use crate::evidence::{self};
 use crate::feedback::Feedback;
-use crate::flaw::{Flaw, PolicyError};
 use crate::judge::Climb;
 use crate::ladder::Action;
 use crate::loops::Loops;
 use crate::policy::{Policy, RUNS_MAX};
+use crate::policy_error::{PolicyError, PolicyErrorKind};
 use crate::proof::Proof;
 use crate::queue::Queue;
 use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
 use crate::rule::Texts;
 use crate::statistics::Statistics;
-use crate::track::Tracks;
+use crate::track::RuleStates;
 use crate::verdict::{RuleIndex, Verdict};
 use crate::window::Window;
 
@@ -76,7 +76,7 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     pub(crate) policy: &'p Policy<'p>,
     pub(crate) window: Window<W>,
     pub(crate) open: Queue<Record, OPEN>,
-    pub(crate) tracks: Tracks,
+    pub(crate) tracks: RuleStates,
     pub(crate) runs: [u16; RUNS_MAX],
     pub(crate) loops: Loops,
     pub(crate) feedback: Feedback,
@@ -130,11 +130,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ///
     /// # Errors
     ///
-    /// [`Flaw::WindowBeyondCapacity`] if the policy's window is longer than `W`.
+    /// [`PolicyErrorKind::WindowBeyondCapacity`] if the policy's window is longer than `W`.
     pub const fn new(policy: &'p Policy<'p>) -> Result<Self, PolicyError<'p>> {
         let window = policy.window();
         if !Self::fits(policy) {
-            return Err(policy.error(None, Flaw::WindowBeyondCapacity { window, capacity: W }));
+            return Err(
+                policy.error(None, PolicyErrorKind::WindowBeyondCapacity { window, capacity: W })
+            );
         }
         Ok(Self::fresh(policy))
     }
@@ -145,7 +147,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             policy,
             window: Window::new(),
             open: Queue::new(Record::NONE),
-            tracks: Tracks::NEW,
+            tracks: RuleStates::NEW,
             runs: [0; RUNS_MAX],
             loops: Loops::new(),
             feedback: Feedback::new(),
@@ -372,7 +374,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Forgets what the rules have counted.
     pub(crate) fn forget_patterns(&mut self) {
-        self.tracks = Tracks::NEW;
+        self.tracks = RuleStates::NEW;
         self.runs = [0; RUNS_MAX];
         self.loops.clear();
         self.findings = 0;

@@ -125,7 +125,6 @@ mod echo;
 mod erased;
 mod evidence;
 mod feedback;
-mod flaw;
 mod judge;
 mod ladder;
 mod loops;
@@ -133,6 +132,7 @@ mod mask;
 mod nearness;
 mod nudge;
 mod policy;
+mod policy_error;
 pub mod presets;
 mod proof;
 mod queue;
@@ -153,7 +153,6 @@ pub use digest::Digest;
 pub use echo::{Echo, Echoes, Turn};
 pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
-pub use flaw::{Flaw, PolicyError};
 pub use ladder::{Action, Basis, Ladder, RUNAWAY_MIN, Rung};
 pub use loops::LOOPS_MAX;
 pub use nearness::Nearness;
@@ -161,6 +160,7 @@ pub use nudge::Nudge;
 pub use policy::{
     Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX, WINDOW_MAX,
 };
+pub use policy_error::{PolicyError, PolicyErrorKind};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use rule::{
     Args, Force, Outcomes, Pattern, Progress, Results, Rule, Select, Silence, TextRule, Texts,

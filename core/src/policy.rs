@@ -1,6 +1,6 @@
 //! Policies: a set of rules, checked when it is made.
 
-use crate::flaw::{Flaw, PolicyError, flaw_of_ladder, flaw_of_pattern};
+use crate::policy_error::{PolicyError, PolicyErrorKind, flaw_of_ladder, flaw_of_pattern};
 use crate::record::{Call, Tag, TagSet, Tool};
 use crate::rule::{Args, Outcomes, Results, Rule, TextRule};
 use crate::selection::Selection;
@@ -149,13 +149,13 @@ impl<'p> Policy<'p> {
             selection: Selection::NONE,
         };
         if window == 0 || window > WINDOW_MAX {
-            return Err(policy.error(None, Flaw::Window { window }));
+            return Err(policy.error(None, PolicyErrorKind::Window { window }));
         }
         if rules.is_empty() {
-            return Err(policy.error(None, Flaw::NoRules));
+            return Err(policy.error(None, PolicyErrorKind::NoRules));
         }
         if rules.len() > RULES_MAX {
-            return Err(policy.error(None, Flaw::TooManyRules { rules: rules.len() }));
+            return Err(policy.error(None, PolicyErrorKind::TooManyRules { rules: rules.len() }));
         }
         let (mut rest, mut runs, mut place) = (rules, 0_usize, 0_u32);
         while let [rule, tail @ ..] = rest {
@@ -168,7 +168,7 @@ impl<'p> Policy<'p> {
             }
             runs = runs.saturating_add(usize_from(rule.pattern.runs()));
             if runs > RUNS_MAX {
-                return Err(policy.error(Some(rule.name), Flaw::TooManyPeriods { runs }));
+                return Err(policy.error(Some(rule.name), PolicyErrorKind::TooManyPeriods { runs }));
             }
             policy.needs = policy.needs.and_of(rule);
             policy.selection = policy.selection.with(place, rule);
@@ -184,12 +184,14 @@ impl<'p> Policy<'p> {
     /// One that names the first rule that cannot work, and why.
     pub const fn with_texts(mut self, rules: &'p [TextRule<'p>]) -> Result<Self, PolicyError<'p>> {
         if rules.len() > TEXT_RULES_MAX {
-            return Err(self.error(None, Flaw::TooManyTextRules { rules: rules.len() }));
+            return Err(self.error(None, PolicyErrorKind::TooManyTextRules { rules: rules.len() }));
         }
         let mut rest = rules;
         while let [rule, tail @ ..] = rest {
             if rule.times < 2 {
-                return Err(self.error(Some(rule.name), Flaw::TooFewTimes { times: rule.times }));
+                return Err(
+                    self.error(Some(rule.name), PolicyErrorKind::TooFewTimes { times: rule.times })
+                );
             }
             if let Some(flaw) = flaw_of_ladder(&rule.ladder, rule.times, u16::MAX) {
                 return Err(self.error(Some(rule.name), flaw));
@@ -204,18 +206,18 @@ impl<'p> Policy<'p> {
     ///
     /// # Errors
     ///
-    /// [`Flaw::TooManyTools`] if there are more than [`TOOL_RULES_MAX`], and [`Flaw::ToolTwice`]
+    /// [`PolicyErrorKind::TooManyTools`] if there are more than [`TOOL_RULES_MAX`], and [`PolicyErrorKind::ToolTwice`]
     /// if two are about one tool.
     pub const fn with_tools(mut self, rules: &'p [ToolRule]) -> Result<Self, PolicyError<'p>> {
         if rules.len() > TOOL_RULES_MAX {
-            return Err(self.error(None, Flaw::TooManyTools { tools: rules.len() }));
+            return Err(self.error(None, PolicyErrorKind::TooManyTools { tools: rules.len() }));
         }
         let mut rest = rules;
         while let [rule, tail @ ..] = rest {
             let mut others = tail;
             while let [other, beyond @ ..] = others {
                 if other.tool.id() == rule.tool.id() {
-                    return Err(self.error(None, Flaw::ToolTwice { tool: rule.tool }));
+                    return Err(self.error(None, PolicyErrorKind::ToolTwice { tool: rule.tool }));
                 }
                 others = beyond;
             }
@@ -232,10 +234,10 @@ impl<'p> Policy<'p> {
     ///
     /// # Errors
     ///
-    /// [`Flaw::TooManyAllowed`] if there are more than [`TOOL_RULES_MAX`].
+    /// [`PolicyErrorKind::TooManyAllowed`] if there are more than [`TOOL_RULES_MAX`].
     pub const fn with_allowed(mut self, calls: &'p [Call]) -> Result<Self, PolicyError<'p>> {
         if calls.len() > TOOL_RULES_MAX {
-            return Err(self.error(None, Flaw::TooManyAllowed { calls: calls.len() }));
+            return Err(self.error(None, PolicyErrorKind::TooManyAllowed { calls: calls.len() }));
         }
         self.tools.allowed = calls;
         Ok(self)
@@ -254,11 +256,11 @@ impl<'p> Policy<'p> {
     ///
     /// # Errors
     ///
-    /// [`Flaw::PhasesOverlap`] if the late phase begins before the early one ends.
+    /// [`PolicyErrorKind::PhasesOverlap`] if the late phase begins before the early one ends.
     pub const fn with_phases(mut self, early: Phase, late: Phase) -> Result<Self, PolicyError<'p>> {
         if early.calls > late.calls {
             let (early, late) = (early.calls, late.calls);
-            return Err(self.error(None, Flaw::PhasesOverlap { early, late }));
+            return Err(self.error(None, PolicyErrorKind::PhasesOverlap { early, late }));
         }
         self.early = early;
         self.late = late;
@@ -382,7 +384,11 @@ impl<'p> Policy<'p> {
         &self.selection
     }
 
-    pub(crate) const fn error(&self, rule: Option<&'p str>, flaw: Flaw) -> PolicyError<'p> {
+    pub(crate) const fn error(
+        &self,
+        rule: Option<&'p str>,
+        flaw: PolicyErrorKind,
+    ) -> PolicyError<'p> {
         PolicyError { policy: self.name, rule, flaw }
     }
 }

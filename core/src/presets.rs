@@ -4,9 +4,9 @@
 //! preset, and the adapter `unstuck-text` carries them out. [`BALANCED`] is the one to begin
 //! with. The others follow published rule sets to the letter, for those who want exactly that.
 
-use crate::flaw::PolicyError;
 use crate::ladder::{Action, Ladder, Rung};
 use crate::policy::Policy;
+use crate::policy_error::PolicyError;
 use crate::record::{Tag, TagSet};
 use crate::rule::{Args, Pattern, Results, Rule, Select, TextRule, Texts};
 

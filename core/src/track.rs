@@ -24,13 +24,13 @@ pub(crate) struct Track {
 /// What all rules remember: side by side, so that a record which matches nothing passes them all in a
 /// few steps each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tracks {
+pub(crate) struct RuleStates {
     seen: [Mask; RULES_MAX],
     streaks: [u16; RULES_MAX],
     running: RuleSet,
 }
 
-impl Tracks {
+impl RuleStates {
     /// Rules that saw nothing yet.
     pub(crate) const NEW: Self =
         Self { seen: [Mask::NONE; RULES_MAX], streaks: [0; RULES_MAX], running: 0 };

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use unstuck_core::{
-    Action, Args, Call, Detector, Digest, Flaw, Ladder, Pattern, Phase, Policy, RULES_MAX,
-    RUNGS_MAX, Results, Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool,
-    ToolRule,
+    Action, Args, Call, Detector, Digest, Ladder, Pattern, Phase, Policy, PolicyErrorKind,
+    RULES_MAX, RUNGS_MAX, Results, Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts,
+    Tool, ToolRule,
 };
 
 const NUDGE: &[Rung] = &[Rung::new(3, Action::Nudge)];
@@ -120,8 +120,11 @@ fn the_rule_about_text_is_checked_like_the_others() {
             .map_err(|error| (error.rule.map(str::to_owned), error.flaw))
     };
     assert_eq!(text(3, NUDGE), Ok(()));
-    assert_eq!(text(1, NUDGE), Err((Some("t".to_owned()), Flaw::TooFewTimes { times: 1 })));
-    assert_eq!(text(3, &[]), Err((Some("t".to_owned()), Flaw::Rungs { rungs: 0 })));
+    assert_eq!(
+        text(1, NUDGE),
+        Err((Some("t".to_owned()), PolicyErrorKind::TooFewTimes { times: 1 }))
+    );
+    assert_eq!(text(3, &[]), Err((Some("t".to_owned()), PolicyErrorKind::Rungs { rungs: 0 })));
 }
 
 #[test]

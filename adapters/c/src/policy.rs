@@ -5,7 +5,7 @@
 use core::ffi::{c_char, c_void};
 use core::slice;
 
-use unstuck_core::{Flaw, Policy, PolicyError, RuleIndex, ToolRule, presets};
+use unstuck_core::{Policy, PolicyError, PolicyErrorKind, RuleIndex, ToolRule, presets};
 use unstuck_text::{Likeness, Recipe, ResultPart};
 
 use crate::memory::{self, Line, Place};
@@ -255,7 +255,7 @@ unsafe fn with_tools(
 /// What C is told of a policy that cannot be.
 pub(crate) fn flaw(error: PolicyError<'_>) -> Status {
     match error.flaw {
-        Flaw::WindowBeyondCapacity { .. } => Status::UNSTUCK_WINDOW,
+        PolicyErrorKind::WindowBeyondCapacity { .. } => Status::UNSTUCK_WINDOW,
         _ => Status::UNSTUCK_RULES,
     }
 }

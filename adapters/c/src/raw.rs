@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_void};
 use core::str;
 
 use unstuck_core::{Call, Digest, Outcome, Tool, Turn};
-use unstuck_text::{Groups, Recipe};
+use unstuck_text::{Recipe, SimilarCalls};
 
 use crate::events::{announced_by, judged};
 use crate::memory::{self, Place};
@@ -18,7 +18,7 @@ use crate::verdict::{unstuck_announced_t, unstuck_call_id_t, unstuck_verdict_t};
 #[derive(Debug)]
 pub struct unstuck_groups_t {
     stamp: usize,
-    groups: Groups,
+    groups: SimilarCalls,
 }
 
 /// How many bytes groups take.
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn unstuck_groups_init(
     let given = fits.and_then(|()| unsafe { Place::new(groups) });
     status::of(given.map(|groups| {
         let place: *mut unstuck_groups_t = storage.cast();
-        let empty = unstuck_groups_t { stamp: place.addr() ^ MAGIC, groups: Groups::new() };
+        let empty = unstuck_groups_t { stamp: place.addr() ^ MAGIC, groups: SimilarCalls::new() };
         // SAFETY: it fits, and C lets us write there.
         unsafe { place.write(empty) };
         groups.put(place);
@@ -62,7 +62,9 @@ pub unsafe extern "C" fn unstuck_groups_init(
 ///
 /// `place` is NULL, or points at storage that C may read and write, and that nobody else uses while
 /// the result lives.
-unsafe fn groups_at<'c>(place: *mut unstuck_groups_t) -> Result<Option<&'c mut Groups>, Status> {
+unsafe fn groups_at<'c>(
+    place: *mut unstuck_groups_t,
+) -> Result<Option<&'c mut SimilarCalls>, Status> {
     if place.is_null() {
         return Ok(None);
     }
@@ -169,7 +171,7 @@ pub unsafe extern "C" fn unstuck_user_message_text(
     }
 }
 
-fn call(recipe: &Recipe, groups: Option<&mut Groups>, tool: &str, args: &[u8]) -> Call {
+fn call(recipe: &Recipe, groups: Option<&mut SimilarCalls>, tool: &str, args: &[u8]) -> Call {
     match (str::from_utf8(args), groups) {
         (Ok(args), Some(groups)) => recipe.call_among(groups, tool, args),
         (Ok(args), None) => recipe.call(tool, args),

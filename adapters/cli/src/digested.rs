@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
-use unstuck_text::{Answer, Groups, Lines, Recipe, is_placeholder};
+use unstuck_text::{Answer, Lines, Recipe, SimilarCalls, is_placeholder};
 use unstuck_trace::{Args, Event, Message, Role, read};
 
 use crate::inputs::{self, Input};
@@ -137,7 +137,7 @@ struct Writer {
 #[derive(Default)]
 struct Worker {
     steps: Vec<Step>,
-    groups: Groups,
+    groups: SimilarCalls,
     lines: Box<Lines>,
     calls: usize,
     /// The calls that were not answered yet, by index: their places, kinds and tools.

@@ -84,7 +84,7 @@
 //!
 //! A [`Detector`] is a plain value, and `size_of` is all that it takes: put it into a `static` or on
 //! the stack. It grows with the window and with the calls that may be open at once; a robot that
-//! does one thing at a time needs one (`Detector<'_, 20, 1>`, see [`Engine`]). [`Groups`], which find
+//! does one thing at a time needs one (`Detector<'_, 20, 1>`, see [`Engine`]). [`SimilarCalls`], which find
 //! calls that are nearly alike, take 2 KiB, and a host that compares only equal calls leaves them
 //! out by [`Recipe::call`]. `cargo xtask footprint` prints what each setting takes of memory, flash
 //! and stack.
@@ -221,7 +221,7 @@
 //! [`Detector`]: unstuck_core::Detector
 //! [`Detector::progress`]: unstuck_core::Detector::progress
 //! [`Detector::save`]: unstuck_core::Detector::save
-//! [`Groups`]: unstuck_text::Groups
+//! [`SimilarCalls`]: unstuck_text::SimilarCalls
 //! [`Recipe`]: unstuck_text::Recipe
 //! [`Recipe::call`]: unstuck_text::Recipe::call
 //! [`Recipe::counters`]: unstuck_text::Recipe::counters

@@ -7,7 +7,7 @@ use unstuck_core::{
     Announced, CallId, CheckpointError, Detector, Finding, Policy, PolicyError, Statistics,
     Verdict, presets,
 };
-use unstuck_text::{Counter, Failures, Groups, Recipe};
+use unstuck_text::{Counter, Failures, SimilarCalls, Recipe};
 
 use crate::planner::{Ask, Place};
 use crate::world::Answer;
@@ -81,7 +81,7 @@ impl core::error::Error for RestoreError {}
 pub struct Watch {
     engine: Engine,
     /// Calls that are nearly alike.
-    groups: Groups,
+    groups: SimilarCalls,
 }
 
 impl Watch {
@@ -91,7 +91,7 @@ impl Watch {
     ///
     /// The policy's, if it looked back further than [`WINDOW`].
     pub fn new() -> Result<Self, PolicyError<'static>> {
-        Ok(Self { engine: Detector::new(&POLICY)?, groups: Groups::new() })
+        Ok(Self { engine: Detector::new(&POLICY)?, groups: SimilarCalls::new() })
     }
 
     /// A person gives an order.
@@ -176,7 +176,7 @@ impl Watch {
     /// Reads what is the firmware's own; returns the rest, too.
     #[inline(never)]
     fn resume_own<'b>(&mut self, bytes: &'b [u8]) -> Result<(Place, &'b [u8]), RestoreError> {
-        let own = postcard::take_from_bytes::<(Place, Groups)>(bytes);
+        let own = postcard::take_from_bytes::<(Place, SimilarCalls)>(bytes);
         let ((place, groups), rest) = own.map_err(|_| RestoreError::Malformed)?;
         self.groups = groups;
         Ok((place, rest))

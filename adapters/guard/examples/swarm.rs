@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use unstuck::{Action, Guard};
-use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::redis::{RedisStore, Settings};
 
 type Failure = Box<dyn Error>;
 
@@ -130,7 +130,7 @@ impl Process {
 fn work(name: &str) -> Result<(), Failure> {
     let builder = Guard::builder().session("example").worker(name);
     let mut guard = match env::var(SWARM) {
-        Ok(url) => builder.swarm(Arc::new(RedisBoard::open(settings(&url)?))).build()?,
+        Ok(url) => builder.swarm(Arc::new(RedisStore::open(settings(&url)?))).build()?,
         Err(_) => builder.build()?,
     };
     for (turn, line) in io::stdin().lines().enumerate() {

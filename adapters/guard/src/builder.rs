@@ -31,7 +31,7 @@ pub(crate) struct Setup {
     pub(crate) outcomes: Outcomes,
     pub(crate) on_finding: Option<Box<OnFinding>>,
     #[cfg(feature = "swarm")]
-    pub(crate) board: Option<Arc<dyn unstuck_swarm::Board>>,
+    pub(crate) board: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
 }
 
 impl fmt::Debug for Setup {
@@ -193,7 +193,7 @@ impl Builder {
     /// are told apart by the names of their [session](Self::session) and [worker](Self::worker)
     /// together: two with the same names are one.
     #[cfg(feature = "swarm")]
-    pub fn swarm(mut self, board: Arc<dyn unstuck_swarm::Board>) -> Self {
+    pub fn swarm(mut self, board: Arc<dyn unstuck_swarm::SwarmStore>) -> Self {
         self.setup.board = Some(board);
         self
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use unstuck_core::{Call, Policy, Tool};
-use unstuck_text::{Effect, Groups, OwnTool, Recipe};
+use unstuck_text::{Effect, OwnTool, Recipe, SimilarCalls};
 
 use crate::guard::Guard;
 
@@ -96,7 +96,7 @@ impl Declared {
     pub(crate) fn call(
         &self,
         (policy, recipe): (&Policy<'_>, &Recipe),
-        groups: &mut Groups,
+        groups: &mut SimilarCalls,
         tool: &str,
         args: &str,
     ) -> Call {

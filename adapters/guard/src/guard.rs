@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Call, Detector, Digest, LoopId, Outcome, Statistics, Verdict};
-use unstuck_text::{Answer, Groups, Lines, Preset, Recipe};
+use unstuck_text::{Answer, Lines, Preset, Recipe, SimilarCalls};
 
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{Calls, Course, Known, Names};
@@ -118,7 +118,7 @@ pub struct Guard {
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) engine: Engine,
-    pub(crate) groups: Groups,
+    pub(crate) groups: SimilarCalls,
     pub(crate) lines: Lines,
     pub(crate) calls: Calls,
     pub(crate) names: Names,
@@ -392,7 +392,7 @@ impl Guard {
     fn is_ended(&self, asked: &Asked<'_>) -> bool {
         let Preset { policy, recipe } = &self.setup.preset;
         let (tool, args) = (asked.tool, asked.args.as_str());
-        let call = || self.declared.call((policy, recipe), &mut Groups::new(), tool, args);
+        let call = || self.declared.call((policy, recipe), &mut SimilarCalls::new(), tool, args);
         self.seen.ended.is_any() && self.seen.ended.refuses(call().digest())
     }
 
@@ -602,7 +602,7 @@ impl Seen {
         let engine = Engine::new(setup.preset.policy);
         Self {
             engine: engine.unwrap_or_else(|_| unreachable!("no policy has a longer window")),
-            groups: Groups::new(),
+            groups: SimilarCalls::new(),
             lines: Lines::new(),
             calls: Calls::default(),
             names: Names::default(),

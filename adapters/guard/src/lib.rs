@@ -48,7 +48,7 @@
 //! | feature | for |
 //! |---|---|
 //! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised; messages in the providers' formats |
-//! | `swarm` | calls that many workers make together, on a `Board` |
+//! | `swarm` | calls that many workers make together, on a `SwarmStore` |
 //! | `metrics` | counts and times by the crate `metrics` |
 //! | `tracing` | events by the crate `tracing` |
 //!
@@ -91,7 +91,7 @@ pub use restore::{CHECKPOINT_VERSION, RestoreError};
 pub use ruling::Ruling;
 pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};
 #[cfg(feature = "swarm")]
-pub use unstuck_swarm::Board;
+pub use unstuck_swarm::SwarmStore;
 pub use unstuck_text::{Effect, Mask, Masks, OwnTool, Preset, Recipe};
 
 /// The examples of the README.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{CheckpointError, Digest};
-use unstuck_text::{Groups, Lines};
+use unstuck_text::{Lines, SimilarCalls};
 
 use crate::calls::{Calls, Names};
 use crate::ended::Ended;
@@ -58,7 +58,7 @@ impl std::error::Error for RestoreError {}
 #[derive(Serialize, Deserialize)]
 struct State<'a> {
     engine: &'a [u8],
-    groups: Groups,
+    groups: SimilarCalls,
     lines: Lines,
     calls: Calls,
     names: Names,

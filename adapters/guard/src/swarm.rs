@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use unstuck_core::{Action, Call, Digest, Finding, Outcome, Results, Tag, ToolRule};
-use unstuck_swarm::{Sighting, Verdict, Worker};
+use unstuck_swarm::{Observation, Verdict, Worker};
 
 use crate::builder::Outcomes;
 use crate::decision::{Decision, Found, Ticket};
@@ -69,14 +69,14 @@ impl Guard {
         if self.seen.heard.made(open, outcome) && worked {
             return own;
         }
-        let sighting = Sighting::new(self.name(), ticket.tool, open.call);
-        let sighting = match outcome {
-            None => sighting,
-            Some(outcome) if worked => sighting.ok(outcome.digest()),
-            Some(outcome) => sighting.failed(outcome.digest()),
+        let observation = Observation::new(self.name(), ticket.tool, open.call);
+        let observation = match outcome {
+            None => observation,
+            Some(outcome) if worked => observation.ok(outcome.digest()),
+            Some(outcome) => observation.failed(outcome.digest()),
         };
         let tool = self.seen.names.of(ticket.tool);
-        let verdict = shielded(|| board.record_named(&sighting, tool));
+        let verdict = shielded(|| board.record_named(&observation, tool));
         // Whose run ends anyway has nothing more to hear.
         if own.judged >= Action::StartOver {
             return own;

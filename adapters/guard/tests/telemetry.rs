@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use tracing::subscriber::with_default;
-use unstuck::{Action, Board, Guard};
-use unstuck_swarm::{Counts, Finding, LoopId, Outcome, Sighting, Verdict};
+use unstuck::{Action, Guard, SwarmStore};
+use unstuck_swarm::{Counts, Finding, LoopId, Observation, Outcome, Verdict};
 
 /// What was written to a log.
 #[derive(Clone, Default)]
@@ -52,11 +52,11 @@ fn end_stuck(guard: &mut Guard) {
 /// Says that ten workers are stuck, whatever it is told.
 struct Stuck;
 
-impl Board for Stuck {
-    fn record(&self, sighting: &Sighting) -> Verdict {
+impl SwarmStore for Stuck {
+    fn record(&self, observation: &Observation) -> Verdict {
         let counts = Counts { calls: 20, workers: 10, missed: 0, beyond: 10 };
         let id = LoopId::from_bits(7);
-        let finding = Finding::new(id, sighting.tool, Outcome::Worked, counts);
+        let finding = Finding::new(id, observation.tool, Outcome::Worked, counts);
         Verdict { action: Action::Warn, rung: 2, finding: Some(finding) }
     }
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use unstuck_swarm::{Digest, FRAME_MAX, Limits, Replica, Rule, Sighting, Tool, Worker};
+use unstuck_swarm::{Digest, FRAME_MAX, Limits, Observation, Replica, Rule, Tool, Worker};
 
 /// How often each is done.
 const TIMES: u64 = 200_000;
@@ -38,9 +38,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn call(worker: u64, number: u64) -> Sighting {
+fn call(worker: u64, number: u64) -> Observation {
     let call = Digest::of(&number.to_le_bytes());
-    Sighting::new(Worker::new(worker), Tool::new(1), call).ok(call)
+    Observation::new(Worker::new(worker), Tool::new(1), call).ok(call)
 }
 
 fn timed(what: &str, mut once: impl FnMut()) {

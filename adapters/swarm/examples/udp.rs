@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use unstuck_swarm::{
-    Action, Board, Digest, FRAME_MAX, Limits, Replica, Rule, SharedReplica, Sighting, Tool, Worker,
+    Action, Digest, FRAME_MAX, Limits, Observation, Replica, Rule, SharedReplica, SwarmStore, Tool,
+    Worker,
 };
 
 const ROBOTS: usize = 8;
@@ -49,7 +50,7 @@ fn live(
     // A swarm of several machines takes the time of day.
     let clock = || u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
     let board = SharedReplica::new(replica, clock);
-    let call = Sighting::new(worker, Tool::named("move_to"), Digest::of(b"dock 7"));
+    let call = Observation::new(worker, Tool::named("move_to"), Digest::of(b"dock 7"));
     for _ in 0..2 {
         let _ = board.record(&call.failed(Digest::of(b"no way")));
     }

@@ -8,8 +8,8 @@ use unstuck_core::{Digest, Tool};
 
 use crate::generation::{Entry, Generation};
 use crate::ledger::{LOOPS_MAX, Ledger};
+use crate::observation::Key;
 use crate::rule::{Rule, RuleError, Window};
-use crate::sighting::Key;
 use crate::verdict::Outcome;
 use crate::workers::{Mark, SAMPLE};
 
@@ -25,10 +25,10 @@ const SUM: usize = size_of::<u64>();
 /// into bytes, which have a sum at their end.
 ///
 /// ```
-/// use unstuck_swarm::{Checkpoint, Digest, Ledger, Rule, Sighting, Tool, Worker};
+/// use unstuck_swarm::{Checkpoint, Digest, Ledger, Rule, Observation, Tool, Worker};
 ///
 /// let mut ledger = Ledger::new(Rule::default())?;
-/// let call = Sighting::new(Worker::new(1), Tool::named("bash"), Digest::of(b"make all"));
+/// let call = Observation::new(Worker::new(1), Tool::named("bash"), Digest::of(b"make all"));
 /// let _ = ledger.record(&call, 1000);
 ///
 /// let bytes = ledger.checkpoint().to_bytes();

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use hashbrown::HashTable;
 use unstuck_core::Tool;
 
-use crate::sighting::{Key, Sighting};
+use crate::observation::{Key, Observation};
 use crate::verdict::Outcome;
 use crate::workers::{Mark, Sample};
 
@@ -188,8 +188,13 @@ impl Generation {
     }
 
     /// The first call of a key that has no counter. O(1), counted over all calls.
-    pub(crate) fn add(&mut self, sighting: &Sighting, mark: Mark, before: Option<Slot>) -> Slot {
-        let entry = Entry::new(sighting.key(), sighting.tool, sighting.outcome());
+    pub(crate) fn add(
+        &mut self,
+        observation: &Observation,
+        mark: Mark,
+        before: Option<Slot>,
+    ) -> Slot {
+        let entry = Entry::new(observation.key(), observation.tool, observation.outcome());
         let entry = Entry { who: Who::alone(mark), ..entry.after(before) };
         if self.entries.len() < self.capacity {
             // It may have had a counter, in a ledger that was smaller when it was kept.

@@ -16,8 +16,8 @@ pub use frame::{FRAME_MAX, FRAME_MIN, FrameError};
 pub use shared::SharedReplica;
 
 use crate::ledger::Heat;
+use crate::observation::{Observation, Worker};
 use crate::rule::{Allowance, Rule, RuleError, Window};
-use crate::sighting::{Sighting, Worker};
 use crate::verdict::{Outcome, Verdict};
 use frame::{Cells, Frame};
 use tell::Cursor;
@@ -63,7 +63,7 @@ pub struct Merged {
 /// each other, by whatever ways, come to know the same. It has no clock, no socket and no randomness.
 ///
 /// ```
-/// use unstuck_swarm::{Action, Digest, FRAME_MAX, Limits, Replica, Rule, Sighting, Tool, Worker};
+/// use unstuck_swarm::{Action, Digest, FRAME_MAX, Limits, Replica, Rule, Observation, Tool, Worker};
 ///
 /// let swarm = Digest::of(b"the robots of hall 3");
 /// let mut replicas = Vec::new();
@@ -75,8 +75,8 @@ pub struct Merged {
 /// let mut buffer = [0; FRAME_MAX];
 /// for from in 0..5 {
 ///     for _ in 0..2 {
-///         let sighting = Sighting::new(Worker::new(from), tool, call).failed(Digest::of(b"no way"));
-///         let said = replicas[from as usize].record(&sighting, 1_000);
+///         let observation = Observation::new(Worker::new(from), tool, call).failed(Digest::of(b"no way"));
+///         let said = replicas[from as usize].record(&observation, 1_000);
 ///         assert_eq!(said.action == Action::Nudge, said.finding.is_some());
 ///     }
 ///     let frame = replicas[from as usize].frame(&mut buffer, 1_000);
@@ -174,14 +174,14 @@ impl Replica {
     /// `now` is read by the clock that the rule's window is measured by. The clocks of a swarm need to agree
     /// to within half a window. One that is set back by less than that stands still, as far as the
     /// replica is concerned; one that is set back by more begins anew, and all calls are forgotten.
-    pub fn record(&mut self, sighting: &Sighting, now: u64) -> Verdict {
+    pub fn record(&mut self, observation: &Observation, now: u64) -> Verdict {
         self.turn_to(now);
-        let Sighting { worker, tool, answer, .. } = *sighting;
-        let allowance = self.rule.allowance_of(tool, sighting.outcome());
+        let Observation { worker, tool, answer, .. } = *observation;
+        let allowance = self.rule.allowance_of(tool, observation.outcome());
         if allowance == Allowance::Any {
             return Verdict::PROCEED;
         }
-        let (id, max) = (Id::of(sighting), self.calls_max);
+        let (id, max) = (Id::of(observation), self.calls_max);
         let before = self.heard(&id);
         let one_more = |calls: &Calls| {
             let [before, now, next] = *calls;

@@ -6,8 +6,8 @@ use core::mem;
 use unstuck_core::{Action, Digest, LoopId, Tool};
 
 use crate::generation::{Entry, Generation, Slot};
+use crate::observation::{Key, Observation};
 use crate::rule::{Allowance, Rule, RuleError, Window};
-use crate::sighting::{Key, Sighting};
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
 use crate::workers::Mark;
 
@@ -24,7 +24,7 @@ pub const LOOPS_MAX: usize = 64;
 /// Counts the calls of a swarm and finds the loops that its workers are in together.
 ///
 /// ```
-/// use unstuck_swarm::{Action, Digest, Ledger, Rule, Sighting, Tool, Worker};
+/// use unstuck_swarm::{Action, Digest, Ledger, Rule, Observation, Tool, Worker};
 ///
 /// let mut ledger = Ledger::new(Rule::default())?;
 /// let (tool, call) = (Tool::named("bash"), Digest::of(b"make all"));
@@ -33,8 +33,8 @@ pub const LOOPS_MAX: usize = 64;
 /// for second in 0..10 {
 ///     // Five workers, each of which makes the call twice.
 ///     let worker = Worker::new(second % 5);
-///     let sighting = Sighting::new(worker, tool, call).failed(error);
-///     let verdict = ledger.record(&sighting, second * 1000);
+///     let observation = Observation::new(worker, tool, call).failed(error);
+///     let verdict = ledger.record(&observation, second * 1000);
 ///     said.push(verdict.action);
 ///     if let Some(finding) = verdict.finding {
 ///         assert_eq!((finding.calls, finding.workers), (10, 5));
@@ -138,14 +138,14 @@ impl Ledger {
     /// `now` is read by the clock that the rule's window is measured by; it is not looked at where that
     /// counts calls. A clock that is set back by less than half the span stands still, as far as the
     /// ledger is concerned; one that is set back by more begins anew, and all calls are forgotten.
-    pub fn record(&mut self, sighting: &Sighting, now: u64) -> Verdict {
-        let allowance = self.rule.allowance(sighting);
+    pub fn record(&mut self, observation: &Observation, now: u64) -> Verdict {
+        let allowance = self.rule.allowance(observation);
         if allowance == Allowance::Any {
             return Verdict::PROCEED;
         }
         let time = self.tick(now);
         self.turn_to(self.rule.window.generation(time));
-        self.count(sighting, allowance)
+        self.count(observation, allowance)
     }
 
     /// The time of the next call.
@@ -190,14 +190,14 @@ impl Ledger {
     }
 
     /// Counts a call in the generation that goes on.
-    pub(crate) fn count(&mut self, sighting: &Sighting, allowance: Allowance) -> Verdict {
-        let (key, mark) = (sighting.key(), Mark::of(sighting.worker));
+    pub(crate) fn count(&mut self, observation: &Observation, allowance: Allowance) -> Verdict {
+        let (key, mark) = (observation.key(), Mark::of(observation.worker));
         let slot = match self.now.find(key) {
             Some(slot) => {
                 self.now.count(slot, mark);
                 slot
             }
-            None => self.now.add(sighting, mark, self.before.find(key)),
+            None => self.now.add(observation, mark, self.before.find(key)),
         };
         let place = Place { now: Some(slot), before: self.now.entry(slot).before() };
         // Nearly all calls end here.
@@ -206,7 +206,7 @@ impl Ledger {
         }
         let verdict = self.judge(place, allowance);
         if verdict.action > Action::Proceed {
-            self.remember(sighting.call, key);
+            self.remember(observation.call, key);
         }
         verdict
     }

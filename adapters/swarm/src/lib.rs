@@ -3,15 +3,15 @@
 //!
 //! Ten workers that each make the same vain call twice are stuck together. A [`Rule`] says how many equal
 //! calls make a loop, by how many workers, within what time; each worker tells of its calls, as a
-//! [`Sighting`], and hears what to do, as a [`Verdict`]:
+//! [`Observation`], and hears what to do, as a [`Verdict`]:
 //!
 //! ```
-//! use unstuck_swarm::{Action, Digest, Ledger, Rule, Sighting, Tool, Worker};
+//! use unstuck_swarm::{Action, Digest, Ledger, Rule, Observation, Tool, Worker};
 //!
 //! let mut ledger = Ledger::new(Rule::default())?;
 //! for call in 0..10 {
 //!     let worker = Worker::new(call % 5);
-//!     let made = Sighting::new(worker, Tool::named("bash"), Digest::of(b"make all"));
+//!     let made = Observation::new(worker, Tool::named("bash"), Digest::of(b"make all"));
 //!     let verdict = ledger.record(&made.failed(Digest::of(b"no rule")), 1000 * call);
 //!     assert_eq!(verdict.action == Action::Nudge, call == 9);
 //! }
@@ -23,11 +23,11 @@
 //! | where the workers are | what counts | feature |
 //! |---|---|---|
 //! | in one thread, or where there is no `std` | [`Ledger`] | |
-//! | in one process | `Shards` | `std` |
-//! | on machines that reach one Redis 7, or a cluster of it | `redis::RedisBoard` | `redis`; `redis-async` for tasks of tokio |
+//! | in one process | `SharedLedger` | `std` |
+//! | on machines that reach one Redis 7, or a cluster of it | `redis::RedisStore` | `redis`; `redis-async` for tasks of tokio |
 //! | on machines that only send each other packets | [`Replica`], and `SharedReplica` for threads | none; `std` |
 //!
-//! All that can be shared are a [`Board`], which a guard of the crate `unstuck` takes by its feature `swarm`:
+//! All that can be shared are a [`SwarmStore`], which a guard of the crate `unstuck` takes by its feature `swarm`:
 //! it makes the digests, tells of the calls and says to its worker what it hears.
 //!
 //! # What this crate does not do
@@ -47,29 +47,29 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
-mod board;
 mod checkpoint;
 mod generation;
 mod gossip;
 mod ledger;
+mod observation;
 #[cfg(feature = "redis")]
 pub mod redis;
 mod rule;
 #[cfg(feature = "std")]
-mod shards;
-mod sighting;
+mod shared_ledger;
+mod store;
 mod verdict;
 mod workers;
 
-pub use board::Board;
 pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, CheckpointError};
 #[cfg(feature = "std")]
 pub use gossip::SharedReplica;
 pub use gossip::{CELLS, FRAME_MAX, FRAME_MIN, FrameError, Limits, Merged, Replica, SPREAD};
 pub use ledger::{CAPACITY, CAPACITY_MAX, Heat, LOOPS_MAX, Ledger};
+pub use observation::{Answer, Key, Observation, Worker};
 pub use rule::{Allowance, CALLS_MAX, Rule, RuleError, WORKERS_MAX, Window};
 #[cfg(feature = "std")]
-pub use shards::{SHARDS, Shards};
-pub use sighting::{Answer, Key, Sighting, Worker};
+pub use shared_ledger::{SHARDS, SharedLedger};
+pub use store::SwarmStore;
 pub use unstuck_core::{Action, Digest, LoopId, Tool};
 pub use verdict::{Counts, Finding, Nudge, Outcome, Verdict};

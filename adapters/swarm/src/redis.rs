@@ -4,7 +4,6 @@
 //! calls count and by how many workers; it judges by itself. The functions are loaded where they are missing,
 //! which takes Redis 7 or Valkey, and a user who may.
 
-mod board;
 mod breaker;
 mod clerk;
 mod desk;
@@ -15,11 +14,12 @@ mod known;
 mod link;
 mod request;
 mod settings;
+mod store;
 mod watch;
 
-pub use board::RedisBoard;
 pub use error::RedisError;
 pub use health::Health;
 pub use request::LIBRARY;
 pub use settings::{DEADLINE_MAX, DEADLINE_MIN, Settings, SettingsError};
+pub use store::RedisStore;
 pub use watch::{Hot, Watch};

@@ -5,7 +5,7 @@ use core::fmt;
 
 use unstuck_core::{Action, Tool};
 
-use crate::sighting::Sighting;
+use crate::observation::Observation;
 use crate::verdict::Outcome;
 
 /// The most workers that a rule may ask for: as many as a ledger tells apart
@@ -159,8 +159,8 @@ impl Rule {
     }
 
     /// Which calls like this one count.
-    pub fn allowance(&self, sighting: &Sighting) -> Allowance {
-        self.allowance_of(sighting.tool, sighting.outcome())
+    pub fn allowance(&self, observation: &Observation) -> Allowance {
+        self.allowance_of(observation.tool, observation.outcome())
     }
 
     /// Which calls of `tool` count that came to this.

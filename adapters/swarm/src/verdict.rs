@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId, Tool};
 
-use crate::sighting::Answer;
+use crate::observation::Answer;
 
 /// What the swarm has to say of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sighting::Worker;
+use crate::observation::Worker;
 
 /// How many workers a [`Sample`] holds; it tells one less apart without a doubt.
 pub(crate) const SAMPLE: usize = 16;

@@ -1,4 +1,4 @@
-//! Groups as data, and back, with every field checked.
+//! SimilarCalls as data, and back, with every field checked.
 //!
 //! Written is a list of the groups that there are, the one joined latest first; each is the tool's
 //! hash, the digest that stands for the group, and the hashes of its words in rising order.
@@ -8,11 +8,11 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq as _, Serializer};
 
-use crate::groups::{GROUPS_MAX, Group, Groups};
 use crate::lines::Lines;
+use crate::similar_calls::{GROUPS_MAX, Group, SimilarCalls};
 use crate::tokens::Tokens;
 
-impl Serialize for Groups {
+impl Serialize for SimilarCalls {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.known().count()))?;
         for group in self.known() {
@@ -28,7 +28,7 @@ impl Serialize for Tokens {
     }
 }
 
-impl<'de> Deserialize<'de> for Groups {
+impl<'de> Deserialize<'de> for SimilarCalls {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(ListOfGroups)
     }
@@ -78,14 +78,14 @@ impl<'de> Visitor<'de> for ListOfWords {
 struct ListOfGroups;
 
 impl<'de> Visitor<'de> for ListOfGroups {
-    type Value = Groups;
+    type Value = SimilarCalls;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at most {GROUPS_MAX} groups of calls")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Groups, A::Error> {
-        let mut groups = Groups::new();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<SimilarCalls, A::Error> {
+        let mut groups = SimilarCalls::new();
         let mut places = groups.places();
         while let Some((tool, digest, latest)) = list.next_element()? {
             let place = places.next().ok_or_else(|| A::Error::invalid_length(GROUPS_MAX, &self))?;
@@ -132,7 +132,7 @@ mod tests {
     use proptest::collection::vec as list;
     use proptest::prelude::*;
 
-    use super::{GROUPS_MAX, Groups};
+    use super::{GROUPS_MAX, SimilarCalls};
     use crate::Recipe;
 
     proptest! {
@@ -141,15 +141,15 @@ mod tests {
             calls in list(("[ab]", list("[a-f]{1,3}", 0..90)), 0..20),
             more in list(("[ab]", list("[a-f]{1,3}", 0..6)), 0..20),
         ) {
-            let mut groups = Groups::new();
-            let call = |groups: &mut Groups, (tool, words): &(String, Vec<String>)| {
+            let mut groups = SimilarCalls::new();
+            let call = |groups: &mut SimilarCalls, (tool, words): &(String, Vec<String>)| {
                 Recipe::BALANCED.call_among(groups, tool, &words.join(" "))
             };
             for asked in &calls {
                 call(&mut groups, asked);
             }
             let written = serde_json::to_string(&groups).expect("groups");
-            let mut read: Groups = serde_json::from_str(&written).expect("groups");
+            let mut read: SimilarCalls = serde_json::from_str(&written).expect("groups");
             for asked in &more {
                 prop_assert_eq!(call(&mut read, asked), call(&mut groups, asked));
             }
@@ -169,9 +169,9 @@ mod tests {
             ("[[1,0,[3,4]]]".into(), "nothing stands for"),
             ("{}".into(), "expected at most 8 groups"),
         ] {
-            let error = serde_json::from_str::<Groups>(&text).expect_err(&text).to_string();
+            let error = serde_json::from_str::<SimilarCalls>(&text).expect_err(&text).to_string();
             assert!(error.contains(why), "{error}");
         }
-        assert!(serde_json::from_str::<Groups>(&format!("[{group}]")).is_ok());
+        assert!(serde_json::from_str::<SimilarCalls>(&format!("[{group}]")).is_ok());
     }
 }

@@ -29,7 +29,7 @@
 //!
 //! | feature | for | needs |
 //! |---|---|---|
-//! | `serde` | keeping [`Groups`] in a checkpoint | nothing |
+//! | `serde` | keeping [`SimilarCalls`] in a checkpoint | nothing |
 //! | `similarity` | how alike two documents or texts are, letter by letter | `std` |
 //!
 //! Neither changes a digest. Without `similarity`, [`Sketch`] tells how alike two texts are, roughly.
@@ -46,7 +46,6 @@ mod command;
 mod echo;
 mod find;
 mod grams;
-mod groups;
 mod likeness;
 mod lines;
 mod mask;
@@ -59,6 +58,7 @@ mod recipe;
 mod report;
 mod signature;
 mod silence;
+mod similar_calls;
 #[cfg(feature = "similarity")]
 pub mod similarity;
 mod sketch;
@@ -66,7 +66,6 @@ mod tags;
 mod tokens;
 mod words;
 
-pub use groups::{GROUPS_MAX, Groups};
 pub use likeness::PRIMARY_KEYS;
 pub use lines::Lines;
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
@@ -76,5 +75,6 @@ pub use pending::is_pending;
 pub use recipe::{Answer, Failures, Likeness, Near, PRESETS, Preset, Recipe, ResultPart};
 pub use report::{Report, complaint, is_refusal, opens_with_complaint, report};
 pub use silence::{is_placeholder, is_silent};
+pub use similar_calls::{GROUPS_MAX, SimilarCalls};
 pub use sketch::Sketch;
 pub use tags::tag;

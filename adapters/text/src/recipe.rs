@@ -5,7 +5,6 @@ use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
 
 use crate::command::Nature;
 use crate::echo::echo;
-use crate::groups::Groups;
 use crate::likeness::{PRIMARY, file};
 use crate::lines::Lines;
 use crate::mask::{Counter, Masked, Masker, Masks};
@@ -15,6 +14,7 @@ use crate::pending::is_pending;
 use crate::report::{Report, complaint, opens_with_complaint, report};
 use crate::signature::{cause, is_generic, signature};
 use crate::silence::is_silent;
+use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
 
 /// The rules by which calls and results become digests.
@@ -66,7 +66,7 @@ pub enum Likeness {
     /// If their [primary keys](crate::PRIMARY_KEYS) are equal, or if both read the same file.
     PrimaryKeys,
     /// If they call the same tool, and at least this percentage of the words in their arguments is
-    /// equal. See [`Groups`].
+    /// equal. See [`SimilarCalls`].
     Words(u8),
 }
 
@@ -147,7 +147,7 @@ impl Recipe {
 
     /// Like [`Recipe::call`], but also compares the words of the call with those of earlier calls in
     /// `groups`. O(length of `args`).
-    pub fn call_among(&self, groups: &mut Groups, tool: &str, args: &str) -> Call {
+    pub fn call_among(&self, groups: &mut SimilarCalls, tool: &str, args: &str) -> Call {
         self.grouped(groups, self.own(tool), tool, args)
     }
 
@@ -155,7 +155,7 @@ impl Recipe {
     /// declaration wins over it.
     pub fn call_among_as(
         &self,
-        groups: &mut Groups,
+        groups: &mut SimilarCalls,
         said: OwnTool<'_>,
         tool: &str,
         args: &str,
@@ -165,7 +165,7 @@ impl Recipe {
 
     fn grouped(
         &self,
-        groups: &mut Groups,
+        groups: &mut SimilarCalls,
         own: Option<OwnTool<'_>>,
         tool: &str,
         args: &str,

@@ -4,7 +4,7 @@
 
 use arbitrary::{Result, Unstructured};
 use unstuck_swarm::{
-    Digest, FRAME_MAX, FRAME_MIN, Heat, Limits, Replica, Rule, Sighting, Tool, Window, Worker,
+    Digest, FRAME_MAX, FRAME_MIN, Heat, Limits, Observation, Replica, Rule, Tool, Window, Worker,
 };
 
 /// The swarm of both.
@@ -46,17 +46,18 @@ fn replica(number: u64, limits: Limits) -> Replica {
 }
 
 /// A call of few; by one worker of two for each replica.
-fn sighting(worker: u8, call: u8) -> Sighting {
+fn observation(worker: u8, call: u8) -> Observation {
     let call = call % 8;
-    let sighting = Sighting::new(Worker::new(worker.into()), Tool::new(1), Digest::of(&[call / 2]));
-    if call.is_multiple_of(2) { sighting } else { sighting.failed(Digest::of(&[call])) }
+    let observation =
+        Observation::new(Worker::new(worker.into()), Tool::new(1), Digest::of(&[call / 2]));
+    if call.is_multiple_of(2) { observation } else { observation.failed(Digest::of(&[call])) }
 }
 
 /// Hands the bytes to a replica that knows something, and looks at what became of it.
 fn forge(bytes: &[u8]) {
     let mut replica = replica(0, Limits { cells: FEW, spread: 2 });
     for call in 0..8 {
-        let _ = replica.record(&sighting(0, call), BEGIN);
+        let _ = replica.record(&observation(0, call), BEGIN);
     }
     let mut copy = replica.clone();
     if hear(&mut copy, FEW, bytes, BEGIN).is_none() {
@@ -96,7 +97,7 @@ fn calls_of(heats: &[Heat], like: &Heat) -> u32 {
 /// Two replicas, and every call that was recorded on either.
 struct Exchange {
     replicas: [Replica; 2],
-    calls: Vec<(Sighting, u64)>,
+    calls: Vec<(Observation, u64)>,
     on_their_way: Vec<(usize, Vec<u8>)>,
     now: u64,
 }
@@ -130,17 +131,17 @@ impl Exchange {
 
     fn record(&mut self, place: usize, call: u8) {
         let worker = if call < 128 { place } else { place + 2 };
-        let sighting = sighting(worker.to_le_bytes()[0], call);
-        self.calls.push((sighting, self.now));
-        let verdict = self.replicas[place].record(&sighting, self.now);
-        let (calls, workers) = self.called(&sighting);
+        let observation = observation(worker.to_le_bytes()[0], call);
+        self.calls.push((observation, self.now));
+        let verdict = self.replicas[place].record(&observation, self.now);
+        let (calls, workers) = self.called(&observation);
         if let Some(finding) = verdict.finding {
             assert!(finding.calls <= calls && finding.workers <= workers, "{finding:?}");
         }
     }
 
     /// The calls like this one that are in the window, and their workers.
-    fn called(&self, like: &Sighting) -> (u32, u32) {
+    fn called(&self, like: &Observation) -> (u32, u32) {
         let is_in_window = |time: u64| self.now / HALF - time / HALF < 2;
         let calls = self
             .calls
@@ -192,7 +193,7 @@ impl Exchange {
             }
         }
         for call in 0..8 {
-            let like = sighting(0, call);
+            let like = observation(0, call);
             let (calls, workers) = self.called(&like);
             for replica in &mut self.replicas {
                 let heats = replica.hottest(usize::MAX, self.now);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
-use unstuck_text::{Answer, Groups, Lines, Mask, Masks, PRESETS, Recipe, similarity};
+use unstuck_text::{Answer, Lines, Mask, Masks, PRESETS, Recipe, SimilarCalls, similarity};
 
 /// How often the calls of an input are made over: most ladders are climbed to their end.
 const ROUNDS: usize = 6;
@@ -96,7 +96,7 @@ fn alike(one: &str, other: &str) {
 
 /// The calls that are written in `texts`, each as a tool, its arguments and the result.
 fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
-    let (mut groups, mut lines) = (Groups::new(), Lines::new());
+    let (mut groups, mut lines) = (SimilarCalls::new(), Lines::new());
     let call = |texts: &[Cow<'_, str>]| {
         let [tool, args, result] = [0, 1, 2].map(|n| texts.get(n).map_or("", |text| text));
         // Failures and results that were cut off need no byte of their own.

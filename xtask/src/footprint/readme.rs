@@ -33,7 +33,7 @@ const ROWS: [(&str, Section, &str); 13] = [
     ("the nudge's text adds", Section::Code, "nudge text adds"),
     ("`save` and `restore` add", Section::Code, "save and restore add"),
     ("`Detector<20>`", Section::Memory, "Detector<20>"),
-    ("`Groups`, too", Section::Memory, "Detector<20> and Groups"),
+    ("`SimilarCalls`, too", Section::Memory, "Detector<20> and SimilarCalls"),
     ("stack of the engine's events", Section::Stack, "announce: eight open calls settle"),
     ("… of a call by the recipe", Section::Stack, "call by the default recipe"),
     ("… of `restore`", Section::Stack, "restore"),

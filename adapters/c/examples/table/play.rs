@@ -4,7 +4,7 @@ use unstuck_core::{
     Announced, Call, CallId, Detector, Digest, Echo, Finding, LoopId, Outcome, Tag, Tool, Turn,
     Verdict,
 };
-use unstuck_text::{Groups, PRESETS, Preset};
+use unstuck_text::{PRESETS, Preset, SimilarCalls};
 
 /// How many calls an event can name: the latest so many.
 pub(crate) const NAMED_MAX: usize = 64;
@@ -141,7 +141,7 @@ impl Table {
         let preset = &PRESETS[place];
         let detector = Detector::new(preset.policy).expect("a window of 20");
         let ids = Vec::new();
-        Player { table: self, preset, detector, groups: Groups::new(), ids, finding: None }
+        Player { table: self, preset, detector, groups: SimilarCalls::new(), ids, finding: None }
     }
 }
 
@@ -157,7 +157,7 @@ pub(crate) struct Player<'t> {
     pub(crate) table: &'t mut Table,
     preset: &'static Preset,
     detector: Detector<'static, 20>,
-    groups: Groups,
+    groups: SimilarCalls,
     ids: Vec<CallId>,
     /// The latest finding.
     finding: Option<Finding>,

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 use unstuck_core::{
-    Action, Basis, Flaw, Force, Ladder, Outcomes, Pattern, Policy, PolicyError, Progress, Rule,
-    Rung, Select, Silence, Tag, TagSet, TextRule, Texts,
+    Action, Basis, Force, Ladder, Outcomes, Pattern, Policy, PolicyError, PolicyErrorKind,
+    Progress, Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts,
 };
 use unstuck_text::{Preset, Recipe};
 
@@ -135,9 +135,9 @@ impl Place {
     }
 
     /// Where a flaw of the rule is to be mended.
-    fn of_flaw(&self, flaw: Flaw) -> Range<usize> {
+    fn of_flaw(&self, flaw: PolicyErrorKind) -> Range<usize> {
         match flaw {
-            Flaw::TooManyRules { .. } => self.whole.clone(),
+            PolicyErrorKind::TooManyRules { .. } => self.whole.clone(),
             flaw => self.rungs.of_flaw(flaw).unwrap_or(&self.pattern).clone(),
         }
     }
@@ -151,14 +151,14 @@ struct Rungs {
 
 impl Rungs {
     /// Where a flaw of the ladder is to be mended; none if it is none of a ladder.
-    fn of_flaw(&self, flaw: Flaw) -> Option<&Range<usize>> {
+    fn of_flaw(&self, flaw: PolicyErrorKind) -> Option<&Range<usize>> {
         let count = match flaw {
-            Flaw::Rungs { .. } => return Some(&self.whole),
-            Flaw::CountsDoNotRise { next: count, .. }
-            | Flaw::ActionsFall { count }
-            | Flaw::RungOutOfReach { count, .. }
-            | Flaw::RungPassedOver { count, .. }
-            | Flaw::RungAfterReset { count } => count,
+            PolicyErrorKind::Rungs { .. } => return Some(&self.whole),
+            PolicyErrorKind::CountsDoNotRise { next: count, .. }
+            | PolicyErrorKind::ActionsFall { count }
+            | PolicyErrorKind::RungOutOfReach { count, .. }
+            | PolicyErrorKind::RungPassedOver { count, .. }
+            | PolicyErrorKind::RungAfterReset { count } => count,
             _ => return None,
         };
         let rung = self.each.iter().rfind(|(of_rung, _)| *of_rung == count);
@@ -177,7 +177,7 @@ fn checked(
     let rules: &'static [Rule<'static>] = rules.leak();
     let refused = |error: PolicyError<'_>, place: Option<&Place>| {
         let span = match (error.flaw, place) {
-            (Flaw::Window { .. }, _) => window.span(),
+            (PolicyErrorKind::Window { .. }, _) => window.span(),
             (flaw, Some(place)) => place.of_flaw(flaw),
             (_, None) => 0..0,
         };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use unstuck_swarm::redis::{RedisBoard, SettingsError};
+use unstuck_swarm::redis::{RedisStore, SettingsError};
 
 use crate::state::Folder;
 use crate::swarm::{NoSettings, settings};
@@ -19,7 +19,7 @@ pub(crate) const LINE: &str = "swarm: ";
 /// A swarm, and where it is.
 pub(super) struct Swarm<'u> {
     url: &'u str,
-    board: Arc<RedisBoard>,
+    board: Arc<RedisStore>,
 }
 
 impl<'u> Swarm<'u> {
@@ -30,10 +30,10 @@ impl<'u> Swarm<'u> {
             return Ok(None);
         }
         let settings = settings.deadline(DEADLINE).map_err(Alone::Deadline)?;
-        Ok(Some(Self { url, board: Arc::new(RedisBoard::open(settings)) }))
+        Ok(Some(Self { url, board: Arc::new(RedisStore::open(settings)) }))
     }
 
-    pub(super) fn board(&self) -> Arc<RedisBoard> {
+    pub(super) fn board(&self) -> Arc<RedisStore> {
         Arc::clone(&self.board)
     }
 

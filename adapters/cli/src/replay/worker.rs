@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Tag, Verdict};
-use unstuck_text::{Answer, Groups, Lines, Preset, Recipe, is_placeholder};
+use unstuck_text::{Answer, Lines, Preset, Recipe, SimilarCalls, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown, Warning};
@@ -38,7 +38,7 @@ pub(super) struct Worker {
     pub(super) number: u64,
     pub(super) seen: u64,
     pub(super) engine: Engine,
-    groups: Groups,
+    groups: SimilarCalls,
     lines: Box<Lines>,
     /// The latest calls, oldest first.
     calls: VecDeque<Kept>,
@@ -63,7 +63,7 @@ impl Worker {
             seen,
             // No policy has a longer window, those from files included.
             engine: Engine::new(preset.policy).expect("a window of at most 64"),
-            groups: Groups::new(),
+            groups: SimilarCalls::new(),
             lines: Box::default(),
             calls: VecDeque::new(),
             numbering: Numbering::default(),

@@ -6,8 +6,8 @@ use std::fs;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use unstuck_swarm::redis::{RedisBoard, Settings};
-use unstuck_swarm::{Digest, Sighting, Tool, Worker};
+use unstuck_swarm::redis::{RedisStore, Settings};
+use unstuck_swarm::{Digest, Observation, Tool, Worker};
 
 use self::server::Server;
 use crate::harness::{Folder, Ran, at_home, program};
@@ -51,10 +51,10 @@ fn watch(arguments: &[&str]) -> Ran {
 fn fill(url: &str, tool: &str, calls: usize, workers: usize) {
     let settings = Settings::parse(url, HUSH.as_bytes()).expect("a swarm");
     let settings = settings.deadline(Duration::from_secs(1)).expect("a deadline");
-    let board = RedisBoard::open(settings);
+    let board = RedisStore::open(settings);
     for n in 0..calls {
         let worker = Worker::named(&(n % workers).to_string());
-        let call = Sighting::new(worker, Tool::named(tool), Digest::of(tool.as_bytes()));
+        let call = Observation::new(worker, Tool::named(tool), Digest::of(tool.as_bytes()));
         let _ = board.record_named(&call.failed(Digest::of(b"no")), tool);
     }
     assert_eq!(board.health().answered, u64::try_from(calls).expect("a few"), "{board:?}");

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck::{Action, Asked, Guard};
 use unstuck_core::{CallId, Detector};
-use unstuck_text::{Groups, PRESETS};
+use unstuck_text::{PRESETS, SimilarCalls};
 
 /// What happens: which tool, with which arguments, in a step of its own or not, and what comes back.
 type Happening = (u8, u8, bool, u8);
@@ -22,7 +22,7 @@ proptest! {
             let guard = Guard::builder().preset(preset).observe_only();
             let mut guard = guard.build().expect("a guard");
             let mut engine: Detector<'_, 64, 32> = Detector::new(preset.policy).expect("it fits");
-            let (mut groups, mut step) = (Groups::new(), 0);
+            let (mut groups, mut step) = (SimilarCalls::new(), 0);
             for &(tool, args, alone, result) in &happenings as &[Happening] {
                 step += u64::from(alone);
                 let (tool, args) = (TOOLS[usize::from(tool)], format!("[{args}]"));
@@ -47,7 +47,7 @@ proptest! {
 }
 
 /// What clears the engine's history clears the likeness of what was in it.
-fn forget(action: Action, groups: &mut Groups) {
+fn forget(action: Action, groups: &mut SimilarCalls) {
     if action >= Action::StartOver {
         groups.clear();
     }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck::Action::{Block, Nudge, Proceed, Stop, Warn};
-use unstuck::{Action, Asked, BLOCKS_MAX, Board, Builder, Decision, Guard, Ruling, Tool, ToolRule};
+use unstuck::{
+    Action, Asked, BLOCKS_MAX, Builder, Decision, Guard, Ruling, SwarmStore, Tool, ToolRule,
+};
 use unstuck_swarm::{
-    Allowance, Answer, Counts, Digest, Finding, Key, LoopId, Outcome, Rule, Sighting, Verdict,
+    Allowance, Answer, Counts, Digest, Finding, Key, LoopId, Observation, Outcome, Rule, Verdict,
     Worker,
 };
 
@@ -17,7 +19,7 @@ use super::ARGS;
 /// Counts without an end, and remembers what it was told.
 struct Counting {
     rule: Rule,
-    told: Mutex<Vec<Sighting>>,
+    told: Mutex<Vec<Observation>>,
 }
 
 impl Counting {
@@ -25,7 +27,7 @@ impl Counting {
         Arc::new(Self { rule, told: Mutex::default() })
     }
 
-    fn told(&self) -> Vec<Sighting> {
+    fn told(&self) -> Vec<Observation> {
         self.told.lock().expect("nobody panicked").clone()
     }
 
@@ -53,24 +55,24 @@ impl Counting {
     }
 }
 
-impl Board for Counting {
-    fn record(&self, sighting: &Sighting) -> Verdict {
-        self.told.lock().expect("nobody panicked").push(*sighting);
-        self.judge(sighting.key())
+impl SwarmStore for Counting {
+    fn record(&self, observation: &Observation) -> Verdict {
+        self.told.lock().expect("nobody panicked").push(*observation);
+        self.judge(observation.key())
     }
 }
 
 /// The same, and says what it knows of calls before they are made.
 struct Looking(Arc<Counting>);
 
-impl Board for Looking {
-    fn record(&self, sighting: &Sighting) -> Verdict {
-        self.0.record(sighting)
+impl SwarmStore for Looking {
+    fn record(&self, observation: &Observation) -> Verdict {
+        self.0.record(observation)
     }
 
     fn look(&self, call: Digest) -> Verdict {
         let keys: BTreeSet<Key> =
-            self.0.told().iter().filter(|one| one.call == call).map(Sighting::key).collect();
+            self.0.told().iter().filter(|one| one.call == call).map(Observation::key).collect();
         let verdicts = keys.into_iter().map(|key| self.0.judge(key));
         verdicts.max_by_key(|verdict| verdict.rung).unwrap_or(Verdict::PROCEED)
     }
@@ -79,8 +81,8 @@ impl Board for Looking {
 /// Panics, whatever it is told.
 struct Broken;
 
-impl Board for Broken {
-    fn record(&self, _: &Sighting) -> Verdict {
+impl SwarmStore for Broken {
+    fn record(&self, _: &Observation) -> Verdict {
         panic!("a bug of the board");
     }
 
@@ -104,7 +106,7 @@ fn worker(name: &str, board: &Arc<Counting>) -> Guard {
     on(board.clone()).worker(name).build().expect("a guard")
 }
 
-fn on(board: Arc<dyn Board>) -> Builder {
+fn on(board: Arc<dyn SwarmStore>) -> Builder {
     Guard::builder().swarm(board)
 }
 
@@ -270,7 +272,7 @@ fn what_was_said_is_part_of_a_checkpoint() {
         for guard in [&mut one, &mut other] {
             let before = guard.before("bash", ARGS);
             // A process for each event, as hooks are.
-            let builder = on(Arc::clone(&board) as Arc<dyn Board>).worker(guard.worker());
+            let builder = on(Arc::clone(&board) as Arc<dyn SwarmStore>).worker(guard.worker());
             *guard = builder.restore(&guard.save()).expect("what was just written");
             let error = "make: *** No rule to make target 'all'.";
             let after = guard.after(before.ticket(), error, true);
@@ -456,7 +458,7 @@ proptest! {
         happenings in vec((0..8_u8, 0..8_u8, any::<bool>()), 0..40),
     ) {
         let board = Counting::new(rule(1000));
-        let builder = || on(board.clone() as Arc<dyn Board>);
+        let builder = || on(board.clone() as Arc<dyn SwarmStore>);
         let (mut alone, mut among) = (Guard::new(), builder().build().expect("a guard"));
         for happening in happenings {
             if happening.2 {

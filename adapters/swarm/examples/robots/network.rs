@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use unstuck_swarm::{
-    Allowance, Digest, FRAME_MAX, Limits, Replica, Rule, Sighting, Tool, Verdict, Window, Worker,
+    Allowance, Digest, FRAME_MAX, Limits, Observation, Replica, Rule, Tool, Verdict, Window, Worker,
 };
 
 /// A second, by the clock of the swarm. In each, everyone receives, works and sends.
@@ -83,9 +83,9 @@ struct Network {
 }
 
 /// The call that leads nowhere.
-fn dead_end(worker: usize) -> Sighting {
+fn dead_end(worker: usize) -> Observation {
     let call = Digest::of(b"move_to dock 7");
-    Sighting::new(name(worker), Tool::named("move_to"), call).failed(Digest::of(b"no way"))
+    Observation::new(name(worker), Tool::named("move_to"), call).failed(Digest::of(b"no way"))
 }
 
 fn name(worker: usize) -> Worker {
@@ -161,8 +161,8 @@ impl Network {
 
     /// A worker makes its calls of this tick.
     fn work(&mut self, worker: usize) {
-        if let Some(sighting) = self.healthy(worker) {
-            let verdicts = self.record(worker, &sighting);
+        if let Some(observation) = self.healthy(worker) {
+            let verdicts = self.record(worker, &observation);
             self.false_alarms += verdicts.iter().filter(|verdict| verdict.rung > 0).count() as u64;
         }
         let Some(plan) = self.plans.get(worker) else { return };
@@ -180,9 +180,9 @@ impl Network {
 
     /// Calls that are no loop: one that nobody else makes, the same question with another answer each
     /// time, and what everybody does once.
-    fn healthy(&mut self, worker: usize) -> Option<Sighting> {
+    fn healthy(&mut self, worker: usize) -> Option<Observation> {
         let unique = Digest::new(self.random.u64(..));
-        let of = |tool, call| Sighting::new(name(worker), Tool::named(tool), call);
+        let of = |tool, call| Observation::new(name(worker), Tool::named(tool), call);
         if self.now == worker as u64 % (2 * BEGIN) {
             return Some(of("read_map", Digest::of(b"read_map")).ok(Digest::of(b"the map")));
         }
@@ -195,9 +195,9 @@ impl Network {
     }
 
     /// Tells the worker's replica and the central counter of a call.
-    fn record(&mut self, worker: usize, sighting: &Sighting) -> [Verdict; 2] {
+    fn record(&mut self, worker: usize, observation: &Observation) -> [Verdict; 2] {
         let now = self.now * TICK;
-        [self.replicas[worker].record(sighting, now), self.central.record(sighting, now)]
+        [self.replicas[worker].record(observation, now), self.central.record(observation, now)]
     }
 
     /// A worker sends a frame to each of some peers.

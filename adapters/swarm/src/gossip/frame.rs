@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{Digest, Tool};
 
 use crate::gossip::topic::Id;
-use crate::sighting::{Answer, Sighting, Worker};
+use crate::observation::{Answer, Observation, Worker};
 
 /// The most bytes of a frame: with the heads of UDP and IPv6 it passes every network unbroken.
 pub const FRAME_MAX: usize = 1024;
@@ -208,7 +208,7 @@ impl<'b> Cells<'b> {
         };
         let nobody = Worker::new(0);
         let tool = Tool::new(u32::from_le_bytes(tool));
-        let id = Id::of(&Sighting { worker: nobody, tool, call, answer });
+        let id = Id::of(&Observation { worker: nobody, tool, call, answer });
         let mut rest = bytes;
         for _ in 0..length.cells() {
             let (cell, after) = told(rest, length)?;

@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use unstuck_core::Digest;
 
-use crate::board::Board;
 use crate::gossip::Replica;
-use crate::sighting::Sighting;
+use crate::observation::Observation;
+use crate::store::SwarmStore;
 use crate::verdict::Verdict;
 
 /// A replica that the threads of one process share: those that work, and one that sends and receives.
@@ -35,9 +35,9 @@ impl<C: Fn() -> u64> SharedReplica<C> {
     }
 }
 
-impl<C: Fn() -> u64 + Send + Sync> Board for SharedReplica<C> {
-    fn record(&self, sighting: &Sighting) -> Verdict {
-        self.with(|replica, now| replica.record(sighting, now))
+impl<C: Fn() -> u64 + Send + Sync> SwarmStore for SharedReplica<C> {
+    fn record(&self, observation: &Observation) -> Verdict {
+        self.with(|replica, now| replica.record(observation, now))
     }
 
     fn look(&self, call: Digest) -> Verdict {

@@ -14,7 +14,7 @@ use crate::gossip::Replica;
 use crate::gossip::frame::{Packer, Told};
 use crate::gossip::topic::{BEFORE, Cell, Id, NOW, RUNGS_MAX, Topic};
 use crate::gossip::topics::Urgency;
-use crate::sighting::{Answer, Worker};
+use crate::observation::{Answer, Worker};
 
 /// What was known of a topic.
 #[derive(Clone, Copy, Debug)]

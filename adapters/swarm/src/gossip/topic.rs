@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use unstuck_core::{Digest, Tool};
 
 use crate::ledger::Heat;
+use crate::observation::{Answer, Key, Observation, Worker};
 use crate::rule::{Allowance, Rule};
-use crate::sighting::{Answer, Key, Sighting, Worker};
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
 
 /// How many rungs the ladder of a rule has.
@@ -35,9 +35,9 @@ impl Id {
         Self { call, key: Key::new(Digest::new(0)), tool: Tool::new(0) }
     }
 
-    /// What a sighting is counted under.
-    pub(crate) const fn of(sighting: &Sighting) -> Self {
-        Self { call: sighting.call, key: sighting.key(), tool: sighting.tool }
+    /// What an observation is counted under.
+    pub(crate) const fn of(observation: &Observation) -> Self {
+        Self { call: observation.call, key: observation.key(), tool: observation.tool }
     }
 }
 

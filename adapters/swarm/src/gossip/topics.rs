@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::ops::Bound;
 
 use crate::gossip::topic::{Calls, Cell, Id, Topic};
-use crate::sighting::{Answer, Worker};
+use crate::observation::{Answer, Worker};
 
 /// How urgent news are: what comes first goes out first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -222,7 +222,7 @@ mod tests {
     use unstuck_core::{Digest, Tool};
 
     use super::*;
-    use crate::sighting::Key;
+    use crate::observation::Key;
 
     fn id(number: u64) -> Id {
         let digest = Digest::new(number);

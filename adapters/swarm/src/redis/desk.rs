@@ -11,6 +11,7 @@ use std::vec::Vec;
 use ::redis::{Cmd, Value};
 use unstuck_core::Digest;
 
+use crate::observation::Observation;
 use crate::redis::breaker::Breaker;
 use crate::redis::error::RedisError;
 use crate::redis::health::{Health, Tally, add};
@@ -18,7 +19,6 @@ use crate::redis::keys::Keys;
 use crate::redis::known::Known;
 use crate::redis::request::{self, Remedy, Reply, Told};
 use crate::redis::settings::Settings;
-use crate::sighting::Sighting;
 use crate::verdict::Verdict;
 
 /// How many calls may wait to be told; of more the rest is dropped.
@@ -80,10 +80,10 @@ impl Desk {
     }
 
     /// The call and how to tell it; nothing if the rule counts no such call.
-    pub(super) fn request(&self, sighting: &Sighting, tool: &str) -> Option<(Cmd, Told)> {
-        let mut told = Told::of(sighting, &self.settings.rule, &self.keys)?;
+    pub(super) fn request(&self, observation: &Observation, tool: &str) -> Option<(Cmd, Told)> {
+        let mut told = Told::of(observation, &self.settings.rule, &self.keys)?;
         told.number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        Some((request::record(&told, sighting, tool, &self.settings, &self.keys), told))
+        Some((request::record(&told, observation, tool, &self.settings, &self.keys), told))
     }
 
     /// Whether a worker may wait for an answer.
@@ -171,7 +171,7 @@ mod tests {
     use unstuck_core::Tool;
 
     use super::*;
-    use crate::sighting::Worker;
+    use crate::observation::Worker;
 
     #[test]
     fn what_comes_after_nonsense_accuses_nobody() {
@@ -180,8 +180,8 @@ mod tests {
         let tool = Tool::named("bash");
         let calls = [1, 2, 3].map(Digest::new);
         let request = |call| {
-            let sighting = Sighting::new(Worker::new(1), tool, call);
-            let (cmd, told) = desk.request(&sighting, "bash").expect("it counts");
+            let observation = Observation::new(Worker::new(1), tool, call);
+            let (cmd, told) = desk.request(&observation, "bash").expect("it counts");
             Request { cmd, told, waiting: None }
         };
         let hot = |number| Value::Array([50, 9, number].map(Value::Int).into());

@@ -5,7 +5,7 @@ use std::string::String;
 
 use unstuck_core::{Digest, LoopId};
 
-use crate::sighting::{Key, Worker};
+use crate::observation::{Key, Worker};
 
 /// What the secret of a swarm is hashed for, so that it is good for nothing else.
 const CONTEXT: &str = "unstuck swarm v1 2026-11-22 digests on a server";

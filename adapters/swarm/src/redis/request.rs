@@ -6,10 +6,10 @@ use std::string::{String, ToString as _};
 use ::redis::{Cmd, ServerErrorKind, Value};
 use unstuck_core::{Digest, LoopId, Tool};
 
+use crate::observation::Observation;
 use crate::redis::keys::Keys;
 use crate::redis::settings::Settings;
 use crate::rule::{Allowance, Rule};
-use crate::sighting::Sighting;
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
 
 /// The functions that count on the server, in Lua. Whoever may not load functions has them loaded by
@@ -42,10 +42,10 @@ pub(super) struct Told {
 
 impl Told {
     /// Nothing if the rule counts no such call.
-    pub(super) fn of(sighting: &Sighting, rule: &Rule, keys: &Keys) -> Option<Self> {
-        let allowance = rule.allowance(sighting);
-        let (outcome, Sighting { tool, call, .. }) = (sighting.outcome(), *sighting);
-        let id = keys.loop_id(sighting.key());
+    pub(super) fn of(observation: &Observation, rule: &Rule, keys: &Keys) -> Option<Self> {
+        let allowance = rule.allowance(observation);
+        let (outcome, Observation { tool, call, .. }) = (observation.outcome(), *observation);
+        let id = keys.loop_id(observation.key());
         (allowance != Allowance::Any).then_some(Self {
             call,
             id,
@@ -134,7 +134,7 @@ fn plain(name: &str) -> String {
 /// Counts a call.
 pub(super) fn record(
     told: &Told,
-    sighting: &Sighting,
+    observation: &Observation,
     tool: &str,
     settings: &Settings,
     keys: &Keys,
@@ -142,7 +142,7 @@ pub(super) fn record(
     let rule = &settings.rule;
     let mut cmd = ::redis::cmd("FCALL");
     cmd.arg("unstuck_record_1").arg(3).arg(keys.calls(told.id)).arg(&keys.epoch).arg(&keys.hot);
-    cmd.arg(&keys.worker(sighting.worker)).arg(settings.half());
+    cmd.arg(&keys.worker(observation.worker)).arg(settings.half());
     cmd.arg(rule.calls.div_ceil(2)).arg(rule.workers).arg(told.label(tool)).arg(told.number);
     cmd
 }
@@ -277,7 +277,7 @@ mod tests {
     use ::redis::parse_redis_value;
 
     use super::*;
-    use crate::sighting::Worker;
+    use crate::observation::Worker;
 
     fn reply(text: &str) -> Reply {
         Reply::of(&parse_redis_value(text.as_bytes()).expect("it is one"))
@@ -334,15 +334,15 @@ mod tests {
     #[test]
     fn a_label_is_read_as_it_was_written() {
         let keys = Keys::new("a", b"s");
-        let plain = Sighting::new(Worker::named("w"), Tool::named("t"), Digest::of(b"c"));
+        let plain = Observation::new(Worker::named("w"), Tool::named("t"), Digest::of(b"c"));
         let answer = Digest::of(b"r");
         let rule = Rule::default().worked(Allowance::Once);
-        for (sighting, outcome, allowance) in [
+        for (observation, outcome, allowance) in [
             (plain, Outcome::Unknown, Allowance::None),
             (plain.ok(answer), Outcome::Worked, Allowance::Once),
             (plain.failed(answer), Outcome::Failed, Allowance::None),
         ] {
-            let told = Told::of(&sighting, &rule, &keys).expect("it counts");
+            let told = Told::of(&observation, &rule, &keys).expect("it counts");
             let label = told.label("a:b c\n");
             let tool = "a:b_c_".into();
             let expected = Label { id: told.id, outcome, allowance, tool };

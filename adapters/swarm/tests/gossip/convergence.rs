@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_swarm::{Allowance, FRAME_MAX, Replica, Rule};
 
-use crate::model::{self, Central, HALF, found, replica, sighting, tool};
+use crate::model::{self, Central, HALF, found, observation, replica, tool};
 
 const REPLICAS: usize = 5;
 const CALLS: u8 = 6;
@@ -81,10 +81,10 @@ impl Swarm {
         match event {
             Event::Call { replica, second, call } => {
                 let worker = 2 * *replica as u64 + u64::from(*second);
-                let sighting = sighting(worker, *call);
-                self.central.record(&sighting, now);
-                let verdict = self.replicas[*replica].record(&sighting, now);
-                let expected = self.central.found(&sighting, now);
+                let observation = observation(worker, *call);
+                self.central.record(&observation, now);
+                let verdict = self.replicas[*replica].record(&observation, now);
+                let expected = self.central.found(&observation, now);
                 assert!(found(&verdict) <= expected, "{verdict:?} is more than {expected:?}");
             }
             Event::Send { from } => {
@@ -146,7 +146,7 @@ fn a_replica_is_as_sure_as_it_may_be() {
         let mut replica = replica(&model::rule(10, 2), 0);
         let mut said = None;
         for number in 0..calls {
-            said = replica.record(&sighting(number % 4, call), 0).finding;
+            said = replica.record(&observation(number % 4, call), 0).finding;
         }
         assert_eq!(said.map(|finding| finding.confidence), confidence, "{calls} calls");
     }
@@ -162,7 +162,7 @@ proptest! {
         swarm.settle();
         let now = swarm.now;
         for call in 0..CALLS {
-            let like = sighting(0, call);
+            let like = observation(0, call);
             let expected = swarm.central.found(&like, now);
             prop_assert!(
                 expected.map_or(0, |(_, _, rung)| rung) <= swarm.central.rung_without_shares(&like, now)
@@ -186,12 +186,12 @@ proptest! {
         for replica in &mut swarm.replicas {
             let heats = replica.hottest(usize::MAX, now);
             let told: Vec<_> = (0..CALLS).map(|call| {
-                let id = sighting(0, call).key().loop_id();
+                let id = observation(0, call).key().loop_id();
                 let heat = heats.iter().find(|heat| heat.loop_id == id);
                 heat.map_or((0, 0), |heat| (heat.calls, heat.workers))
             }).collect();
             let expected: Vec<_> =
-                (0..CALLS).map(|call| swarm.central.heat(sighting(0, call).key(), now)).collect();
+                (0..CALLS).map(|call| swarm.central.heat(observation(0, call).key(), now)).collect();
             prop_assert_eq!(told, expected);
         }
     }

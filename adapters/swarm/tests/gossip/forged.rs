@@ -2,9 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use unstuck_swarm::{Digest, FRAME_MAX, FrameError, Replica, Sighting, Worker};
+use unstuck_swarm::{Digest, FRAME_MAX, FrameError, Observation, Replica, Worker};
 
-use crate::model::{SWARM, replica, rule, sighting};
+use crate::model::{SWARM, observation, replica, rule};
 
 /// The frame with its sum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -25,7 +25,7 @@ fn varint(mut number: u64) -> Vec<u8> {
 }
 
 /// A frame written by hand, after the description in `frame.rs`: workers and their calls under one key.
-fn forged(generation: u64, like: &Sighting, cells: &[(Worker, u32)]) -> Vec<u8> {
+fn forged(generation: u64, like: &Observation, cells: &[(Worker, u32)]) -> Vec<u8> {
     let mut bytes = vec![1];
     bytes.extend(&SWARM.bits().to_le_bytes()[..4]);
     bytes.extend(varint(generation));
@@ -48,7 +48,7 @@ fn forged(generation: u64, like: &Sighting, cells: &[(Worker, u32)]) -> Vec<u8> 
 
 #[test]
 fn a_frame_is_what_its_description_says() {
-    for like in [sighting(5, 0), sighting(5, 1), sighting(5, 2)] {
+    for like in [observation(5, 0), observation(5, 1), observation(5, 2)] {
         let mut replica = replica(&rule(500, 2), 0);
         for _ in 0..300 {
             let _ = replica.record(&like, 7_000_000);
@@ -61,7 +61,7 @@ fn a_frame_is_what_its_description_says() {
 
 #[test]
 fn a_worker_that_counts_wrong_accuses_nobody() {
-    let honest = sighting(1, 1);
+    let honest = observation(1, 1);
     for (times, rung) in [(1, 0), (4, 0), (5, 1), (9, 1), (10, 2), (15, 3), (20, 4)] {
         let mut replica = replica(&rule(10, 2), 1);
         let lie = forged(0, &honest, &[(Worker::new(0), u32::MAX)]);
@@ -77,7 +77,7 @@ fn a_worker_that_counts_wrong_accuses_nobody() {
 
 #[test]
 fn counts_end_before_they_wrap() {
-    let like = sighting(0, 1);
+    let like = observation(0, 1);
     let mut replica = replica(&rule(10, 1), 0);
     let workers: Vec<_> = (0..70).map(|number| (Worker::new(number), u32::MAX)).collect();
     for generation in [4, 5] {
@@ -92,7 +92,7 @@ fn counts_end_before_they_wrap() {
 
 #[test]
 fn what_is_wrong_with_a_frame_is_said() {
-    let like = sighting(0, 1);
+    let like = observation(0, 1);
     let good = forged(5, &like, &[(Worker::new(0), 3)]);
     let body = &good[..good.len() - 4];
     let with = |place: usize, byte: u8| {
@@ -139,9 +139,9 @@ fn seen(replica: &mut Replica) -> impl PartialEq + std::fmt::Debug + use<> {
 fn pair() -> (Replica, Vec<u8>) {
     let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     for call in 0..9 {
-        let _ = one.record(&sighting(0, call), 4_000);
-        let _ = other.record(&sighting(1, call), 4_000);
-        let _ = other.record(&sighting(1, call), 5_000);
+        let _ = one.record(&observation(0, call), 4_000);
+        let _ = other.record(&observation(1, call), 4_000);
+        let _ = other.record(&observation(1, call), 5_000);
     }
     let mut buffer = [0; FRAME_MAX];
     let frame = other.frame(&mut buffer, 5_000).to_vec();

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_swarm::{Digest, FRAME_MAX, FRAME_MIN, FrameError, Limits, Replica, Worker};
 
-use crate::model::{SWARM, replica, rule, sighting};
+use crate::model::{SWARM, observation, replica, rule};
 
 /// How many cells a fresh replica takes from one frame.
 fn cells_in(frame: &[u8]) -> usize {
@@ -21,7 +21,7 @@ fn a_frame_holds_so_many_cells() {
         let mut replica = replica(&rule(10, 2), 0);
         for worker in 0..workers {
             for call in 0..calls {
-                let _ = replica.record(&sighting(worker, if calls == 1 { 1 } else { call }), 0);
+                let _ = replica.record(&observation(worker, if calls == 1 { 1 } else { call }), 0);
             }
         }
         let mut buffer = [0; FRAME_MAX];
@@ -34,7 +34,7 @@ fn a_frame_holds_so_many_cells() {
 fn what_was_told_least_is_told_first() {
     let (mut from, mut to) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     for worker in 0..300 {
-        let _ = from.record(&sighting(worker, 1), 0);
+        let _ = from.record(&observation(worker, 1), 0);
     }
     let mut buffer = [0; FRAME_MAX];
     for _ in 0..4 {
@@ -49,10 +49,10 @@ fn what_changes_no_verdict_holds_up_nothing() {
     let new = |number| Replica::new(rule(10, 2), SWARM, Worker::new(number), once).unwrap();
     let (mut crowd, mut pair, mut between) = (new(0), new(1), new(2));
     for worker in 0..300 {
-        let _ = crowd.record(&sighting(worker, 1), 0);
+        let _ = crowd.record(&observation(worker, 1), 0);
     }
     for worker in 0..2 {
-        let _ = pair.record(&sighting(worker, 4), 0);
+        let _ = pair.record(&observation(worker, 4), 0);
     }
     // After the first frame no more calls of the crowd are needed for the last rung.
     let mut buffer = [0; FRAME_MAX];
@@ -63,7 +63,7 @@ fn what_changes_no_verdict_holds_up_nothing() {
     between.merge(pair.frame(&mut buffer, 0), 0).expect("a frame of now");
     let mut last = new(3);
     last.merge(between.frame(&mut buffer[..FRAME_MIN], 0), 0).expect("a frame of now");
-    let id = sighting(0, 4).key().loop_id();
+    let id = observation(0, 4).key().loop_id();
     assert!(last.hottest(9, 0).iter().any(|heat| (heat.loop_id, heat.workers) == (id, 2)));
 }
 
@@ -77,7 +77,7 @@ fn a_replica_that_knows_nothing_says_nothing() {
 fn a_buffer_that_is_too_short_gets_no_frame() {
     for (length, says_something) in [(0, false), (FRAME_MIN - 1, false), (FRAME_MIN, true)] {
         let mut replica = replica(&rule(10, 2), 0);
-        let _ = replica.record(&sighting(0, 1), 0);
+        let _ = replica.record(&observation(0, 1), 0);
         let mut buffer = vec![0; length];
         assert_eq!(!replica.frame(&mut buffer, 0).is_empty(), says_something, "{length} bytes");
     }
@@ -87,7 +87,7 @@ fn a_buffer_that_is_too_short_gets_no_frame() {
 fn a_frame_of_another_swarm_is_refused() {
     let limits = Limits::default();
     let mut one = Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).unwrap();
-    let _ = one.record(&sighting(0, 1), 0);
+    let _ = one.record(&observation(0, 1), 0);
     let mut buffer = [0; FRAME_MAX];
     let frame = one.frame(&mut buffer, 0).to_vec();
     // The second differs in the half that frames do not carry.
@@ -106,13 +106,13 @@ fn a_frame_of_another_swarm_is_refused() {
 #[test]
 fn a_cleared_replica_refuses_what_is_on_its_way() {
     let mut replica = replica(&rule(2, 1), 0);
-    let _ = replica.record(&sighting(0, 1), 0);
-    let _ = replica.record(&sighting(0, 1), 0);
+    let _ = replica.record(&observation(0, 1), 0);
+    let _ = replica.record(&observation(0, 1), 0);
     let mut buffer = [0; FRAME_MAX];
     let frame = replica.frame(&mut buffer, 0).to_vec();
-    assert_eq!(replica.look(sighting(0, 1).call, 0).rung, 1);
+    assert_eq!(replica.look(observation(0, 1).call, 0).rung, 1);
     replica.clear(Digest::new(1));
-    assert_eq!(replica.look(sighting(0, 1).call, 0).rung, 0);
+    assert_eq!(replica.look(observation(0, 1).call, 0).rung, 0);
     assert_eq!(replica.merge(&frame, 0), Err(FrameError::OtherSwarm));
 }
 
@@ -150,7 +150,7 @@ proptest! {
         let mut from = Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).unwrap();
         let mut to = replica(&rule(10, 2), 1);
         for (worker, call, later) in calls {
-            let _ = from.record(&sighting(worker, call), if later { 1_999 } else { 0 });
+            let _ = from.record(&observation(worker, call), if later { 1_999 } else { 0 });
         }
         let mut buffer = vec![0; length];
         // Two cells at least are repeated in each.

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_swarm::{
-    Allowance, Digest, FRAME_MAX, Limits, Merged, Replica, Sighting, Tool, Worker,
+    Allowance, Digest, FRAME_MAX, Limits, Merged, Observation, Replica, Tool, Worker,
 };
 
 use crate::model::{Central, SWARM, found, replica, rule};
@@ -13,8 +13,8 @@ fn small(cells: usize) -> Replica {
     Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).expect("it can work")
 }
 
-fn call(worker: u64, call: u64) -> Sighting {
-    Sighting::new(Worker::new(worker), Tool::new(1), Digest::new(call))
+fn call(worker: u64, call: u64) -> Observation {
+    Observation::new(Worker::new(worker), Tool::new(1), Digest::new(call))
 }
 
 #[test]
@@ -120,17 +120,17 @@ proptest! {
         let mut now = 0;
         for (place, number, wait) in calls {
             now += wait / 10;
-            let sighting = call(place as u64, number % 7 * (number / 7));
-            central.record(&sighting, now);
-            let verdict = replicas[place].record(&sighting, now);
-            prop_assert!(found(&verdict) <= central.found(&sighting, now));
+            let observation = call(place as u64, number % 7 * (number / 7));
+            central.record(&observation, now);
+            let verdict = replicas[place].record(&observation, now);
+            prop_assert!(found(&verdict) <= central.found(&observation, now));
             let mut buffer = [0; FRAME_MAX];
             let frame = replicas[place].frame(&mut buffer, now);
             let next = &mut replicas[(place + 1) % 3];
             prop_assert!(frame.is_empty() || next.merge(frame, now).is_ok());
             prop_assert!(replicas[..2].iter().all(|replica| replica.cells() <= cells));
             for replica in &mut replicas {
-                let (told, known) = (replica.look(sighting.call, now), central.found(&sighting, now));
+                let (told, known) = (replica.look(observation.call, now), central.found(&observation, now));
                 prop_assert!(found(&told) <= known, "{:?} is more than {:?}", told, known);
             }
         }

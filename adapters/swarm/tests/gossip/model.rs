@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use unstuck_swarm::{
-    Allowance, Digest, Key, Limits, Replica, Rule, Sighting, Tool, Verdict, Window, Worker,
+    Allowance, Digest, Key, Limits, Observation, Replica, Rule, Tool, Verdict, Window, Worker,
 };
 
 /// The swarm of all these tests.
@@ -16,7 +16,7 @@ pub(crate) const HALF: u64 = 1_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Central {
     rule: Rule,
-    calls: Vec<(Sighting, u64)>,
+    calls: Vec<(Observation, u64)>,
 }
 
 /// What is found: calls, workers and the rung.
@@ -27,18 +27,18 @@ impl Central {
         Self { rule: rule.clone(), calls: Vec::new() }
     }
 
-    pub(crate) fn record(&mut self, sighting: &Sighting, now: u64) {
-        self.calls.push((*sighting, now));
+    pub(crate) fn record(&mut self, observation: &Observation, now: u64) {
+        self.calls.push((*observation, now));
     }
 
     /// How often each worker made a call with this key in the window.
     fn by_worker(&self, key: Key, now: u64) -> BTreeMap<Worker, u32> {
         let generation = |time| self.rule.window.generation(time);
         let mut by_worker = BTreeMap::new();
-        for (sighting, time) in &self.calls {
+        for (observation, time) in &self.calls {
             let age = generation(now).checked_sub(generation(*time));
-            if sighting.key() == key && age.is_some_and(|age| age < 2) {
-                *by_worker.entry(sighting.worker).or_insert(0) += 1;
+            if observation.key() == key && age.is_some_and(|age| age < 2) {
+                *by_worker.entry(observation.worker).or_insert(0) += 1;
             }
         }
         by_worker
@@ -51,7 +51,7 @@ impl Central {
     }
 
     /// The highest rung whose calls are there if nobody stands for more than a share of them.
-    pub(crate) fn found(&self, like: &Sighting, now: u64) -> Option<Found> {
+    pub(crate) fn found(&self, like: &Observation, now: u64) -> Option<Found> {
         let by_worker = self.by_worker(like.key(), now);
         let workers = u32::try_from(by_worker.len()).unwrap();
         let counted = |rung: u32| -> u32 {
@@ -71,7 +71,7 @@ impl Central {
     }
 
     /// The rung where everybody stands for all of their calls.
-    pub(crate) fn rung_without_shares(&self, like: &Sighting, now: u64) -> u8 {
+    pub(crate) fn rung_without_shares(&self, like: &Observation, now: u64) -> u8 {
         let by_worker = self.by_worker(like.key(), now);
         let calls = by_worker.values().map(|calls| match self.rule.allowance(like) {
             Allowance::None => *calls,
@@ -100,12 +100,12 @@ pub(crate) fn replica(rule: &Rule, number: u64) -> Replica {
 
 /// The call numbered `call` by the worker numbered `worker`: every third of unknown outcome, every third one
 /// that failed; each of a tool of its own.
-pub(crate) fn sighting(worker: u64, call: u8) -> Sighting {
-    let sighting = Sighting::new(Worker::new(worker), tool(call), Digest::of(&[call]));
+pub(crate) fn observation(worker: u64, call: u8) -> Observation {
+    let observation = Observation::new(Worker::new(worker), tool(call), Digest::of(&[call]));
     match call % 3 {
-        0 => sighting,
-        1 => sighting.failed(Digest::of(b"no way")),
-        _ => sighting.ok(Digest::of(b"done")),
+        0 => observation,
+        1 => observation.failed(Digest::of(b"no way")),
+        _ => observation.ok(Digest::of(b"done")),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use unstuck_swarm::{Action, Board, FRAME_MAX, SharedReplica};
+use unstuck_swarm::{Action, FRAME_MAX, SharedReplica, SwarmStore};
 
-use crate::model::{replica, rule, sighting};
+use crate::model::{observation, replica, rule};
 
 #[test]
 fn threads_share_a_replica() {
@@ -15,12 +15,12 @@ fn threads_share_a_replica() {
             let board = &board;
             scope.spawn(move || {
                 for _ in 0..5 {
-                    let _ = board.record(&sighting(worker, 1));
+                    let _ = board.record(&observation(worker, 1));
                 }
             });
         }
     });
-    let verdict = board.look(sighting(0, 1).call);
+    let verdict = board.look(observation(0, 1).call);
     let finding = verdict.finding.expect("a loop");
     assert_eq!((verdict.action, finding.calls, finding.workers), (Action::Block, 40, 8));
     // One replica sends, another takes it in.
@@ -29,15 +29,15 @@ fn threads_share_a_replica() {
     let frame = board.with(|replica, now| replica.frame(&mut buffer, now).to_vec());
     let merged = other.with(|replica, now| replica.merge(&frame, now));
     assert_eq!(merged.map(|merged| merged.news), Ok(8));
-    assert_eq!(other.look(sighting(0, 1).call), verdict);
+    assert_eq!(other.look(observation(0, 1).call), verdict);
 }
 
 #[test]
 fn a_thread_that_panicked_holds_up_nobody() {
     let board = SharedReplica::new(replica(&rule(10, 2), 0), || 5_000);
-    let _ = board.record(&sighting(0, 1));
+    let _ = board.record(&observation(0, 1));
     let visit = || board.with(|_, _| panic!("as it may, where a host does more"));
     assert!(catch_unwind(AssertUnwindSafe(visit)).is_err());
-    let _ = board.record(&sighting(0, 1));
+    let _ = board.record(&observation(0, 1));
     assert_eq!(board.with(|replica, now| replica.hottest(1, now))[0].calls, 2);
 }

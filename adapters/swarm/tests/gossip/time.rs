@@ -2,7 +2,7 @@
 
 use unstuck_swarm::{FRAME_MAX, FrameError, Limits, Replica, Rule, RuleError, Window, Worker};
 
-use crate::model::{HALF, SWARM, replica, rule, sighting};
+use crate::model::{HALF, SWARM, observation, replica, rule};
 
 /// What a replica counts of the call at a time.
 fn calls(replica: &mut Replica, now: u64) -> u32 {
@@ -15,7 +15,7 @@ fn a_call_counts_in_its_generation_and_in_the_next() {
         [(0, 1), (1, 1), (HALF, 1), (2 * HALF - 1, 1), (2 * HALF, 0), (9 * HALF, 0)]
     {
         let mut replica = replica(&rule(10, 2), 0);
-        let _ = replica.record(&sighting(0, 1), 4 * HALF);
+        let _ = replica.record(&observation(0, 1), 4 * HALF);
         assert_eq!(calls(&mut replica, 4 * HALF + later), expected, "{later} later");
         assert_eq!(replica.cells(), expected as usize, "{later} later");
     }
@@ -35,8 +35,8 @@ fn clocks_may_differ_by_half_a_window() {
         (sent + 2 * HALF, Err(FrameError::Generation { found: 7, now: 9 })),
     ] {
         let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
-        let _ = one.record(&sighting(0, 1), sent - 1);
-        let _ = one.record(&sighting(0, 1), sent);
+        let _ = one.record(&observation(0, 1), sent - 1);
+        let _ = one.record(&observation(0, 1), sent);
         let mut buffer = [0; FRAME_MAX];
         let frame = one.frame(&mut buffer, sent);
         let counted = other.merge(frame, comes).map(|_| calls(&mut other, comes));
@@ -47,7 +47,7 @@ fn clocks_may_differ_by_half_a_window() {
 #[test]
 fn calls_of_the_next_generation_wait_for_it() {
     let (mut ahead, mut behind) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
-    let _ = ahead.record(&sighting(0, 1), 5 * HALF);
+    let _ = ahead.record(&observation(0, 1), 5 * HALF);
     let mut buffer = [0; FRAME_MAX];
     let frame = ahead.frame(&mut buffer, 5 * HALF);
     assert_eq!(behind.merge(frame, 5 * HALF - 1).map(|merged| merged.news), Ok(1));
@@ -58,8 +58,8 @@ fn calls_of_the_next_generation_wait_for_it() {
 #[test]
 fn what_is_too_old_is_left_out_of_a_frame() {
     let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
-    let _ = one.record(&sighting(0, 1), 4 * HALF);
-    let _ = one.record(&sighting(0, 2), 5 * HALF);
+    let _ = one.record(&observation(0, 1), 4 * HALF);
+    let _ = one.record(&observation(0, 2), 5 * HALF);
     let mut buffer = [0; FRAME_MAX];
     let frame = one.frame(&mut buffer, 5 * HALF);
     let merged = other.merge(frame, 6 * HALF).expect("a frame of the generation before");
@@ -70,8 +70,8 @@ fn what_is_too_old_is_left_out_of_a_frame() {
 fn a_clock_that_is_set_back_stands_still_or_begins_anew() {
     for (back, expected) in [(1, 2), (HALF, 2), (HALF + 1, 1), (5 * HALF, 1)] {
         let mut replica = replica(&rule(10, 2), 0);
-        let _ = replica.record(&sighting(0, 1), 6 * HALF);
-        let _ = replica.record(&sighting(0, 1), 6 * HALF - back);
+        let _ = replica.record(&observation(0, 1), 6 * HALF);
+        let _ = replica.record(&observation(0, 1), 6 * HALF - back);
         assert_eq!(calls(&mut replica, 6 * HALF - back), expected, "{back} back");
     }
 }

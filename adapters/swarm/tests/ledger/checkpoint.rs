@@ -40,9 +40,9 @@ proptest! {
         prop_assert_eq!(&other.checkpoint(), &kept);
         for (worker, number, wait) in second {
             now += wait;
-            let sighting = call(worker, number);
-            prop_assert_eq!(one.look(sighting.call, now), other.look(sighting.call, now));
-            prop_assert_eq!(one.record(&sighting, now), other.record(&sighting, now));
+            let observation = call(worker, number);
+            prop_assert_eq!(one.look(observation.call, now), other.look(observation.call, now));
+            prop_assert_eq!(one.record(&observation, now), other.record(&observation, now));
         }
         prop_assert_eq!(one.checkpoint(), other.checkpoint());
     }

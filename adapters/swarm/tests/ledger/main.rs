@@ -7,7 +7,7 @@ mod model;
 mod rules;
 mod threads;
 
-use unstuck_swarm::{Digest, Sighting, Tool, Worker};
+use unstuck_swarm::{Digest, Observation, Tool, Worker};
 
 /// What the tests call.
 fn tool() -> Tool {
@@ -15,6 +15,6 @@ fn tool() -> Tool {
 }
 
 /// The call with this number, made by the worker with that, of which nobody knows what came back.
-fn call(worker: u64, number: u64) -> Sighting {
-    Sighting::new(Worker::new(worker), tool(), Digest::of(&number.to_le_bytes()))
+fn call(worker: u64, number: u64) -> Observation {
+    Observation::new(Worker::new(worker), tool(), Digest::of(&number.to_le_bytes()))
 }

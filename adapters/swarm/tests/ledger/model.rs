@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use unstuck_swarm::{
-    Action, Allowance, Digest, Key, Ledger, Rule, Sighting, Tool, Verdict, Window, Worker,
+    Action, Allowance, Digest, Key, Ledger, Observation, Rule, Tool, Verdict, Window, Worker,
 };
 
 /// All calls, as they came: generation, key, worker.
@@ -16,8 +16,8 @@ struct Model {
 impl Model {
     /// Counts as the definition says: calls of this generation and the one before, less, where
     /// everybody's first is free, the workers who made them.
-    fn record(&mut self, sighting: &Sighting, now: u64) -> (u32, u32, Action) {
-        let allowance = self.rule.allowance(sighting);
+    fn record(&mut self, observation: &Observation, now: u64) -> (u32, u32, Action) {
+        let allowance = self.rule.allowance(observation);
         if allowance == Allowance::Any {
             return (0, 0, Action::Proceed);
         }
@@ -26,9 +26,9 @@ impl Model {
             Window::Calls { .. } => self.calls.len() as u64,
         };
         let generation = time / self.rule.window.span().div_ceil(2);
-        self.calls.push((generation, sighting.key(), sighting.worker));
+        self.calls.push((generation, observation.key(), observation.worker));
         let counted = self.calls.iter().filter(|(when, key, _)| {
-            *key == sighting.key() && (*when == generation || *when + 1 == generation)
+            *key == observation.key() && (*when == generation || *when + 1 == generation)
         });
         let workers: BTreeSet<_> = counted.clone().map(|(_, _, worker)| *worker).collect();
         let [calls, workers] = [counted.count(), workers.len()].map(|n| u32::try_from(n).unwrap());
@@ -58,18 +58,18 @@ fn rule() -> impl Strategy<Value = Rule> {
 }
 
 /// A call of one of two tools, and how long after the last it comes.
-fn step() -> impl Strategy<Value = (Sighting, u64)> {
+fn step() -> impl Strategy<Value = (Observation, u64)> {
     let answer = proptest::option::of((0..2_u64, any::<bool>()));
     let wait = prop_oneof![8 => 0..3_u64, 1 => 0..50_u64];
     (0..5_u64, 0..2_u32, 0..2_u64, answer, wait).prop_map(|(worker, tool, call, answer, wait)| {
         let call = Digest::new(call).mix(Digest::new(u64::from(tool)));
-        let sighting = Sighting::new(Worker::new(worker), Tool::new(tool), call);
-        let sighting = match answer {
-            None => sighting,
-            Some((result, true)) => sighting.failed(Digest::new(result)),
-            Some((result, false)) => sighting.ok(Digest::new(result)),
+        let observation = Observation::new(Worker::new(worker), Tool::new(tool), call);
+        let observation = match answer {
+            None => observation,
+            Some((result, true)) => observation.failed(Digest::new(result)),
+            Some((result, false)) => observation.ok(Digest::new(result)),
         };
-        (sighting, wait)
+        (observation, wait)
     })
 }
 
@@ -82,18 +82,18 @@ proptest! {
         let mut ledger = Ledger::new(rule.clone()).unwrap();
         let mut model = Model { rule, calls: Vec::new() };
         let mut now = 0;
-        for (sighting, wait) in steps {
+        for (observation, wait) in steps {
             now += wait;
-            let (calls, workers, action) = model.record(&sighting, now);
-            let Verdict { action: said, finding, rung, .. } = ledger.record(&sighting, now);
+            let (calls, workers, action) = model.record(&observation, now);
+            let Verdict { action: said, finding, rung, .. } = ledger.record(&observation, now);
             prop_assert_eq!(said, action);
             prop_assert_eq!(finding.is_some(), rung > 0);
             if let Some(finding) = finding {
                 prop_assert_eq!((finding.calls, finding.workers), (calls, workers));
                 prop_assert_eq!(finding.missed, 0);
-                prop_assert_eq!(finding.loop_id, sighting.key().loop_id());
-                prop_assert_eq!(finding.outcome, sighting.outcome());
-                prop_assert_eq!(finding.tool, sighting.tool);
+                prop_assert_eq!(finding.loop_id, observation.key().loop_id());
+                prop_assert_eq!(finding.outcome, observation.outcome());
+                prop_assert_eq!(finding.tool, observation.tool);
             }
         }
     }
@@ -105,14 +105,14 @@ proptest! {
     ) {
         let mut ledger = Ledger::new(rule.clone()).unwrap();
         let mut now = 0;
-        for (sighting, wait) in steps {
+        for (observation, wait) in steps {
             now += wait;
-            let said = ledger.look(sighting.call, now);
+            let said = ledger.look(observation.call, now);
             // Looking changes nothing, not even where calls are the clock.
-            prop_assert_eq!(ledger.look(sighting.call, now), said);
-            let verdict = ledger.record(&sighting, now);
+            prop_assert_eq!(ledger.look(observation.call, now), said);
+            let verdict = ledger.record(&observation, now);
             let is_new = ledger.checkpoint();
-            let after = ledger.look(sighting.call, now);
+            let after = ledger.look(observation.call, now);
             // A window of calls may end with the call that it is full with.
             if matches!(rule.window, Window::Time { .. }) || is_new == ledger.checkpoint() {
                 prop_assert!(after.action >= verdict.action);
@@ -127,13 +127,13 @@ proptest! {
 fn what_came_back_tells_a_swarm_that_is_stuck_from_one_that_works() {
     let mut ledger = Ledger::new(Rule::default()).unwrap();
     for n in 0..100_u64 {
-        let sighting = super::call(n % 10, 0).ok(Digest::new(n));
-        assert_eq!(ledger.record(&sighting, n), Verdict::PROCEED);
+        let observation = super::call(n % 10, 0).ok(Digest::new(n));
+        assert_eq!(ledger.record(&observation, n), Verdict::PROCEED);
     }
     // Everybody's first is free, and nine more are too few.
     for n in 0..19_u64 {
-        let sighting = super::call(n % 10, 0).ok(Digest::new(1000));
-        assert_eq!(ledger.record(&sighting, n), Verdict::PROCEED);
+        let observation = super::call(n % 10, 0).ok(Digest::new(1000));
+        assert_eq!(ledger.record(&observation, n), Verdict::PROCEED);
         // An error is another answer, whatever it says: nine times that one.
         if n >= 9 {
             continue;
@@ -143,6 +143,6 @@ fn what_came_back_tells_a_swarm_that_is_stuck_from_one_that_works() {
             Verdict::PROCEED
         );
     }
-    let sighting = super::call(9, 0).ok(Digest::new(1000));
-    assert_eq!(ledger.record(&sighting, 0).action, Action::Nudge);
+    let observation = super::call(9, 0).ok(Digest::new(1000));
+    assert_eq!(ledger.record(&observation, 0).action, Action::Nudge);
 }

@@ -3,14 +3,14 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
-use unstuck_swarm::{Board as _, Rule, Shards, Verdict, Window};
+use unstuck_swarm::{Rule, SharedLedger, SwarmStore as _, Verdict, Window};
 
 use super::call;
 
 #[test]
 fn no_call_of_eight_threads_is_lost() {
     let rule = Rule::default().window(Window::Time { span: u64::MAX });
-    let board = Shards::with_capacity(rule, 4, 10_000).unwrap();
+    let board = SharedLedger::with_capacity(rule, 4, 10_000).unwrap();
     thread::scope(|scope| {
         for worker in 0..8 {
             let board = &board;
@@ -32,7 +32,7 @@ fn no_call_of_eight_threads_is_lost() {
 #[test]
 fn a_window_of_calls_is_that_of_all_parts_together() {
     let rule = Rule::default().calls(3).window(Window::Calls { span: 100 });
-    let board = Shards::with_capacity(rule, 16, 10_000).unwrap();
+    let board = SharedLedger::with_capacity(rule, 16, 10_000).unwrap();
     let mut other = 1..;
     for n in 0..3 {
         let verdict = board.record(&call(n, 0));
@@ -50,7 +50,7 @@ fn a_window_of_calls_is_that_of_all_parts_together() {
 
 #[test]
 fn a_thread_that_dies_takes_nobody_with_it() {
-    let board = Shards::with_capacity(Rule::default(), 1, 100).unwrap();
+    let board = SharedLedger::with_capacity(Rule::default(), 1, 100).unwrap();
     let died = panic::catch_unwind(AssertUnwindSafe(|| {
         let _ = board.record(&call(0, 0));
         panic::resume_unwind(Box::new(()));

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use unstuck_swarm::Board as _;
-use unstuck_swarm::redis::{RedisBoard, Watch};
+use unstuck_swarm::SwarmStore as _;
+use unstuck_swarm::redis::{RedisStore, Watch};
 
-use crate::counts::{counts, sighting};
+use crate::counts::{counts, observation};
 use crate::server::{Server, free_port, settings, until};
 
 /// All slots of a cluster, in three parts.
@@ -50,15 +50,15 @@ fn a_swarm_is_counted_on_the_one_node_that_has_its_slot() {
         let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
         let urls = hosts.iter().cloned().chain([hosts.join(",")]);
         let boards = urls.map(|hosts| settings(&format!("redis://{hosts}/?swarm={swarm}")));
-        let boards: Vec<_> = boards.map(RedisBoard::open).collect();
+        let boards: Vec<_> = boards.map(RedisStore::open).collect();
         for (calls, board) in (1..).zip(boards.iter().cycle().take(12)) {
-            let told = counts(board.record(&sighting(u64::from(calls % 4), 1)));
+            let told = counts(board.record(&observation(u64::from(calls % 4), 1)));
             assert_eq!(told, if calls == 1 { (0, 0) } else { (calls, calls.min(4)) });
         }
         let mut watch = Watch::open(&nodes[0].settings(swarm)).expect("it can be watched");
         assert_eq!(watch.hottest(9).expect("it answers")[0].calls, 12);
         watch.clear().expect("it can be cleared");
-        assert_eq!(counts(boards[0].record(&sighting(1, 1))), (0, 0));
+        assert_eq!(counts(boards[0].record(&observation(1, 1))), (0, 0));
         assert!(boards.iter().all(|board| board.health().failed == 0));
         let after = nodes.iter().map(|node| keys(node).len());
         let grown = after.zip(before).filter(|(after, before)| after > before).count();
@@ -84,16 +84,16 @@ fn a_node_that_goes_takes_only_its_swarms_with_it() {
     let swarms = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let gone = home(swarms[0]);
     let kept = swarms.iter().find(|swarm| home(swarm) != gone).expect("not all are on one node");
-    let boards = [swarms[0], kept].map(|swarm| RedisBoard::open(settings(&url(swarm))));
+    let boards = [swarms[0], kept].map(|swarm| RedisStore::open(settings(&url(swarm))));
     for board in &boards {
-        until(|| board.record(&sighting(1, 1)).rung > 0);
+        until(|| board.record(&observation(1, 1)).rung > 0);
     }
     nodes[gone].kill();
     until(|| {
-        let _ = boards[0].record(&sighting(1, 2));
+        let _ = boards[0].record(&observation(1, 2));
         boards[0].health().failed > 0
     });
-    assert!(boards[1].record(&sighting(1, 1)).rung > 0, "it has a node of its own");
+    assert!(boards[1].record(&observation(1, 1)).rung > 0, "it has a node of its own");
     nodes[gone].revive();
-    until(|| boards[0].record(&sighting(1, 3)).rung > 0);
+    until(|| boards[0].record(&observation(1, 3)).rung > 0);
 }

@@ -3,17 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{
-    Action, Allowance, Board as _, Digest, Finding, Key, Outcome, Rule, Sighting, Tool, Verdict,
-    Window, Worker,
+    Action, Allowance, Digest, Finding, Key, Observation, Outcome, Rule, SwarmStore as _, Tool,
+    Verdict, Window, Worker,
 };
 
 use crate::server::{SECRET, Server, settings, talkative, until, words};
 
-pub(crate) fn sighting(worker: u64, call: u64) -> Sighting {
+pub(crate) fn observation(worker: u64, call: u64) -> Observation {
     let call = Digest::of(&call.to_le_bytes());
-    Sighting::new(Worker::new(worker), Tool::named("bash"), call)
+    Observation::new(Worker::new(worker), Tool::named("bash"), call)
 }
 
 /// The calls and the workers that were told.
@@ -22,11 +22,11 @@ pub(crate) fn counts(verdict: Verdict) -> (u32, u32) {
 }
 
 /// Tells of all of them without waiting for each, and of no more at a time than a board has room for.
-pub(crate) fn tell_all(board: &RedisBoard, sightings: impl Iterator<Item = Sighting>) {
+pub(crate) fn tell_all(board: &RedisStore, observations: impl Iterator<Item = Observation>) {
     let before = board.health().answered;
-    for (told, sighting) in (before..).zip(sightings) {
+    for (told, observation) in (before..).zip(observations) {
         until(|| told - board.health().answered < 2_048);
-        board.record_detached(&sighting, "bash");
+        board.record_detached(&observation, "bash");
     }
 }
 
@@ -34,11 +34,12 @@ pub(crate) fn tell_all(board: &RedisBoard, sightings: impl Iterator<Item = Sight
 fn a_loop_climbs_the_ladder_of_its_rule() {
     let Some(server) = Server::start() else { return };
     let rule = Rule::default().calls(3).workers(2).strongest(Action::Block);
-    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
-    let actions: Vec<_> = (0..10).map(|call| board.record(&sighting(call % 2, 1)).action).collect();
+    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
+    let actions: Vec<_> =
+        (0..10).map(|call| board.record(&observation(call % 2, 1)).action).collect();
     let (p, n, w, b) = (Action::Proceed, Action::Nudge, Action::Warn, Action::Block);
     assert_eq!(actions, [p, p, n, n, n, w, w, w, b, b]);
-    let call = sighting(0, 1).call;
+    let call = observation(0, 1).call;
     assert_eq!((board.look(call).action, board.look(Digest::new(0)).action), (b, p));
     assert_eq!(board.health().last_error, None);
 }
@@ -47,16 +48,16 @@ fn a_loop_climbs_the_ladder_of_its_rule() {
 fn a_finding_tells_what_came_back() {
     let Some(server) = Server::start() else { return };
     let board = server.board("s");
-    let plain = sighting(1, 1);
+    let plain = observation(1, 1);
     let answer = Digest::of(b"no such file");
     let cases = [
         (plain, Outcome::Unknown, 75),
         (plain.ok(answer), Outcome::Worked, 100),
         (plain.failed(answer), Outcome::Failed, 100),
     ];
-    for (sighting, outcome, confidence) in cases {
-        assert_eq!(board.record(&sighting).finding, None, "{outcome:?} has been counted before");
-        let finding = board.record(&sighting).finding.expect("two calls are a loop");
+    for (observation, outcome, confidence) in cases {
+        assert_eq!(board.record(&observation).finding, None, "{outcome:?} has been counted before");
+        let finding = board.record(&observation).finding.expect("two calls are a loop");
         assert_eq!((finding.outcome, finding.confidence), (outcome, confidence));
         assert_eq!((finding.calls, finding.workers, finding.missed), (2, 1, 0));
     }
@@ -64,15 +65,15 @@ fn a_finding_tells_what_came_back() {
 
 /// The counts are those of a naive model, whatever comes.
 #[test]
-fn random_sightings_are_counted_as_by_hand() {
+fn random_observations_are_counted_as_by_hand() {
     let Some(server) = Server::start() else { return };
     let once = Tool::named("read_file");
     let rule = talkative().tool(once, Allowance::Once).worked(Allowance::Any);
-    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let mut calls: HashMap<Key, (u32, HashSet<Worker>)> = HashMap::new();
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..3_000 {
-        let mut it = sighting(random.u64(..20), random.u64(..12));
+        let mut it = observation(random.u64(..20), random.u64(..12));
         it.tool = random.choice([once, it.tool]).expect("there are two");
         it.call = it.call.mix(Digest::new(u64::from(it.tool == once)));
         let result = Digest::new(random.u64(..2));
@@ -96,7 +97,7 @@ fn random_sightings_are_counted_as_by_hand() {
 fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
     let Some(server) = Server::start() else { return };
     let rule = talkative().window(Window::Time { span: 600 });
-    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let mut connection = server.connection();
     let mut generation = || {
         let (seconds, micros): (u64, u64) =
@@ -106,7 +107,7 @@ fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
     // The calls that counted when the generation was this before and after.
     let mut record = |worker| {
         let before = generation();
-        let told = counts(board.record(&sighting(worker, 1)));
+        let told = counts(board.record(&observation(worker, 1)));
         (told, before, generation())
     };
     let mut all = Vec::new();
@@ -131,9 +132,9 @@ fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
 fn what_nobody_calls_any_more_is_gone_from_the_server() {
     let Some(server) = Server::start() else { return };
     let rule = talkative().window(Window::Time { span: 300 });
-    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     for call in 0..50 {
-        let _ = board.record(&sighting(1, call / 2));
+        let _ = board.record(&observation(1, call / 2));
     }
     let mut connection = server.connection();
     let mut size = || words("DBSIZE").query::<u64>(&mut connection).expect("it has a size");
@@ -146,7 +147,7 @@ fn every_key_expires_no_sooner_than_the_window_ends() {
     let Some(server) = Server::start() else { return };
     let board = server.board("s");
     for _ in 0..4 {
-        let _ = board.record(&sighting(1, 1));
+        let _ = board.record(&observation(1, 1));
     }
     let keys: Vec<String> = server.ask("KEYS *");
     assert_eq!(keys.len(), 2, "{keys:?}");
@@ -162,14 +163,14 @@ fn every_key_expires_no_sooner_than_the_window_ends() {
 fn everybody_may_call_once_what_may_be_called_once() {
     let Some(server) = Server::start() else { return };
     let rule = talkative().calls(4).tool(Tool::named("bash"), Allowance::Once);
-    let board = RedisBoard::open(server.settings("s").rule(rule).expect("it can work"));
+    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     for worker in 0..200 {
-        assert_eq!(counts(board.record(&sighting(worker, 1))), (0, 0), "worker {worker}");
+        assert_eq!(counts(board.record(&observation(worker, 1))), (0, 0), "worker {worker}");
     }
     for worker in 0..12 {
-        assert_eq!(board.record(&sighting(worker, 2)).rung, 0);
+        assert_eq!(board.record(&observation(worker, 2)).rung, 0);
     }
-    let rungs: Vec<_> = (0..5).map(|_| board.record(&sighting(0, 2)).rung).collect();
+    let rungs: Vec<_> = (0..5).map(|_| board.record(&observation(0, 2)).rung).collect();
     assert_eq!(rungs, [0, 0, 0, 1, 1]);
 }
 
@@ -179,10 +180,10 @@ fn swarms_and_secrets_do_not_see_each_other() {
     let other = Settings::parse(&server.url("s"), b"another").expect("it is an address");
     let other = other.rule(talkative()).expect("it can work");
     let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
-    let boards = [server.settings("s"), server.settings("t"), other].map(RedisBoard::open);
+    let boards = [server.settings("s"), server.settings("t"), other].map(RedisStore::open);
     for calls in [0, 2, 3] {
         for board in &boards {
-            assert_eq!(counts(board.record(&sighting(1, 1))), (calls, u32::from(calls > 0)));
+            assert_eq!(counts(board.record(&observation(1, 1))), (calls, u32::from(calls > 0)));
         }
     }
 }
@@ -193,7 +194,7 @@ fn the_server_holds_nothing_that_stands_for_a_call_or_a_worker() {
     let board = server.board("s");
     let names = ["w1", "w2", "w3"].map(Worker::named);
     let call = Digest::of(b"curl http://example.org/?password=hush");
-    let calls = names.map(|worker| Sighting::new(worker, Tool::named("bash"), call));
+    let calls = names.map(|worker| Observation::new(worker, Tool::named("bash"), call));
     for it in calls.iter().cycle().take(9) {
         let _ = board.record_named(&it.failed(Digest::of(b"hush")), "bash -c 'hush'");
     }
@@ -239,7 +240,7 @@ fn a_board_on_a_socket_counts() {
     let folder = tempfile::tempdir().expect("there is room");
     let socket = folder.path().join("redis.sock").display().to_string();
     let Some(_server) = Server::with(&["--unixsocket", &socket]) else { return };
-    let board = RedisBoard::open(settings(&format!("redis+unix://{socket}?swarm=s")));
-    let _ = board.record(&sighting(1, 1));
-    assert_eq!(counts(board.record(&sighting(2, 1))), (2, 2));
+    let board = RedisStore::open(settings(&format!("redis+unix://{socket}?swarm=s")));
+    let _ = board.record(&observation(1, 1));
+    assert_eq!(counts(board.record(&observation(2, 1))), (2, 2));
 }

@@ -4,22 +4,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use unstuck_swarm::Board as _;
-use unstuck_swarm::redis::RedisBoard;
+use unstuck_swarm::SwarmStore as _;
+use unstuck_swarm::redis::RedisStore;
 
-use crate::counts::sighting;
+use crate::counts::observation;
 use crate::server::{PATIENCE, Server, settings, until};
 
 /// How long workers wait in these tests.
 const DEADLINE: Duration = Duration::from_millis(10);
 
 /// A board whose workers wait as long as they would anywhere.
-pub(crate) fn hasty(url: &str) -> RedisBoard {
-    RedisBoard::open(settings(url).deadline(DEADLINE).expect("it is usual"))
+pub(crate) fn hasty(url: &str) -> RedisStore {
+    RedisStore::open(settings(url).deadline(DEADLINE).expect("it is usual"))
 }
 
 /// How long each record took of four workers who go on calling while `run` runs.
-pub(crate) fn while_calling(board: &RedisBoard, what: &str, run: impl FnOnce()) {
+pub(crate) fn while_calling(board: &RedisStore, what: &str, run: impl FnOnce()) {
     let over = AtomicBool::new(false);
     let mut took: Vec<Duration> = thread::scope(|scope| {
         let workers = [1, 2, 3, 4].map(|worker| {
@@ -47,10 +47,10 @@ pub(crate) fn while_calling(board: &RedisBoard, what: &str, run: impl FnOnce()) 
 }
 
 /// One worker's calls, some of which others make, too, about a thousand a second.
-fn calls(board: &RedisBoard, worker: u64, over: &AtomicBool) -> Vec<Duration> {
+fn calls(board: &RedisStore, worker: u64, over: &AtomicBool) -> Vec<Duration> {
     let mut took = Vec::new();
     while !over.load(Ordering::Relaxed) {
-        let call = sighting(worker, took.len() as u64 % 50);
+        let call = observation(worker, took.len() as u64 % 50);
         let start = Instant::now();
         let _ = board.record(&call);
         took.push(start.elapsed());
@@ -60,8 +60,8 @@ fn calls(board: &RedisBoard, worker: u64, over: &AtomicBool) -> Vec<Duration> {
 }
 
 /// Looks until a call that was never made before is found to be a loop.
-pub(crate) fn finds(board: &RedisBoard, call: u64) {
-    until(|| board.record(&sighting(1, call)).rung > 0);
+pub(crate) fn finds(board: &RedisStore, call: u64) {
+    until(|| board.record(&observation(1, call)).rung > 0);
 }
 
 /// Lets time pass while workers call.
@@ -123,9 +123,9 @@ fn a_server_that_forgets_the_functions_is_given_them_again() {
     let Some(server) = Server::start() else { return };
     let board = server.board("s");
     for call in 0..3 {
-        assert_eq!(board.record(&sighting(1, call)).rung, 0);
+        assert_eq!(board.record(&observation(1, call)).rung, 0);
         server.ask::<()>("FUNCTION FLUSH");
-        assert_eq!(board.record(&sighting(1, call)).rung, 1, "no call is lost");
+        assert_eq!(board.record(&observation(1, call)).rung, 1, "no call is lost");
     }
     assert_eq!(board.health().failed, 0);
 }
@@ -136,7 +136,7 @@ fn a_user_who_may_not_is_told_so() {
     server.ask::<()>("ACL SETUSER weak on >pw ~* +@all -fcall -function");
     let board = hasty(&server.url("s").replace("://", "://weak:pw@"));
     until(|| {
-        let _ = board.record(&sighting(1, 1));
+        let _ = board.record(&observation(1, 1));
         board.health().last_error.is_some_and(|error| error.contains("NOPERM"))
     });
     server.ask::<()>("ACL SETUSER weak +@all");
@@ -148,7 +148,7 @@ fn a_replica_is_left_for_another_server() {
     let (Some(first), Some(second)) = (Server::start(), Server::start()) else { return };
     first.ask::<()>(&format!("REPLICAOF 127.0.0.1 {}", second.port()));
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", first.port(), second.port());
-    let board = RedisBoard::open(settings(&format!("redis://{hosts}/?swarm=s")));
+    let board = RedisStore::open(settings(&format!("redis://{hosts}/?swarm=s")));
     finds(&board, 1);
     assert_eq!(second.ask::<Vec<String>>("KEYS *").len(), 2);
 }
@@ -157,7 +157,7 @@ fn a_replica_is_left_for_another_server() {
 fn where_nobody_is_the_next_server_is_asked() {
     let Some(server) = Server::start() else { return };
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", crate::server::free_port(), server.port());
-    let board = RedisBoard::open(settings(&format!("redis://{hosts}/?swarm=s")));
+    let board = RedisStore::open(settings(&format!("redis://{hosts}/?swarm=s")));
     finds(&board, 1);
 }
 
@@ -166,7 +166,7 @@ fn a_reply_that_comes_late_is_known_to_who_asks_next() {
     let Some(server) = Server::start() else { return };
     let board = hasty(&server.url("s"));
     finds(&board, 1_000);
-    let call = sighting(1, 1);
+    let call = observation(1, 1);
     server.signal("STOP");
     assert_eq!([board.record(&call).rung, board.record(&call).rung], [0, 0]);
     assert_eq!(board.look(call.call).rung, 0);
@@ -179,9 +179,9 @@ fn what_was_told_before_the_end_is_counted() {
     let Some(server) = Server::start() else { return };
     let board = server.board("s");
     for worker in 0..1_000 {
-        board.record_detached(&sighting(worker % 7, 1), "");
+        board.record_detached(&observation(worker % 7, 1), "");
     }
     drop(board);
-    let finding = server.board("s").record(&sighting(0, 1)).finding.expect("it is a loop");
+    let finding = server.board("s").record(&observation(0, 1)).finding.expect("it is a loop");
     assert_eq!((finding.calls, finding.workers), (1_001, 7));
 }

@@ -1,9 +1,9 @@
 //! What others put under the keys of a swarm is replaced, and counting goes on.
 
-use unstuck_swarm::Board as _;
+use unstuck_swarm::SwarmStore as _;
 use unstuck_swarm::redis::Watch;
 
-use crate::counts::{counts, sighting};
+use crate::counts::{counts, observation};
 use crate::server::{Server, words};
 
 /// How a key comes to hold what is not ours.
@@ -27,7 +27,7 @@ fn garbage_of_all_types_is_replaced() {
     let (board, mut connection) = (server.board("s"), server.connection());
     for (call, garbage) in (0..).zip(GARBAGE) {
         let known: Vec<String> = server.ask("KEYS *");
-        let _ = board.record(&sighting(1, call));
+        let _ = board.record(&observation(1, call));
         let keys: Vec<String> = server.ask("KEYS *");
         let key = keys
             .iter()
@@ -39,8 +39,8 @@ fn garbage_of_all_types_is_replaced() {
         }
         let garbage = garbage.replace("{}", key);
         words(&garbage).exec(&mut connection).expect(&garbage);
-        let _ = board.record(&sighting(1, call));
-        assert_eq!(counts(board.record(&sighting(2, call))), (2, 2), "{garbage}");
+        let _ = board.record(&observation(1, call));
+        assert_eq!(counts(board.record(&observation(2, call))), (2, 2), "{garbage}");
     }
     assert_eq!(board.health().last_error, None);
 }
@@ -52,7 +52,7 @@ fn garbage_where_the_epoch_and_the_hot_calls_stand_is_replaced() {
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     watch.clear().expect("it can be cleared");
     for worker in 0..4 {
-        let _ = board.record(&sighting(worker, 1));
+        let _ = board.record(&observation(worker, 1));
     }
     let keys: Vec<String> = server.ask("KEYS *{unstuck:s}:[eh]*");
     assert_eq!(keys.len(), 2);
@@ -64,7 +64,7 @@ fn garbage_where_the_epoch_and_the_hot_calls_stand_is_replaced() {
             words(&garbage).exec(&mut connection).expect(&garbage);
         }
         watch.hottest(9).expect("nothing is hot where there is garbage");
-        let told = [0, 1, 2].map(|worker| counts(board.record(&sighting(worker, call))));
+        let told = [0, 1, 2].map(|worker| counts(board.record(&observation(worker, call))));
         assert_eq!(told, [(0, 0), (2, 2), (3, 3)], "{garbage}");
         assert_eq!(watch.hottest(9).expect("it can be watched").len(), 1, "{garbage}");
         watch.clear().expect("it can be cleared");

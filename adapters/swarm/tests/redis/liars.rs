@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use unstuck_swarm::{Board as _, Verdict};
+use unstuck_swarm::{SwarmStore as _, Verdict};
 
-use crate::counts::sighting;
+use crate::counts::observation;
 use crate::faults::{hasty, pass, while_calling};
 use crate::liar::{Liar, Lie};
 
@@ -41,7 +41,8 @@ fn no_lie_fails_a_worker_or_accuses_one() {
                 let liar = Liar::start(lie);
                 let board = hasty(&liar.url());
                 while_calling(&board, what, || pass(Duration::from_millis(300)));
-                let verdicts = [board.record(&sighting(1, 1)), board.look(sighting(1, 1).call)];
+                let verdicts =
+                    [board.record(&observation(1, 1)), board.look(observation(1, 1).call)];
                 assert_eq!(verdicts, [Verdict::PROCEED; 2], "{what}");
                 let health = board.health();
                 assert_eq!(health.answered, 0, "{what}: {health:?}");

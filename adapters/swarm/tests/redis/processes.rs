@@ -3,9 +3,9 @@
 use std::process::{Child, Command, Stdio};
 
 use unstuck_swarm::Rule;
-use unstuck_swarm::redis::{RedisBoard, Watch};
+use unstuck_swarm::redis::{RedisStore, Watch};
 
-use crate::counts::{sighting, tell_all};
+use crate::counts::{observation, tell_all};
 use crate::server::{Server, settings, until};
 
 /// What says to a process that it is a worker, which one, and of what swarm.
@@ -23,8 +23,8 @@ fn a_worker_tells_of_all_its_calls() {
     let Ok(word) = std::env::var(WORKER) else { return };
     let (number, url) = word.split_once(' ').expect("it is a number and an address");
     let number: u64 = number.parse().expect("it is a number");
-    let board = RedisBoard::open(settings(url));
-    tell_all(&board, (0..CALLS).map(|call| sighting(number, call % DIFFERENT)));
+    let board = RedisStore::open(settings(url));
+    tell_all(&board, (0..CALLS).map(|call| observation(number, call % DIFFERENT)));
     until(|| board.health().answered == CALLS);
     assert_eq!(board.health().last_error, None);
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Client, Cmd, Connection, FromRedisValue};
 use tempfile::TempDir;
-use unstuck_swarm::redis::{RedisBoard, Settings};
+use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{Allowance, Rule, Window};
 
 /// As long as any of this takes on a machine that is busy.
@@ -64,8 +64,8 @@ impl Server {
         settings(&self.url(swarm))
     }
 
-    pub(crate) fn board(&self, swarm: &str) -> RedisBoard {
-        RedisBoard::open(self.settings(swarm))
+    pub(crate) fn board(&self, swarm: &str) -> RedisStore {
+        RedisStore::open(self.settings(swarm))
     }
 
     pub(crate) fn connection(&self) -> Connection {

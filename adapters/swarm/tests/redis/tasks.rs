@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 use unstuck_swarm::Verdict;
-use unstuck_swarm::redis::RedisBoard;
+use unstuck_swarm::redis::RedisStore;
 
-use crate::counts::{counts, sighting};
+use crate::counts::{counts, observation};
 use crate::liar::{Liar, Lie};
 use crate::server::{Server, settings};
 
@@ -23,7 +23,9 @@ fn tasks_share_a_connection_and_each_hears_its_own_count() {
         let mut tasks = JoinSet::new();
         for worker in 0..100 {
             let board = board.clone();
-            tasks.spawn(async move { board.record_async(&sighting(worker % 5, 1), "bash").await });
+            tasks.spawn(
+                async move { board.record_async(&observation(worker % 5, 1), "bash").await },
+            );
         }
         tasks.join_all().await
     });
@@ -38,10 +40,10 @@ fn tasks_share_a_connection_and_each_hears_its_own_count() {
 #[test]
 fn a_task_waits_no_longer_than_its_deadline_and_holds_up_no_other() {
     let liar = Liar::start(Lie::Nothing);
-    let board = std::sync::Arc::new(RedisBoard::open(settings(&liar.url())));
+    let board = std::sync::Arc::new(RedisStore::open(settings(&liar.url())));
     runtime().block_on(async {
         let board = board.clone();
-        let waits = tokio::spawn(async move { board.record_async(&sighting(1, 1), "").await });
+        let waits = tokio::spawn(async move { board.record_async(&observation(1, 1), "").await });
         tokio::time::sleep(Duration::from_millis(1)).await;
         assert!(!waits.is_finished(), "another task runs in the meantime");
         assert_eq!(waits.await.ok(), Some(Verdict::PROCEED));

@@ -1,9 +1,9 @@
 //! What those see who watch a swarm.
 
-use unstuck_swarm::redis::{RedisBoard, RedisError, Settings, Watch};
-use unstuck_swarm::{Action, Allowance, Board as _, Digest, Outcome, Rule, Tool};
+use unstuck_swarm::redis::{RedisError, RedisStore, Settings, Watch};
+use unstuck_swarm::{Action, Allowance, Digest, Outcome, Rule, SwarmStore as _, Tool};
 
-use crate::counts::{counts, sighting};
+use crate::counts::{counts, observation};
 use crate::server::{SECRET, Server, free_port, talkative};
 
 #[test]
@@ -11,18 +11,18 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
     let Some(server) = Server::start() else { return };
     let rule = Rule::default().calls(4).tool(Tool::named("read"), Allowance::Once);
     let settings = server.settings("s").rule(rule).expect("it can work");
-    let board = RedisBoard::open(settings.clone());
-    let failed = sighting(0, 1).failed(Digest::of(b"e"));
-    let mut read = sighting(0, 2).ok(Digest::of(b"r"));
+    let board = RedisStore::open(settings.clone());
+    let failed = observation(0, 1).failed(Digest::of(b"e"));
+    let mut read = observation(0, 2).ok(Digest::of(b"r"));
     read.tool = Tool::named("read");
     for (it, tool, calls) in [(failed, "make all;\n`rm`", 8_u64), (read, "read", 7)] {
         for worker in 0..calls {
             let mut it = it;
-            it.worker = sighting(worker % 3, 0).worker;
+            it.worker = observation(worker % 3, 0).worker;
             let _ = board.record_named(&it, tool);
         }
     }
-    let _ = board.record_named(&sighting(0, 3), "seldom");
+    let _ = board.record_named(&observation(0, 3), "seldom");
     let id = board.look(failed.call).finding.expect("it is a loop").loop_id;
     let mut watch = Watch::open(&settings).expect("it can be watched");
     let hot = watch.hottest(9).expect("it answers");
@@ -48,13 +48,13 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
 fn a_call_that_one_worker_made_often_is_shown_when_another_makes_it() {
     let Some(server) = Server::start() else { return };
     let settings = server.settings("s").rule(Rule::default()).expect("it can work");
-    let board = RedisBoard::open(settings.clone());
+    let board = RedisStore::open(settings.clone());
     let mut watch = Watch::open(&settings).expect("it can be watched");
     for _ in 0..12 {
-        let _ = board.record(&sighting(0, 1).failed(Digest::of(b"e")));
+        let _ = board.record(&observation(0, 1).failed(Digest::of(b"e")));
     }
     assert_eq!(watch.hottest(9).expect("it answers"), []);
-    let _ = board.record(&sighting(1, 1).failed(Digest::of(b"e")));
+    let _ = board.record(&observation(1, 1).failed(Digest::of(b"e")));
     let hottest = watch.hottest(9).expect("it answers");
     assert_eq!(hottest.iter().map(|hot| (hot.calls, hot.rung)).collect::<Vec<_>>(), [(13, 1)]);
 }
@@ -66,11 +66,11 @@ fn a_swarm_that_is_cleared_begins_anew() {
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     for round in 0..3 {
         for board in [&board, &other] {
-            let _ = board.record(&sighting(1, 1));
-            let _ = board.record(&sighting(1, 1));
+            let _ = board.record(&observation(1, 1));
+            let _ = board.record(&observation(1, 1));
         }
-        assert_eq!(counts(board.record(&sighting(2, 1))), (3, 2));
-        assert_eq!(counts(other.record(&sighting(2, 1))), (3 * (round + 1), 2));
+        assert_eq!(counts(board.record(&observation(2, 1))), (3, 2));
+        assert_eq!(counts(other.record(&observation(2, 1))), (3 * (round + 1), 2));
         assert_eq!(watch.hottest(9).expect("it answers").len(), 1);
         watch.clear().expect("it can be cleared");
         assert_eq!(watch.hottest(9).expect("it answers"), []);
@@ -84,11 +84,11 @@ fn what_was_cleared_does_not_come_back_with_the_next_clear() {
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     for call in 0..200 {
         watch.clear().expect("it can be cleared");
-        assert_eq!(counts(board.record(&sighting(1, call))), (0, 0));
+        assert_eq!(counts(board.record(&observation(1, call))), (0, 0));
         for _ in 0..2 {
             watch.clear().expect("it can be cleared");
         }
-        assert_eq!(counts(board.record(&sighting(1, call))), (0, 0), "clear {call}");
+        assert_eq!(counts(board.record(&observation(1, call))), (0, 0), "clear {call}");
     }
 }
 
@@ -97,9 +97,9 @@ fn no_more_calls_are_hot_than_there_is_room_for() {
     let Some(server) = Server::start() else { return };
     let board = server.board("s");
     for call in 0..400 {
-        board.record_detached(&sighting(1, call), "bash");
+        board.record_detached(&observation(1, call), "bash");
     }
-    let _ = board.record(&sighting(1, 400));
+    let _ = board.record(&observation(1, 400));
     let kept: Vec<String> = server.ask("KEYS *:hot:*");
     assert_eq!(server.ask::<u32>(&format!("ZCARD {}", kept[0])), 256);
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
@@ -111,13 +111,13 @@ fn nothing_is_shown_to_those_without_the_secret() {
     let Some(server) = Server::start() else { return };
     let board = server.board("s");
     for _ in 0..9 {
-        let _ = board.record(&sighting(1, 1));
+        let _ = board.record(&observation(1, 1));
     }
     let settings = Settings::parse(&server.url("s"), b"another").expect("it is an address");
     let mut watch = Watch::open(&settings).expect("it can be watched");
     assert_eq!(watch.hottest(9).expect("it answers"), []);
     watch.clear().expect("it can be cleared");
-    assert_eq!(counts(board.record(&sighting(1, 1))), (10, 1), "another's clear");
+    assert_eq!(counts(board.record(&observation(1, 1))), (10, 1), "another's clear");
 }
 
 #[test]

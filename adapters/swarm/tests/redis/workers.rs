@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use unstuck_swarm::redis::{RedisBoard, Settings};
-use unstuck_swarm::{Board as _, Digest};
+use unstuck_swarm::redis::{RedisStore, Settings};
+use unstuck_swarm::{Digest, SwarmStore as _};
 
-use crate::counts::{counts, sighting, tell_all};
+use crate::counts::{counts, observation, tell_all};
 use crate::server::Server;
 
 /// Lets each of so many workers call twice, and gives how many were told at the end.
-fn told(board: &RedisBoard, call: u64, workers: u32) -> u32 {
+fn told(board: &RedisStore, call: u64, workers: u32) -> u32 {
     let first = call * 10_000;
     let all = first..first + u64::from(workers);
-    tell_all(board, all.clone().chain(all).map(|worker| sighting(worker, call)));
-    counts(board.record(&sighting(first, call))).1
+    tell_all(board, all.clone().chain(all).map(|worker| observation(worker, call)));
+    counts(board.record(&observation(first, call))).1
 }
 
 #[test]
@@ -22,13 +22,13 @@ fn workers_are_exact_up_to_sixty_four() {
     let board = server.board("s");
     for worker in 0..64_u32 {
         for again in 1..=2 {
-            let (calls, workers) = counts(board.record(&sighting(worker.into(), 1)));
+            let (calls, workers) = counts(board.record(&observation(worker.into(), 1)));
             let expected = worker * 2 + again;
             let exact = if expected == 1 { (0, 0) } else { (expected, worker + 1) };
             assert_eq!((calls, workers), exact);
         }
     }
-    let (calls, workers) = counts(board.record(&sighting(64, 1)));
+    let (calls, workers) = counts(board.record(&observation(64, 1)));
     assert_eq!(calls, 129);
     assert!((40..=110).contains(&workers), "{workers} instead of 65");
 }
@@ -57,7 +57,7 @@ fn who_calls_again_is_no_other_worker() {
     let board = server.board("s");
     let estimate = told(&board, 0, 400);
     for worker in (0..400).rev() {
-        assert_eq!(counts(board.record(&sighting(worker, 0))).1, estimate);
+        assert_eq!(counts(board.record(&observation(worker, 0))).1, estimate);
     }
 }
 
@@ -66,8 +66,8 @@ fn who_calls_again_is_no_other_worker() {
 fn many_workers_who_read_the_same_once_are_not_accused() {
     let Some(server) = Server::start() else { return };
     let settings = Settings::parse(&server.url("s"), b"secret 1").expect("it is one");
-    let board = RedisBoard::open(settings.deadline(Duration::from_secs(1)).expect("it is allowed"));
-    let read = |worker| sighting(worker, 1).ok(Digest::of(b"text"));
+    let board = RedisStore::open(settings.deadline(Duration::from_secs(1)).expect("it is allowed"));
+    let read = |worker| observation(worker, 1).ok(Digest::of(b"text"));
     for hundred in 0..15 {
         tell_all(&board, (0..99).map(|worker| read(hundred * 100 + worker)));
         let verdict = board.record(&read(hundred * 100 + 99));

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_core::{Action, Detector, Policy, Verdict};
-use unstuck_text::{Groups, Recipe};
+use unstuck_text::{Recipe, SimilarCalls};
 
 /// One event of a vector: a call with its outcome, a message, or a control event.
 #[derive(Debug, Deserialize)]
@@ -51,7 +51,7 @@ impl From<Wire> for Event {
 /// The strongest verdict at each event. A call without a result stays without an outcome.
 pub(crate) fn verdicts(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) -> Vec<Verdict> {
     let mut detector: Detector<'_, 64> = Detector::new(policy).unwrap();
-    let mut groups = Groups::new();
+    let mut groups = SimilarCalls::new();
     let mut take = |event: &Event| match event {
         Event::Call { tool, args, result, failed } => {
             let announced = detector.announce(recipe.call_among(&mut groups, tool, args.get()));

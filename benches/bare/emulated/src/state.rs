@@ -5,7 +5,7 @@ use core::hint::black_box;
 
 use unstuck_core::{Call, CallId, Detector, Digest, Outcome, Tool, Verdict, presets};
 use unstuck_json::fingerprint;
-use unstuck_text::{Groups, Masks, Recipe};
+use unstuck_text::{SimilarCalls, Masks, Recipe};
 
 /// The tool of every call.
 const TOOL: &str = "read_sensor";
@@ -13,7 +13,7 @@ const TOOL: &str = "read_sensor";
 /// What the events of a host work on.
 pub struct State {
     detector: Detector<'static, 20>,
-    groups: Groups,
+    groups: SimilarCalls,
     /// Where the detector is saved to, and how many bytes of it were written.
     page: [u8; Detector::<20>::CHECKPOINT_MAX],
     saved: usize,
@@ -37,7 +37,7 @@ impl State {
         Some(Self {
             latest: detector.announce(call).id,
             detector,
-            groups: Groups::new(),
+            groups: SimilarCalls::new(),
             page: [0; Detector::<20>::CHECKPOINT_MAX],
             saved: 0,
             next: (call, Outcome::ok(digest)),

@@ -2,7 +2,7 @@
 
 use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
 use unstuck_json::fingerprint;
-use unstuck_text::{Groups, Masks, Recipe};
+use unstuck_text::{SimilarCalls, Masks, Recipe};
 
 use crate::texts::{ARGUMENTS, RESULTS};
 
@@ -51,7 +51,7 @@ impl Work {
 #[derive(Clone, Debug)]
 pub struct Host {
     detector: Detector<'static, 20>,
-    groups: Groups,
+    groups: SimilarCalls,
     /// How many calls there were.
     calls: u64,
     /// Which texts are next.
@@ -63,7 +63,7 @@ impl Host {
     #[must_use]
     pub fn new() -> Option<Self> {
         let detector = Detector::new(&presets::BALANCED).ok()?;
-        Some(Self { detector, groups: Groups::new(), calls: 0, text: 0 })
+        Some(Self { detector, groups: SimilarCalls::new(), calls: 0, text: 0 })
     }
 
     /// Does `work` for one call and its outcome. Returns what to do, as a number.

@@ -4,7 +4,7 @@ use unstuck_core::{
     Announced, AnyDetector, Call, CallId, Detector, Digest, Finding, Outcome, Policy, Rule,
     Statistics, Verdict,
 };
-use unstuck_text::Groups;
+use unstuck_text::SimilarCalls;
 
 /// The longest name, in bytes.
 const NAME_MAX: usize = 28;
@@ -45,16 +45,16 @@ impl Size {
 }
 
 /// A detector, and the groups of calls that are nearly alike, which a host may keep beside it.
-type WithGroups<const W: usize> = (Detector<'static, W>, Groups);
+type WithGroups<const W: usize> = (Detector<'static, W>, SimilarCalls);
 
 /// What is measured.
 pub const SIZES: [Size; 18] = [
     Size::of::<Detector<'_, 8>>("Detector<8>"),
     Size::of::<Detector<'_, 20>>("Detector<20>"),
     Size::of::<Detector<'_, 64>>("Detector<64>"),
-    Size::of::<WithGroups<8>>("Detector<8> and Groups"),
-    Size::of::<WithGroups<20>>("Detector<20> and Groups"),
-    Size::of::<WithGroups<64>>("Detector<64> and Groups"),
+    Size::of::<WithGroups<8>>("Detector<8> and SimilarCalls"),
+    Size::of::<WithGroups<20>>("Detector<20> and SimilarCalls"),
+    Size::of::<WithGroups<64>>("Detector<64> and SimilarCalls"),
     Size::of::<Detector<'_, 20, 1>>("Detector<20, 1>"),
     Size::of::<[u8; Detector::<20>::CHECKPOINT_MAX]>("checkpoint of <20>, at most"),
     Size::of::<&dyn AnyDetector<'_>>("&dyn AnyDetector"),

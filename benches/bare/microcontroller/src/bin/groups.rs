@@ -7,12 +7,12 @@ use core::hint::black_box;
 
 use unstuck_core::{Detector, presets};
 use unstuck_microcontroller::{arguments, result};
-use unstuck_text::{Groups, Recipe};
+use unstuck_text::{SimilarCalls, Recipe};
 
 fn main() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let (tool, recipe, mut groups) =
-            (black_box("read_sensor"), Recipe::BALANCED, Groups::new());
+            (black_box("read_sensor"), Recipe::BALANCED, SimilarCalls::new());
         let call = recipe.call_among(black_box(&mut groups), tool, arguments());
         let announced = detector.announce(call);
         let outcome = recipe.outcome(tool, result(), false);

@@ -1,4 +1,4 @@
-//! Groups of similar calls, formed as calls arrive.
+//! SimilarCalls of similar calls, formed as calls arrive.
 
 use unstuck_core::Digest;
 
@@ -14,7 +14,7 @@ pub const GROUPS_MAX: usize = 8;
 /// Otherwise it founds a group. All calls of a group have the same digest, so the engine only compares
 /// digests. Takes 2 KiB and no heap.
 #[derive(Clone, Debug)]
-pub struct Groups {
+pub struct SimilarCalls {
     /// The latest first.
     recent: [Group; GROUPS_MAX],
 }
@@ -31,13 +31,13 @@ impl Group {
     const NONE: Self = Self { tool: 0, digest: 0, latest: Tokens::NONE };
 }
 
-impl Default for Groups {
+impl Default for SimilarCalls {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Groups {
+impl SimilarCalls {
     /// Creates an empty set of groups.
     pub const fn new() -> Self {
         Self { recent: [const { Group::NONE }; GROUPS_MAX] }
@@ -96,11 +96,11 @@ mod tests {
 
     use unstuck_core::Digest;
 
-    use super::{GROUPS_MAX, Groups};
+    use super::{GROUPS_MAX, SimilarCalls};
 
     /// Which of the calls before it each call is grouped with first.
     fn founders(calls: &[(&str, &str)]) -> Vec<usize> {
-        let mut groups = Groups::new();
+        let mut groups = SimilarCalls::new();
         let digest = |n: usize| Digest::new(n as u64 + 1);
         let joined = calls.iter().enumerate().map(|(n, (tool, args))| {
             let group = groups.join(tool, args, digest(n), 80);

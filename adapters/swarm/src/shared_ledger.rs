@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use unstuck_core::Digest;
 
-use crate::board::Board;
 use crate::ledger::{CAPACITY, Heat, Ledger};
+use crate::observation::Observation;
 use crate::rule::{Allowance, Rule, RuleError, Window};
-use crate::sighting::Sighting;
+use crate::store::SwarmStore;
 use crate::verdict::Verdict;
 
 /// How many parts a shared ledger has, unless it is told otherwise: with 8 threads, two of them want the
@@ -21,21 +21,21 @@ pub const SHARDS: usize = 64;
 /// A ledger for the workers of one process: it is cut into parts by the digests of calls, each behind a
 /// lock of its own.
 ///
-/// As a [`Board`] it measures time by the process's own clock, in milliseconds, and so does
-/// [`Shards::hottest`]. A host that has a clock of its own uses the methods that take a time, and those alone.
+/// As a [`SwarmStore`] it measures time by the process's own clock, in milliseconds, and so does
+/// [`SharedLedger::hottest`]. A host that has a clock of its own uses the methods that take a time, and those alone.
 ///
 /// ```
 /// use std::thread;
-/// use unstuck_swarm::{Board, Digest, Rule, Shards, Sighting, Tool, Worker};
+/// use unstuck_swarm::{SwarmStore, Digest, Rule, SharedLedger, Observation, Tool, Worker};
 ///
-/// let board = Shards::new(Rule::default())?;
+/// let board = SharedLedger::new(Rule::default())?;
 /// thread::scope(|scope| {
 ///     for number in 0..8 {
 ///         let board = &board;
 ///         scope.spawn(move || {
 ///             let worker = Worker::new(number);
 ///             for _ in 0..2 {
-///                 let call = Sighting::new(worker, Tool::named("bash"), Digest::of(b"make all"));
+///                 let call = Observation::new(worker, Tool::named("bash"), Digest::of(b"make all"));
 ///                 let _ = board.record(&call);
 ///             }
 ///         });
@@ -46,7 +46,7 @@ pub const SHARDS: usize = 64;
 /// # Ok::<(), unstuck_swarm::RuleError>(())
 /// ```
 #[derive(Debug)]
-pub struct Shards {
+pub struct SharedLedger {
     parts: Box<[Shard]>,
     rule: Rule,
     begun: Instant,
@@ -59,7 +59,7 @@ pub struct Shards {
 #[repr(align(128))]
 struct Shard(Mutex<Ledger>);
 
-impl Shards {
+impl SharedLedger {
     /// A ledger of [`SHARDS`] parts with [`CAPACITY`] counters a generation in all.
     ///
     /// # Errors
@@ -86,8 +86,8 @@ impl Shards {
     }
 
     /// Counts one call at the time `now`, as [`Ledger::record`] does.
-    pub fn record_at(&self, sighting: &Sighting, now: u64) -> Verdict {
-        let allowance = self.rule.allowance(sighting);
+    pub fn record_at(&self, observation: &Observation, now: u64) -> Verdict {
+        let allowance = self.rule.allowance(observation);
         if allowance == Allowance::Any {
             return Verdict::PROCEED;
         }
@@ -96,9 +96,9 @@ impl Shards {
             Window::Calls { .. } => self.ticks.fetch_add(1, Ordering::Relaxed),
         };
         let generation = self.rule.window.generation(time);
-        let mut ledger = self.part(sighting.call);
+        let mut ledger = self.part(observation.call);
         ledger.turn_to(generation);
-        ledger.count(sighting, allowance)
+        ledger.count(observation, allowance)
     }
 
     /// What is known of the call with the digest `call` at the time `now`, as [`Ledger::look`] says it.
@@ -163,9 +163,9 @@ fn lock(shard: &Shard) -> MutexGuard<'_, Ledger> {
     shard.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Board for Shards {
-    fn record(&self, sighting: &Sighting) -> Verdict {
-        self.record_at(sighting, self.now())
+impl SwarmStore for SharedLedger {
+    fn record(&self, observation: &Observation) -> Verdict {
+        self.record_at(observation, self.now())
     }
 
     fn look(&self, call: Digest) -> Verdict {

@@ -67,15 +67,15 @@ impl Key {
 /// What a worker tells of one call.
 ///
 /// ```
-/// use unstuck_swarm::{Digest, Sighting, Tool, Worker};
+/// use unstuck_swarm::{Digest, Observation, Tool, Worker};
 ///
 /// let worker = Worker::named("w1");
-/// let call = Sighting::new(worker, Tool::named("bash"), Digest::of(b"make all"));
+/// let call = Observation::new(worker, Tool::named("bash"), Digest::of(b"make all"));
 /// let failed = call.failed(Digest::of(b"no rule to make target"));
 /// assert_ne!(call.key(), failed.key());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct Observation {
     /// Who made the call.
     pub worker: Worker,
     /// The tool that was called.
@@ -86,7 +86,7 @@ pub struct Sighting {
     pub answer: Option<Answer>,
 }
 
-impl Sighting {
+impl Observation {
     /// A call of which nobody knows what came back.
     pub const fn new(worker: Worker, tool: Tool, call: Digest) -> Self {
         Self { worker, tool, call, answer: None }

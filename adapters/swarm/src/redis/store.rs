@@ -10,13 +10,13 @@ use std::time::Instant;
 
 use unstuck_core::Digest;
 
-use crate::board::Board;
+use crate::observation::Observation;
 use crate::redis::clerk::Clerk;
 use crate::redis::desk::{Desk, QUEUE_MAX, Request, Waiting};
 use crate::redis::error::RedisError;
 use crate::redis::health::{Health, add};
 use crate::redis::settings::Settings;
-use crate::sighting::Sighting;
+use crate::store::SwarmStore;
 use crate::verdict::Verdict;
 
 /// The board of workers whose swarm is counted on a server.
@@ -24,22 +24,22 @@ use crate::verdict::Verdict;
 /// A thread of its own has the connection and tells the server what has gathered. Whoever records a
 /// call waits for the answer until the deadline and goes on without it then; what comes later is
 /// known to the next who asks. Nothing that a server does, or its absence, is an error here:
-/// [`RedisBoard::health`] tells of it.
+/// [`RedisStore::health`] tells of it.
 ///
 /// When it is dropped, what waits to be told is told, for as long as a deadline.
 ///
 /// ```
-/// use unstuck_swarm::redis::{RedisBoard, Settings};
-/// use unstuck_swarm::{Board, Digest, Sighting, Tool, Verdict, Worker};
+/// use unstuck_swarm::redis::{RedisStore, Settings};
+/// use unstuck_swarm::{SwarmStore, Digest, Observation, Tool, Verdict, Worker};
 ///
 /// let settings = Settings::parse("redis://127.0.0.1:1/?swarm=nightly", b"of this swarm alone")?;
-/// let board = RedisBoard::open(settings);
-/// let call = Sighting::new(Worker::named("w1"), Tool::named("bash"), Digest::of(b"make all"));
+/// let board = RedisStore::open(settings);
+/// let call = Observation::new(Worker::named("w1"), Tool::named("bash"), Digest::of(b"make all"));
 /// // Nobody is there, and the agent goes on.
 /// assert_eq!(board.record(&call), Verdict::PROCEED);
 /// # Ok::<(), unstuck_swarm::redis::SettingsError>(())
 /// ```
-pub struct RedisBoard {
+pub struct RedisStore {
     desk: Arc<Desk>,
     /// There until it is dropped.
     queue: Option<SyncSender<Request>>,
@@ -47,7 +47,7 @@ pub struct RedisBoard {
     ended: Mutex<Receiver<()>>,
 }
 
-impl RedisBoard {
+impl RedisStore {
     /// A board on the server that `settings` name, which is connected to when there is something to tell.
     pub fn open(settings: Settings) -> Self {
         let desk = Arc::new(Desk::new(settings));
@@ -66,11 +66,13 @@ impl RedisBoard {
         Self { desk, queue: Some(queue), ended: Mutex::new(ended) }
     }
 
-    /// Like [`Board::record`], with the tool by its name, which those who watch the swarm are shown:
+    /// Like [`SwarmStore::record`], with the tool by its name, which those who watch the swarm are shown:
     /// as one plain word of 64 characters at most.
-    pub fn record_named(&self, sighting: &Sighting, tool: &str) -> Verdict {
+    pub fn record_named(&self, observation: &Observation, tool: &str) -> Verdict {
         let until = Instant::now() + self.desk.settings.deadline;
-        let Some((cmd, told)) = self.desk.request(sighting, tool) else { return Verdict::PROCEED };
+        let Some((cmd, told)) = self.desk.request(observation, tool) else {
+            return Verdict::PROCEED;
+        };
         if !self.desk.lets_wait() {
             self.tell(Request { cmd, told, waiting: None });
             return self.desk.known_of(&told);
@@ -85,7 +87,7 @@ impl RedisBoard {
         self.desk.waited(&told, answer.ok())
     }
 
-    /// Like [`RedisBoard::record_named`], for a task: it waits, and nobody else does.
+    /// Like [`RedisStore::record_named`], for a task: it waits, and nobody else does.
     ///
     /// The same thread tells the server what all tasks and all threads told it, so that they share a
     /// connection.
@@ -94,9 +96,11 @@ impl RedisBoard {
     ///
     /// Outside of a runtime of tokio whose timers are enabled.
     #[cfg(feature = "redis-async")]
-    pub async fn record_async(&self, sighting: &Sighting, tool: &str) -> Verdict {
+    pub async fn record_async(&self, observation: &Observation, tool: &str) -> Verdict {
         let until = tokio::time::Instant::now() + self.desk.settings.deadline;
-        let Some((cmd, told)) = self.desk.request(sighting, tool) else { return Verdict::PROCEED };
+        let Some((cmd, told)) = self.desk.request(observation, tool) else {
+            return Verdict::PROCEED;
+        };
         if !self.desk.lets_wait() {
             self.tell(Request { cmd, told, waiting: None });
             return self.desk.known_of(&told);
@@ -113,9 +117,9 @@ impl RedisBoard {
         self.desk.waited(&told, answer.ok().and_then(Result::ok))
     }
 
-    /// Tells of a call and waits for nothing: [`Board::look`] knows of the answer when it has come.
-    pub fn record_detached(&self, sighting: &Sighting, tool: &str) {
-        if let Some((cmd, told)) = self.desk.request(sighting, tool) {
+    /// Tells of a call and waits for nothing: [`SwarmStore::look`] knows of the answer when it has come.
+    pub fn record_detached(&self, observation: &Observation, tool: &str) {
+        if let Some((cmd, told)) = self.desk.request(observation, tool) {
             self.tell(Request { cmd, told, waiting: None });
         }
     }
@@ -144,13 +148,13 @@ fn answer() -> (Waiting, Receiver<Verdict>) {
     (Some(Box::new(waiting)), answer)
 }
 
-impl Board for RedisBoard {
-    fn record(&self, sighting: &Sighting) -> Verdict {
-        self.record_named(sighting, "")
+impl SwarmStore for RedisStore {
+    fn record(&self, observation: &Observation) -> Verdict {
+        self.record_named(observation, "")
     }
 
-    fn record_named(&self, sighting: &Sighting, tool: &str) -> Verdict {
-        Self::record_named(self, sighting, tool)
+    fn record_named(&self, observation: &Observation, tool: &str) -> Verdict {
+        Self::record_named(self, observation, tool)
     }
 
     fn look(&self, call: Digest) -> Verdict {
@@ -158,17 +162,17 @@ impl Board for RedisBoard {
     }
 }
 
-impl fmt::Debug for RedisBoard {
+impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { desk, .. } = self;
-        f.debug_struct("RedisBoard")
+        f.debug_struct("RedisStore")
             .field("settings", &desk.settings)
             .field("health", &desk.health())
             .finish_non_exhaustive()
     }
 }
 
-impl Drop for RedisBoard {
+impl Drop for RedisStore {
     fn drop(&mut self) {
         self.queue = None;
         // A thread that still waits for its server ends by itself when that falls silent for its time.

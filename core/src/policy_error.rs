@@ -16,7 +16,7 @@ pub struct PolicyError<'p> {
     /// The name of the rule that cannot work, or `None` if no single rule is at fault.
     pub rule: Option<&'p str>,
     /// What is wrong with it.
-    pub flaw: Flaw,
+    pub flaw: PolicyErrorKind,
 }
 
 impl fmt::Display for PolicyError<'_> {
@@ -35,7 +35,7 @@ impl core::error::Error for PolicyError<'_> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum PolicyErrorKind {
     /// The window is empty or longer than [`WINDOW_MAX`].
     Window {
         /// The window asked for.
@@ -163,7 +163,7 @@ pub enum Flaw {
     },
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for PolicyErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Window { window } => {
@@ -260,35 +260,39 @@ impl fmt::Display for Flaw {
 }
 
 /// What is wrong with a pattern under a policy that looks back over `window` records.
-pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Flaw> {
+pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<PolicyErrorKind> {
     match pattern {
-        Pattern::Streak { times } if times < 2 => Some(Flaw::TooFewTimes { times }),
+        Pattern::Streak { times } if times < 2 => Some(PolicyErrorKind::TooFewTimes { times }),
         Pattern::Recurrence { times: 0 | 1, .. } => {
-            Some(Flaw::TooFewTimes { times: pattern.least() })
+            Some(PolicyErrorKind::TooFewTimes { times: pattern.least() })
         }
         Pattern::Recurrence { within, .. } if within > window => {
-            Some(Flaw::WithinBeyondWindow { within, window })
+            Some(PolicyErrorKind::WithinBeyondWindow { within, window })
         }
         Pattern::Recurrence { times, within, .. } if times > within => {
-            Some(Flaw::TimesBeyondWithin { times, within })
+            Some(PolicyErrorKind::TimesBeyondWithin { times, within })
         }
-        Pattern::Cycle { laps: laps @ (0 | 1), .. } => Some(Flaw::TooFewLaps { laps }),
+        Pattern::Cycle { laps: laps @ (0 | 1), .. } => Some(PolicyErrorKind::TooFewLaps { laps }),
         Pattern::Cycle { period_min, period_max, .. }
             if period_min < 2 || period_max < period_min =>
         {
-            Some(Flaw::Periods { period_min, period_max })
+            Some(PolicyErrorKind::Periods { period_min, period_max })
         }
         Pattern::Cycle { period_max, .. } if period_max > window => {
-            Some(Flaw::PeriodBeyondWindow { period: period_max, window })
+            Some(PolicyErrorKind::PeriodBeyondWindow { period: period_max, window })
         }
         Pattern::Streak { .. } | Pattern::Recurrence { .. } | Pattern::Cycle { .. } => None,
     }
 }
 
 /// What is wrong with a ladder whose pattern holds from `least` to `most` repetitions.
-pub(crate) const fn flaw_of_ladder(ladder: &Ladder<'_>, least: u16, most: u16) -> Option<Flaw> {
+pub(crate) const fn flaw_of_ladder(
+    ladder: &Ladder<'_>,
+    least: u16,
+    most: u16,
+) -> Option<PolicyErrorKind> {
     if ladder.rungs.is_empty() || ladder.rungs.len() > RUNGS_MAX {
-        return Some(Flaw::Rungs { rungs: ladder.rungs.len() });
+        return Some(PolicyErrorKind::Rungs { rungs: ladder.rungs.len() });
     }
     // Where findings are counted, the first finding is the first count.
     let (least, most) = match ladder.basis {
@@ -299,20 +303,20 @@ pub(crate) const fn flaw_of_ladder(ladder: &Ladder<'_>, least: u16, most: u16) -
     while let [rung, tail @ ..] = rest {
         let count = rung.count;
         if count == 0 || count > most {
-            return Some(Flaw::RungOutOfReach { count, most });
+            return Some(PolicyErrorKind::RungOutOfReach { count, most });
         }
         if let [next, ..] = tail {
             if next.count <= count {
-                return Some(Flaw::CountsDoNotRise { count, next: next.count });
+                return Some(PolicyErrorKind::CountsDoNotRise { count, next: next.count });
             }
             if next.action.strength() < rung.action.strength() {
-                return Some(Flaw::ActionsFall { count: next.count });
+                return Some(PolicyErrorKind::ActionsFall { count: next.count });
             }
             if next.count <= least {
-                return Some(Flaw::RungPassedOver { count, least });
+                return Some(PolicyErrorKind::RungPassedOver { count, least });
             }
             if rung.action.clears() {
-                return Some(Flaw::RungAfterReset { count: next.count });
+                return Some(PolicyErrorKind::RungAfterReset { count: next.count });
             }
         }
         rest = tail;
