@@ -3,7 +3,6 @@
 use core::mem::take;
 
 use crate::Digest;
-use crate::echo::Turn;
 use crate::evidence::{self};
 use crate::feedback::Feedback;
 use crate::judge::Climb;
@@ -15,6 +14,7 @@ use crate::proof::Proof;
 use crate::queue::Queue;
 use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
+use crate::repeated_text::Turn;
 use crate::rule::Texts;
 use crate::statistics::Statistics;
 use crate::track::RuleStates;
@@ -293,7 +293,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Texts::Any => any,
             Texts::Same => same,
             Texts::Prompt => 0,
-            Texts::Inside => turn.echo.laps,
+            Texts::Inside => turn.repeated.laps,
         })
     }
 

@@ -2,10 +2,10 @@
 
 use crate::Digest;
 use crate::detector::{Announced, Detector};
-use crate::echo::Turn;
 use crate::nearness::Nearness;
 use crate::policy::Policy;
 use crate::record::{Call, CallId, Outcome};
+use crate::repeated_text::Turn;
 use crate::statistics::Statistics;
 use crate::verdict::{Finding, LoopId, Verdict};
 

@@ -1,11 +1,11 @@
 //! From a pattern that holds to a finding: which calls, which loop, how sure.
 
 use crate::Digest;
-use crate::echo::Turn;
 use crate::ladder::Action;
 use crate::mask::Mask;
 use crate::policy::RUNS_MAX;
 use crate::record::{Record, Tag, Tool};
+use crate::repeated_text::Turn;
 use crate::rule::{Args, Results, Rule, TextRule, Texts};
 use crate::track::Hit;
 use crate::verdict::{Finding, Kind, LoopId, RuleIndex, confidence};
@@ -44,7 +44,7 @@ pub(crate) fn of_text(
         tool: Tool::new(0),
         tag: Tag::Other,
         failed: false,
-        period: if kind == Kind::Echo { turn.echo.period } else { 1 },
+        period: if kind == Kind::Echo { turn.repeated.period } else { 1 },
         laps,
         first,
         last: number,

@@ -121,7 +121,6 @@ mod checkpoint;
 mod control;
 mod detector;
 mod digest;
-mod echo;
 mod erased;
 mod evidence;
 mod feedback;
@@ -138,6 +137,7 @@ mod proof;
 mod queue;
 mod recent;
 mod record;
+mod repeated_text;
 mod rule;
 mod selection;
 mod statistics;
@@ -150,7 +150,6 @@ mod window;
 pub use checkpoint::{CheckpointError, VERSION as CHECKPOINT_VERSION};
 pub use detector::{Announced, Detector, MESSAGES_MAX, OPEN_MAX};
 pub use digest::Digest;
-pub use echo::{Echo, Echoes, Turn};
 pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
 pub use ladder::{Action, Basis, Ladder, RUNAWAY_MIN, Rung};
@@ -162,6 +161,7 @@ pub use policy::{
 };
 pub use policy_error::{PolicyError, PolicyErrorKind};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
+pub use repeated_text::{RepeatFinder, RepeatedText, Turn};
 pub use rule::{
     Args, Force, Outcomes, Pattern, Progress, Results, Rule, Select, Silence, TextRule, Texts,
 };

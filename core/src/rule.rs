@@ -481,9 +481,9 @@ pub enum Texts {
     /// The same message of the user or the host in a row, with no call between: what it asks for is
     /// not done.
     Prompt,
-    /// How often a sequence is repeated inside the text of one turn: see [`Turn::echo`].
+    /// How often a sequence is repeated inside the text of one turn: see [`Turn::repeated`].
     ///
-    /// [`Turn::echo`]: crate::Turn::echo
+    /// [`Turn::repeated`]: crate::Turn::repeated
     Inside,
 }
 

@@ -1,8 +1,8 @@
 //! Calls, outcomes and verdicts as C sees them: plain structures of fixed widths.
 
 use unstuck_core::{
-    Announced, Call, CallId, Digest, Echo, Finding, LoopId, Nearness, Outcome, Policy, RuleIndex,
-    Statistics, Tool, ToolRule, Turn, Verdict,
+    Announced, Call, CallId, Digest, Finding, LoopId, Nearness, Outcome, Policy, RepeatedText,
+    RuleIndex, Statistics, Tool, ToolRule, Turn, Verdict,
 };
 
 use crate::memory::Plain;
@@ -479,5 +479,5 @@ impl From<&Statistics> for unstuck_statistics_t {
 /// The turn that said what `text` stands for, with so many laps of so many words inside.
 pub(crate) fn turn(text: u64, period: u8, laps: u16) -> Turn {
     let turn = Turn::new(Digest::new(text));
-    if period == 0 || laps < 2 { turn } else { turn.echo(Echo { period, laps }) }
+    if period == 0 || laps < 2 { turn } else { turn.repeated(RepeatedText { period, laps }) }
 }

@@ -4,7 +4,7 @@ mod line;
 
 use core::mem::replace;
 
-use unstuck_core::{Digest, Echo, Echoes};
+use unstuck_core::{Digest, RepeatFinder, RepeatedText};
 
 use crate::find;
 use line::{Fences, Shape, is_word, parts, shape};
@@ -29,12 +29,12 @@ const LINES_MIN: u32 = 100;
 /// it.
 ///
 /// Takes O(length of `text`) to find the words, and bounded time for each of the last.
-pub(crate) fn echo(text: &str) -> Echo {
-    let mut most = Echo::NONE;
+pub(crate) fn echo(text: &str) -> RepeatedText {
+    let mut most = RepeatedText::NONE;
     if !may_echo(text) {
         return most;
     }
-    let mut echoes: Echoes<LAP_MAX> = Echoes::new();
+    let mut echoes: RepeatFinder<LAP_MAX> = RepeatFinder::new();
     let mut latest = Latest::default();
     each_symbol(text, |symbol| {
         echoes.push(symbol.digest);
@@ -77,7 +77,7 @@ impl Latest {
     }
 
     /// Whether the laps of `echo`, which end with the latest symbol, cover enough of a text.
-    fn is_enough(&self, echo: Echo) -> bool {
+    fn is_enough(&self, echo: RepeatedText) -> bool {
         let lap = u64::MAX.checked_shr(u64::BITS.saturating_sub(echo.period.into())).unwrap_or(0);
         let covered = |weights: u64| (weights & lap).count_ones().saturating_mul(echo.laps.into());
         covered(self.words) >= WORDS_MIN || covered(self.lines) >= LINES_MIN
@@ -159,7 +159,7 @@ mod tests {
     use std::vec::Vec;
 
     use proptest::prelude::*;
-    use unstuck_core::Echo;
+    use unstuck_core::RepeatedText;
 
     use super::{LAP_MAX, LINES_MIN, WORDS_MAX, echo};
 
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn what_goes_round_is_found_wherever_it_stands() {
         let round = SENTENCE.repeat(9);
-        let expected = Echo { period: 7, laps: 9 };
+        let expected = RepeatedText { period: 7, laps: 9 };
         for text in [
             round.clone(),
             words(100) + &round,
@@ -212,7 +212,7 @@ mod tests {
             ". . X . O . . .\n".repeat(80),
             "00000000 00 00 00 00 00 00 00 00\n".repeat(80),
         ] {
-            assert_eq!(echo(&text), Echo::NONE, "{text}");
+            assert_eq!(echo(&text), RepeatedText::NONE, "{text}");
         }
     }
 
@@ -253,7 +253,7 @@ mod tests {
             // The same words around code that differs.
             numbered("Add this to the list of modules.\n```\nmod m#;\n```"),
         ] {
-            assert_eq!(echo(&text), Echo::NONE, "{text}");
+            assert_eq!(echo(&text), RepeatedText::NONE, "{text}");
         }
     }
 
@@ -275,7 +275,7 @@ mod tests {
             ("| parser | ok |\n".repeat(200), 1, 200),
             ("- Check the file.\n- Run the tests.\n".repeat(70), 2, 70),
         ] {
-            assert_eq!(echo(&text), Echo { period, laps }, "{text}");
+            assert_eq!(echo(&text), RepeatedText { period, laps }, "{text}");
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
     fn lines_that_are_no_sentences_count_from_a_hundred_on() {
         let least = usize::try_from(LINES_MIN).unwrap();
         let line = "self.assertTrue(found)\n";
-        assert_eq!(echo(&line.repeat(least - 1)), Echo::NONE);
+        assert_eq!(echo(&line.repeat(least - 1)), RepeatedText::NONE);
         assert_eq!(usize::from(echo(&line.repeat(least)).laps), least);
     }
 
@@ -291,14 +291,14 @@ mod tests {
     fn a_paragraph_is_found_and_a_chapter_is_not() {
         let paragraph = words(LAP_MAX).repeat(3);
         assert_eq!(echo(&paragraph).laps, 3);
-        assert_eq!(echo(&words(LAP_MAX + 1).repeat(3)), Echo::NONE);
+        assert_eq!(echo(&words(LAP_MAX + 1).repeat(3)), RepeatedText::NONE);
     }
 
     #[test]
     fn only_the_end_of_a_long_text_is_looked_at() {
         let lost = "and so on ".repeat(WORDS_MAX);
         assert_eq!(usize::from(echo(&lost).laps), WORDS_MAX / 3);
-        assert_eq!(echo(&(lost + "\n" + &words(WORDS_MAX))), Echo::NONE);
+        assert_eq!(echo(&(lost + "\n" + &words(WORDS_MAX))), RepeatedText::NONE);
     }
 
     proptest! {
@@ -315,9 +315,9 @@ mod tests {
         ) {
             let text = (lines.join("\n") + "\n").repeat(times);
             let found = echo(&text);
-            prop_assert!(found == Echo::NONE || found.laps >= 2);
+            prop_assert!(found == RepeatedText::NONE || found.laps >= 2);
             let symbols = text.lines().map(|line| line.split_whitespace().count()).sum::<usize>();
-            prop_assert!(found == Echo::NONE || symbols >= usize::from(found.laps) * usize::from(found.period));
+            prop_assert!(found == RepeatedText::NONE || symbols >= usize::from(found.laps) * usize::from(found.period));
         }
 
         #[test]
@@ -328,7 +328,7 @@ mod tests {
             ),
         ) {
             let lines: Vec<&str> = code;
-            prop_assert_eq!(echo(&format!("```\n{}\n```\n", lines.join("\n"))), Echo::NONE);
+            prop_assert_eq!(echo(&format!("```\n{}\n```\n", lines.join("\n"))), RepeatedText::NONE);
         }
     }
 }

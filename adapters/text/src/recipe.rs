@@ -342,7 +342,7 @@ impl Recipe {
 
     /// Makes a text-only turn, including repetitions inside of `text`. O(length of `text`).
     pub fn turn(&self, text: &str) -> Turn {
-        Turn::new(self.message(text)).echo(echo(text))
+        Turn::new(self.message(text)).repeated(echo(text))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use unstuck_core::{
-    Action, Call, CallId, Detector, Digest, Echo, Finding, Kind, LoopId, Outcome, Policy,
+    Action, Call, CallId, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, RepeatedText,
     RuleIndex, Tool, Turn, Verdict,
 };
 
@@ -111,8 +111,8 @@ impl<'p, const W: usize> Pair<'p, W> {
             Event::Veto(n) => engine.vetoed_each(self.calls[n], each),
             Event::Finish => engine.finish_each(each),
             Event::Text(text, laps) => {
-                let echo = Echo { period: ECHO_PERIOD, laps };
-                verdict = engine.text_turn(Turn::new(digest(text)).echo(echo));
+                let repeated = RepeatedText { period: ECHO_PERIOD, laps };
+                verdict = engine.text_turn(Turn::new(digest(text)).repeated(repeated));
             }
             Event::UserMessage(message) => verdict = engine.user_message(digest(message)),
             Event::Clear => engine.clear(),

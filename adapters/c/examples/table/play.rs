@@ -1,8 +1,8 @@
 //! Plays events to the engine and notes them with what it answers.
 
 use unstuck_core::{
-    Announced, Call, CallId, Detector, Digest, Echo, Finding, LoopId, Outcome, Tag, Tool, Turn,
-    Verdict,
+    Announced, Call, CallId, Detector, Digest, Finding, LoopId, Outcome, RepeatedText, Tag, Tool,
+    Turn, Verdict,
 };
 use unstuck_text::{PRESETS, Preset, SimilarCalls};
 
@@ -207,8 +207,11 @@ impl Player<'_> {
             Deed::Turn => {
                 let laps = u16::try_from(event.number).expect("a few");
                 let turn = Turn::new(Digest::new(event.one));
-                let turn =
-                    if laps > 1 { turn.echo(Echo { period: event.tag, laps }) } else { turn };
+                let turn = if laps > 1 {
+                    turn.repeated(RepeatedText { period: event.tag, laps })
+                } else {
+                    turn
+                };
                 verdict = detector.text_turn(turn);
             }
             Deed::TurnText => verdict = detector.text_turn(recipe.turn(&text)),

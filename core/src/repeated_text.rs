@@ -13,19 +13,19 @@ use crate::Digest;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Turn {
     pub(crate) text: Digest,
-    pub(crate) echo: Echo,
+    pub(crate) repeated: RepeatedText,
 }
 
 impl Turn {
     /// A turn that said what `text` stands for.
     pub const fn new(text: Digest) -> Self {
-        Self { text, echo: Echo::NONE }
+        Self { text, repeated: RepeatedText::NONE }
     }
 
-    /// Says what repeats inside the text, as [`Echoes`] found it.
+    /// Says what repeats inside the text, as [`RepeatFinder`] found it.
     #[must_use]
-    pub const fn echo(mut self, echo: Echo) -> Self {
-        self.echo = echo;
+    pub const fn repeated(mut self, repeated: RepeatedText) -> Self {
+        self.repeated = repeated;
         self
     }
 }
@@ -39,14 +39,14 @@ impl From<Digest> for Turn {
 /// A sequence that was repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Echo {
+pub struct RepeatedText {
     /// How many digests make a lap.
     pub period: u8,
     /// How many laps there were in a row; 1 says that nothing was repeated.
     pub laps: u16,
 }
 
-impl Echo {
+impl RepeatedText {
     /// Nothing was repeated.
     pub const NONE: Self = Self { period: 1, laps: 1 };
 }
@@ -57,16 +57,16 @@ impl Echo {
 /// after each word, or only after the last. Each digest takes O(P) time.
 ///
 /// ```
-/// use unstuck_core::{Digest, Echo, Echoes};
+/// use unstuck_core::{Digest, RepeatedText, RepeatFinder};
 ///
-/// let mut echoes: Echoes<8> = Echoes::new();
+/// let mut finder: RepeatFinder<8> = RepeatFinder::new();
 /// for word in "wait . let me check . let me check . let me check .".split(' ') {
-///     echoes.push(Digest::of(word.as_bytes()));
+///     finder.push(Digest::of(word.as_bytes()));
 /// }
-/// assert_eq!(echoes.latest(), Echo { period: 4, laps: 3 });
+/// assert_eq!(finder.latest(), RepeatedText { period: 4, laps: 3 });
 /// ```
 #[derive(Clone, Debug)]
-pub struct Echoes<const P: usize> {
+pub struct RepeatFinder<const P: usize> {
     /// The latest digests: the one pushed `n`th stands at `n % P`.
     latest: [Digest; P],
     /// For each period from 1 on, how many of the latest digests equal the one a period before.
@@ -75,7 +75,7 @@ pub struct Echoes<const P: usize> {
     count: u64,
 }
 
-impl<const P: usize> Echoes<P> {
+impl<const P: usize> RepeatFinder<P> {
     /// A sequence that is empty yet.
     pub const fn new() -> Self {
         const { assert!(P >= 1 && P <= 64, "periods are 1 to 64") };
@@ -105,17 +105,17 @@ impl<const P: usize> Echoes<P> {
 
     /// What is repeated at the end: of all periods that were run at least twice, the shortest.
     /// O(P).
-    pub fn latest(&self) -> Echo {
+    pub fn latest(&self) -> RepeatedText {
         let mut runs = self.runs.iter().zip(1_u8..);
         let shortest = runs.find(|(run, period)| **run >= u16::from(*period));
-        shortest.map_or(Echo::NONE, |(run, period)| {
+        shortest.map_or(RepeatedText::NONE, |(run, period)| {
             let laps = run.checked_div(u16::from(period)).unwrap_or(0).saturating_add(1);
-            Echo { period, laps }
+            RepeatedText { period, laps }
         })
     }
 }
 
-impl<const P: usize> Default for Echoes<P> {
+impl<const P: usize> Default for RepeatFinder<P> {
     fn default() -> Self {
         Self::new()
     }
@@ -125,34 +125,34 @@ impl<const P: usize> Default for Echoes<P> {
 mod tests {
     use std::vec::Vec;
 
-    use super::{Echo, Echoes};
+    use super::{RepeatFinder, RepeatedText};
     use crate::Digest;
 
     /// The definition: the shortest period of which the end of `word` holds two laps or more, and
     /// all the laps that it holds.
-    fn expected(word: &[u32], periods: usize) -> Echo {
+    fn expected(word: &[u32], periods: usize) -> RepeatedText {
         for period in 1..=periods {
             let pairs = word.iter().rev().zip(word.iter().rev().skip(period));
             let run = pairs.take_while(|(new, old)| new == old).count();
             if run >= period {
                 let period = u8::try_from(period).unwrap();
                 let laps = u16::try_from(run).unwrap() / u16::from(period) + 1;
-                return Echo { period, laps };
+                return RepeatedText { period, laps };
             }
         }
-        Echo::NONE
+        RepeatedText::NONE
     }
 
     fn agree<const P: usize>(word: &[u32]) {
-        let mut echoes: Echoes<P> = Echoes::new();
+        let mut finder: RepeatFinder<P> = RepeatFinder::new();
         for (n, symbol) in word.iter().enumerate() {
-            echoes.push(Digest::new(u64::from(*symbol)));
-            assert_eq!(echoes.latest(), expected(&word[..=n], P), "{P} {:?}", &word[..=n]);
+            finder.push(Digest::new(u64::from(*symbol)));
+            assert_eq!(finder.latest(), expected(&word[..=n], P), "{P} {:?}", &word[..=n]);
         }
     }
 
     #[test]
-    fn every_word_over_three_symbols_has_the_echo_of_its_definition() {
+    fn every_word_over_three_symbols_has_the_repetition_of_its_definition() {
         for length in 1..=10_u32 {
             for code in 0..3_u32.pow(length) {
                 let word: Vec<u32> = (0..length).map(|n| code / 3_u32.pow(n) % 3).collect();
