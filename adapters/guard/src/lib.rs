@@ -94,7 +94,8 @@ pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, T
 pub use unstuck_swarm::SwarmStore;
 pub use unstuck_text::{Effect, Mask, Masks, OwnTool, Preset, Recipe};
 
-/// The examples of the README.
+/// The examples of the READMEs.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../swarm/README.md")]
 struct Readme;

@@ -9,7 +9,7 @@ use super::table::grouped;
 use crate::machine;
 
 /// Where it stands.
-const FILE: &str = "README.md";
+const FILE: &str = "core/README.md";
 
 /// The lines before and after it.
 const BEGIN: &str = "<!-- footprint: written by `cargo xtask footprint --record` -->\n";
@@ -27,15 +27,15 @@ const COLUMNS: [(&str, &str); 4] = [
 const ROWS: [(&str, Section, &str); 13] = [
     ("code of the engine", Section::Code, "engine"),
     ("… with JSON fingerprints", Section::Code, "engine, JSON"),
-    ("… and masked results", Section::Code, "engine, JSON, masked results"),
-    ("… or the default recipe", Section::Code, "engine, recipe"),
-    ("… and that with groups", Section::Code, "engine, recipe, groups"),
-    ("the nudge's text adds", Section::Code, "nudge text adds"),
-    ("`save` and `restore` add", Section::Code, "save and restore add"),
+    ("… with JSON and masked results", Section::Code, "engine, JSON, masked results"),
+    ("… with the default recipe", Section::Code, "engine, recipe"),
+    ("… with the default recipe and similar calls", Section::Code, "engine, recipe, groups"),
+    ("text of nudges, in addition", Section::Code, "nudge text adds"),
+    ("`save` and `restore`, in addition", Section::Code, "save and restore add"),
     ("`Detector<20>`", Section::Memory, "Detector<20>"),
-    ("`SimilarCalls`, too", Section::Memory, "Detector<20> and SimilarCalls"),
+    ("`Detector<20>` and `SimilarCalls`", Section::Memory, "Detector<20> and SimilarCalls"),
     ("stack of the engine's events", Section::Stack, "announce: eight open calls settle"),
-    ("… of a call by the recipe", Section::Stack, "call by the default recipe"),
+    ("… of a call with the default recipe", Section::Stack, "call by the default recipe"),
     ("… of `restore`", Section::Stack, "restore"),
     ("instructions of a new call", Section::Instructions, "a new call"),
 ];
