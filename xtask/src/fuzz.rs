@@ -41,8 +41,6 @@ enum Target {
     Fingerprint,
     /// JSON and its canonical text, against `serde_json_canonicalizer`
     Canonicalize,
-    /// What can be serialized, against its text
-    Value,
     /// Replicas that gossip, and frames made of any bytes
     Gossip,
     /// The guard, by any host and any checkpoint
@@ -209,7 +207,6 @@ impl Target {
             Self::Checkpoint => "checkpoint",
             Self::Fingerprint => "fingerprint",
             Self::Canonicalize => "canonicalize",
-            Self::Value => "value",
             Self::Gossip => "gossip",
             Self::Guard => "guard",
             Self::Trace => "trace",
@@ -262,9 +259,7 @@ impl Target {
             Self::Trace => vec![run.into()],
             // Of a document that is printed over many lines, the parts that are no values teach
             // what a document is not.
-            Self::Fingerprint | Self::Canonicalize | Self::Value => {
-                run.lines().map(Into::into).collect()
-            }
+            Self::Fingerprint | Self::Canonicalize => run.lines().map(Into::into).collect(),
             Self::Text => run
                 .lines()
                 .map(|line| [b"bash", line.as_bytes(), line.as_bytes()].join(&0xFF))
@@ -340,8 +335,8 @@ mod tests {
     }
 
     /// The targets that begin with text.
-    const TEXTUAL: [Target; 5] =
-        [Target::Fingerprint, Target::Canonicalize, Target::Value, Target::Trace, Target::Text];
+    const TEXTUAL: [Target; 4] =
+        [Target::Fingerprint, Target::Canonicalize, Target::Trace, Target::Text];
 
     #[test]
     fn the_runs_make_inputs_for_every_target_that_reads_text() {

@@ -12,7 +12,6 @@ const BUILDS: &[&[&str]] = &[
     &["unstuck-core"],
     &["unstuck-core", "--features", "postcard,defmt"],
     &["unstuck-json"],
-    &["unstuck-json", "--features", "serde"],
     &["unstuck-text"],
     &["unstuck-text", "--features", "serde"],
 ];

@@ -14,7 +14,7 @@ const FEATURES: [&str; 2] = [
     "--features",
     concat!(
         "unstuck/json,unstuck/metrics,unstuck/swarm,unstuck/tracing,unstuck-core/postcard,",
-        "unstuck-json/serde,unstuck-swarm/redis-async,unstuck-text/serde,unstuck-text/similarity"
+        "unstuck-swarm/redis-async,unstuck-text/serde,unstuck-text/similarity"
     ),
 ];
 

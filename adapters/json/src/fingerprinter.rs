@@ -11,7 +11,7 @@ use crate::error::JsonError;
 use crate::hash::{Hash64, Rapid};
 use crate::mix::{Kind, Mixer};
 use crate::number::{Decimal, Digits, Integer, Number, parts};
-use crate::shape::{Members, Shape, Shaper};
+use crate::shape::{Shape, Shaper};
 use crate::string::Text;
 use crate::walk::{Container, Visitor, WIDE, Word, walk};
 
@@ -133,14 +133,30 @@ impl<N: Numbers, H: Hash64, const DEPTH: usize> Fingerprinter<N, H, DEPTH> {
         Ok(printer.digest())
     }
 
-    /// The digest of a value, and those of two parts of it if it is an object, in one pass; see
-    /// [`Shape`].
+    /// Returns the fingerprint of a document and, if it is an object, of its `primary` members alone,
+    /// in one pass.
+    ///
+    /// Names are compared unescaped, and only in the outermost object. A nested object counts as part
+    /// of the member that holds it.
     ///
     /// # Errors
     ///
-    /// Those of [`Fingerprinter::fingerprint`], wherever in the document the offence lies.
-    pub fn shape(&self, json: &[u8], members: &Members<'_>) -> Result<Shape, JsonError> {
-        let mut shaper = Shaper::new(Printer::new(self), members);
+    /// Those of [`Fingerprinter::fingerprint`], wherever in the document the error lies.
+    ///
+    /// ```
+    /// use unstuck_json::{Exact, Fingerprinter};
+    ///
+    /// let print = Fingerprinter::<Exact>::new(0);
+    /// let primary = ["query", "path"];
+    /// let one = print.shape(br#"{"query": "fn main", "limit": 10}"#, &primary)?;
+    /// let other = print.shape(br#"{"query": "fn main", "limit": 50}"#, &primary)?;
+    /// assert_ne!(one.whole, other.whole);
+    /// assert_eq!(one.primary, Some(print.fingerprint(br#"{"query": "fn main"}"#)?));
+    /// assert_eq!(one.primary, other.primary);
+    /// # Ok::<(), unstuck_json::JsonError>(())
+    /// ```
+    pub fn shape(&self, json: &[u8], primary: &[&str]) -> Result<Shape, JsonError> {
+        let mut shaper = Shaper::new(Printer::new(self), primary);
         walk::<DEPTH>(json, &mut shaper)?;
         Ok(shaper.finish())
     }
@@ -246,26 +262,6 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
     }
 }
 
-/// What is told of a value that is no text.
-#[cfg(feature = "serde")]
-impl<N, H, const DEPTH: usize> Printer<'_, N, H, DEPTH> {
-    /// A value that is the string with this digest.
-    pub(crate) const fn tell_string(&mut self, digest: u64) {
-        self.value = digest;
-    }
-
-    /// The name with this digest; its value follows.
-    pub(crate) const fn tell_name(&mut self, digest: u64) {
-        self.frame.name = digest;
-    }
-
-    /// A value that is a number, where numbers are doubles; it is finite.
-    pub(crate) const fn tell_double(&mut self, double: f64) {
-        // Adding 0 makes +0 of −0.
-        self.value = self.print.mixer.tagged(Kind::Double, (double + 0.0).to_bits());
-    }
-}
-
 /// The digest of a number other than 0.
 #[inline]
 fn decimal(mixer: Mixer, negative: bool, digits: u64, exponent: i32) -> u64 {
@@ -361,7 +357,7 @@ mod tests {
     use super::{DEPTH_MAX, Exact, Fingerprinter, Frame, Rfc8785};
     use crate::error::JsonErrorKind::DepthLimit;
     use crate::walk::Container;
-    use crate::{Fnv, Members, Rapid, fingerprint, string_member};
+    use crate::{Fnv, Rapid, fingerprint};
 
     #[test]
     fn the_deepest_document_is_accepted_and_one_deeper_is_not() {
@@ -370,15 +366,10 @@ mod tests {
             let times = DEPTH_MAX / brackets;
             let deepest = format!("{}0{}", open.repeat(times), close.repeat(times));
             assert!(fingerprint(deepest.as_bytes()).is_ok(), "{deepest}");
-            assert!(string_member(deepest.as_bytes(), "a", &mut []).is_ok(), "{deepest}");
             for inner in ["[]", "{}", "[0]"] {
                 let deeper = format!("{}{inner}{}", open.repeat(times), close.repeat(times));
-                for error in [
-                    fingerprint(deeper.as_bytes()).unwrap_err(),
-                    string_member(deeper.as_bytes(), "a", &mut []).unwrap_err(),
-                ] {
-                    assert_eq!((error.kind, error.offset), (DepthLimit(64), open.len() * times));
-                }
+                let error = fingerprint(deeper.as_bytes()).unwrap_err();
+                assert_eq!((error.kind, error.offset), (DepthLimit(64), open.len() * times));
             }
         }
     }
@@ -419,25 +410,23 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_has_the_whole_and_its_parts() {
-        let members = Members::ALL.primary(&["a", "b"]).volatile(&["b", "c"]);
+    fn a_shape_has_the_whole_and_its_primary_members() {
         let print = Fingerprinter::<Exact>::new(3);
         let of = |json: &str| print.fingerprint(json.as_bytes()).unwrap();
-        for (json, primary, stable) in [
-            (r#"{"a":1,"b":2,"c":3,"d":4}"#, Some(r#"{"a":1,"b":2}"#), r#"{"a":1,"d":4}"#),
-            (r#"{"c":3}"#, None, "{}"),
-            (r#"{"d":{"a":1,"c":3}}"#, None, r#"{"d":{"a":1,"c":3}}"#),
-            (r#"{"a":{"c":3}}"#, Some(r#"{"a":{"c":3}}"#), r#"{"a":{"c":3}}"#),
-            (r#"{"\u0061":1,"\u0063":3}"#, Some(r#"{"a":1}"#), r#"{"a":1}"#),
-            (r#"{"a":1,"a":1,"c":[{}]}"#, Some(r#"{"a":1,"a":1}"#), r#"{"a":1,"a":1}"#),
-            (r#"[{"a":1,"c":3}]"#, None, r#"[{"a":1,"c":3}]"#),
-            ("{}", None, "{}"),
-            ("7", None, "7"),
+        for (json, primary) in [
+            (r#"{"a":1,"b":2,"c":3,"d":4}"#, Some(r#"{"a":1,"b":2}"#)),
+            (r#"{"c":3}"#, None),
+            (r#"{"d":{"a":1,"c":3}}"#, None),
+            (r#"{"a":{"c":3}}"#, Some(r#"{"a":{"c":3}}"#)),
+            (r#"{"\u0061":1,"\u0063":3}"#, Some(r#"{"a":1}"#)),
+            (r#"{"a":1,"a":1,"c":[{}]}"#, Some(r#"{"a":1,"a":1}"#)),
+            (r#"[{"a":1,"c":3}]"#, None),
+            ("{}", None),
+            ("7", None),
         ] {
-            let shape = print.shape(json.as_bytes(), &members).unwrap();
+            let shape = print.shape(json.as_bytes(), &["a", "b"]).unwrap();
             assert_eq!(shape.whole, of(json), "{json}");
             assert_eq!(shape.primary, primary.map(of), "{json}");
-            assert_eq!(shape.stable, of(stable), "{json}");
         }
     }
 

@@ -19,20 +19,17 @@
 //! # Ok::<(), unstuck_json::JsonError>(())
 //! ```
 //!
-//! Some members say what a call is about, others only how, and some differ from one time to the
-//! next; the parts that are left can be compared alone, in the same pass:
+//! The members that say what a call is about can be compared alone, in the same pass:
 //!
 //! ```
-//! use unstuck_json::{Exact, Fingerprinter, Members};
+//! use unstuck_json::{Exact, Fingerprinter};
 //!
 //! static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
-//! let members = Members::ALL.primary(&["path", "command"]).volatile(&["request_id"]);
+//! let primary = ["path", "command"];
 //!
-//! let first = PRINT.shape(br#"{"path": "a.rs", "offset": 0, "request_id": 7}"#, &members)?;
-//! let again = PRINT.shape(br#"{"path": "a.rs", "offset": 0, "request_id": 8}"#, &members)?;
-//! let further = PRINT.shape(br#"{"path": "a.rs", "offset": 200, "request_id": 9}"#, &members)?;
-//! assert_eq!(first.stable, again.stable);
-//! assert_ne!(first.stable, further.stable);
+//! let first = PRINT.shape(br#"{"path": "a.rs", "offset": 0}"#, &primary)?;
+//! let further = PRINT.shape(br#"{"path": "a.rs", "offset": 200}"#, &primary)?;
+//! assert_ne!(first.whole, further.whole);
 //! assert_eq!(first.primary, further.primary);
 //! # Ok::<(), unstuck_json::JsonError>(())
 //! ```
@@ -48,9 +45,6 @@
 //!
 //! With the feature `alloc`, and for memory, `canonicalize` writes the RFC 8785 text of a document:
 //! to sign, to show, or to hash by a cryptographic hash.
-//!
-//! With the feature `serde`, a value that was parsed already, or any that can be serialized, has
-//! the fingerprint of its text without being written: `fingerprint_value`.
 //!
 //! # What is equal
 //!
@@ -80,7 +74,6 @@
 //! | feature | for | needs |
 //! |---|---|---|
 //! | `alloc` | `canonicalize` | `alloc` |
-//! | `serde` | `fingerprint_value`, `Fingerprinter::value` | nothing |
 //! | `simd` | strings that are not ASCII, some four times as fast | `std` |
 //!
 //! None of them changes a digest.
@@ -117,7 +110,6 @@ mod canonical;
 mod cursor;
 mod error;
 mod escape;
-mod find;
 mod fingerprinter;
 mod hash;
 mod mix;
@@ -128,8 +120,6 @@ mod scan;
 mod shape;
 mod string;
 mod utf8;
-#[cfg(feature = "serde")]
-mod value;
 mod walk;
 
 use unstuck_core::Digest;
@@ -138,13 +128,10 @@ pub use crate::blocks::BLOCK;
 #[cfg(feature = "alloc")]
 pub use crate::canonical::{CanonicalError, canonicalize};
 pub use crate::error::{JsonError, JsonErrorKind};
-pub use crate::find::string_member;
 pub use crate::fingerprinter::{DEPTH_MAX, Exact, Fingerprinter, Mode, Numbers, Rfc8785};
 pub use crate::hash::{Fnv, Hash64, Rapid};
 pub use crate::number::EXPONENT_MAX;
-pub use crate::shape::{Members, Shape};
-#[cfg(feature = "serde")]
-pub use crate::value::{ValueError, fingerprint_value};
+pub use crate::shape::Shape;
 pub use crate::walk::LENGTH_MAX;
 
 /// The digest of one JSON value, which may have white space around it.

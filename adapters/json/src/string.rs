@@ -163,22 +163,6 @@ impl<'a> Text<'a> {
         }
         unmatched.is_empty()
     }
-
-    /// Writes the characters into `buffer`; `None` if they are more than fit.
-    pub(crate) fn unescape(self, buffer: &mut [u8]) -> Option<&str> {
-        let mut written = 0_usize;
-        for piece in self.pieces() {
-            let mut utf8 = [0; 4];
-            let bytes = match piece {
-                Piece::Run(run) => run,
-                Piece::Escaped(character) => character.encode_utf8(&mut utf8).as_bytes(),
-            };
-            let end = written.checked_add(bytes.len())?;
-            buffer.get_mut(written..end)?.copy_from_slice(bytes);
-            written = end;
-        }
-        core::str::from_utf8(buffer.get(..written)?).ok()
-    }
 }
 
 /// The pieces of a string's contents, which were checked before.
@@ -267,12 +251,11 @@ mod tests {
     extern crate std;
 
     use core::fmt::Write as _;
-    use std::borrow::ToOwned;
     use std::format;
     use std::string::String;
     use std::vec::Vec;
 
-    use super::Text;
+    use super::{Piece, Text};
     use crate::cursor::Cursor;
 
     /// Gives the string with these contents, as they are spelled, to `look`.
@@ -287,8 +270,11 @@ mod tests {
     }
 
     fn unescaped(contents: &str) -> String {
-        let mut buffer = [0; 64];
-        with_text(contents, |text| text.unescape(&mut buffer).map(ToOwned::to_owned)).unwrap()
+        let piece = |piece: Piece<'_>| match piece {
+            Piece::Run(run) => String::from_utf8(run.to_vec()).unwrap(),
+            Piece::Escaped(character) => character.into(),
+        };
+        with_text(contents, |text| text.pieces().map(piece).collect())
     }
 
     /// Each spelling with the characters that it stands for.
@@ -326,14 +312,6 @@ mod tests {
             assert_eq!(unescaped(&escaped(text)), text);
         }
         assert_eq!(unescaped(r"\u0061\u20ac\ud83d\uDE02"), "a€😂");
-    }
-
-    #[test]
-    fn a_buffer_takes_what_fits_and_no_more() {
-        with_text(r"a\n€", |text| {
-            assert_eq!(text.unescape(&mut [0; 5]), Some("a\n€"));
-            assert_eq!(text.unescape(&mut [0; 4]), None);
-        });
     }
 
     #[test]

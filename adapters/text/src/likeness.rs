@@ -1,7 +1,6 @@
 //! Which calls are alike: the recipe of the preset `NUDGE`.
 
 use unstuck_core::{Digest, Tag};
-use unstuck_json::Members;
 
 use crate::command::{file_read, with_command};
 
@@ -18,9 +17,6 @@ pub const PRIMARY_KEYS: [&str; 10] = [
     "offset",
     "limit",
 ];
-
-/// The primary keys as the parts of an object.
-pub(crate) const PRIMARY: Members<'_> = Members::ALL.primary(&PRIMARY_KEYS);
 
 /// What stands for all calls that only read the file which this call reads, if it is a shell
 /// command and does no more.

@@ -3,7 +3,6 @@
 use core::fmt;
 
 use unstuck_core::{Tag, Tool};
-use unstuck_json::Members;
 
 use crate::mask::Masks;
 
@@ -123,10 +122,9 @@ impl<'t> OwnTool<'t> {
         }
     }
 
-    /// The arguments that identify a call, or `None` if all do.
-    pub(crate) fn members(&self) -> Option<Members<'t>> {
-        let key = self.key.filter(|key| !key.is_empty())?;
-        Some(Members::ALL.primary(key))
+    /// The names of the arguments that identify a call, or `None` if all do.
+    pub(crate) fn key_names(&self) -> Option<&'t [&'t str]> {
+        self.key.filter(|key| !key.is_empty())
     }
 }
 

@@ -1,11 +1,11 @@
 //! Recipes, which make digests from calls and results, and presets, which pair a recipe with a policy.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
-use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Members, Rapid};
+use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
 use crate::command::Nature;
 use crate::echo::echo;
-use crate::likeness::{PRIMARY, file};
+use crate::likeness::{PRIMARY_KEYS, file};
 use crate::lines::Lines;
 use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::nothing::finds_nothing;
@@ -189,11 +189,10 @@ impl Recipe {
             let call = Call::new(Tool::named(tool), args).tag(tag);
             if idempotent { call.idempotent() } else { call }
         };
-        let key = own.and_then(|own| own.members());
+        let key = own.and_then(|own| own.key_names());
         let by_keys = self.likeness == Likeness::PrimaryKeys;
-        let members = if by_keys { PRIMARY } else { Members::ALL };
-        let members = key.unwrap_or(members);
-        let read = PRINT.shape(args.as_bytes(), &members).map(|shape| (shape.whole, shape.primary));
+        let names = key.unwrap_or(if by_keys { &PRIMARY_KEYS } else { &[] });
+        let read = PRINT.shape(args.as_bytes(), names).map(|shape| (shape.whole, shape.primary));
         let (canonical, primary) =
             read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
         if key.is_some() {

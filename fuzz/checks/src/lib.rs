@@ -13,14 +13,12 @@ pub mod gossip;
 pub mod guard;
 pub mod text;
 pub mod trace;
-pub mod value;
 
 mod canonical;
 mod documents;
 mod members;
 #[path = "../../../core/tests/oracle/model.rs"]
 mod model;
-mod nodes;
 #[path = "../../../core/tests/oracle/pair.rs"]
 mod pair;
 mod rules;

@@ -6,13 +6,13 @@ use std::panic;
 use std::path::{Path, PathBuf};
 
 use unstuck_checks::{
-    canary, canonicalize, checkpoint, engine, fingerprint, gossip, guard, text, trace, value,
+    canary, canonicalize, checkpoint, engine, fingerprint, gossip, guard, text, trace,
 };
 
 type Check = fn(&[u8]);
 
 /// The checks that hold, by the names of their targets.
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 8] = [
     ("canonicalize", canonicalize::check),
     ("checkpoint", checkpoint::check),
     ("engine", engine::check),
@@ -21,7 +21,6 @@ const CHECKS: [(&str, Check); 9] = [
     ("guard", guard::check),
     ("text", text::check),
     ("trace", trace::check),
-    ("value", value::check),
 ];
 
 /// Two laps of four calls, each in one byte of what happens and one of the call.
