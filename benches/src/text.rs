@@ -1,4 +1,4 @@
-//! What is made of texts: digests, sketches, calls, outcomes, likeness, verdicts.
+//! What is made of texts: digests, calls, outcomes, likeness, verdicts.
 
 use std::hint::black_box;
 
@@ -19,15 +19,13 @@ pub enum Work {
     Plain,
     /// Both digests of a text without all that is volatile.
     Masked,
-    /// The sketch of such a text.
-    Sketch,
     /// `Recipe::outcome` by `BALANCED`.
     Outcome,
     /// `Recipe::call` by `BALANCED`.
     Call,
     /// `Recipe::call_among` by `BALANCED`.
     CallAmong,
-    /// `similarity::json` of a text and the next.
+    /// `similarity` of a text and the next.
     Similarity,
     /// A call and its outcome by `BALANCED`, through the detector.
     Verdict,
@@ -41,7 +39,6 @@ impl Work {
         match self {
             Self::Plain => "digest, nothing masked",
             Self::Masked => "digest, masked",
-            Self::Sketch => "sketch, masked",
             Self::Outcome => "outcome",
             Self::Call => "call",
             Self::CallAmong => "call among others",
@@ -54,9 +51,7 @@ impl Work {
     /// What is made of texts of this kind.
     pub const fn on(kind: Kind) -> &'static [Self] {
         match kind {
-            Kind::Log | Kind::Compiler | Kind::Prose => {
-                &[Self::Plain, Self::Masked, Self::Sketch, Self::Outcome]
-            }
+            Kind::Log | Kind::Compiler | Kind::Prose => &[Self::Plain, Self::Masked, Self::Outcome],
             Kind::Args => &[Self::Call, Self::CallAmong, Self::Similarity],
             Kind::Call => &[Self::Verdict, Self::Guard],
         }
@@ -70,14 +65,13 @@ impl Work {
         match self {
             Self::Plain => changes(texts, |text| Masks::NONE.digest(text.as_bytes())),
             Self::Masked => changes(texts, |text| Masks::ALL.digest(text.as_bytes())),
-            Self::Sketch => changes(texts, |text| Masks::ALL.sketch(text.as_bytes())),
             Self::Outcome => changes(texts, |text| BALANCED.outcome(TOOL, text, false)),
             Self::Call => changes(texts, |text| BALANCED.call(TOOL, text)),
             Self::CallAmong => changes(texts, |text| BALANCED.call_among(&mut groups, TOOL, text)),
             Self::Similarity => {
                 let mut others = texts.iter().cycle();
                 others.next();
-                changes(texts, |text| others.next().map(|other| similarity::json(text, other)))
+                changes(texts, |text| others.next().map(|other| similarity(text, other)))
             }
             Self::Verdict => {
                 unstuck(texts.iter().map(|text| black_box(text).split_at(ARGS_LENGTH)))
@@ -124,7 +118,6 @@ mod tests {
                     let (answer, all) = (work.run(&texts), u32::try_from(texts.len()).unwrap());
                     match work {
                         Work::Verdict | Work::Guard => assert_eq!(answer, 0),
-                        Work::Sketch => assert!(answer > all / 4, "{kind:?}, {length}"),
                         // The first to the second, and the second to the first.
                         Work::Similarity if all == 2 => assert_eq!(answer, 1),
                         Work::Similarity => {}

@@ -91,8 +91,8 @@ mod tests {
         let report = Report {
             rows: vec![
                 row(Kind::Log, 200, Work::Masked, Some(1234.5)),
-                row(Kind::Log, 200, Work::Sketch, Some(2345.6)),
-                row(Kind::Log, 100_000, Work::Sketch, None),
+                row(Kind::Log, 200, Work::Outcome, Some(2345.6)),
+                row(Kind::Log, 100_000, Work::Outcome, None),
             ],
             left_out: vec!["instructions: valgrind is not installed"],
         };

@@ -30,7 +30,7 @@ pub(crate) enum Bench {
     Hook(Plain),
     /// What is made of arguments and results as text
     ///
-    /// Prints the time from 60 bytes to 100 KB for masked digests, sketches,
+    /// Prints the time from 60 bytes to 100 KB for masked digests,
     /// calls, outcomes and verdicts, and the instructions where valgrind is
     /// installed. Takes two minutes.
     Text(Plain),

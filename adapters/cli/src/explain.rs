@@ -25,7 +25,9 @@ const FAINT: Style = Style::new().dimmed();
 const LEGEND: &str = "Verdict: an action and the rung of its ladder, on another loop where there \
                       is none on this one. Under a rule: how many calls or turns of its pattern \
                       there were by then, of how many that it takes. * made the finding. - is not \
-                      known: the history was cleared, or several calls were judged at once.";
+                      known: the history was cleared, or several calls were judged at once. \
+                      Result: the first digits of its digest, and how similar it is to the result \
+                      of the lap before.";
 
 const SEVERAL: &str = "several loops begin like that; give more digits of one of them:";
 

@@ -22,7 +22,7 @@ use unstuck_trace::{Call, Event, Message, Outcome};
 use courses::{Courses, Now};
 pub(crate) use found::{Findings, Found, Place, Shown, Warning};
 pub(crate) use nearest::Nearest;
-pub(crate) use trail::{Explained, Step, Wanted};
+pub(crate) use trail::{Answer, Explained, Step, Wanted};
 use watch::Told;
 use worker::{Given, Worker};
 

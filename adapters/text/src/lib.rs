@@ -30,9 +30,9 @@
 //! | feature | for | needs |
 //! |---|---|---|
 //! | `serde` | keeping [`SimilarCalls`] in a checkpoint | nothing |
-//! | `similarity` | how alike two documents or texts are, letter by letter | `std` |
+//! | `similarity` | the similarity of two results, in percent | `std` |
 //!
-//! Neither changes a digest. Without `similarity`, [`Sketch`] tells how alike two texts are, roughly.
+//! Neither changes a digest.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -60,8 +60,7 @@ mod signature;
 mod silence;
 mod similar_calls;
 #[cfg(feature = "similarity")]
-pub mod similarity;
-mod sketch;
+mod similarity;
 mod tags;
 mod tokens;
 mod words;
@@ -76,5 +75,6 @@ pub use recipe::{Answer, Failures, Likeness, Near, PRESETS, Preset, Recipe, Resu
 pub use report::{Report, complaint, is_refusal, opens_with_complaint, report};
 pub use silence::{is_placeholder, is_silent};
 pub use similar_calls::{GROUPS_MAX, SimilarCalls};
-pub use sketch::Sketch;
+#[cfg(feature = "similarity")]
+pub use similarity::similarity;
 pub use tags::tag;

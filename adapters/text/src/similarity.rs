@@ -1,71 +1,53 @@
-//! How alike two documents or two texts are, member by member and letter by letter.
-//!
-//! Digests tell what is equal, and [`Sketch`](crate::Sketch) what is like when the texts are gone;
-//! this tells how alike two are while both are at hand: in a report, beside a finding, or to choose
-//! what a digest should leave out.
-//!
-//! ```
-//! use unstuck_text::similarity::{ARGS_ALIKE, json, text};
-//!
-//! for (one, other, percent) in [
-//!     (r#"{"path":"a.rs","limit":10}"#, r#"{"limit":1e1, "path":"a.rs"}"#, 100),
-//!     (r#"{"path":"src/cart.rs"}"#, r#"{"path":"src/card.rs"}"#, 90),
-//!     (r#"{"path":"src/cart.rs"}"#, r#"{"path":"src/cart.rs","all":true}"#, 73),
-//!     (r#"{"ids":[1,2,3,4]}"#, r#"{"ids":[1,2,3,5]}"#, 75),
-//!     (r#"{"ids":[1,2,3,4]}"#, r#"{"ids":"1,2,3,4"}"#, 0),
-//!     (r#"{"command":"cargo test -p cart"}"#, r#"{"command":"cargo test -p card -q"}"#, 80),
-//!     (r#"{"path":"a.rs"}"#, r#"{"query":"total"}"#, 0),
-//!     ("not JSON", "not json", 50),
-//! ] {
-//!     assert_eq!((json(one, other) * 100.0) as u8, percent, "{one} and {other}");
-//! }
-//! assert!(text("1 failed, 7 passed", "1 failed, 8 passed") > ARGS_ALIKE);
-//! ```
+//! The similarity of two results, member by member and character by character.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::string::String;
 
 use rapidfuzz::distance::levenshtein;
 use serde_json::{Map, Value};
 use unstuck_json::fingerprint;
 
-use crate::mask::Masks;
+/// The longest document that is compared member by member, in bytes. A longer one is compared as text.
+const LENGTH_MAX: usize = 16 * 1024;
 
-/// From here on the arguments of two calls say nearly the same.
-pub const ARGS_ALIKE: f64 = 0.8;
+/// The deepest level that is compared member by member. Deeper values are equal or differ as a whole.
+const DEPTH_MAX: usize = 64;
 
-/// From here on two results say nearly the same.
-pub const RESULTS_ALIKE: f64 = 0.9;
+/// The number of pairs of characters that one comparison may take, for example two texts of 2,896
+/// characters. Common starts and ends are free. Longer texts are compared word by word.
+const PAIRS_MAX: u64 = 8 * 1024 * 1024;
 
-/// The longest document that is compared member by member, in bytes; a longer one would take longer
-/// to read than to compare, and is compared as [`text`] unless both mean the same.
-pub const LENGTH_MAX: usize = 16 * 1024;
-
-/// How deep a document is compared member by member; what is deeper is equal or is not.
-pub const DEPTH_MAX: usize = 64;
-
-/// How many pairs of characters are looked at in one comparison, beside those at either end that
-/// are the same: two texts of 2,896, in a third of a millisecond. Of texts that would take more,
-/// [sketches](crate::Sketch) are compared.
-pub const PAIRS_MAX: u64 = 8 * 1024 * 1024;
-
-/// What a number, a truth value or `null` weighs, in characters: as much as a short word.
+/// The weight of a number, a boolean or `null`, in characters.
 const WORD: u64 = 4;
 
-/// How alike two JSON documents are: 1 for equals, 0 where they have nothing in common, and the same
-/// in either order.
+/// Returns the similarity of two texts: 1 if they are equal, 0 if they have nothing in common. The order
+/// of the two does not matter.
 ///
-/// The share of all characters that are in the same place of both: objects are compared member by
-/// member, arrays element by element, strings by what must be changed in one to get the other
-/// (Levenshtein, 1965), numbers by their value. So a long member counts for more than a short one. A
-/// name that occurs twice counts once, and names count for nothing else.
+/// It is the share of characters in the longer text that need not change to get the other one
+/// (Levenshtein, 1965). Long texts are compared by the words that both have.
 ///
-/// What is not JSON, or nested beyond what `serde_json` reads, is compared as [`text`], and
-/// so are different documents beyond [`LENGTH_MAX`]. So two of 100 KB take less than a millisecond
-/// (`cargo xtask bench text`).
-pub fn json(one: &str, other: &str) -> f64 {
+/// In JSON, objects are compared member by member, lists element by element and numbers by value. Names
+/// of members have no weight of their own. Of members with the same name only the last counts.
+///
+/// Two texts of 100 KB take less than a millisecond (`cargo xtask bench text`).
+///
+/// ```
+/// use unstuck_text::similarity;
+///
+/// for (one, other, percent) in [
+///     (r#"{"path":"a.rs","limit":10}"#, r#"{"limit":1e1, "path":"a.rs"}"#, 100),
+///     (r#"{"path":"src/cart.rs"}"#, r#"{"path":"src/card.rs"}"#, 90),
+///     (r#"{"ids":[1,2,3,4]}"#, r#"{"ids":[1,2,3,5]}"#, 75),
+///     (r#"{"ids":[1,2,3,4]}"#, r#"{"ids":"1,2,3,4"}"#, 0),
+///     (r#"{"path":"a.rs"}"#, r#"{"query":"total"}"#, 0),
+///     ("1 failed, 7 passed", "1 failed, 8 passed", 94),
+/// ] {
+///     assert_eq!((similarity(one, other) * 100.0) as u8, percent, "{one} and {other}");
+/// }
+/// ```
+pub fn similarity(one: &str, other: &str) -> f64 {
     if one.len().max(other.len()) > LENGTH_MAX {
-        return if means_the_same(one, other) { 1.0 } else { text(one, other) };
+        return if is_same_json(one, other) { 1.0 } else { text(one, other) };
     }
     match (serde_json::from_str(one), serde_json::from_str(other)) {
         (Ok(one), Ok(other)) => {
@@ -77,31 +59,25 @@ pub fn json(one: &str, other: &str) -> f64 {
     }
 }
 
-/// How alike two texts are: 1 for equals, 0 where they have nothing in common, and the same in either
-/// order.
-///
-/// The share of characters that need not be changed in the longer one to get the other
-/// (Levenshtein, 1965); beyond [`PAIRS_MAX`], what their sketches have in common, which is within some
-/// ten percent of the share of neighbouring words.
-pub fn text(one: &str, other: &str) -> f64 {
+/// Returns the similarity of two texts that are not JSON.
+fn text(one: &str, other: &str) -> f64 {
     let mut common = Common::default();
     common.strings(one, other);
     common.share()
 }
 
-/// Whether both are JSON that means the same.
-fn means_the_same(one: &str, other: &str) -> bool {
+/// Returns whether both are JSON with the same meaning.
+fn is_same_json(one: &str, other: &str) -> bool {
     let prints = [one, other].map(|json| fingerprint(json.as_bytes()));
     matches!(prints, [Ok(one), Ok(other)] if one == other)
 }
 
-/// What two documents have in common.
+/// The part of two documents that is equal, in characters.
 #[derive(Default)]
 struct Common {
-    /// How many characters are, of how many.
     same: u64,
     all: u64,
-    /// How many pairs of characters were looked at.
+    /// The number of pairs of characters that were compared.
     pairs: u64,
 }
 
@@ -136,14 +112,14 @@ impl Common {
     }
 
     fn members(&mut self, one: &Map<String, Value>, other: &Map<String, Value>, depth: usize) {
-        // In an order that is not that of either, for the work that is left must not tell.
+        // In the same order for both, because the pairs that are left depend on it.
         let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
         for name in names {
             self.either(one.get(name), other.get(name), depth);
         }
     }
 
-    /// Two values, or one that the other document lacks.
+    /// Compares two values. A value that the other document lacks has nothing in common.
     fn either(&mut self, one: Option<&Value>, other: Option<&Value>, depth: usize) {
         match (one, other) {
             (Some(one), Some(other)) => self.values(one, other, depth),
@@ -157,26 +133,38 @@ impl Common {
         let (first, second) = without_ends(one, other);
         let pairs = length(first).saturating_mul(length(second)).saturating_add(self.pairs);
         if pairs > PAIRS_MAX {
-            return self.sketches(one, other);
+            return self.words(one, other);
         }
         self.pairs = pairs;
         self.count(all - distance(first, second), all);
     }
 
-    fn sketches(&mut self, one: &str, other: &str) {
+    /// Counts the words that both texts have, each as often as both have it.
+    fn words(&mut self, one: &str, other: &str) {
+        let mut left: HashMap<&str, u64> = HashMap::new();
+        let (mut both, mut ones, mut others) = (0, 0, 0);
+        for word in one.split_whitespace() {
+            *left.entry(word).or_default() += 1;
+            ones += length(word);
+        }
+        for word in other.split_whitespace() {
+            others += length(word);
+            if let Some(count) = left.get_mut(word).filter(|count| **count > 0) {
+                *count -= 1;
+                both += length(word);
+            }
+        }
         let all = length(one).max(length(other));
-        let [first, second] = [one, other].map(|text| Masks::NONE.sketch(text.as_bytes()));
-        let percent = first.likeness(second);
-        self.count(all * u64::from(percent) / 100, all);
+        self.count((all * both).checked_div(ones.max(others)).unwrap_or(all), all);
     }
 }
 
-/// How many characters `text` has; one that is empty counts for one, too.
+/// Returns the number of characters in `text`, at least 1.
 fn length(text: &str) -> u64 {
     text.chars().count().max(1) as u64
 }
 
-/// What is left of both without what they begin and end with alike.
+/// Removes the common start and the common end of both texts.
 fn without_ends<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
     let alike = |(a, b): &(u8, u8)| a == b;
     let mut start = one.bytes().zip(other.bytes()).take_while(alike).count();
@@ -185,14 +173,14 @@ fn without_ends<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
     }
     let (one, other) = (&one[start..], &other[start..]);
     let mut end = one.bytes().rev().zip(other.bytes().rev()).take_while(alike).count();
-    // What begins inside of a character does so in both.
+    // Where a cut is inside a character, it is so in both.
     while !one.is_char_boundary(one.len() - end) {
         end -= 1;
     }
     (&one[..one.len() - end], &other[..other.len() - end])
 }
 
-/// The fewest characters to be put in, taken out or replaced in one text to get the other.
+/// Returns the smallest number of characters to insert, delete or replace to turn one text into the other.
 fn distance(one: &str, other: &str) -> u64 {
     let distance = if one.is_ascii() && other.is_ascii() {
         levenshtein::distance(one.bytes(), other.bytes())
@@ -202,7 +190,7 @@ fn distance(one: &str, other: &str) -> u64 {
     distance as u64
 }
 
-/// What a value weighs that the other document lacks, or has another one for.
+/// Returns the weight of a value that differs, in characters.
 fn size(value: &Value) -> u64 {
     let sum = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => WORD,
@@ -213,7 +201,7 @@ fn size(value: &Value) -> u64 {
     sum.max(1)
 }
 
-/// Whether the values are equal, numbers however they are spelled.
+/// Returns whether the values are equal. Numbers are compared by value, not by spelling.
 fn is_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) if one.is_f64() || other.is_f64() => {
@@ -234,9 +222,9 @@ mod tests {
     use proptest::sample::select;
     use serde_json::{Value, json as value};
 
-    use super::{DEPTH_MAX, LENGTH_MAX, is_equal, json, text, without_ends};
+    use super::{DEPTH_MAX, LENGTH_MAX, is_equal, similarity, text, without_ends};
 
-    /// In percent, and the same in either order.
+    /// Returns the similarity in percent, and asserts that the order does not matter.
     fn percent(of: fn(&str, &str) -> f64, one: &str, other: &str) -> String {
         let (there, back) = (of(one, other), of(other, one));
         assert_eq!(there.to_bits(), back.to_bits(), "{one} and {other}");
@@ -260,12 +248,12 @@ mod tests {
             (r#"{"a":"grün"}"#, r#"{"a":"gr\u00fcn"}"#, "100"),
             (r#"{"a":"","b":"four"}"#, r#"{"a":"","b":"five"}"#, "40"),
         ] {
-            assert_eq!(percent(json, one, other), expected, "{one} and {other}");
+            assert_eq!(percent(similarity, one, other), expected, "{one} and {other}");
         }
     }
 
     #[test]
-    fn of_what_is_too_long_sketches_are_compared() {
+    fn long_texts_are_compared_word_by_word() {
         let words = |words: std::ops::Range<u32>| {
             words.map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ")
         };
@@ -274,37 +262,37 @@ mod tests {
         assert!(one.len() > LENGTH_MAX);
         for (of, one, other) in [
             (text as fn(&str, &str) -> f64, one.clone(), other.clone()),
-            (json, document(&one), document(&other)),
+            (similarity, document(&one), document(&other)),
         ] {
-            // 3000 of 5000, as far as a sample tells.
-            assert!((of(&one, &other) - 0.6).abs() < 0.15, "{}", of(&one, &other));
+            // 3000 of 4000 words.
+            assert!((of(&one, &other) - 0.75).abs() < 0.02, "{}", of(&one, &other));
+            assert_eq!(of(&one, &other).to_bits(), of(&other, &one).to_bits());
         }
-        // What differs is short, or how it is spelled.
         assert!(text(&one, &format!("{one}.")) > 0.9999);
-        assert_eq!(percent(json, &document(&one), &document(&one).replace(':', ": ")), "100");
+        assert_eq!(percent(similarity, &document(&one), &document(&one).replace(':', ": ")), "100");
     }
 
     #[test]
-    fn what_is_too_deep_is_equal_or_is_not() {
+    fn values_below_the_depth_limit_are_equal_or_differ_as_a_whole() {
         for (depth, expected) in [(DEPTH_MAX, "75"), (DEPTH_MAX + 1, "0"), (2000, "100")] {
             let nested = |inner| ["[".repeat(depth), inner, "]".repeat(depth)].concat();
             let [one, other] = ["\"abcd\"", "\"abcx\""].map(|inner| nested(inner.to_string()));
-            assert_eq!(percent(json, &one, &other), expected, "{depth}");
+            assert_eq!(percent(similarity, &one, &other), expected, "{depth}");
         }
     }
 
     #[test]
-    fn a_long_member_counts_for_more() {
+    fn a_long_member_has_more_weight() {
         let long = "let total = items.iter().sum();\n".repeat(20);
         let document =
             |path: &str, content: &str| value!({"path": path, "content": content}).to_string();
-        let path = json(&document("a.rs", &long), &document("b.rs", &long));
-        let content = json(&document("a.rs", &long), &document("a.rs", "todo"));
+        let path = similarity(&document("a.rs", &long), &document("b.rs", &long));
+        let content = similarity(&document("a.rs", &long), &document("a.rs", "todo"));
         assert!(path > 0.99 && content < 0.1, "{path} and {content}");
     }
 
     #[test]
-    fn texts_are_compared_letter_by_letter() {
+    fn texts_are_compared_character_by_character() {
         for (one, other, expected) in [
             ("", "", "100"),
             ("", "a", "0"),
@@ -315,11 +303,11 @@ mod tests {
             ("aaa", "aa", "67"),
         ] {
             assert_eq!(percent(text, one, other), expected, "{one} and {other}");
-            assert_eq!(percent(json, one, other), expected, "{one} and {other}, no JSON");
+            assert_eq!(percent(similarity, one, other), expected, "{one} and {other}, no JSON");
         }
     }
 
-    /// Documents with names and texts in common.
+    /// Documents with common names and texts.
     fn documents() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -350,19 +338,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn documents_are_alike_in_either_order(one in documents(), other in documents()) {
+        fn documents_are_similar_in_either_order(one in documents(), other in documents()) {
             let [first, second] = [&one, &other].map(Value::to_string);
-            let likeness = json(&first, &second);
+            let likeness = similarity(&first, &second);
             prop_assert!((0.0..=1.0).contains(&likeness));
-            prop_assert_eq!(likeness.to_bits(), json(&second, &first).to_bits());
+            prop_assert_eq!(likeness.to_bits(), similarity(&second, &first).to_bits());
             let pretty = format!("{one:#}");
-            prop_assert_eq!(json(&first, &pretty).to_bits(), 1_f64.to_bits());
+            prop_assert_eq!(similarity(&first, &pretty).to_bits(), 1_f64.to_bits());
             prop_assert!(likeness < 1.0 || is_equal(&one, &other));
         }
 
         #[test]
-        fn any_texts_are_alike_in_either_order(one in any::<String>(), other in any::<String>()) {
-            for of in [json, text] {
+        fn any_texts_are_similar_in_either_order(one in any::<String>(), other in any::<String>()) {
+            for of in [similarity, text] {
                 let likeness = of(&one, &other);
                 prop_assert!((0.0..=1.0).contains(&likeness));
                 prop_assert_eq!(likeness.to_bits(), of(&other, &one).to_bits());
@@ -380,7 +368,7 @@ mod tests {
         }
 
         #[test]
-        fn only_what_is_alike_is_left_out(
+        fn only_equal_ends_are_removed(
             start in "[aä日]{0,3}", end in "[aä日]{0,3}", one in "[aå本]{0,3}", other in "[aå本]{0,3}",
         ) {
             let texts = [one, other].map(|inner| [&*start, &*inner, &*end].concat());

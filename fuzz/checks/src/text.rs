@@ -1,6 +1,6 @@
 //! Tries to break: any tool, arguments and result go through the recipe of every preset and its
 //! detector, and the same run is answered in the same way whenever it is run. What is masked once
-//! stays as it is, and likeness is the same in either order.
+//! stays as it is, and similarity is the same in either order.
 //!
 //! The three are parted by a byte that UTF-8 never has; so are further calls.
 
@@ -16,7 +16,7 @@ const ROUNDS: usize = 6;
 /// The most texts taken from an input; a window is filled by the calls among them.
 const TEXTS_MAX: usize = 24;
 
-/// The longest text whose likeness is told letter by letter: more takes longer and shows no more.
+/// The longest text whose similarity is checked. Longer texts take more time and show no more.
 const LETTERS_MAX: usize = 256;
 
 /// The longest text whose lines are shown twice: those of a longer one may drive each other out.
@@ -26,7 +26,7 @@ const SHOWN_MAX: usize = 4096;
 ///
 /// # Panics
 ///
-/// If an answer differs, or cannot be put into words; if masks or likeness break their word.
+/// If an answer differs, or cannot be put into words; if masks or similarity break their promises.
 pub fn check(bytes: &[u8]) {
     let texts: Vec<_> =
         bytes.split(|&byte| byte == 0xFF).take(TEXTS_MAX).map(String::from_utf8_lossy).collect();
@@ -46,7 +46,7 @@ pub fn check(bytes: &[u8]) {
         shown_twice(text);
     }
     for pair in texts.windows(2) {
-        alike(&pair[0], &pair[1]);
+        similar(&pair[0], &pair[1]);
     }
 }
 
@@ -76,22 +76,15 @@ fn shown_twice(text: &str) {
     assert_eq!(lines.show(text), second, "{text:?}");
 }
 
-/// Likeness is symmetric, and whole for equals.
-fn alike(one: &str, other: &str) {
-    for masks in [Masks::NONE, Masks::ALL] {
-        let [first, second] = [one, other].map(|text| masks.sketch(text.as_bytes()));
-        assert_eq!(first.likeness(second), second.likeness(first), "{one:?} and {other:?}");
-        assert!(first.likeness(second) <= 100 && first.likeness(first) == 100, "{one:?}");
-    }
+/// Similarity is symmetric, and 1 for equal texts.
+fn similar(one: &str, other: &str) {
     if one.len().max(other.len()) > LETTERS_MAX {
         return;
     }
-    for of in [similarity::json, similarity::text] {
-        let likeness = of(one, other);
-        assert!((0.0..=1.0).contains(&likeness), "{likeness} of {one:?} and {other:?}");
-        assert!(likeness.to_bits() == of(other, one).to_bits(), "{one:?} and {other:?}");
-        assert!(of(one, one) >= 1.0, "{one:?}");
-    }
+    let share = similarity(one, other);
+    assert!((0.0..=1.0).contains(&share), "{share} of {one:?} and {other:?}");
+    assert!(share.to_bits() == similarity(other, one).to_bits(), "{one:?} and {other:?}");
+    assert!(similarity(one, one) >= 1.0, "{one:?}");
 }
 
 /// The calls that are written in `texts`, each as a tool, its arguments and the result.

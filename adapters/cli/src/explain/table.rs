@@ -6,8 +6,9 @@ use anstyle::Style;
 use textwrap::{Options, WordSplitter};
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{Action, Policy, RuleIndex};
+use unstuck_text::similarity;
 
-use crate::replay::Step;
+use crate::replay::{Answer, Step};
 use crate::shown::{COLUMNS, masked, plain, shortened, tool_name};
 
 /// What stands before the first column, and between two.
@@ -45,7 +46,7 @@ fn calls(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<
         Column::named("tool", steps, |step| {
             tool_name(step.shown.tool.as_deref().unwrap_or_default(), TOOL_MAX)
         }),
-        Column::named("result", steps, result),
+        Column { head: vec!["result".to_owned()], cells: results(steps) },
         Column::named("verdict", steps, verdict),
     ];
     (columns, policy.rules().iter().map(|rule| rule.name).collect())
@@ -61,11 +62,37 @@ fn number(step: &Step) -> String {
     format!("#{}", step.shown.index)
 }
 
-/// How the call came back, and the first digits of what stands for its result.
-fn result(step: &Step) -> String {
-    let Some(answer) = step.answer else { return "none".to_owned() };
-    let word = if answer.failed { "failed" } else { "ok" };
-    format!("{word} {:04x}", answer.result.bits() >> 48)
+/// How each call ended, the first digits of its result's digest, and its similarity to the result of
+/// the lap before.
+fn results(steps: &[Step]) -> Vec<String> {
+    let cell = |(n, step): (usize, &Step)| {
+        let Some(answer) = &step.answer else { return "none".to_owned() };
+        let word = if answer.failed { "failed" } else { "ok" };
+        let digits = answer.result.bits() >> 48;
+        let percent =
+            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &answer.text));
+        let percent = percent.map_or_else(String::new, |percent| format!(" {percent}%"));
+        format!("{word} {digits:04x}{percent}")
+    };
+    steps.iter().enumerate().map(cell).collect()
+}
+
+/// Returns the outcome of the latest call in `before` with the tool and arguments of `step`, or else of
+/// the latest call with its tool.
+fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s Answer> {
+    let latest = |is_same: &dyn Fn(&Step) -> bool| {
+        let same = before.iter().rev().find(|other| is_same(other) && other.answer.is_some());
+        same.and_then(|other| other.answer.as_ref())
+    };
+    let has_tool = |other: &Step| other.shown.tool == step.shown.tool;
+    latest(&|other| has_tool(other) && other.shown.text == step.shown.text)
+        .or_else(|| latest(&has_tool))
+}
+
+/// Returns the similarity of two results in percent, rounded down, so that only equal ones have 100.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+fn percent(one: &str, other: &str) -> u8 {
+    (similarity(one, other) * 100.0) as u8
 }
 
 fn verdict(step: &Step) -> String {

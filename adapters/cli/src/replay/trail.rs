@@ -66,10 +66,11 @@ pub(crate) struct Step {
     is_of_loop: bool,
 }
 
-/// What came back from a call.
-#[derive(Clone, Copy, Debug)]
+/// The outcome of a call.
+#[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) result: Digest,
+    pub(crate) text: String,
     pub(crate) failed: bool,
 }
 
@@ -292,7 +293,7 @@ mod tests {
         trail.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
     }
 
-    const ANSWER: Answer = Answer { result: Digest::new(0), failed: false };
+    const ANSWER: Answer = Answer { result: Digest::new(0), text: String::new(), failed: false };
 
     #[test]
     fn of_calls_that_settle_at_once_only_the_last_knows_how_near_the_rules_are() {

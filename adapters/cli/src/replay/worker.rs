@@ -127,7 +127,8 @@ impl Worker {
         if let Some(seq) = call.seq() {
             self.watch.outcome(seq);
             if let Some(result) = result {
-                let answer = trail::Answer { result, failed: outcome.failed };
+                let text = outcome.text.to_owned();
+                let answer = trail::Answer { result, text, failed: outcome.failed };
                 self.explain(&given, |trail, near| trail.outcome(seq, answer, near));
             }
         }
