@@ -37,7 +37,7 @@ fn chained<H: Hash64>(hash: &H, mixer: Mixer, text: &[u8]) -> u64 {
 pub(crate) struct Blocks<'h, H> {
     hash: &'h H,
     mixer: Mixer,
-    /// The blocks before that in the buffer; `None` if there are none.
+    /// The digest of the blocks before the buffer, or `None` if the buffer is the first block.
     before: Option<u64>,
     buffer: heapless::Vec<u8, BLOCK>,
 }
@@ -65,7 +65,7 @@ impl<'h, H: Hash64> Blocks<'h, H> {
         }
     }
 
-    /// The digest of the pieces so far: that of the same text in one piece.
+    /// Returns the digest of all pieces so far. It equals the digest of the same text in one piece.
     pub(crate) fn digest(&self) -> u64 {
         match self.before {
             None => digest(self.hash, self.mixer, &self.buffer),

@@ -33,9 +33,9 @@ const EXACT_MAX: u64 = 1 << 53;
 ///
 /// # Errors
 ///
-/// [`CanonicalError::Json`] for what is an error to a `Fingerprinter<Rfc8785>`, and for an object
-/// in which a name occurs twice; nothing was written then. [`CanonicalError::Write`] if `out`
-/// does not take the text.
+/// Returns [`CanonicalError::Json`] for every document that a `Fingerprinter<Rfc8785>` refuses, and
+/// for an object with two members of one name. Nothing has been written then. Returns
+/// [`CanonicalError::Write`] if `out` refuses the text.
 ///
 /// ```
 /// use unstuck_json::canonicalize;
@@ -56,7 +56,7 @@ pub fn canonicalize(json: &[u8], out: &mut impl fmt::Write) -> Result<(), Canoni
 /// Why no canonical text was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CanonicalError {
-    /// The document has none.
+    /// The document has no canonical text.
     Json(JsonError),
     /// The writer refused it.
     Write(fmt::Error),
@@ -103,26 +103,25 @@ fn text_of(json: &[u8]) -> Result<String, CanonicalError> {
         scratch: Vec::new(),
     };
     walk::<DEPTH_MAX>(json, &mut writer)?;
-    // What was copied was UTF-8, and cut between characters only.
+    // Copied text is UTF-8, because it was checked and is cut between characters only.
     String::from_utf8(writer.text).map_err(|_| CanonicalError::Write(fmt::Error))
 }
 
-/// What a document has come to so far.
+/// The state of a document that is being written.
 struct Writer<'a> {
-    /// The text of what was told. Where a container is open, a comma follows each of its elements
-    /// and members.
+    /// The text so far. In an open container, a comma follows each element and member.
     text: Vec<u8>,
     /// The members of all open objects, outermost object first.
     members: Vec<Member<'a>>,
     open: heapless::Vec<Frame, DEPTH_MAX>,
-    /// Where members are put in order.
+    /// The buffer in which members are sorted.
     scratch: Vec<u8>,
 }
 
 /// An open array or object.
 struct Frame {
     outer: Option<Container>,
-    /// Where its bracket stands in the text.
+    /// The index of its bracket in the text.
     start: usize,
     /// How many members the objects around it have.
     members: usize,
@@ -134,9 +133,9 @@ struct Member<'a> {
     key: Key,
     /// The opening quote of its name in the document.
     place: Cursor<'a>,
-    /// Where its text begins, with its name.
+    /// The index at which its text begins, including its name.
     start: usize,
-    /// Where its text ends, behind a comma.
+    /// The index at which its text ends, behind the comma.
     end: usize,
 }
 
@@ -244,7 +243,7 @@ impl<'a> Visitor<'a> for Writer<'a> {
     fn open(&mut self, outer: Option<Container>) -> Option<()> {
         let frame = Frame { outer, start: self.text.len(), members: self.members.len() };
         self.open.push(frame).ok()?;
-        // Which of the two brackets it is, `close` is told.
+        // The parameter of `close` says which bracket it is.
         self.text.push(b'[');
         Some(())
     }
@@ -325,9 +324,11 @@ mod tests {
             (r#"[{"b":1,"a":2},{"b":1,"a":2},3]"#, r#"[{"a":2,"b":1},{"a":2,"b":1},3]"#),
             // One name in two objects, one of which is in the other.
             (r#"{"b":{"b":1,"a":2},"a":{"a":3}}"#, r#"{"a":{"a":3},"b":{"a":2,"b":1}}"#),
-            // By what a name stands for and not by its spelling: a line feed is less than A.
+            // Names are sorted by the characters they stand for, not by their spelling: a line feed
+            // is less than A.
             (r#"{"A":1,"\n":2}"#, r#"{"\n":2,"A":1}"#),
-            // By code units and not by characters: those of the second name are surrogates.
+            // Names are sorted by code units, not by characters: the second name consists of
+            // surrogates.
             ("{\"\u{FB33}\":1,\"😂\":2}", "{\"😂\":2,\"\u{FB33}\":1}"),
             (r#""\u0041\/\u000A\u001F\u007f\u20AC\ud83d\uDE02""#, "\"A/\\n\\u001f\u{7F}€😂\""),
         ] {
@@ -376,7 +377,7 @@ mod tests {
             ("{\"😂\":1,\"\\ud83d\\ude02\":1}", RepeatedName, 10),
             (r#"[{"a":{"b":1,"b":2},"a":1}]"#, RepeatedName, 13),
             (r#"[{"a":{"b":1},"a":1},{"c":1,"c":1}]"#, RepeatedName, 14),
-            // What is wrong before the object ends is found first.
+            // An error before the end of the object is found first.
             (r#"{"a":1,"a":1]"#, ExpectedCommaOrBrace, 12),
             (r#"{"a":1,"a":1e400}"#, NumberRange, 11),
             (r#"{"b":1,"a":1} {"#, TrailingData, 14),
@@ -403,7 +404,7 @@ mod tests {
 
     #[test]
     fn what_a_writer_refuses_is_an_error() {
-        /// Takes nothing.
+        /// A writer that refuses everything.
         struct Full;
         impl fmt::Write for Full {
             fn write_str(&mut self, _: &str) -> fmt::Result {

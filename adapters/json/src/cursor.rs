@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the next digit; `None` if there is none.
+    /// Takes the next digit. Returns `None` if the next byte is not a digit.
     #[inline]
     pub(crate) fn digit(&mut self) -> Option<u8> {
         let (&byte, rest) = self.rest.split_first()?;

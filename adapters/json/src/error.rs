@@ -1,4 +1,4 @@
-//! What can be wrong with a document, and where.
+//! Errors in a document, with their offset.
 
 use core::fmt;
 
@@ -13,14 +13,14 @@ use core::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JsonError {
-    /// What was wrong.
+    /// The kind of error.
     pub kind: JsonErrorKind,
     /// The 0-based offset of the byte that was wrong: the first byte that should not be there,
     /// or the length of the input if something is missing at its end.
     pub offset: usize,
 }
 
-/// What was wrong with a document.
+/// The kinds of errors in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JsonErrorKind {
@@ -38,7 +38,7 @@ pub enum JsonErrorKind {
     ExpectedCommaOrBracket,
     /// Something other than white space follows the value.
     TrailingData,
-    /// What begins as `null`, `true` or `false` does not go on so.
+    /// A word starts like `null`, `true` or `false` and ends differently.
     MisspelledWord,
     /// A number lacks a digit after its minus sign, its decimal point or its `e`.
     ExpectedDigit,
@@ -54,16 +54,16 @@ pub enum JsonErrorKind {
     UnknownEscape,
     /// `\u` is not followed by four hexadecimal digits.
     ExpectedHexDigit,
-    /// An escaped surrogate lacks its other half; the offset is that of its backslash.
+    /// An escaped surrogate lacks its other half. The offset points to its backslash.
     LoneSurrogate,
-    /// A string is not UTF-8; the offset is that of the first byte of the broken sequence.
+    /// A string is not UTF-8. The offset points to the first byte of the broken sequence.
     InvalidUtf8,
-    /// A number is beyond the largest IEEE double, which is a limit of RFC 8785 alone; the offset
-    /// is that of its first byte.
+    /// A number is beyond the largest IEEE double. Only RFC 8785 has this limit. The offset points
+    /// to the first byte of the number.
     NumberRange,
-    /// An object has two members of one name, which `canonicalize` alone refuses; the offset is
-    /// that of the second one's opening quote. Any error before the end of the object is found
-    /// first.
+    /// An object has two members of one name. Only `canonicalize` refuses this. The offset points
+    /// to the opening quote of the second name. Any other error before the end of the object is
+    /// found first.
     RepeatedName,
     /// The document is longer than [`LENGTH_MAX`](crate::LENGTH_MAX).
     LengthLimit,
@@ -249,12 +249,12 @@ mod tests {
         ),
     ];
 
-    /// What keeps `json` from having a canonical text.
+    /// Returns the reason why `json` has no canonical text.
     fn canonical_error_of(json: &[u8]) -> Option<CanonicalError> {
         canonicalize(json, &mut std::string::String::new()).err()
     }
 
-    /// What is wrong with `json`, if only that a number is beyond a double.
+    /// Returns the error in `json`, including a number beyond the doubles.
     fn error_of(json: &[u8]) -> JsonError {
         let doubles = Fingerprinter::<Rfc8785>::new(0);
         fingerprint(json).and(doubles.fingerprint(json)).unwrap_err()

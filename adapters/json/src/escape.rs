@@ -19,7 +19,7 @@ pub(crate) fn escape(character: char, buffer: &mut [u8; 6]) -> &[u8] {
     buffer.first_chunk::<2>().map_or(&[], |escape| escape)
 }
 
-/// The escape of a control character that has none of its own.
+/// The `\u` escape of a control character that has no short one.
 fn control(character: char, buffer: &mut [u8; 6]) -> &[u8] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let high = if character < '\u{10}' { b'0' } else { b'1' };

@@ -45,8 +45,8 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug)]
 pub struct Exact;
 
-/// Numbers are equal if the IEEE doubles nearest to them are, so that two documents have the same
-/// fingerprint exactly when their RFC 8785 texts are the same, but for a collision.
+/// Numbers are equal if the nearest IEEE doubles are. Two documents then have the same fingerprint
+/// exactly if their RFC 8785 texts are equal, apart from hash collisions.
 ///
 /// A number beyond the largest double is an error.
 #[derive(Clone, Copy, Debug)]
@@ -71,10 +71,10 @@ impl Numbers for Rfc8785 {
 /// Takes fingerprints: which numbers are equal, what texts are hashed by, under which seed, and
 /// how deep a document may be.
 ///
-/// Make one and keep it: its keys are worked out once. [`fingerprint`](crate::fingerprint) is that
-/// of `Fingerprinter::<Exact>::new(0)`, which gives the same digests in every process. A seed that
-/// nobody knows, one for each session, keeps documents from being made to collide by whoever does
-/// not see digests.
+/// Create one and keep it, because its keys are computed once. [`fingerprint`](crate::fingerprint)
+/// uses `Fingerprinter::<Exact>::new(0)`, which gives the same digests in every process. Choose a
+/// secret seed for each session if somebody who does not see the digests might construct documents
+/// that collide.
 ///
 /// ```
 /// use unstuck_json::{Exact, Fingerprinter, Rfc8785};
@@ -141,7 +141,7 @@ impl<N: Numbers, H: Hash64, const DEPTH: usize> Fingerprinter<N, H, DEPTH> {
     ///
     /// # Errors
     ///
-    /// Those of [`Fingerprinter::fingerprint`], wherever in the document the error lies.
+    /// The errors of [`Fingerprinter::fingerprint`], wherever in the document the error lies.
     ///
     /// ```
     /// use unstuck_json::{Exact, Fingerprinter};
@@ -162,12 +162,12 @@ impl<N: Numbers, H: Hash64, const DEPTH: usize> Fingerprinter<N, H, DEPTH> {
     }
 }
 
-/// What a document has come to so far.
+/// The state of a document that is being hashed.
 pub(crate) struct Printer<'p, N, H, const DEPTH: usize> {
     print: &'p Fingerprinter<N, H, DEPTH>,
-    /// The digest of the value told last.
+    /// The digest of the latest value.
     value: u64,
-    /// The container around it; of no meaning if there is none.
+    /// The container around it. Without a container it has no meaning.
     frame: Frame,
     /// The containers around that in `frame`.
     outer: Vec<(Frame, Option<Container>), DEPTH>,
@@ -190,7 +190,7 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         Self { print, value: 0, frame: Frame { contents: 0, name: 0 }, outer: Vec::new() }
     }
 
-    /// The digest of the document, whose value was told last.
+    /// Returns the digest of the document, which is its latest value.
     #[inline]
     pub(crate) const fn digest(&self) -> Digest {
         self.root(self.value)
@@ -202,7 +202,7 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         self.outer.len()
     }
 
-    /// The value told last as the open member of an object.
+    /// Returns the digest of the latest value as a member of the open object.
     #[inline]
     pub(crate) const fn member(&self) -> u64 {
         self.print.mixer.pair(self.frame.name, self.value)
@@ -214,8 +214,8 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         self.root(self.print.mixer.tagged(Kind::Object, sum))
     }
 
-    /// The digest of a document whose value is `value`. That of a short text alone is structured
-    /// until it was combined once more.
+    /// Returns the digest of a document whose value is `value`. One more combination hides the
+    /// structure that the digest of a short text alone has.
     #[inline]
     const fn root(&self, value: u64) -> Digest {
         Digest::new(self.print.mixer.tagged(Kind::Root, value))
@@ -253,7 +253,7 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         blocks.digest()
     }
 
-    /// What stands for more than nineteen digits.
+    /// Returns the digest of more than nineteen digits.
     #[cold]
     fn long(&self, digits: &[u8]) -> u64 {
         let mut blocks = self.blocks();

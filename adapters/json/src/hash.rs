@@ -19,9 +19,9 @@ use crate::mix::fold;
 /// Only texts are: strings, names, and numbers of more than nineteen digits. All else is combined
 /// under the seed.
 ///
-/// Digests cross machines and outlive processes (checkpoints, swarms), so an implementation should
-/// give the same bits everywhere. Its quality is that of the fingerprints: members of an object
-/// are added up, which a hash with weak low bits does not survive.
+/// Digests cross machines and outlive processes, for example in checkpoints and swarms. An
+/// implementation should therefore give the same bits everywhere. It needs good low bits, because
+/// the digests of members are added up.
 ///
 /// Against texts made to collide, use a keyed hash with a secret key, and a secret seed. That does
 /// not make a message authentication code of a fingerprint: where an adversary sees digests, take
@@ -52,9 +52,9 @@ pub trait Hash64 {
     /// The hash of `bytes`.
     fn hash(&self, bytes: &[u8]) -> u64;
 
-    /// The hash of a text of `length` bytes, less than eight, which are the lowest bytes of `word`
-    /// in their order; those above are 0. All such texts are hashed by this and not by
-    /// [`Hash64::hash`], but for the last block of a long one: most names are that short.
+    /// Hashes a text of less than eight bytes. The bytes are the lowest ones of `word`, in order;
+    /// the bytes above are 0. All such texts use this function instead of [`Hash64::hash`], except
+    /// the last block of a long text. Most names are that short.
     #[inline]
     fn hash_short(&self, word: u64, length: usize) -> u64 {
         self.hash(word.to_le_bytes().get(..length).unwrap_or_default())
@@ -63,10 +63,10 @@ pub trait Hash64 {
 
 /// The default: `rapidhash` V3 in its smallest form (`nano`).
 ///
-/// Fast on short names and on long texts, of good quality (it passes `SMHasher3`; texts of less than
-/// eight bytes take one step of it), and the same on every machine and in every version to come. It is *not* collision-resistant: with a seed that
-/// nobody knows, nobody can make two documents collide at will without seeing digests, which is
-/// all it promises.
+/// It is fast on short names and on long texts, and of good quality: it passes `SMHasher3`. Texts
+/// of less than eight bytes take one step of it. It gives the same bits on every machine and in
+/// every version to come. It is *not* collision-resistant. A secret seed only prevents deliberate
+/// collisions by somebody who does not see digests.
 #[derive(Clone, Copy, Debug)]
 pub struct Rapid(RapidSecrets);
 

@@ -1,11 +1,11 @@
 //! Digests of JSON: one meaning, one fingerprint.
 //!
-//! An agent that repeats itself seldom repeats its bytes: members change places, a `/` is
-//! escaped or not, `1` turns into `1.0`. This crate reads JSON once, as raw bytes, and gives
-//! equal documents equal 64-bit digests, without building a tree, copying a string or sorting
-//! a key. It is `no_std`, allocates nothing and does not recurse.
+//! An agent that repeats itself seldom repeats its bytes: members change places, a `/` is escaped
+//! or not, `1` becomes `1.0`. This crate reads raw JSON in one pass and returns equal 64-bit
+//! digests for equal documents. It builds no tree, copies no string and sorts no key. It is
+//! `no_std`, allocates nothing and does not recurse.
 //!
-//! What is spelled differently and means the same has one fingerprint:
+//! Different spellings of the same document have one fingerprint:
 //!
 //! ```
 //! use unstuck_json::fingerprint;
@@ -34,7 +34,7 @@
 //! # Ok::<(), unstuck_json::JsonError>(())
 //! ```
 //!
-//! What is not JSON is an error that says what would be right, and where:
+//! Invalid JSON is an error that says where it is and what would be right:
 //!
 //! ```
 //! use unstuck_json::fingerprint;
@@ -63,11 +63,11 @@
 //!
 //! # What is accepted
 //!
-//! RFC 8259, to the letter: no byte order mark, no comments, no trailing comma, nothing behind
-//! the value, only valid UTF-8. Stricter than its grammar in a few points: an escaped surrogate
-//! without its other half is an error, as it is no character; so is nesting beyond [`DEPTH_MAX`],
-//! an exponent beyond [`EXPONENT_MAX`] by [`Exact`], a number beyond the doubles by [`Rfc8785`], and
-//! a document beyond [`LENGTH_MAX`].
+//! RFC 8259, to the letter: no byte order mark, no comments, no trailing comma, no text behind the
+//! value, only valid UTF-8. A few points are stricter than its grammar. An escaped surrogate
+//! without its other half is an error, because it is not a character. So are nesting beyond
+//! [`DEPTH_MAX`], a document beyond [`LENGTH_MAX`], an exponent beyond [`EXPONENT_MAX`] for
+//! [`Exact`], and a number beyond the doubles for [`Rfc8785`].
 //!
 //! # Features
 //!
@@ -83,11 +83,11 @@
 //! - It does not parse: there is no value to look into afterwards.
 //! - A fingerprint does not find names that occur twice, which would take memory: they count twice.
 //!   `canonicalize` has the memory, and refuses them, as RFC 8785 asks.
-//! - It does not resist an adversary by default. The default hash, [`Rapid`], is fast and good,
-//!   and *not* collision-resistant: whoever writes documents and knows the seed can make two of
-//!   them collide. A secret seed helps where digests stay secret, too, and a keyed hash
-//!   ([`Hash64`]) of the texts. Among documents that nobody crafted, two share a fingerprint with
-//!   probability about 2⁻⁶⁴.
+//! - It does not resist an adversary by default. The default hash, [`Rapid`], is fast and good, but
+//!   *not* collision-resistant: an author of documents who knows the seed can make two of them
+//!   collide. A secret seed helps as long as digests stay secret, too. A keyed hash ([`Hash64`])
+//!   also protects the texts. Among documents that were not crafted, two share a fingerprint with a
+//!   probability of about 2⁻⁶⁴.
 //! - It does not promise that fingerprints stay the same from one version to the next, though they
 //!   are the same on every machine.
 #![no_std]
@@ -137,8 +137,8 @@ pub use crate::walk::LENGTH_MAX;
 /// The digest of one JSON value, which may have white space around it.
 ///
 /// Two documents have the same fingerprint if they mean the same (see the
-/// [table](crate#what-is-equal)), and otherwise differ but for a hash collision. It is that of
-/// `Fingerprinter::<Exact>::new(0)`.
+/// [table](crate#what-is-equal)). Otherwise they differ, apart from hash collisions. The digest
+/// equals the one of `Fingerprinter::<Exact>::new(0)`.
 ///
 /// One pass, O(n) in the length of `json`; some 2 KiB of stack.
 ///

@@ -10,7 +10,7 @@ pub(crate) struct Mixer {
     right: u64,
 }
 
-/// The kinds of values, told apart by what each is combined with.
+/// The kinds of values. Each is combined with another constant.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Null = 1,
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// A number for the kind, far from those of the others: a multiple of 2⁶⁴ divided by the
+    /// Returns a constant for the kind, far from the others: a multiple of 2⁶⁴ divided by the
     /// golden ratio.
     #[expect(clippy::as_conversions, reason = "nothing else tells the number of a variant")]
     const fn constant(self) -> u64 {

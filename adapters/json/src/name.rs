@@ -138,7 +138,7 @@ mod tests {
         "12345678😂",
     ];
 
-    /// The name as it is, but for what must be escaped; and with every character escaped.
+    /// Returns the name with the necessary escapes only, and with every character escaped.
     fn spellings(name: &str) -> [String; 2] {
         let escaped: Vec<_> = name.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
         [serde_json::to_string(name).unwrap(), format!("\"{}\"", escaped.concat())]

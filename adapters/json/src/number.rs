@@ -23,12 +23,13 @@ pub(crate) const DIGITS_MAX: usize = 19;
 pub(crate) struct Integer {
     pub(crate) negative: bool,
     pub(crate) magnitude: u64,
-    /// How many digits the magnitude has; none if it is 0.
+    /// The number of digits in the magnitude, or `None` for 0.
     pub(crate) digits: usize,
 }
 
 impl Integer {
-    /// Reads the number at the cursor if it is such an integer; if not, takes nothing.
+    /// Reads the number at the cursor if it is such an integer. Otherwise it takes nothing and
+    /// returns `None`.
     #[inline]
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
         let mut end = *cursor;
@@ -82,14 +83,14 @@ pub(crate) struct Number<'a> {
     pub(crate) negative: bool,
     /// The digits from the first that is not 0 on, and perhaps the decimal point among them.
     mantissa: &'a [u8],
-    /// How many digits these are; none if the value is 0.
+    /// The number of these digits, 0 for the value 0.
     digits: usize,
     /// The digits as one integer, as if there were no decimal point; only the lowest 64 bits.
     significand: u64,
     /// How many of the digits stand before the decimal point; or minus the zeros right behind it.
     whole: i32,
     exponent: i32,
-    /// Where the exponent has a digit too many.
+    /// The position of a digit that the exponent has too many.
     beyond: Option<Cursor<'a>>,
 }
 
@@ -114,7 +115,7 @@ impl<'a> Number<'a> {
     pub(crate) fn read(start: Cursor<'a>) -> Result<(Self, Cursor<'a>), Fault> {
         let mut cursor = start;
         let negative = cursor.eat(b'-');
-        // Where the first digit is that is not 0, once it is known.
+        // The position of the first digit that is not 0, once it is known.
         let mut first = cursor;
         let mut significand = 0;
         let mut digits = take_digits(&mut cursor, &mut significand);
@@ -184,14 +185,15 @@ impl<'a> Number<'a> {
 
     /// The nearest IEEE double, rounded to even, never −0; an error if that is infinite.
     pub(crate) fn double(&self) -> Result<f64, Fault> {
-        // The place of the first digit; beyond these, there is no double but 0, or none at all.
+        // The position of the first digit. Beyond these bounds the double is 0, or there is no
+        // double.
         let place = self.exponent.saturating_add(self.whole);
         let double = if self.digits == 0 || place < -PLACE_MAX {
             Some(0.0)
         } else if place > PLACE_MAX {
             None
         } else if self.exponent.saturating_abs() <= PLACE_MAX {
-            // What RFC 8259 has for a number is one to Rust, too.
+            // Rust accepts every number of RFC 8259.
             core::str::from_utf8(self.start.until(&self.end))
                 .ok()
                 .and_then(|text| text.parse().ok())
@@ -217,7 +219,7 @@ impl<'a> Number<'a> {
                 text.push(char::from(digit)).ok()?;
                 left = left.saturating_sub(1);
             } else if digit != b'0' {
-                // What follows can only tell on which side of a tie the value is.
+                // The digits that follow only decide on which side of a tie the value lies.
                 text.push('1').ok()?;
                 break;
             }
@@ -271,8 +273,8 @@ fn take_digits(cursor: &mut Cursor<'_>, significand: &mut u64) -> usize {
     start.distance(cursor)
 }
 
-/// The `count` digits of `significand`, with zeros behind to make them nineteen; `None` if they
-/// are none, or more.
+/// Returns the `count` digits of `significand`, padded with zeros to nineteen. Returns `None` for
+/// no digits or more than nineteen.
 #[inline]
 pub(crate) fn few_digits(significand: u64, count: usize) -> Option<u64> {
     /// 10¹⁹ down to 10⁰.

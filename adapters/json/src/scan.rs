@@ -11,7 +11,7 @@ const fn eight(byte: u8) -> u64 {
 /// The words that are read before whole blocks are tried.
 const WORDS: u32 = 5;
 
-/// Whether the bytes whose bits were collected in `seen` are ASCII, all of them.
+/// Returns whether all bytes are ASCII whose bits were collected in `seen`.
 #[inline]
 pub(crate) const fn is_ascii(seen: u64) -> bool {
     seen & eight(0x80) == 0
@@ -49,7 +49,7 @@ impl Word {
         self.bytes & (self.marks ^ self.marks.wrapping_sub(1))
     }
 
-    /// Whether all bytes are plain ASCII.
+    /// Returns whether all bytes are plain ASCII.
     #[inline]
     pub(crate) const fn is_plain_ascii(self) -> bool {
         (self.bytes & eight(0x80)) | self.marks == 0
@@ -70,8 +70,8 @@ impl Word {
     }
 }
 
-/// Whether `block` has neither a quote nor a backslash nor a control character. Written for the
-/// compiler to do sixteen or more bytes at once.
+/// Returns whether `block` contains no quote, no backslash and no control character. The loop is
+/// simple, so that the compiler handles sixteen or more bytes at once.
 #[inline]
 fn is_plain(block: &[u8; 32]) -> bool {
     let marks = block.map(|byte| u8::from((byte ^ 2) < 0x21) | u8::from(byte == b'\\'));
@@ -79,8 +79,8 @@ fn is_plain(block: &[u8; 32]) -> bool {
 }
 
 impl Cursor<'_> {
-    /// Takes all bytes up to the next quote, backslash or control character, or to the end; their
-    /// bits, and perhaps those of the byte behind them, are added to `seen`. O(bytes taken).
+    /// Takes all bytes up to the next quote, backslash or control character, or to the end. Their
+    /// bits, and perhaps the bits of the byte behind them, are added to `seen`. O(bytes taken).
     #[cfg_attr(target_pointer_width = "64", inline)]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn skip_plain(&mut self, seen: &mut u64) {
@@ -148,7 +148,7 @@ mod tests {
     use super::{Word, is_ascii, is_plain};
     use crate::cursor::Cursor;
 
-    /// What the scan looks for, from its definition.
+    /// Returns the result of the scan by its definition.
     fn is_special(byte: u8) -> bool {
         byte == b'"' || byte == b'\\' || byte < 0x20
     }

@@ -17,8 +17,8 @@ pub struct Shape {
     pub whole: Digest,
     /// The fingerprint of an object that has only the primary members.
     ///
-    /// `None` if there are none, or if the document is not an object. The caller can then fall back to
-    /// the whole; otherwise all calls without a primary member would be equal.
+    /// `None` if there are no such members, or if the document is not an object. The caller can
+    /// then fall back to the whole; otherwise all calls without a primary member would be equal.
     pub primary: Option<Digest>,
 }
 
@@ -26,9 +26,9 @@ pub struct Shape {
 pub(crate) struct Shaper<'p, 'k, N, H, const DEPTH: usize> {
     printer: Printer<'p, N, H, DEPTH>,
     names: &'k [&'k str],
-    /// The sum of the primary members, or `None` if there are none.
+    /// The sum of the primary members, or `None` if there are no such members.
     primary: Option<u64>,
-    /// Whether the member whose value follows is primary.
+    /// True if the member whose value follows is primary.
     is_primary: bool,
 }
 

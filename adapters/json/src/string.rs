@@ -142,8 +142,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether the contents are `text`. It compares characters, not digests, so that no collision
-    /// can pass for a match.
+    /// Returns whether the contents are `text`. It compares characters instead of digests, so that
+    /// no collision passes for a match.
     pub(crate) fn spells(&self, text: &str) -> bool {
         if let Some(plain) = self.plain() {
             return plain == text.as_bytes();
@@ -183,7 +183,7 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// The first of two errors: that of a broken character between `start` and `end`, or `error`.
+/// Returns the first of two errors: a broken character between `start` and `end`, or `error`.
 #[cold]
 fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
     let text = Text { raw: start.until(&end), form: Form::Plain };
@@ -192,7 +192,7 @@ fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
 
 /// Reads what follows the backslash at `start`.
 pub(crate) fn unescaped(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
-    /// The letters and signs that may follow, but for `u`, and what they stand for.
+    /// The letters and signs that may follow, except `u`, and the characters they stand for.
     const ESCAPES: [(u8, char); 8] = [
         (b'"', '"'),
         (b'\\', '\\'),
@@ -334,7 +334,7 @@ mod tests {
                 spelled.escaped(|piece| form.extend_from_slice(piece));
                 let expected = serde_json::to_string(text).unwrap();
                 assert_eq!(format!("\"{}\"", String::from_utf8(form).unwrap()), expected);
-                // What is taken as it stands must be that form already.
+                // Contents that are taken unchanged must be in this form already.
                 let as_it_stands = spelled.canonical().map(|raw| String::from_utf8_lossy(raw));
                 if let Some(raw) = as_it_stands {
                     assert_eq!(format!("\"{raw}\""), expected, "{contents}");

@@ -1,15 +1,15 @@
-//! Whether bytes are UTF-8: by vector instructions, by `core`, or in few bytes of code.
+//! UTF-8 validation: by vector instructions, by `core`, or in few bytes of code.
 
 #[cfg(not(feature = "simd"))]
 use crate::walk::WIDE;
 
-/// How many bytes of `text` are UTF-8, up to the first sequence that is none. O(n).
+/// Returns the length of the longest prefix of `text` that is UTF-8. O(n).
 #[cfg(feature = "simd")]
 pub(crate) fn valid_up_to(text: &[u8]) -> usize {
     simdutf8::compat::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len)
 }
 
-/// How many bytes of `text` are UTF-8, up to the first sequence that is none. O(n).
+/// Returns the length of the longest prefix of `text` that is UTF-8. O(n).
 #[cfg(not(feature = "simd"))]
 pub(crate) fn valid_up_to(text: &[u8]) -> usize {
     if !WIDE {
@@ -28,7 +28,8 @@ fn by_character(text: &[u8]) -> usize {
     text.len().saturating_sub(rest.len())
 }
 
-/// What follows the character that `text` begins with; `None` if it begins with none.
+/// Returns the text behind the first character of `text`, or `None` if it does not start with a
+/// character.
 #[cfg(any(not(feature = "simd"), test))]
 fn behind_character(text: &[u8]) -> Option<&[u8]> {
     let (&first, mut rest) = text.split_first()?;
@@ -65,7 +66,7 @@ mod tests {
 
     use super::{by_character, valid_up_to};
 
-    /// What `core` says.
+    /// The result of `core`.
     fn expected(text: &[u8]) -> usize {
         core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len)
     }

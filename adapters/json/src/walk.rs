@@ -1,4 +1,4 @@
-//! The one pass: the grammar of RFC 8259, told to a visitor token by token.
+//! The single pass: reads the grammar of RFC 8259 and calls a visitor for each token.
 
 use crate::cursor::{Cursor, Fault};
 use crate::error::{JsonError, JsonErrorKind};
@@ -7,18 +7,18 @@ use crate::string::Text;
 
 /// The bytes that a document may have: 1 GiB.
 ///
-/// The time of a fingerprint is bounded by that, to about a second, and counts of bytes fit into 32
-/// bits. What is longer
-/// is no tool's arguments, and its bytes can be hashed as they are.
+/// The limit bounds the time of a fingerprint to about a second, and lets counts of bytes fit into
+/// 32 bits. Arguments of tools are shorter. The bytes of a longer document can be hashed as they
+/// are.
 pub const LENGTH_MAX: usize = 1 << 30;
 
-/// Whether there is room for code that is only there for speed. On a microcontroller, its bytes
-/// count for more.
+/// True if there is room for code that only adds speed. On a microcontroller, its bytes matter
+/// more.
 ///
 /// `--cfg unstuck_narrow` leaves it out elsewhere, too, so that what is left can be tested.
 pub(crate) const WIDE: bool = cfg!(target_pointer_width = "64") && !cfg!(unstuck_narrow);
 
-/// What is told of a document, in its order. Whatever is told is well formed.
+/// The parts of a document, in order. Every part that a visitor gets is well-formed.
 pub(crate) trait Visitor<'a> {
     /// A value that is a word.
     fn word(&mut self, word: Word);
@@ -33,10 +33,10 @@ pub(crate) trait Visitor<'a> {
     fn open(&mut self, outer: Option<Container>) -> Option<()>;
     /// The name of a member, whose opening quote is at `place`; its value follows.
     fn name(&mut self, name: Text<'a>, place: Cursor<'a>);
-    /// The value told last is the next of the array or object that it stands in.
+    /// The latest value is the next element or member of the container around it.
     fn add(&mut self, container: Container);
-    /// The array or object opened last ends, and is now the value told last. Returns what was to
-    /// be remembered.
+    /// The container opened last ends, and is now the latest value. Returns the container that was
+    /// passed to `open`.
     fn close(&mut self, container: Container) -> Result<Option<Container>, Fault>;
 }
 
@@ -71,7 +71,7 @@ impl Word {
     }
 }
 
-/// What holds other values.
+/// The two kinds of containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
     Array,
@@ -92,7 +92,7 @@ pub(crate) fn walk<'a, const DEPTH: usize>(
     document::<DEPTH>(cursor, visitor).map_err(|fault| fault.within(json.len()))
 }
 
-/// What may come at the cursor.
+/// The tokens that may come at the cursor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Value,

@@ -6,8 +6,8 @@ mod split;
 
 pub(crate) use effect::{Nature, effect};
 
-/// The longest part of a command that is looked at, in bytes. What stands behind it is the text of a
-/// script, nearly always.
+/// The longest part of a command that is read, in bytes. A longer command nearly always continues
+/// with the text of a script.
 pub(crate) const COMMAND_MAX: usize = 1024;
 
 /// Calls `look` with the command among `args`, if there is one.
@@ -19,7 +19,7 @@ pub(crate) fn with_command<T>(args: &str, look: impl FnOnce(&str) -> Option<T>) 
 /// Programs that print one file and do nothing else.
 const READERS: [&str; 7] = ["cat", "head", "tail", "less", "more", "nl", "bat"];
 
-/// What a shell does not take as it stands.
+/// Characters that the shell treats specially.
 const SPECIAL: &[u8] = b"|;&<>$`(){}*?[]~!#\n\\";
 
 /// The one file that `command` reads, if that is all it does.
@@ -89,11 +89,11 @@ const TEST_RUNS: [&[&str]; 24] = [
     &["dotnet", "test"],
 ];
 
-/// What runs a script that is its first argument.
+/// Interpreters that run a script given as their first argument.
 const INTERPRETERS: [&str; 8] = ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl"];
 
-/// Whether some part of `command` runs tests: `cd app && RUST_LOG=info cargo test -q` does, and
-/// so does a script with `test` or `tests` as a word of its path.
+/// Returns whether some part of `command` runs tests, for example `cd app && RUST_LOG=info cargo
+/// test -q`, or a script with `test` or `tests` as a word of its path.
 pub(crate) fn runs_tests(command: &str) -> bool {
     command.split(['\n', ';', '|', '&']).any(|part| {
         let words = part.split_ascii_whitespace().skip_while(|word| word.contains('='));
@@ -103,13 +103,14 @@ pub(crate) fn runs_tests(command: &str) -> bool {
     })
 }
 
-/// Whether `word` is the path of a script for tests, as `./run_tests.sh` and `tests/all.py` are.
+/// Returns whether `word` is the path of a script for tests, for example `./run_tests.sh` or
+/// `tests/all.py`.
 fn is_test_script(word: &str) -> bool {
     let is_path = word.contains('/') || word.contains('.');
     is_path && word.split(['/', '.', '_', '-']).any(|part| matches!(part, "test" | "tests"))
 }
 
-/// Whether `command` only waits.
+/// Returns whether `command` only waits.
 pub(crate) fn only_waits(command: &str) -> bool {
     let mut words = command.split_ascii_whitespace();
     words.next() == Some("sleep") && words.next().is_some() && words.next().is_none()

@@ -54,7 +54,7 @@ struct Symbol {
     weight: Weight,
 }
 
-/// What a symbol adds to the words or lines that an echo covers.
+/// The number of words or lines that a symbol adds to an echo.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
     /// A number, or a line of signs and numbers: boards and dumps repeat by their nature.
@@ -76,7 +76,8 @@ impl Latest {
         self.lines = (self.lines << 1) | u64::from(weight == Weight::Line);
     }
 
-    /// Whether the laps of `echo`, which end with the latest symbol, cover enough of a text.
+    /// Returns whether the laps of `echo`, which end with the latest symbol, cover enough of a
+    /// text.
     fn is_enough(&self, echo: RepeatedText) -> bool {
         let lap = u64::MAX.checked_shr(u64::BITS.saturating_sub(echo.period.into())).unwrap_or(0);
         let covered = |weights: u64| (weights & lap).count_ones().saturating_mul(echo.laps.into());
@@ -129,7 +130,7 @@ fn tail(text: &str) -> (&str, &str) {
     text.split_at_checked(head.len()).unwrap_or(("", text))
 }
 
-/// Returns `false` if nothing can be found in `text`, at a tenth of the price of a search.
+/// Returns `false` if `text` cannot contain an echo, at a tenth of the price of a search.
 ///
 /// After its first lap, each symbol of an echo stood at most a lap before. Two laps are the fewest,
 /// so half of the symbols do in a row. Other texts hardly ever have so many.
@@ -302,7 +303,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is found is there: the last words of some stretch of the text are equal laps.
+        /// A reported echo exists: the last words of some stretch of the text are equal laps.
         #[test]
         fn an_echo_covers_what_it_must(
             lines in prop::collection::vec(

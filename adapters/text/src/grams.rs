@@ -1,6 +1,6 @@
 //! A fast test whether a text may contain one of a few words, by four letters of each word.
 
-/// Four letters of each word, in lower case. A text without any of them contains none of the words.
+/// Four letters of each word, in lower case. A text without any of them contains no such word.
 pub(crate) struct Grams {
     slots: [u32; SLOTS],
 }
@@ -29,7 +29,7 @@ impl Grams {
         Self { slots }
     }
 
-    /// Returns `false` only if `text` contains none of the words, in any case. O(n).
+    /// Returns `false` only if `text` contains no such word, in any case. O(n).
     #[inline]
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
         let mut rest = text;

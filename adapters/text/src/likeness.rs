@@ -18,8 +18,8 @@ pub const PRIMARY_KEYS: [&str; 10] = [
     "limit",
 ];
 
-/// What stands for all calls that only read the file which this call reads, if it is a shell
-/// command and does no more.
+/// Returns a digest of the file that a shell command reads, if the command does nothing else. All
+/// such calls for one file are alike.
 pub(crate) fn file(tag: Tag, args: &str) -> Option<Digest> {
     match tag {
         Tag::Shell => with_command(args, |command| {

@@ -253,9 +253,9 @@ mod tests {
         lines.get(start..).unwrap_or_default().chunks(length).map(|page| page.join("\n"))
     }
 
-    /// How often a line that was never shown is taken for one that was, among `lines`, in percent. Of
-    /// those that were shown three lines before, hardly any may be forgotten: one that was taken for a
-    /// line of the older generation, and goes with it.
+    /// Returns how often a line is wrongly taken for a known one among `lines`, in percent. Lines
+    /// that were shown three lines before must not be forgotten. The exception is a line that was
+    /// taken for one of the older generation and disappears with it.
     fn false_positives(lines: usize) -> usize {
         let (mut filter, mut shown, mut wrong, mut forgotten) =
             (Lines::new(), HashSet::new(), 0, 0);

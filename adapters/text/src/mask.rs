@@ -1,8 +1,8 @@
 //! Volatile text: what differs between two answers that say the same.
 //!
-//! A clock time, a process id or the path of a temporary file makes two answers differ that tell an
-//! agent the same. A mask recognises one kind of such text by its shape, and lets it fall away.
-//! What may be progress stays: percentages, counts, sizes, line numbers, exit codes.
+//! A clock time, a process id or the path of a temporary file makes two answers differ that mean
+//! the same to an agent. A mask recognises one kind of such text by its shape and removes it.
+//! Possible progress stays: percentages, counts, sizes, line numbers and exit codes.
 
 mod cost;
 mod counter;
@@ -37,8 +37,8 @@ pub(crate) use pieces::Sink;
 pub enum Mask {
     /// Colours and other terminal controls: `ESC [ 31 m`, `ESC ] 0 ; title BEL`.
     Ansi,
-    /// Two and more white spaces in a row: one space, or one line break if there is one among them;
-    /// nothing at either end of the text.
+    /// Two or more white spaces in a row. They become one line break if they contain one, and one
+    /// space otherwise. White space at either end of the text disappears.
     Spaces,
     /// Clock times: `12:03:59.5`, `7:30 pm`, the time of `2026-05-28T14:38:00Z`, and the seconds or
     /// milliseconds since 1970 in a member whose name says that it is a time.
@@ -171,7 +171,7 @@ impl Masks {
         Self(self.0 & !mask.bit())
     }
 
-    /// Whether `mask` is one of these.
+    /// Returns whether `mask` is in the set.
     pub const fn contains(self, mask: Mask) -> bool {
         self.0 & mask.bit() != 0
     }
@@ -191,7 +191,7 @@ impl Masks {
         self.and(&[]).show(text)
     }
 
-    /// What stands for `text`. O(n), in constant memory.
+    /// Returns the digests of `text` without its volatile parts. O(n), in constant memory.
     pub fn digest(self, text: &[u8]) -> Masked {
         self.and(&[]).digest(text)
     }
@@ -213,9 +213,10 @@ impl<'p> Masker<'p> {
         Shown { masker: self, text }
     }
 
-    /// What stands for `text`. O(n), in constant memory; each counter takes a look at each number.
+    /// Returns the digests of `text` without its volatile parts. O(n), in constant memory. Each
+    /// counter is tried at each number.
     ///
-    /// With nothing to mask, every byte counts, and texts are near only where they are equal.
+    /// Without masks and counters every byte counts, and only equal texts are near.
     pub fn digest(self, text: &[u8]) -> Masked {
         if self.masks == Masks::NONE && self.counters.is_empty() {
             let whole = Digest::new(HASH.hash(text));
@@ -239,7 +240,7 @@ impl<'p> Masker<'p> {
 
 /// A text whose volatile parts are replaced by the names of their masks.
 ///
-/// What is shown may be masked again, and stays as it is.
+/// Masking the shown text again does not change it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'t> {
     masker: Masker<'t>,

@@ -1,4 +1,4 @@
-//! What a tool does by the words of its name.
+//! The effect of a tool by the words in its name.
 
 use unstuck_core::Tag;
 
@@ -7,8 +7,8 @@ use crate::find;
 /// The most words of a name that are looked at.
 const WORDS_MAX: usize = 8;
 
-/// What a tool does, as far as its name tells, and whether an equal answer proves that calling it again
-/// does not help.
+/// The effect of a tool by its name, and whether an equal answer proves that repeating a call does
+/// not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) tag: Tag,
@@ -25,15 +25,15 @@ impl Named {
     }
 }
 
-/// The last part of a name with a path, such as that of the server: `mcp__ci__get_status` is
-/// `get_status`, and `functions.exec` is `exec`.
+/// Returns the last segment of a name with a path, for example without the server:
+/// `mcp__ci__get_status` is `get_status`, and `functions.exec` is `exec`.
 pub(crate) fn last_segment(name: &str) -> &str {
     let name = find::rsplit_once(name, "__").map_or(name, |(_, last)| last);
     let cut = name.bytes().rposition(|byte| matches!(byte, b'.' | b'/' | b':'));
     cut.and_then(|at| name.get(at + 1..)).filter(|last| !last.is_empty()).unwrap_or(name)
 }
 
-/// What a tool called `name` does. O(length of `name`).
+/// Returns the effect of the tool called `name`. O(length of `name`).
 pub(crate) fn named(name: &str) -> Named {
     let mut words = [""; WORDS_MAX];
     let count = split(last_segment(name), &mut words);
@@ -63,14 +63,14 @@ pub(crate) fn named(name: &str) -> Named {
     }
 }
 
-/// What a verb says that a tool does.
+/// The effects of verbs.
 #[derive(Clone, Copy)]
 enum Verb {
     Reads,
     Searches,
     /// Asks something that need not only read, such as a database.
     Asks,
-    /// Writes so that doing it again changes nothing.
+    /// Writes, and doing it again changes nothing more.
     Sets,
     Writes,
     Acts,
@@ -107,10 +107,10 @@ const WRITES: [&str; 25] = [
     "delete", "remove", "rename", "store", "format", "patch", "reset",
 ];
 
-/// What a tool makes that is there or is not, so that making it again changes nothing.
+/// Objects that exist or not, so that creating them again changes nothing.
 const FOLDERS: [&str; 4] = ["directory", "dir", "folder", "directories"];
 
-/// What a tool changes in a part that is another one each time.
+/// Objects of which a tool changes another part each time.
 const CELLS: [&str; 3] = ["notebook", "cell", "and"];
 
 const ACTS: [&str; 42] = [
@@ -163,10 +163,10 @@ const TASKS: [&str; 12] = [
 
 const OUTPUTS: [&str; 5] = ["output", "result", "results", "logs", "log"];
 
-/// What is not a file's but a screen's: it changes by itself.
+/// Pictures of a screen, which change by themselves.
 const PICTURES: [&str; 3] = ["snapshot", "screenshot", "screen"];
 
-/// What an agent keeps for itself.
+/// Notes that an agent keeps for itself.
 const PLANS: [&str; 6] = ["think", "thinking", "thought", "todo", "todos", "plan"];
 
 fn is_any(word: &str, list: &[&str]) -> bool {

@@ -100,7 +100,7 @@ const THINGS: [&str; 48] = [
 /// The largest number of words between `no` and the noun.
 const BETWEEN: usize = 3;
 
-/// Nouns whose absence is good news, because a check that finds none has succeeded.
+/// Nouns whose absence is good news, because a check without such findings has succeeded.
 const FLAWS: [&str; 22] = [
     "changed",
     "created",
@@ -242,7 +242,7 @@ fn there_is(line: &str) -> Option<&str> {
     ["there are no ", "there is no ", "there were no "].iter().find_map(|start| after(line, start))
 }
 
-/// Returns whether one of the next words is such a noun or `found`, and none is a flaw.
+/// Returns whether one of the next words is such a noun or `found`, and no word is a flaw.
 fn is_thing<'t>(said: impl Iterator<Item = &'t str> + Clone) -> bool {
     let near = said.clone().take(BETWEEN + 1);
     let mut all = said.clone();

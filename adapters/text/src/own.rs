@@ -25,7 +25,7 @@ use crate::mask::Masks;
 pub struct OwnTool<'t> {
     /// The tool.
     pub tool: Tool,
-    /// What its calls do.
+    /// The effect of its calls.
     pub effect: Option<Effect>,
     /// The kind of tool, if neither its name nor its effect tells. A kind that the effect does not
     /// [allow](Effect::allows) is ignored.
@@ -35,20 +35,21 @@ pub struct OwnTool<'t> {
     /// The names of the arguments that identify a call. Calls are equal if these arguments are, and
     /// alike only if they are equal; the other arguments are ignored. Empty for all arguments.
     ///
-    /// A call that has none of them is compared as a whole, and so is one whose arguments are not
-    /// a JSON object.
+    /// A call without any of them is compared as a whole. So is a call whose arguments are not a
+    /// JSON object.
     pub key: Option<&'t [&'t str]>,
 }
 
-/// What the calls of a tool do to the world. It decides what a repeated call can still achieve.
+/// The effect of a tool's calls on the world. It decides what a repeated call can still achieve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// They read and change nothing. An equal answer proves that calling again does not help.
+    /// They read and change nothing. An equal answer proves that repeating the call does not help.
     Reads,
     /// They change something, and each one may change something more.
     Acts,
-    /// They may change something, but the same call changes nothing more: a file written twice with
-    /// the same content. An equal answer proves that calling again does not help.
+    /// They may change something, but the same call changes nothing more, for example a file
+    /// written twice with the same content. An equal answer proves that repeating the call does not
+    /// help.
     Idempotent,
     /// They wait for something, or ask how far it has come. Repeating them is normal.
     Waits,
@@ -57,7 +58,7 @@ pub enum Effect {
 }
 
 impl<'t> OwnTool<'t> {
-    /// A declaration that says nothing yet.
+    /// Creates an empty declaration.
     pub const fn new(tool: Tool) -> Self {
         Self { tool, effect: None, tag: None, masks: None, key: None }
     }
@@ -102,13 +103,13 @@ impl<'t> OwnTool<'t> {
         }
     }
 
-    /// Whether the declaration says what the calls do, or what kind of tool it is.
+    /// Returns whether the declaration names an effect or a kind of tool.
     pub const fn has_nature(&self) -> bool {
         self.effect.is_some() || self.tag.is_some()
     }
 
-    /// Whether an equal answer proves that calling again does not help. `None` if the declaration
-    /// does not say.
+    /// Returns whether an equal answer proves that repeating the call does not help. Returns `None`
+    /// if the declaration does not say.
     pub fn is_idempotent(&self) -> Option<bool> {
         self.effect.map(|effect| matches!(effect, Effect::Reads | Effect::Idempotent))
     }
@@ -144,8 +145,8 @@ impl Effect {
         }
     }
 
-    /// Whether a tool of the kind `tag` can have this effect. A shell may be one that only reads,
-    /// for example, but a tool that writes is not.
+    /// Returns whether a tool of the kind `tag` can have this effect. For example, a shell may only
+    /// read, but a tool that writes cannot.
     pub const fn allows(self, tag: Tag) -> bool {
         match self {
             Self::Reads => matches!(tag, Tag::Read | Tag::Search | Tag::Think | Tag::Shell),

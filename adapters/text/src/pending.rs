@@ -506,7 +506,7 @@ mod tests {
         fn any_text_is_read(text in any::<String>(), pieces in "(running|ETA|%|/|3|<status>|\\{|\"|: |ü|\n| of |\t){0,20}") {
             for text in [text, pieces] {
                 let _ = is_pending(&text);
-                // White space around a text says nothing.
+                // White space around a text does not matter.
                 prop_assert_eq!(is_pending(&text), is_pending(text.trim()) && text.len() <= LOOK_MAX);
             }
         }

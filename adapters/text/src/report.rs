@@ -1,4 +1,4 @@
-//! What the text of a result says of how the call went: test reports, compilers, failures.
+//! Reports in the text of a result: test suites, compilers and failures.
 //!
 //! The text is read line by line, by readers that each know the shape of one kind of line and look
 //! at no other. A shape is taken only where a tool would print it: at the start of a line,
@@ -43,18 +43,18 @@ pub use complaint::opens_with_complaint;
 pub use refusal::is_refusal;
 pub use sign::complaint;
 
-/// What a result says of how the call went.
+/// The outcome of a call according to the text of its result.
 ///
 /// The two counts are apart, since a suite that no longer compiles has one error and not one failing
 /// test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Whether the call failed; `None` if nothing tells.
+    /// Whether the call failed, or `None` if the text does not say.
     pub failed: Option<bool>,
-    /// Whether the call failed because it took too long. Running it once more may help.
+    /// True if the call failed because it took too long. Running it once more may help.
     pub timed_out: bool,
-    /// How many tests fail, where all of them ran to their end: none of a suite that could not be
-    /// loaded or compiled, or that stopped at its first failure.
+    /// The number of failing tests, if all tests ran to their end. `None` if a suite could not be
+    /// loaded or compiled, or stopped at its first failure.
     pub failing_tests: Option<u32>,
     /// How many errors a compiler or a checker says it found, if any.
     pub compile_errors: Option<u32>,
@@ -64,10 +64,10 @@ pub struct Report {
 const BROKEN: u32 = 1 << 30;
 
 impl Report {
-    /// How good the outcome is, as [`Outcome::score`](unstuck_core::Outcome::score) has it: the number
-    /// of failing tests, and beyond any such number that of the errors of what does not build. So
-    /// fewer errors are progress, and tests that fail where nothing ran before; a suite that no
-    /// longer builds is none. Nobody can see in a count that other tests were asked for than before.
+    /// Returns a score for [`Outcome::score`](unstuck_core::Outcome::score), where less is better.
+    /// It is the number of failing tests. A build with errors scores worse than any number of
+    /// failing tests, by its number of errors. For example, fewer errors are progress, and so is a
+    /// suite that builds and fails. The counts do not show whether the same tests ran as before.
     ///
     /// ```
     /// use unstuck_text::report;
@@ -83,14 +83,14 @@ impl Report {
     }
 }
 
-/// What `result` says of how the call went. O(length of `result`).
+/// Reads the report in `result`. O(length of `result`).
 ///
 /// Read are the reports of pytest, unittest, `cargo test`, nextest, Jest, Vitest and `go test`, TAP
 /// and the XML of `JUnit`; the errors of rustc, clang, gcc, tsc, mypy and ruff; exit statuses,
 /// tracebacks, panics, and the complaints of tools.
 ///
-/// A failing test or an error counts for more than an exit status, which may be that of the end of
-/// a pipe; that for more than tests that pass; and those for more than words.
+/// Evidence is ranked. A failing test or an error decides first. An exit status comes next, because
+/// it may belong to the end of a pipe. Passing tests come before mere words.
 ///
 /// ```
 /// use unstuck_text::report;
@@ -110,12 +110,12 @@ pub fn report(result: &str) -> Report {
     Report { failed, timed_out: timed_out && failed == Some(true), ..Report::default() }
 }
 
-/// Whether `result` says in words that the call failed.
+/// Returns whether `result` says in words that the call failed.
 fn in_words(result: &str) -> bool {
     complains(result) || is_refusal(result)
 }
 
-/// What all of `result` says.
+/// Reads every line of `result`.
 fn whole(result: &str) -> Report {
     let Reading { tests, compiler, crash } = read(result);
     // A test may print what the compiler said that it tests.
@@ -137,14 +137,14 @@ fn whole(result: &str) -> Report {
     }
 }
 
-/// What the lines of a result came to.
+/// The state of all readers after a result.
 struct Reading {
     tests: Tally,
     compiler: Compiler,
     crash: Crash,
 }
 
-/// Reads the lines of `result` that may tell something, but for the samples in it. O(n).
+/// Reads the lines of `result` that may matter, without samples. O(n).
 fn read(result: &str) -> Reading {
     // A terminal shows other lines than there are.
     let is_written_over =
@@ -152,26 +152,26 @@ fn read(result: &str) -> Reading {
     read_those(result, |line| is_written_over || is_telling(line))
 }
 
-/// Words of which each result has one that more than its first and last line tell of, but for some
-/// that open with it: those of lines, those of a status, a line that begins with `ok`, or `not ok`, and an
-/// interrupt by the keyboard.
+/// Keywords that occur in every result with a report in its middle. The few reports without a
+/// keyword show in their first line.
 const ANY: Grams = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
     b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint", b"t ok",
 ]);
 
-/// Whether more than the first and the last line of `result` may tell something.
+/// Returns whether a report may stand behind the first and before the last line of `result`.
 fn may_tell(result: &str) -> bool {
     is_telling(find::lines(result).next().unwrap_or_default()) || ANY.may_be_in(result.as_bytes())
 }
 
-/// Words of which each line has one that a reader knows, but for some that open with it.
+/// Keywords that occur in every line that a reader knows. A few lines are known by their first
+/// letters instead.
 const TELLING: Grams = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
     b"bail", b"trac",
 ]);
 
-/// Whether `line` may tell a reader something.
+/// Returns whether a reader may know `line`.
 fn is_telling(line: &str) -> bool {
     let start = line.trim_start().as_bytes();
     matches!(
@@ -180,7 +180,7 @@ fn is_telling(line: &str) -> bool {
     ) || TELLING.may_be_in(start)
 }
 
-/// Reads the lines of `result` that `tell` something, but for the samples in it.
+/// Reads the lines of `result` for which `tell` returns true, without samples.
 fn read_those(result: &str, tell: impl Fn(&str) -> bool) -> Reading {
     let mut runners: [&mut dyn Runner; 8] = [
         &mut Pytest::default(),
@@ -231,7 +231,7 @@ fn own_lines(result: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `result` is a page of HTML.
+/// Returns whether `result` is a page of HTML.
 fn is_page(result: &str) -> bool {
     let start = result.trim_start();
     ["<!doctype html", "<html"]
@@ -261,7 +261,7 @@ mod tests {
         "return code = 3",
     ];
 
-    /// What readers know, and what they do not.
+    /// Lines that the readers know, and lines that they do not.
     const LINES: [&str; 40] = [
         "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out",
         "running 3 tests",
@@ -306,7 +306,7 @@ mod tests {
     ];
 
     proptest! {
-        /// What is passed over tells nothing.
+        /// Lines that are skipped do not change the report.
         #[test]
         fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(&LINES[..]), 0..12)) {
             let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();

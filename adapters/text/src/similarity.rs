@@ -20,8 +20,8 @@ const PAIRS_MAX: u64 = 8 * 1024 * 1024;
 /// The weight of a number, a boolean or `null`, in characters.
 const WORD: u64 = 4;
 
-/// Returns the similarity of two texts: 1 if they are equal, 0 if they have nothing in common. The order
-/// of the two does not matter.
+/// Returns the similarity of two texts: 1 if they are equal, 0 if they have no character in common.
+/// The order of the two does not matter.
 ///
 /// It is the share of characters in the longer text that need not change to get the other one
 /// (Levenshtein, 1965). Long texts are compared by the words that both have.
@@ -119,7 +119,7 @@ impl Common {
         }
     }
 
-    /// Compares two values. A value that the other document lacks has nothing in common.
+    /// Compares two values. A value that only one document has counts as different.
     fn either(&mut self, one: Option<&Value>, other: Option<&Value>, depth: usize) {
         match (one, other) {
             (Some(one), Some(other)) => self.values(one, other, depth),
@@ -173,7 +173,7 @@ fn without_ends<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
     }
     let (one, other) = (&one[start..], &other[start..]);
     let mut end = one.bytes().rev().zip(other.bytes().rev()).take_while(alike).count();
-    // Where a cut is inside a character, it is so in both.
+    // If a cut is inside a character of one text, it is so in both.
     while !one.is_char_boundary(one.len() - end) {
         end -= 1;
     }

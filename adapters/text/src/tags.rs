@@ -1,4 +1,4 @@
-//! What kind of tool a name stands for, across agents.
+//! Kinds of tools by their names, across agents.
 
 use unstuck_core::Tag;
 
@@ -97,10 +97,10 @@ const TOOLS: &[(Tag, &[&str])] = &[
     (Tag::Act, &["computer", "computer_use", "send_keys", "repl"]),
 ];
 
-/// What kind of tool is called `tool`, by its name and, of a shell, by its command. Upper and lower
-/// case are the same. O(length of the name, and of the arguments up to the command).
+/// Returns the kind of `tool`, by its name and, for a shell, by its command. Case does not matter.
+/// O(length of the name, and of the arguments up to the command).
 ///
-/// A name that is in no list of a known agent is told by its words: `getBuildStatus` polls, and
+/// A name that no known agent uses is judged by its words: `getBuildStatus` polls, and
 /// `browser_press_key` acts.
 ///
 /// ```
@@ -117,8 +117,8 @@ pub fn tag(tool: &str, args: &str) -> Tag {
     nature(tool, args).tag
 }
 
-/// What a call of `tool` with `args` does, and whether an equal answer proves that making it again does
-/// not help.
+/// Returns the nature of a call of `tool` with `args`: its kind, and whether an equal answer proves
+/// that repeating it does not help.
 pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     if let Some(tag) = listed(tool).or_else(|| listed(last_segment(tool))) {
         return of_kind(tag, args);
@@ -130,7 +130,7 @@ pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     if tag == Tag::Other { by_command().unwrap_or(own) } else { own }
 }
 
-/// What a tool of the kind `tag` does that is called with `args`: a shell what its command does.
+/// Returns the nature of a call of a tool of the kind `tag`. For a shell, its command decides.
 pub(crate) fn of_kind(tag: Tag, args: &str) -> Nature {
     let idempotent = matches!(tag, Tag::Read | Tag::Search | Tag::Write);
     let own = Nature { tag, idempotent, edits: tag == Tag::Write };
@@ -159,12 +159,12 @@ fn listed(name: &str) -> Option<Tag> {
 /// Four letters of each command that does not just run.
 const SPECIAL: Grams = Grams::new(&[b"test", b"jest", b"chec", b"slee", b"tox ", b"tox\""]);
 
-/// Whether a command among `args` may do more than just run: by a look at their bytes.
+/// Returns whether a command in `args` may do more than run. It only looks at bytes.
 fn may_be_special(args: &str) -> bool {
     SPECIAL.may_be_in(args.as_bytes())
 }
 
-/// What a shell's command does, where that is not just to run.
+/// Returns the kind of a shell's command, if it does more than run.
 fn kind(command: &str) -> Option<Tag> {
     if runs_tests(command) {
         return Some(Tag::Test);

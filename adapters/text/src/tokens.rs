@@ -123,7 +123,7 @@ impl Word {
     }
 
     fn joint(&mut self, byte: u8) {
-        // What stands before the first letter joins it to nothing.
+        // A sign before the first letter joins no words.
         if self.length > 0 {
             self.joined = stirred(self.joined, byte);
         }

@@ -1,4 +1,4 @@
-//! What a shell command does: whether it only reads, waits, tests, changes files, or acts.
+//! The effect of a shell command: whether it only reads, waits, tests, changes files, or acts.
 
 use unstuck_core::Tag;
 
@@ -6,24 +6,25 @@ use super::split::{Part, parts};
 use super::{INTERPRETERS, TEST_RUNS, is_test_script};
 use crate::find;
 
-/// What a command does, and whether an equal answer proves that running it again does not help.
+/// The nature of a command: its kind, and whether an equal answer proves that repeating it does not
+/// help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nature {
     pub(crate) tag: Tag,
     pub(crate) idempotent: bool,
-    /// Whether it changes what is in a file, so that two commands which are alike are two pieces of
-    /// work.
+    /// True if it changes the contents of a file. Two such commands that are alike are two pieces
+    /// of work.
     pub(crate) edits: bool,
 }
 
 impl Nature {
-    /// Of a kind of call that nothing is known of but that it acts.
+    /// The nature of an unknown command, which is assumed to act.
     pub(crate) const fn acting(tag: Tag) -> Self {
         Self { tag, idempotent: false, edits: false }
     }
 }
 
-/// What one simple command does.
+/// The effect of one simple command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
     /// Nothing that matters to the others: `cd`, `echo`.
@@ -49,7 +50,7 @@ impl Does {
     }
 }
 
-/// What `command` does, all of it together. O(length of `command`).
+/// Returns the nature of the whole `command`. O(length of `command`).
 ///
 /// A chain that begins with a wait waits; else one that tests tests, since that is what answers; one
 /// that changes a file writes, and one of which every part only reads reads.
@@ -59,17 +60,17 @@ pub(crate) fn effect(command: &str) -> Nature {
     all.effect()
 }
 
-/// What the parts of a chain do.
+/// The combined effect of a chain of commands.
 #[derive(Default)]
 struct Chain {
     first: Option<Does>,
     /// A bit for each thing that some part does.
     done: u16,
-    /// Whether it begins a loop of the shell.
+    /// True if it begins a loop of the shell.
     is_loop: bool,
-    /// Whether it goes up a folder, or back.
+    /// True if it changes to the parent folder or back.
     moves: bool,
-    /// Whether it changes what is in a file, and not only where files are.
+    /// True if it changes the contents of a file. Moving files does not count.
     edits: bool,
 }
 
@@ -146,13 +147,13 @@ fn without_options<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
     words.get(options..).unwrap_or_default()
 }
 
-/// Whether `word` gives a variable of the environment a value.
+/// Returns whether `word` gives a variable of the environment a value.
 fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = find::split_once(word, "=") else { return false };
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// What the simple command of these words does.
+/// Returns the effect of the simple command with these words.
 fn does(words: &[&str], part: &Part<'_>) -> Does {
     let [program, rest @ ..] = words else { return Does::Nothing };
     let name = find::rsplit_once(program, "/").map_or(*program, |(_, name)| name);
@@ -209,7 +210,7 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
     }
 }
 
-/// Whether the simple command of these words runs tests.
+/// Returns whether the simple command of these words runs tests.
 fn tests(words: &[&str]) -> bool {
     let is = |first: &&[&str]| words.get(..first.len()) == Some(first);
     let mut script = words.iter().skip_while(|word| INTERPRETERS.contains(word));
@@ -289,7 +290,7 @@ const PLACES: [&str; 11] =
 
 const ACTS: [&str; 6] = ["xdotool", "ydotool", "playerctl", "cliclick", "xte", "wtype"];
 
-/// Whether a stream editor writes to its files.
+/// Returns whether a stream editor writes to its files.
 fn edits_in_place(words: &[&str]) -> bool {
     words.iter().any(|word| {
         let letters = word.strip_prefix('-').unwrap_or_default();
@@ -301,7 +302,7 @@ fn edits_in_place(words: &[&str]) -> bool {
     })
 }
 
-/// What `find` has done to what it finds.
+/// Returns the effect of `find` on the files it finds.
 fn executes(words: &[&str]) -> Does {
     let mut after = words.iter().skip_while(|word| !word.starts_with("-exec") && **word != "-ok");
     match after.nth(1) {
@@ -336,7 +337,7 @@ impl Chain {
         }
     }
 
-    /// What all of the chain does, as of one command.
+    /// Returns the nature of the whole chain, as if it were one command.
     fn as_one(&self) -> Does {
         let Nature { tag, idempotent, .. } = self.effect();
         match tag {
@@ -483,7 +484,7 @@ fn package_manager(words: &[&str]) -> Does {
     }
 }
 
-/// What a script does that an interpreter is given in place of a file.
+/// Returns the effect of a script that an interpreter gets as an argument.
 fn interpreter(words: &[&str], part: &Part<'_>) -> Does {
     const MARKS: [&str; 22] = [
         "write_text",
@@ -535,7 +536,7 @@ mod tests {
 
     use super::effect;
 
-    /// Commands, with what they do; `+` marks those of which an equal answer is a proof.
+    /// Commands and their kinds. A `+` marks those for which an equal answer is a proof.
     const CASES: [(&str, &[&str]); 8] = [
         (
             "poll",

@@ -8,7 +8,7 @@ const WORDS_MAX: usize = 16;
 pub(super) struct Part<'c> {
     words: [&'c str; WORDS_MAX],
     count: usize,
-    /// Whether its output goes to a file.
+    /// True if its output goes to a file.
     pub(super) writes: bool,
     /// The here-document that it is fed, if there is one; empty until the line ends.
     pub(super) document: Option<&'c str>,
@@ -34,8 +34,8 @@ impl<'c> Part<'c> {
     }
 }
 
-/// Hands every simple command of `command` to `each`, in their order. What a substitution such as
-/// `$(…)` holds is part of its word. O(length of `command`).
+/// Passes every simple command in `command` to `each`, in order. The text of a substitution such as
+/// `$(…)` is part of its word. O(length of `command`).
 pub(super) fn parts<'c>(command: &'c str, mut each: impl FnMut(&Part<'c>)) {
     let mut reader = Reader { text: command, at: 0 };
     let (mut part, mut delimiter) = (Part::NONE, None);
@@ -65,7 +65,7 @@ pub(super) fn parts<'c>(command: &'c str, mut each: impl FnMut(&Part<'c>)) {
     }
 }
 
-/// Whether output to `target` changes a file.
+/// Returns whether output to `target` changes a file.
 fn is_file(target: &str) -> bool {
     !matches!(target, "" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
         && !target.starts_with('&')
@@ -193,7 +193,7 @@ impl<'c> Reader<'c> {
         Token::Document(unquoted(self.word()))
     }
 
-    /// The word that begins here, with its quotes; empty if none does.
+    /// Returns the word that starts here, with its quotes, or an empty one.
     fn word(&mut self) -> &'c str {
         let start = self.at;
         let (mut quote, mut depth) = (0, 0_usize);
@@ -357,7 +357,7 @@ mod tests {
         fn any_text_is_split(command in "[ -~\\n]{0,40}|\\PC{0,20}") {
             let parts = split(&command);
             prop_assert!(parts.len() <= command.len() + 1);
-            // What stands before it is another command.
+            // The text before it is another command.
             let behind = split(&("cd x && ".to_string() + &command));
             prop_assert_eq!(behind.first().map(String::as_str), Some("cd x"));
         }

@@ -11,7 +11,7 @@ const PROSE_MIN: usize = 8;
 /// The fewest letters of a sentence in a script that puts no blanks between words.
 const LETTERS_MIN: usize = 6;
 
-/// What a line is made of.
+/// The kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Nothing.
@@ -43,8 +43,7 @@ pub(super) fn shape(line: &str) -> Shape {
     }
 }
 
-/// Whether `line` is prose: not indented as code is, no item of a list and no row of a table, and
-/// mostly letters.
+/// Returns whether `line` is prose: mostly letters, and not code, a list item or a table row.
 fn is_sentence(line: &str) -> bool {
     let text = line.trim();
     let is_row = text.contains('\t');
@@ -58,18 +57,18 @@ fn is_sentence(line: &str) -> bool {
         || ends_without_blanks(text)
 }
 
-/// Whether there are `least` parts or more.
+/// Returns whether there are `least` parts or more.
 fn has<'l>(parts: impl Iterator<Item = &'l str>, least: usize) -> bool {
     parts.take(least).count() == least
 }
 
-/// Whether Markdown takes `line` for code.
+/// Returns whether Markdown takes `line` for code.
 fn is_indented(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
 }
 
-/// Whether a sentence can begin as `text` does: with a letter, a quotation mark, a bracket, or
-/// Markdown's emphasis. Lists, tables, headings, quotations and JSON begin otherwise.
+/// Returns whether a sentence can start like `text`: with a letter, a quotation mark, a bracket, or
+/// Markdown's emphasis. Lists, tables, headings, quotations and JSON start differently.
 fn begins_as_prose(text: &str) -> bool {
     let mut characters = text.chars();
     match characters.next() {
@@ -81,7 +80,7 @@ fn begins_as_prose(text: &str) -> bool {
     }
 }
 
-/// Whether three of four characters are letters, blanks aside.
+/// Returns whether three of four characters are letters, blanks aside.
 fn is_mostly_letters(text: &str) -> bool {
     let characters = text.chars().filter(|character| !character.is_whitespace());
     let (letters, all) = characters.fold((0_usize, 0_usize), |(letters, all), character| {
@@ -90,13 +89,13 @@ fn is_mostly_letters(text: &str) -> bool {
     letters.saturating_mul(4) >= all.saturating_mul(3)
 }
 
-/// Whether `text` ends as a sentence does.
+/// Returns whether `text` ends as a sentence does.
 fn ends(text: &str) -> bool {
     let text = text.trim_end_matches(['"', '\'', ')', '*', '_', '”', '’', '»']);
     text.ends_with(['.', '!', '?', '…'])
 }
 
-/// Whether `text` is a sentence of a script that puts no blanks between words.
+/// Returns whether `text` is a sentence of a script that puts no blanks between words.
 fn ends_without_blanks(text: &str) -> bool {
     let has_letters = || text.chars().filter(|character| character.is_alphabetic());
     text.ends_with(['。', '！', '？']) && has_letters().nth(LETTERS_MIN).is_some()
@@ -108,7 +107,7 @@ pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split_whitespace().filter(move |part| is_word(part) || has_digit(part))
 }
 
-/// Whether a part of a line is a word: it has two letters.
+/// Returns whether a part of a line is a word: it has two letters.
 pub(super) fn is_word(part: &str) -> bool {
     part.chars().filter(|character| character.is_alphabetic()).nth(1).is_some()
 }
@@ -149,7 +148,7 @@ impl Fences {
         }
     }
 
-    /// Whether a block is open.
+    /// True if a block is open.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }

@@ -18,9 +18,9 @@ pub(super) fn is_json(answer: &str) -> bool {
 
 /// Calls `each` with a hash of each object in `json`.
 ///
-/// The hash covers the names and values of the object's own members, in any order. Nested objects have
-/// hashes of their own, and an object without members has none. Python's single quotes are accepted.
-/// O(n).
+/// The hash covers the names and values of the object's own members, in any order. Nested objects
+/// have hashes of their own, and an object without members has no hash. Python's single quotes are
+/// accepted. O(n).
 pub(super) fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
     // The sums of the open objects. In `brackets` each open bracket is a bit, the latest one lowest,
     // which is set if the bracket opens an object.

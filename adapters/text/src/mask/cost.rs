@@ -48,7 +48,7 @@ fn is_currency(word: &Word) -> bool {
     matches!(word.letters(), b"usd" | b"eur" | b"dollars")
 }
 
-/// Whether `word` makes the cost behind it that of a run. Shipping has a cost, too.
+/// Returns whether `word` before a cost shows that a run caused it. Shipping has a cost, too.
 fn is_of_a_run(word: &[u8]) -> bool {
     matches!(
         word,

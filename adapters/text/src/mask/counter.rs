@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// A text around a number that says nothing: `Step # of` or `run-#.log`; the `#` stands for the
-/// number.
+/// A number with a fixed text around it, for example `Step # of` or `run-#.log`. The `#` stands for
+/// the number, which is volatile.
 ///
 /// ```
 /// use unstuck_text::{Masks, Counter};
@@ -40,7 +40,7 @@ impl<'p> Counter<'p> {
     ///
     /// # Errors
     ///
-    /// One if `text` has no `#`, more than one, nothing but that, or more than 256 bytes.
+    /// Returns an error if `text` has no `#`, more than one, only a `#`, or more than 256 bytes.
     pub const fn new(text: &'p str) -> Result<Self, CounterError> {
         let bytes = text.as_bytes();
         let (mut number, mut found, mut at) = (0, 0_usize, 0);
@@ -61,7 +61,7 @@ impl<'p> Counter<'p> {
         self.text
     }
 
-    /// Whether the number from `start` to `end` of `text` is the counter's.
+    /// Returns whether the number from `start` to `end` of `text` is the counter's.
     pub(super) fn matches(&self, text: &[u8], start: usize, end: usize) -> bool {
         let own = self.text.as_bytes();
         // The compiler does not know that the number is inside of its text.

@@ -1,4 +1,4 @@
-//! What stands for a masked text: one pass over it, and both digests of a result.
+//! Digests of a masked text: both are made in one pass.
 
 use unstuck_core::Digest;
 use unstuck_json::Hash64 as _;
@@ -7,12 +7,12 @@ use super::Mask;
 use super::pieces::{Pieces, Sink};
 use crate::recipe::HASH;
 
-/// What stands for a text without what is volatile in it.
+/// The digests of a text without its volatile parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Masked {
-    /// Equal for texts that are equal but for what is masked.
+    /// Equal for texts that differ only in masked parts.
     pub result: Digest,
-    /// Equal for texts that are equal but for that, and for all numbers.
+    /// Equal for texts that differ only in masked parts and in numbers.
     pub near: Digest,
 }
 
@@ -20,7 +20,7 @@ pub struct Masked {
 const NUMBER: u8 = 0xFF;
 const MASKED: u8 = 0xFE;
 
-/// Numbers are told apart by this behind each.
+/// A separator behind each number.
 const END: u8 = b' ';
 
 pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
@@ -45,7 +45,7 @@ struct Digests {
     says: Says,
 }
 
-/// What a text says apart from punctuation.
+/// The content of a text without punctuation.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Says {
     #[default]
@@ -56,7 +56,8 @@ enum Says {
 }
 
 impl Pieces<'_> {
-    /// The digest of the text with its values. Colours and folded spaces still say nothing.
+    /// The digest of the text including volatile values. Colours and folded spaces are still left
+    /// out.
     fn unmasked(self) -> Digest {
         let mut values = Values::default();
         self.blanks().walk(&mut values);

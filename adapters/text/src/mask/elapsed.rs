@@ -13,8 +13,8 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
     (is_certain || !names_a_thing(text, end)).then_some(end).filter(|&end| !goes_on(text, end))
 }
 
-/// Whether the label leaves no doubt. `None` if it names no duration, and `Some(false)` if the words
-/// behind the value may still name another thing, as in `took 14 steps`.
+/// Returns `Some(true)` if the label leaves no doubt, and `None` if it names no duration. Returns
+/// `Some(false)` if the words behind the value may name another thing, as in `took 14 steps`.
 fn is_certain(labelled: &Labelled<'_>) -> Option<bool> {
     let Labelled { label, last, .. } = labelled;
     let is_member = label.link == Link::Member;
@@ -32,7 +32,7 @@ fn is_certain(labelled: &Labelled<'_>) -> Option<bool> {
     }
 }
 
-/// Whether `word` names the length of a time.
+/// Returns whether `word` names the length of a time.
 fn is_span(word: &[u8]) -> bool {
     matches!(
         word,
@@ -40,7 +40,7 @@ fn is_span(word: &[u8]) -> bool {
     )
 }
 
-/// Whether `word` makes a `time` the length of a run, where `time` alone may be a date.
+/// Returns whether `word` makes a `time` the length of a run, where `time` alone may be a date.
 fn is_of_a_run(word: &[u8]) -> bool {
     matches!(
         word,
@@ -77,10 +77,11 @@ fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {
     ((1..=2).contains(&(end - start)) && byte(text, end) == b':' && at > end).then_some(at)
 }
 
-/// Whether a word or a percent sign behind the number that ends at `end` says what it counts.
+/// Returns whether a word or a percent sign behind the number that ends at `end` says what it
+/// counts.
 fn names_a_thing(text: &[u8], end: usize) -> bool {
     let next = gap(text, end);
     let first = byte(text, next);
-    // What was masked there may have begun with a letter.
+    // A masked text may have started with a letter.
     next > end && (first.is_ascii_alphabetic() || first >= 0x80 || matches!(first, b'<' | b'%'))
 }

@@ -7,7 +7,7 @@ use super::{Mask, Masks};
 /// The fewest digits of a hash: what `git` abbreviates commits to.
 const HASH_MIN: usize = 7;
 
-/// The most digits of a hash: those of SHA-512.
+/// The largest number of digits in a hash, which SHA-512 has.
 const HASH_MAX: usize = 128;
 
 /// The fewest digits of an address, `0x` apart: shorter ones are constants and flags.
@@ -60,8 +60,8 @@ fn kind(word: &[u8]) -> Option<Mask> {
     is_hash.then_some(Mask::Hashes)
 }
 
-/// Whether hexadecimal digits may be a decimal number: at most one letter, and that an exponent's or
-/// at the end, as in `4096000B`.
+/// Returns whether hexadecimal digits may be a decimal number: at most one letter, as an exponent
+/// or at the end, as in `4096000B`.
 fn is_decimal(word: &[u8]) -> bool {
     let mut letters = word.iter().filter(|byte| byte.is_ascii_alphabetic());
     let last = word.last().is_some_and(u8::is_ascii_alphabetic);
@@ -72,7 +72,7 @@ fn is_decimal(word: &[u8]) -> bool {
     }
 }
 
-/// Whether a UUID stands at `start`, by RFC 9562 in any case.
+/// Returns whether a UUID stands at `start`, by RFC 9562 in any case.
 fn is_uuid(text: &[u8], start: usize) -> bool {
     let Some(uuid) = text.get(start..).and_then(<[u8]>::first_chunk::<36>) else { return false };
     let is_free = |byte: u8| !byte.is_ascii_alphanumeric() && byte != b'-';

@@ -31,7 +31,7 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Found>
     Some(Found { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
 }
 
-/// Whether `word` in front of `id` names something that lasts no longer than an answer.
+/// Returns whether `word` in front of `id` names an object that lasts no longer than one answer.
 fn is_of_a_request(word: &[u8]) -> bool {
     matches!(
         word,

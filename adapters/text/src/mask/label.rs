@@ -5,7 +5,7 @@ use super::scan::gap_before;
 /// The longest word of a label, in bytes.
 const WORD_MAX: usize = 16;
 
-/// A word of a label, in lower case. Empty if there is none.
+/// A word of a label, in lower case. Empty if there is no word.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Word {
     letters: [u8; WORD_MAX],
@@ -13,7 +13,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// The word `word`, or none if it is too long for any label.
+    /// Creates the word `word`, or an empty one if it is too long for any label.
     pub(super) fn of(word: &[u8]) -> Self {
         let mut letters = [0; WORD_MAX];
         if word.len() > WORD_MAX {
@@ -95,8 +95,8 @@ impl<'t> Label<'t> {
     }
 }
 
-/// The last two letters of what may be the label of the value at `start`, in lower case; zeros if
-/// there is none. Most words are no label, and these tell so before anything else is looked at.
+/// Returns the last two letters of a possible label of the value at `start`, in lower case, or
+/// zeros. Most words are not labels, and two letters are enough to skip them.
 #[inline]
 pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
     let ahead = text.get(floor..start).unwrap_or_default();
@@ -114,7 +114,7 @@ pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
     }
 }
 
-/// Whether `byte` may stand between a label and its value.
+/// Returns whether `byte` may stand between a label and its value.
 const fn is_link(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ' | b'"'..=b'$' | b'\''..=b'*' | b':' | b'=' | b'`' | b'~')
 }

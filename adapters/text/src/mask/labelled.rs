@@ -60,8 +60,8 @@ fn by_label(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found>
     })
 }
 
-/// Whether one of the words that the judges look for ends with `tail`, so that most numbers are told by
-/// two bytes.
+/// Returns whether one of the words that the judges look for ends with `tail`. Two bytes are enough
+/// to skip most numbers.
 const fn may_matter(tail: [u8; 2]) -> bool {
     matches!(
         &tail,
@@ -121,12 +121,12 @@ pub(super) fn amount(text: &[u8], row: &Row) -> Option<usize> {
     (!goes_on && !is_inner(byte(text, end))).then_some(end)
 }
 
-/// Whether `byte` continues a word or a number.
+/// Returns whether `byte` continues a word or a number.
 pub(super) const fn is_inner(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether the value that ends at `end` is a part of a ratio, a range, a share or a time.
+/// Returns whether the value that ends at `end` is a part of a ratio, a range, a share or a time.
 pub(super) fn goes_on(text: &[u8], end: usize) -> bool {
     let (next, second) = (byte(text, end), byte(text, end + 1));
     let is_sign = matches!(next, b'/' | b'-' | b':' | b'.');

@@ -4,7 +4,7 @@ use super::pieces::{Found, Part};
 use super::scan::{gap_before, is_blank};
 use super::{Mask, Masks, label, labelled, time};
 
-/// The byte at `at`; 0 where there is none.
+/// Returns the byte at `at`, or 0 outside of the text.
 pub(super) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
 }
@@ -16,9 +16,9 @@ pub(super) struct Row {
     pub(super) end: usize,
     /// Behind further rows with single points between them.
     pub(super) decimal: usize,
-    /// The byte before it; 0 where there is none.
+    /// The byte before it, or 0 at the start of the text.
     pub(super) before: u8,
-    /// Whether no letter, digit or decimal point stands before it.
+    /// True if no letter, digit or decimal point stands directly before it.
     pub(super) is_free: bool,
 }
 
@@ -54,8 +54,8 @@ pub(super) fn digits_end(text: &[u8], start: usize) -> usize {
     start + digits.take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The mask that knows what `row` is, if there is one among `masks`. Most numbers are none, and the
-/// bytes on both sides tell so. No label begins before `floor`.
+/// Returns the one of `masks` that recognises `row`. Most numbers are not volatile, and the bytes
+/// on both sides show it. No label starts before `floor`.
 pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
     let has = |mask| masks.contains(mask);
     let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
@@ -104,21 +104,21 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Opti
 /// The most digits of a line number: a longer one may be a time.
 const LINE_NUMBER_MAX: usize = 6;
 
-/// Whether `row` is the number that a tool puts before a line of a file, as in `   12→let x = 1;`. No
-/// mask knows one, and most numbers in the answers of coding agents are such numbers.
+/// Returns whether `row` is a line number that a tool adds, as in `   12→let x = 1;`. No mask
+/// applies to it. Most numbers in the answers of coding agents are line numbers.
 pub(super) fn is_of_a_line(text: &[u8], row: &Row) -> bool {
     row.length() <= LINE_NUMBER_MAX
         && text.get(row.end..).unwrap_or_default().starts_with("→".as_bytes())
         && text.get(..row.start).is_some_and(begins_a_line)
 }
 
-/// Whether `text` ends with `word`, in upper or lower case.
+/// Returns whether `text` ends with `word`, in upper or lower case.
 pub(super) fn ends_with(text: &[u8], word: &[u8]) -> bool {
     let end = text.len().checked_sub(word.len()).and_then(|start| text.get(start..));
     end.is_some_and(|end| end.eq_ignore_ascii_case(word))
 }
 
-/// Whether `text` ends with `word`, and the word begins there.
+/// Returns whether `text` ends with `word`, and the word begins there.
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
     let before = text.len().checked_sub(word.len() + 1).map(|at| byte(text, at));
     ends_with(text, word) && !before.is_some_and(|byte| byte.is_ascii_alphanumeric())
@@ -138,7 +138,8 @@ fn before(text: &[u8], at: usize) -> &[u8] {
     text.get(at.saturating_sub(32)..at).unwrap_or_default()
 }
 
-/// The least digits of a process id that nothing but its brackets tell: shorter ones are counted.
+/// The smallest number of digits in a process id that only brackets identify. Shorter numbers may
+/// be counts.
 const BARE_PID_MIN: usize = 3;
 
 fn is_pid(text: &[u8], row: &Row, tail: [u8; 2]) -> bool {
@@ -184,7 +185,7 @@ fn is_named_pid(text: &[u8], row: &Row) -> bool {
     is_apart && PID_NAMES.iter().any(|word| ends_with_word(named, word))
 }
 
-/// Whether a shell says with `row` what it started in the background: `[1] 4711` on a line.
+/// Returns whether `row` is the shell's message about a background process: `[1] 4711` on a line.
 fn is_job(text: &[u8], row: &Row) -> bool {
     let ahead = before(text, gap_before(text, row.start));
     let Some(number) = ahead.strip_suffix(b"]") else { return false };
@@ -198,7 +199,7 @@ fn is_job(text: &[u8], row: &Row) -> bool {
         && rest.next().is_none_or(|&byte| byte == b'\n')
 }
 
-/// Whether only white space stands between the end of `text` and the start of its line.
+/// Returns whether only white space stands between the end of `text` and the start of its line.
 fn begins_a_line(text: &[u8]) -> bool {
     matches!(without_end(text, b" \t\r\x0B\x0C").last(), None | Some(b'\n'))
 }
@@ -213,7 +214,7 @@ fn is_local_port(text: &[u8], row: &Row) -> bool {
         && LOCAL.iter().any(|host| ends_with(ahead, host))
 }
 
-/// Whether `row` counts the inputs and outputs of a session.
+/// Returns whether `row` counts the inputs and outputs of a session.
 fn is_input(text: &[u8], row: &Row) -> bool {
     let ahead = before(text, row.start);
     match byte(text, row.end) {

@@ -38,8 +38,8 @@ fn name_end(text: &[u8], start: usize) -> usize {
     start + name.take_while(|byte| byte.is_ascii_alphanumeric() || b"._-+".contains(byte)).count()
 }
 
-/// Whether a program made up `name`: it begins with `tmp`, or mixes digits or capitals into letters
-/// and has no extension, which people give to their files.
+/// Returns whether a program made up `name`. Such a name starts with `tmp`, or mixes digits or
+/// capitals into letters and has no extension. People give their files extensions.
 fn is_made_up(name: &[u8]) -> bool {
     let name = name.strip_suffix(b".").unwrap_or(name);
     if name.len() < NAME_MIN {

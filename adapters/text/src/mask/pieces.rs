@@ -20,7 +20,7 @@ pub(super) struct Pieces<'t> {
     text: &'t [u8],
 }
 
-/// What stands at a place of a text.
+/// The text found at a position.
 pub(super) struct Found {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -97,7 +97,7 @@ impl<'t> Pieces<'t> {
     }
 }
 
-/// What was learned of the words that were looked at.
+/// The result of the latest look at the words around.
 #[derive(Default)]
 pub(super) struct Words {
     /// Behind what was masked last: a word begins there at the earliest.
@@ -108,7 +108,8 @@ pub(super) struct Words {
     known: usize,
 }
 
-/// What begins at `place`, or around it; nothing of it stands before `from`.
+/// Returns the volatile text that starts at `place` or contains it. It does not start before
+/// `from`.
 fn find(
     masker: Masker<'_>,
     text: &[u8],
@@ -124,7 +125,8 @@ fn find(
     }
 }
 
-/// What the digits at `place` belong to: they are the first of their row.
+/// Returns the number or the volatile text around the digits at `place`, which are the first of
+/// their row.
 fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Found {
     let row = number::Row::at(text, place);
     if masker.counters.is_empty() && number::is_of_a_line(text, &row) {

@@ -55,7 +55,7 @@ const fn marks(word: u64, follower: u64) -> u64 {
 
 pub(super) const ESCAPE: u8 = 0x1B;
 
-/// Whether a mask or a number may begin at `at`.
+/// Returns whether a mask or a number may begin at `at`.
 fn begins(text: &[u8], at: usize) -> bool {
     let (Some(&byte), follower) = (text.get(at), text.get(at + 1)) else { return false };
     match byte {
@@ -76,7 +76,7 @@ pub(super) fn gap(text: &[u8], at: usize) -> usize {
     at + folded(run)
 }
 
-/// Where the white space in front of `at` begins, if there is some that is one space once folded.
+/// Returns the start of the white space before `at`, if there is some that becomes one space.
 pub(super) fn gap_before(text: &[u8], at: usize) -> usize {
     let run = text.get(..at).unwrap_or_default().iter().rev().take_while(|byte| is_blank(**byte));
     at - folded(run)

@@ -30,7 +30,7 @@ fn total_end(text: &[u8], end: usize) -> Option<usize> {
     (total > start && !goes_on(text, total)).then_some(total)
 }
 
-/// Whether nothing but the step stands between its brackets, or on its line.
+/// Returns whether only the step stands between its brackets, or on its line.
 fn is_apart(text: &[u8], start: usize, end: usize) -> bool {
     let (before, after) =
         (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
@@ -41,7 +41,7 @@ fn is_apart(text: &[u8], start: usize, end: usize) -> bool {
         || is_bare(before.iter().rev()) && is_bare(after.iter())
 }
 
-/// Whether the bytes up to the next line break hold no letter and no digit.
+/// Returns whether the bytes up to the next line break hold no letter and no digit.
 fn is_bare<'t>(mut bytes: impl Iterator<Item = &'t u8>) -> bool {
     bytes.find(|&&byte| byte == b'\n' || is_inner(byte)).is_none_or(|&byte| byte == b'\n')
 }

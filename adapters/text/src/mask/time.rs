@@ -56,7 +56,7 @@ fn byte_before(text: &[u8], at: usize) -> u8 {
     at.checked_sub(1).map_or(0, |at| byte(text, at))
 }
 
-/// Whether the digits at `start` follow the year of a web server's log: `28/May/2026:14`.
+/// Returns whether the digits at `start` follow the year of a web server's log: `28/May/2026:14`.
 fn is_in_log(text: &[u8], start: usize) -> bool {
     let year = start.checked_sub(6).and_then(|begin| text.get(begin..start));
     year.is_some_and(|year| {
@@ -64,13 +64,14 @@ fn is_in_log(text: &[u8], start: usize) -> bool {
     })
 }
 
-/// Whether the digits at `start` follow the `T` of a date: `2026-05-28T14`.
+/// Returns whether the digits at `start` follow the `T` of a date: `2026-05-28T14`.
 fn is_joined_to_date(text: &[u8], start: usize) -> bool {
     let date = start.checked_sub(11).and_then(|begin| text.get(begin..start));
     date.is_some_and(|date| date.last() == Some(&b'T') && year_first(date, 0) == Some(10))
 }
 
-/// Whether a date stands directly before the digits at `start`: `2026-05-28 14`, `May 28 14`.
+/// Returns whether a date stands directly before the digits at `start`: `2026-05-28 14`, `May 28
+/// 14`.
 fn is_behind_date(text: &[u8], start: usize) -> bool {
     let end = match byte_before(text, start) {
         b'T' | b'/' => start - 1,
@@ -187,7 +188,7 @@ fn value(text: &[u8], row: &Row) -> u32 {
     digits.fold(0, |value, digit| value * 10 + u32::from(digit - b'0'))
 }
 
-/// What a word goes on with, and a date does not.
+/// Returns whether `byte` continues a word but not a date.
 const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'%' || byte >= 0x80
 }
@@ -207,7 +208,7 @@ const MONTHS: [&[u8]; 12] = [
     b"december",
 ];
 
-/// Whether `word` is a month, or its first three letters, with a capital.
+/// Returns whether `word` is a month, or its first three letters, with a capital.
 fn is_month(word: &[u8]) -> bool {
     let is_capital = word.first().is_some_and(u8::is_ascii_uppercase);
     is_capital
@@ -217,7 +218,7 @@ fn is_month(word: &[u8]) -> bool {
         })
 }
 
-/// Where the month before the day at `day` begins.
+/// Returns the start of the month before the day at `day`.
 fn month_before(text: &[u8], day: usize) -> Option<usize> {
     let end = gap_before(text, day);
     let letters =
@@ -238,7 +239,7 @@ fn month_after(text: &[u8], end: usize) -> Option<usize> {
     let next = gap(text, end);
     let row = Row::at(text, next);
     let is_day = matches!(row.length(), 1 | 2) && byte(text, row.end) != b':';
-    // What was masked there may have been one.
+    // A masked text may have been one.
     let is_listed = is_day || byte(text, next) == b'<';
     (is_month(text.get(begin..end)?) && !is_name(byte(text, end)) && !is_listed).then_some(end)
 }
@@ -326,8 +327,8 @@ fn unit(text: &[u8], at: usize) -> Option<(usize, Unit)> {
     (word == b"m" && begin == at).then_some((end, Unit::Doubtful))
 }
 
-/// Whether `row` counts the seconds or milliseconds since 1970, and stands in a member whose name
-/// says that it is a time.
+/// Returns whether `row` counts the seconds or milliseconds since 1970. It must stand in a member
+/// whose name says that it is a time.
 pub(super) fn is_since_1970(text: &[u8], row: &Row) -> bool {
     if !matches!(row.length(), 10 | 13) || !matches!(byte(text, row.start), b'1' | b'2') {
         return false;

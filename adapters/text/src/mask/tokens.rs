@@ -47,8 +47,8 @@ pub(super) fn before_their_name(text: &[u8], row: &Row) -> Option<usize> {
     }
 }
 
-/// Whether tokens may be named behind the digits that end at `end`. Most numbers have another sign or
-/// another word behind them, and one letter tells so.
+/// Returns whether tokens may be named behind the digits that end at `end`. Most numbers have
+/// another sign or another word behind them, and one letter tells so.
 fn may_be_named(text: &[u8], end: usize) -> bool {
     match byte(text, end) {
         b'%' | b'k' | b'K' | b'M' | b'e' | b'E' => true,

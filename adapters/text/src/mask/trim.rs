@@ -1,7 +1,8 @@
-//! Lines at either end of a text that hold nothing but volatile values and their labels.
+//! Removes lines at either end of a text that contain only volatile values and their labels.
 //!
-//! Hosts and wrappers put such a line beside every answer: `elapsed_ms=412`, `[step 17/200]`. It says
-//! nothing of the call, and must not make a silent answer or a one-line error look like another.
+//! Hosts and wrappers put such a line beside every answer, for example `elapsed_ms=412` or `[step
+//! 17/200]`. The line does not describe the call. Without it, equal silent answers and equal
+//! one-line errors compare as equal.
 
 use super::label::Word;
 use super::pieces::Sink;
@@ -17,7 +18,7 @@ const LINES_MAX: usize = 8;
 impl Masker<'_> {
     /// `text` without the volatile lines at its ends.
     ///
-    /// A text that is nothing else becomes empty if each of its lines has a label. Without one, a
+    /// A text of such lines alone becomes empty if each of them has a label. Without a label, a
     /// time or a hash may be the answer, and the whole text stays.
     pub(crate) fn trimmed(self, text: &str) -> &str {
         if self.masks == Masks::NONE {
@@ -35,7 +36,7 @@ impl Masker<'_> {
         if rest.trim().is_empty() && !is_labelled { text } else { rest }
     }
 
-    /// Whether `line` is volatile as a whole.
+    /// Returns whether `line` is volatile as a whole.
     fn volatile(self, line: &str) -> Option<Volatile> {
         if line.len() > LINE_MAX || line.trim().is_empty() {
             return None;
@@ -75,7 +76,7 @@ struct Look {
     has_label: bool,
     /// The mask of the last value.
     last: Option<Mask>,
-    /// Whether a word or a number says more than a label does.
+    /// Returns whether a word or a number says more than a label does.
     says: bool,
 }
 
@@ -102,7 +103,7 @@ impl Sink for Look {
     }
 }
 
-/// Whether `word`, in lower case, is a part of a label, or joins one to its value.
+/// Returns whether `word`, in lower case, is a part of a label or joins a label to its value.
 fn is_of_a_label(word: &[u8]) -> bool {
     matches!(
         word,

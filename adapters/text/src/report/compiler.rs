@@ -1,18 +1,18 @@
-//! What compilers and checkers say: that there are errors, and how many.
+//! Errors of compilers and checkers, and their number.
 
 use super::line::{counted, number};
 use crate::find;
 
-/// The errors that compilers told of.
+/// The errors that compilers reported.
 #[derive(Default)]
 pub(crate) struct Compiler {
-    /// By cargo, of the target with the most: a library is compiled once more for its tests, and
-    /// whether both are told of is a matter of luck.
+    /// The errors of the cargo target with the most. A library is compiled once more for its tests,
+    /// and cargo may or may not report both.
     target: u32,
     /// By the summaries of other compilers, together.
     summed: u32,
-    /// Whether a line named an error. Such lines are not counted: of many errors an agent sees what
-    /// its `head` or `grep` let through.
+    /// True if a line named an error. Such lines are not counted, because `head` or `grep` may hide
+    /// some of them.
     named: bool,
 }
 
@@ -28,17 +28,17 @@ impl Compiler {
         }
     }
 
-    /// How many errors kept a target of cargo from being compiled; none if none did.
+    /// Returns how many errors stopped a target of cargo from compiling, or `None` if it compiled.
     pub(crate) fn of_target(&self) -> Option<u32> {
         Some(self.target).filter(|errors| *errors > 0)
     }
 
-    /// How many errors there were; none if there was none, or if nobody said how many.
+    /// Returns the number of errors, or `None` if there are no errors or no count.
     pub(crate) fn errors(&self) -> Option<u32> {
         [self.target, self.summed].into_iter().find(|errors| *errors > 0)
     }
 
-    /// Whether there were errors.
+    /// Returns whether there were errors.
     pub(crate) fn failed(&self) -> bool {
         self.named || self.errors().is_some()
     }
@@ -86,14 +86,15 @@ fn checker(line: &str) -> Option<u32> {
     (is_whole || is_of_files).then_some(count)
 }
 
-/// Whether `line` is an error with its place: `a.c:3:5: error: …`, `a.ts(3,5): error TS2322: …`.
+/// Returns whether `line` is an error with its place: `a.c:3:5: error: …`, `a.ts(3,5): error
+/// TS2322: …`.
 pub(super) fn is_error(line: &str) -> bool {
     at_column(line)
         .is_some_and(|what| what.starts_with("error: ") || what.starts_with("fatal error: "))
         || in_brackets(line).is_some_and(|what| what.starts_with("error TS"))
 }
 
-/// What stands behind `path:line:column: `.
+/// Returns the text behind `path:line:column: `.
 pub(super) fn at_column(line: &str) -> Option<&str> {
     let (path, rest) = find::split_once(line, ":")?;
     let (_, rest) = number(rest)?;
@@ -101,7 +102,7 @@ pub(super) fn at_column(line: &str) -> Option<&str> {
     is_path(path).then_some(rest.strip_prefix(": ")?)
 }
 
-/// What stands behind `path(line,column): `.
+/// Returns the text behind `path(line,column): `.
 fn in_brackets(line: &str) -> Option<&str> {
     let (path, rest) = find::split_once(line, "(")?;
     let (_, rest) = number(rest)?;
@@ -109,7 +110,7 @@ fn in_brackets(line: &str) -> Option<&str> {
     is_path(path).then_some(rest.strip_prefix("): ")?)
 }
 
-/// Whether `text` may be a path: one word, without quotes.
+/// Returns whether `text` may be a path: one word, without quotes.
 fn is_path(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`'))
 }

@@ -8,7 +8,7 @@ use super::timeout::says_timed_out;
 use crate::find;
 use crate::words::{after, has, starts_with_any};
 
-/// What such a line opens with, by the tools that put it there: git, compilers and many others.
+/// Labels at the start of an error line, from git, compilers and many other tools.
 const OPENINGS: [&str; 21] = [
     "fatal: ",
     "fatal error: ",
@@ -55,8 +55,8 @@ const LINES_MAX: usize = 12;
 /// Shells, whatever they say before a colon.
 const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "/bin/sh", "/bin/bash", "-bash"];
 
-/// What the system, or the shell, says of a name or a file. A broken pipe is not among it: that is
-/// how `head` ends what it has read enough of.
+/// Messages of the system or the shell about a name or a file. A broken pipe is not included,
+/// because `head` ends its input that way.
 const REASONS: [&str; 21] = [
     "No such file or directory",
     "Permission denied",
@@ -81,7 +81,7 @@ const REASONS: [&str; 21] = [
     "Too many open files",
 ];
 
-/// What a tool begins to say when it cannot, or does not understand.
+/// Openings of messages by tools that cannot do or do not understand something.
 const REFUSALS: [&str; 21] = [
     "Error is not recoverable",
     "Exiting with failure status",
@@ -106,7 +106,7 @@ const REFUSALS: [&str; 21] = [
     "cannot overwrite ",
 ];
 
-/// Whether `result` begins or ends with a complaint that is no entry of a log. O(n).
+/// Returns whether `result` starts or ends with a complaint that is not an entry of a log. O(n).
 pub(crate) fn complains(result: &str) -> bool {
     let told = result.trim_end();
     is_own(full(find::lines(told)), is_complaint)
@@ -115,7 +115,8 @@ pub(crate) fn complains(result: &str) -> bool {
         || is_node_crash(result)
 }
 
-/// Whether the call timed out by the first or the last line of `result`. O(length of the two).
+/// Returns whether the first or the last line of `result` reports a time-out. O(length of the two
+/// lines).
 pub(crate) fn times_out(result: &str) -> bool {
     let told = result.trim_end();
     is_own(full(find::lines(told)), shown_timed_out)
@@ -123,7 +124,7 @@ pub(crate) fn times_out(result: &str) -> bool {
         || object::told(result).message.is_some_and(says_timed_out)
 }
 
-/// Whether a terminal shows a time-out for `line`.
+/// Returns whether `line` reports a time-out as a terminal shows it.
 fn shown_timed_out(line: &str) -> bool {
     let mut buffer = BUFFER;
     says_timed_out(untagged(plain(line, &mut buffer)))
@@ -155,14 +156,15 @@ fn full<'t>(lines: impl Iterator<Item = &'t str> + Clone) -> impl Iterator<Item 
     lines.filter(|line| !line.trim().is_empty())
 }
 
-/// Whether the first of `lines` is a complaint, and the one beside it no entry of a log.
+/// Returns whether the first of `lines` is a complaint and the line beside it is not an entry of a
+/// log.
 fn is_own<'a>(mut lines: impl Iterator<Item = &'a str>, complains: fn(&str) -> bool) -> bool {
     let is_complaint = lines.next().is_some_and(complains);
     is_complaint && !lines.next().is_some_and(is_log_entry)
 }
 
-/// Whether `result` is short, and begins with a complaint in free words that its end does not take
-/// back.
+/// Returns whether `result` is short, starts with a complaint in free words, and does not take it
+/// back at its end.
 fn is_sentence(result: &str) -> bool {
     let mut lines = full(find::lines(result)).take(LINES_MAX + 1);
     let Some(first) = lines.next() else { return false };
@@ -184,7 +186,8 @@ fn is_sentence(result: &str) -> bool {
         && !lines.next().is_some_and(is_log_entry)
 }
 
-/// Whether `line` is an error in one word: `Error: ENOENT`. A value would be a setting.
+/// Returns whether `line` is an error in one word, for example `Error: ENOENT`. A value would be a
+/// setting.
 fn is_short_error(line: &str) -> bool {
     let message =
         ["Error: ", "ERROR: ", "error: "].iter().find_map(|start| line.strip_prefix(start));
@@ -201,8 +204,8 @@ fn is_short_error(line: &str) -> bool {
     })
 }
 
-/// Whether `result` is a note on how to use a command, and not the whole of its help, which somebody
-/// may have asked for.
+/// Returns whether `result` is a note on the usage of a command. The whole help does not count,
+/// because the agent may have asked for it.
 fn is_usage(result: &str) -> bool {
     const SECTIONS: [&str; 7] =
         ["options:", "commands:", "arguments:", "flags:", "examples:", "-h, --help", "--help "];
@@ -213,14 +216,14 @@ fn is_usage(result: &str) -> bool {
     opens && !lines.any(|line| starts_with_any(line.trim_start(), &SECTIONS))
 }
 
-/// Whether `result` ends as Node.js does when it crashes.
+/// Returns whether `result` ends as Node.js does when it crashes.
 fn is_node_crash(result: &str) -> bool {
     let last = find::lines_back(result.trim_end()).next();
     let version = last.and_then(|line| line.strip_prefix("Node.js v"));
     version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether `line` is a complaint, by its shape.
+/// Returns whether `line` is a complaint, by its shape.
 pub(super) fn is_complaint(line: &str) -> bool {
     let mut buffer = BUFFER;
     let line = plain(line, &mut buffer);
@@ -237,7 +240,8 @@ pub(super) fn is_complaint(line: &str) -> bool {
                 || is_unmatched(line))
 }
 
-/// Whether `line` was added or removed in a difference: `-bash: x: not found` is of a login shell.
+/// Returns whether `line` was added or removed in a diff. `-bash: x: not found` comes from a login
+/// shell and is not a diff.
 fn is_of_diff(line: &str) -> bool {
     let Some(rest) = line.strip_prefix(['+', '-']) else { return false };
     let is_shell =
@@ -245,14 +249,15 @@ fn is_of_diff(line: &str) -> bool {
     !SHELLS.iter().any(is_shell)
 }
 
-/// Whether `line` opens as many tools do, and goes on in words: `error: true` is a setting.
+/// Returns whether `line` starts as error lines of many tools do, and continues in words. `error:
+/// true` is a setting.
 fn is_opened(line: &str) -> bool {
     let message = OPENINGS.iter().find_map(|opening| line.strip_prefix(opening));
     AGENTS.iter().any(|sentence| line.starts_with(sentence))
         || message.is_some_and(|message| message.trim().contains(' '))
 }
 
-/// Whether `line` is an exception with its message: `SyntaxError: invalid syntax`.
+/// Returns whether `line` is an exception with its message: `SyntaxError: invalid syntax`.
 pub(super) fn is_error_type(line: &str) -> bool {
     let name = find::split_once(line, ": ").map_or(line, |(name, _)| name);
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -264,7 +269,8 @@ pub(super) fn is_error_type(line: &str) -> bool {
     is_name && is_class && name.len() < line.len()
 }
 
-/// Whether `line` opens with the name of an error of the system: `ENOENT: no such file or directory`.
+/// Returns whether `line` opens with the name of an error of the system: `ENOENT: no such file or
+/// directory`.
 fn is_errno(line: &str) -> bool {
     let Some((name, message)) = find::split_once(line, ": ") else { return false };
     let is_name = name.len() > 3
@@ -274,13 +280,14 @@ fn is_errno(line: &str) -> bool {
     is_name && message.trim().contains(' ')
 }
 
-/// Whether `line` is what zsh says of a pattern that matches no file.
+/// Returns whether `line` is zsh's message about a pattern without matches.
 fn is_unmatched(line: &str) -> bool {
     (line.starts_with("zsh:") || line.starts_with("(eval):"))
         && find::contains(line, ": no matches found: ")
 }
 
-/// Whether `line` is a tool's name and what it says: `cat: a.txt: No such file or directory`.
+/// Returns whether `line` is a tool's name and its message: `cat: a.txt: No such file or
+/// directory`.
 fn is_of_tool(line: &str) -> bool {
     let Some((tool, message)) = find::split_once(line, ": ") else { return false };
     let is_name =

@@ -15,15 +15,15 @@ const PREAMBLE_MAX: u8 = 2;
 #[derive(Default)]
 pub(crate) struct Crash {
     state: State,
-    /// Whether the line before was an entry of a log: then a crash belongs to it.
+    /// True if the line before was an entry of a log. A crash behind it belongs to the log.
     after_log: bool,
     /// How many lines there were before.
     lines: u8,
-    /// Whether one belongs to a log.
+    /// True if a crash belongs to a log.
     logged: bool,
 }
 
-/// What is known of a crash.
+/// The state of a crash report.
 #[derive(Clone, Copy, Default)]
 enum State {
     #[default]
@@ -35,7 +35,7 @@ enum State {
 }
 
 impl Crash {
-    /// Takes in a line that cannot be the head of a crash, while there is none.
+    /// Counts a line that cannot be the head of a crash, while there is no crash.
     pub(crate) fn pass(&mut self, line: &str) {
         self.lines = self.lines.saturating_add(u8::from(!line.trim_end().is_empty()));
     }
@@ -62,12 +62,12 @@ impl Crash {
         self.lines = self.lines.saturating_add(u8::from(!line.is_empty()));
     }
 
-    /// Whether the program crashed.
+    /// Returns whether the program crashed.
     pub(crate) fn happened(&self) -> bool {
         !matches!(self.state, State::None)
     }
 
-    /// Whether a log tells of a crash: its words are no complaint of this call.
+    /// Returns whether a log reports a crash. Its words are then no complaint of this call.
     pub(crate) fn is_logged(&self) -> bool {
         self.logged
     }
@@ -94,14 +94,14 @@ impl Crash {
 
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
-/// Whether `line` is the head of a traceback, or of a panic.
+/// Returns whether `line` is the head of a traceback, or of a panic.
 pub(super) fn is_head(line: &str) -> bool {
     line.strip_suffix(':') == Some(TRACEBACK)
         || line.starts_with("thread '") && find::contains(line, " panicked at ")
 }
 
-/// Whether `line` is the head of a traceback as `IPython` writes it, behind the exception's type: it
-/// ends a cell, whatever a host has to say behind it.
+/// Returns whether `line` is the head of a traceback as `IPython` writes it, behind the exception's
+/// type. The traceback ends a cell, whatever the host adds behind it.
 fn is_notebook(line: &str) -> bool {
     let exception = line.strip_suffix(TRACEBACK).and_then(|start| start.strip_suffix("  "));
     let is_name = |name: &str| {
@@ -110,7 +110,7 @@ fn is_notebook(line: &str) -> bool {
     exception.is_some_and(|name| is_name(name.trim_end()))
 }
 
-/// Whether `line` tells where a crash was: it is indented, or as `IPython` writes it.
+/// Returns whether `line` gives the place of a crash: it is indented, or written as by `IPython`.
 fn is_inside(line: &str) -> bool {
     line.starts_with([' ', '\t'])
         || ["--", "Cell In[", "File "].iter().any(|start| line.starts_with(start))

@@ -13,7 +13,7 @@ const WORDS_MAX: usize = 4;
 /// The exit status of a command that `timeout` ended.
 const TIMED_OUT: u32 = 124;
 
-/// What a status is called.
+/// Names of an exit status.
 const NAMES: [&str; 6] = [
     "exit code",
     "exitcode",
@@ -23,22 +23,23 @@ const NAMES: [&str; 6] = [
     "exited with status",
 ];
 
-/// What a process has done, behind which its status is named.
+/// Verbs for the end of a process, which the name of its status follows.
 const DEEDS: [&str; 7] =
     ["exited", "returned", "finished", "completed", "failed", "terminated", "ended"];
 
 /// Elements that some hosts put around a status.
 const ELEMENTS: [&str; 2] = ["returncode", "exit_code"];
 
-/// Whether a status that `result` names is another than 0; none if none is named. O(n).
+/// Returns whether `result` names an exit status other than 0, or `None` if it names no status.
+/// O(n).
 ///
-/// A line names a status if it is nothing else (`Exit code: 1`), or if it ends with it and says
-/// that something came to that end (`[Command finished with exit code 1]`).
+/// A line names a status if it contains nothing else (`Exit code: 1`), or if it ends with the
+/// status and says that a process ended (`[Command finished with exit code 1]`).
 pub(crate) fn exit_failed(result: &str) -> Option<bool> {
     codes(result).map(|code| code != 0).reduce(|failed, another| failed || another)
 }
 
-/// Whether `result` names the exit status of `timeout`. O(n).
+/// Returns whether `result` names the exit status of `timeout`. O(n).
 pub(crate) fn exit_timed_out(result: &str) -> bool {
     codes(result).any(|code| code == TIMED_OUT)
 }
@@ -75,8 +76,8 @@ fn status(line: &str, words: usize) -> Option<u32> {
     said.then(|| code.parse().unwrap_or(u32::MAX))
 }
 
-/// Whether `line` has the look of one that names a status: it ends with a number, in an element, or
-/// with what that means.
+/// Returns whether `line` looks like one that names a status: it ends with a number, in an element,
+/// or with the meaning of a status.
 fn may_name_one(line: &str) -> bool {
     let end = line.trim_end_matches(['[', ']', '(', ')', '.']);
     let in_words = line.ends_with(')') && find::contains(line, " (execution ");
@@ -90,8 +91,8 @@ fn without_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
     (is_word && found.eq_ignore_ascii_case(end)).then_some(start)
 }
 
-/// Whether `text`, which ends with the name of a status and has at most `words` before it, says that
-/// something came to its end.
+/// Returns whether `text` says that a process ended. It ends with the name of a status and has at
+/// most `words` before it.
 fn is_deed(text: &str, words: usize) -> bool {
     /// The most words of a name.
     const NAME_MAX: usize = 3;
@@ -114,7 +115,7 @@ fn in_element(line: &str) -> Option<u32> {
     (ELEMENTS.contains(&name) && is_closed).then_some(code)
 }
 
-/// Whether `line` names a status, and says no more.
+/// Returns whether `line` names a status and nothing else.
 pub(super) fn is_status(line: &str) -> bool {
     status(line, usize::MAX).is_some()
 }

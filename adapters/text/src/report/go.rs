@@ -1,16 +1,16 @@
-//! What `go test` prints.
+//! The output of `go test`.
 
 use super::line::number;
 use super::tally::{Runner, Tally};
 
-/// `go test`, which counts nothing: the tests that fail are told one by one, and then that their
-/// package does.
+/// A reader of `go test`, which prints no counts: it names each failing test, and then their
+/// package.
 #[derive(Default)]
 pub(crate) struct GoTest {
     tally: Tally,
     /// How many tests failed of the package whose verdict is still to come.
     failing: u32,
-    /// Whether that package panicked.
+    /// True if that package panicked.
     panicked: bool,
 }
 
@@ -51,11 +51,11 @@ impl GoTest {
     }
 }
 
-/// What is said of a package.
+/// The result of a package.
 #[derive(Clone, Copy)]
 enum Verdict {
     Passed,
-    /// It has no tests, or none that was asked for.
+    /// It has no tests, or no tests that match the filter.
     Empty,
     Failed,
     Unbuilt,
@@ -82,7 +82,7 @@ fn verdict(line: &str) -> Option<Verdict> {
     }
 }
 
-/// Whether `word` is `0.012s`.
+/// Returns whether `word` is `0.012s`.
 fn is_duration(word: &str) -> bool {
     let fraction = number(word).and_then(|(_, rest)| number(rest.strip_prefix('.')?));
     fraction.is_some_and(|(_, unit)| unit == "s")

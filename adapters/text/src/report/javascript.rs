@@ -1,4 +1,4 @@
-//! What Jest and Vitest print.
+//! The output of Jest and Vitest.
 
 use super::line::{counted, number};
 use super::tally::{Runner, Tally};
@@ -8,7 +8,7 @@ use crate::find;
 #[derive(Default)]
 pub(crate) struct Jest {
     tally: Tally,
-    /// How many files failed of the run whose tests are still to be told.
+    /// The number of failed files in the run whose tests follow.
     failed_files: u32,
 }
 
@@ -41,7 +41,7 @@ fn add(tally: &mut Tally, failed_files: u32, tests: Counts) {
     }
 }
 
-/// Whether `line` says that a file could not be loaded, or that there was none.
+/// Returns whether `line` says that a file could not be loaded, or that there was no file.
 fn is_left_out(line: &str) -> bool {
     line.trim_start() == "● Test suite failed to run"
         || line.starts_with("No tests found, exiting with code 1")
@@ -53,7 +53,7 @@ fn is_left_out(line: &str) -> bool {
 struct Counts {
     passed: u32,
     failed: u32,
-    /// Whether not all were run: `1 of 3 total`.
+    /// Returns whether some tests were left out: `1 of 3 total`.
     partly: bool,
 }
 
@@ -87,7 +87,7 @@ fn counts_behind(line: &str, name: &str) -> Option<Counts> {
 #[derive(Default)]
 pub(crate) struct Vitest {
     tally: Tally,
-    /// How many files failed of the run whose tests are still to be told.
+    /// The number of failed files in the run whose tests follow.
     failed_files: Option<u32>,
 }
 
@@ -121,7 +121,7 @@ fn row(line: &str, name: &str) -> Option<Counts> {
     Some(counts)
 }
 
-/// Whether `line` is the row `Errors  1 error`.
+/// Returns whether `line` is the row `Errors  1 error`.
 fn has_errors(line: &str) -> bool {
     let cell = line.strip_prefix("Errors ").and_then(counted);
     cell.is_some_and(|(_, what)| matches!(what, "error" | "errors"))

@@ -4,7 +4,7 @@ use super::line::number;
 use super::tally::Tally;
 use crate::find;
 
-/// What `result` came to, if all of it is such a report. O(n).
+/// Returns the counts of `result` if all of it is such a report. O(n).
 pub(crate) fn junit(result: &str) -> Tally {
     let mut tally = Tally::default();
     let text = result.trim_start();

@@ -5,14 +5,15 @@ use crate::find;
 /// The longest line that is rid of its colours, in bytes: a summary is far shorter.
 const LINE_MAX: usize = 512;
 
-/// Where a line without its colours is written.
+/// A buffer for a line without its colours.
 pub(crate) type Buffer = [u8; LINE_MAX];
 
 /// An empty buffer.
 pub(crate) const BUFFER: Buffer = [0; LINE_MAX];
 
-/// What a terminal shows of `line`: nothing that was overwritten from its start, no colours, and no
-/// white space at its end. A line with colours that is too long is left as it is. O(n).
+/// Returns the visible part of `line`: without text that was overwritten from its start, without
+/// colours, and without white space at its end. A line with colours that is too long stays as it
+/// is. O(n).
 pub(crate) fn plain<'a>(line: &'a str, buffer: &'a mut Buffer) -> &'a str {
     let line = line.trim_end();
     let line = find::rsplit_once(line, "\r").map_or(line, |(_, shown)| shown);
@@ -30,8 +31,8 @@ pub(crate) fn plain<'a>(line: &'a str, buffer: &'a mut Buffer) -> &'a str {
     shown.map_or(line, str::trim_end)
 }
 
-/// A part of a line behind an escape, without the rest of the sequence that the escape begins; the
-/// first part is behind none.
+/// Returns a part of a line without the rest of an escape sequence. An escape precedes every part
+/// but the first.
 fn uncoloured((index, part): (usize, &str)) -> &str {
     match part.strip_prefix('[') {
         Some(sequence) if index > 0 => {
@@ -56,7 +57,7 @@ pub(crate) fn counted(text: &str) -> Option<(u32, &str)> {
     Some((count, what.trim_start()))
 }
 
-/// Whether `line` is an entry of a log: it opens with a date, a clock time or a level.
+/// Returns whether `line` is an entry of a log: it opens with a date, a clock time or a level.
 pub(crate) fn is_log_entry(line: &str) -> bool {
     const LEVELS: [&str; 6] = ["INFO", "DEBUG", "TRACE", "WARN", "WARNING", "NOTICE"];
     let entry = line.strip_prefix('[').unwrap_or(line);
@@ -64,7 +65,7 @@ pub(crate) fn is_log_entry(line: &str) -> bool {
     word.is_some_and(|word| LEVELS.contains(&word)) || is_time(entry)
 }
 
-/// Whether `text` opens with a date (`2024-05-01`) or a clock time (`12:00:01`).
+/// Returns whether `text` opens with a date (`2024-05-01`) or a clock time (`12:00:01`).
 fn is_time(text: &str) -> bool {
     let part = |text| number(text).map(|(_, rest)| rest);
     ['-', '/', ':'].iter().any(|separator| {

@@ -24,7 +24,7 @@ const MESSAGES: [&str; 6] = ["message", "detail", "error_description", "stderr",
 /// How a call went by the object that it returned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told<'t> {
-    /// Whether the call failed, or `None` if the object does not say.
+    /// True if the call failed, or `None` if the object does not say.
     pub(super) failed: Option<bool>,
     /// The sentence that says what went wrong, if there is one.
     pub(super) message: Option<&'t str>,
@@ -45,7 +45,7 @@ pub(super) fn told(result: &str) -> Told<'_> {
     Told { failed, message }
 }
 
-/// Whether the command failed whose exit status `member` holds.
+/// Returns whether the command failed whose exit status `member` holds.
 fn exit(member: Member<'_>) -> Option<bool> {
     let code = unquoted(member.value);
     let is_code = code.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
@@ -53,7 +53,7 @@ fn exit(member: Member<'_>) -> Option<bool> {
         .then(|| code.contains(|c| !matches!(c, '0' | '-')))
 }
 
-/// Whether `member` of the object `json` says that the call failed.
+/// Returns whether `member` of the object `json` says that the call failed.
 fn tells(member: Member<'_>, json: &str) -> bool {
     let Member { name, value, .. } = member;
     let inner = unquoted(value);
@@ -64,14 +64,15 @@ fn tells(member: Member<'_>, json: &str) -> bool {
         || is_any(name, &STATUSES) && is_http_error(inner) && has_message(json)
 }
 
-/// Whether the value of an error member is an error. A bare number is a measure, for example the
-/// error of a model.
+/// Returns whether the value of an error member is an error. A bare number is a measure, for
+/// example the error of a model.
 fn is_error(value: &str) -> bool {
     let is_number = value.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
     !is_void(value) && !is_number
 }
 
-/// Whether the object holds data beside its errors, as an answer of GraphQL may, or a linter's.
+/// Returns whether the object holds data beside its errors, as an answer of GraphQL may, or a
+/// linter's.
 fn has_data(json: &str) -> bool {
     let is_data = |member: Member<'_>| {
         is_any(member.name, &["data", "result", "results", "warnings", "files"])
@@ -80,12 +81,12 @@ fn has_data(json: &str) -> bool {
     members(json).any(|member| member.depth == 1 && is_data(member))
 }
 
-/// Whether the object has a member for a message.
+/// Returns whether the object has a member for a message.
 fn has_message(json: &str) -> bool {
     members(json).any(|member| member.depth == 1 && is_any(member.name, &MESSAGES))
 }
 
-/// Whether `code` is an HTTP status from 400 to 599.
+/// Returns whether `code` is an HTTP status from 400 to 599.
 pub(super) fn is_http_error(code: &str) -> bool {
     matches!(code.as_bytes(), [b'4' | b'5', b'0'..=b'9', b'0'..=b'9'])
 }

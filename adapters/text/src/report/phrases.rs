@@ -243,7 +243,7 @@ pub(super) fn is_http_failure(line: &str) -> bool {
         || code(line) && starts_with_any(reason, &REASONS)
 }
 
-/// Whether `line` opens, ends or goes on as a complaint does.
+/// Returns whether `line` opens, ends or goes on as a complaint does.
 fn is_complaint(line: &str) -> bool {
     let sentence = find::split_once(line, ". ").map_or(line, |(first, _)| first);
     let said = sentence.trim_end_matches(['.', '!']);
@@ -257,7 +257,7 @@ fn is_complaint(line: &str) -> bool {
             && (has_any(line, &SAME) || !is_negated(said) && has_any(line, &INSIDE))
 }
 
-/// Whether `line` is `Unknown command: foo`.
+/// Returns whether `line` is `Unknown command: foo`.
 fn is_unknown(line: &str) -> bool {
     let Some(rest) = after(line, "unknown ") else { return false };
     words(rest).take(2).any(|word| {
@@ -266,7 +266,7 @@ fn is_unknown(line: &str) -> bool {
     })
 }
 
-/// Whether `line` is `Error reading file a.txt` or `ERROR 1054 (42S22): Unknown column`.
+/// Returns whether `line` is `Error reading file a.txt` or `ERROR 1054 (42S22): Unknown column`.
 fn is_doing(line: &str) -> bool {
     let Some(rest) = after(line, "error ") else { return false };
     let word = first_word(rest);
@@ -277,13 +277,13 @@ fn is_doing(line: &str) -> bool {
     rest.len() > word.len() && (is_doing || is_in || is_code())
 }
 
-/// Whether `text` says that nothing was missed: `No missing file was not found`.
+/// Returns whether `text` says that nothing was missed: `No missing file was not found`.
 fn is_negated(text: &str) -> bool {
     starts_with_any(text, &["no ", "none ", "if ", "when ", "whether ", "0 "])
 }
 
-/// Whether `line` is a sentence that a program says, and neither code, nor markup, nor a search hit,
-/// nor a count.
+/// Returns whether `line` is a sentence that a program says, and neither code, nor markup, nor a
+/// search hit, nor a count.
 fn is_speech(line: &str) -> bool {
     let opens = line.chars().next().is_some_and(|c| is_alphanumeric(c) || matches!(c, '`' | '\''));
     let end = before(line, " command,").unwrap_or(line);
@@ -298,7 +298,7 @@ fn is_speech(line: &str) -> bool {
         && !is_count(line)
 }
 
-/// Whether `line` is a search hit: `a.rs:3: …`, `3: …` or `3-…`.
+/// Returns whether `line` is a search hit: `a.rs:3: …`, `3: …` or `3-…`.
 fn is_hit(line: &str) -> bool {
     let word = first_word(line);
     let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -307,7 +307,7 @@ fn is_hit(line: &str) -> bool {
     is_numbered || is_commit(word) || word.split([':', '-']).skip(1).any(number)
 }
 
-/// Whether `word` is the short name of a commit, or the kind of its change.
+/// Returns whether `word` is the short name of a commit, or the kind of its change.
 fn is_commit(word: &str) -> bool {
     const KINDS: [&str; 8] =
         ["build:", "chore:", "ci:", "docs:", "feat:", "fix:", "refactor:", "test:"];
@@ -317,7 +317,7 @@ fn is_commit(word: &str) -> bool {
     is_hash || KINDS.contains(&word)
 }
 
-/// Whether `line` counts something: `Failed to parse: 0`.
+/// Returns whether `line` counts something: `Failed to parse: 0`.
 fn is_count(line: &str) -> bool {
     let Some((label, value)) = find::split_once(line, ": ") else { return false };
     words(label).count() <= 3 && value.trim().bytes().all(|byte| byte.is_ascii_digit())
@@ -334,7 +334,7 @@ fn of_tool(line: &str) -> Option<&str> {
     (!tool.is_empty() && !tool.contains(|c| !is_name(c))).then_some(message)
 }
 
-/// Whether `text` is a number of a line: `1` or `line 1`.
+/// Returns whether `text` is a number of a line: `1` or `line 1`.
 fn is_place(text: &str) -> bool {
     let number = text.strip_prefix("line ").unwrap_or(text);
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())

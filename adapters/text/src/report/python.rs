@@ -1,4 +1,4 @@
-//! What pytest and unittest print.
+//! The output of pytest and unittest.
 
 use super::line::{counted, number};
 use super::tally::{Runner, Tally};
@@ -30,7 +30,7 @@ impl Runner for Pytest {
     }
 }
 
-/// Whether `line` says that not all tests ran.
+/// Returns whether `line` says that not all tests ran.
 fn is_cut_short(line: &str) -> bool {
     is_interrupted(line)
         || line.starts_with('_') && line.trim_matches('_').starts_with(" ERROR collecting ")
@@ -38,8 +38,8 @@ fn is_cut_short(line: &str) -> bool {
         || line.starts_with("INTERNALERROR> ")
 }
 
-/// Whether `line` is a banner of exclamation marks around why the run stopped:
-/// `!!! Interrupted: 1 error during collection !!!`.
+/// Returns whether `line` gives the reason of an early stop between exclamation marks: `!!!
+/// Interrupted: 1 error during collection !!!`.
 fn is_interrupted(line: &str) -> bool {
     const REASONS: [&str; 4] =
         ["Interrupted: ", "stopping after ", "KeyboardInterrupt", "_pytest.outcomes.Exit"];
@@ -82,7 +82,7 @@ fn last_line(line: &str) -> Option<Counts> {
     Some(sum)
 }
 
-/// Whether `text` is `0.12s`, `0.12 seconds` as up to version 4, or `62.00s (0:01:02)`.
+/// Returns whether `text` is `0.12s`, `0.12 seconds` as up to version 4, or `62.00s (0:01:02)`.
 fn is_duration(text: &str) -> bool {
     let fraction = number(text).and_then(|(_, rest)| number(rest.strip_prefix('.')?));
     fraction.is_some_and(|(_, unit)| {
@@ -119,8 +119,8 @@ impl Runner for Unittest {
     }
 }
 
-/// Whether `line` says that there were no tests, or names an error that stands for tests that did
-/// not run: of a module that cannot be imported, or of what sets up a class or a module.
+/// Returns whether `line` says that there were no tests, or names an error that stopped tests from
+/// running: a module that cannot be imported, or the set-up of a class or a module.
 fn is_left_out(line: &str) -> bool {
     let test = line.strip_prefix("ERROR: ");
     line.starts_with("NO TESTS RAN")

@@ -105,7 +105,7 @@ pub(super) fn untagged(line: &str) -> &str {
     inner.unwrap_or(line)
 }
 
-/// Whether `line` says that a call was refused.
+/// Returns whether `line` says that a call was refused.
 pub(super) fn says_refused(line: &str) -> bool {
     let mut buffer = BUFFER;
     let line = plain(line, &mut buffer);
@@ -118,7 +118,7 @@ pub(super) fn says_refused(line: &str) -> bool {
                 && has_any(line, &SUBJECTS))
 }
 
-/// Whether `line` begins as a sentence does, and not as code, a search hit or a list.
+/// Returns whether `line` starts like a sentence, and not like code, a search hit or a list.
 fn opens_as_speech(line: &str) -> bool {
     let word = first_word(line);
     word.starts_with(|c: char| c.is_ascii_uppercase() || c == '`')

@@ -1,4 +1,4 @@
-//! What `cargo test` and `cargo nextest` print.
+//! The output of `cargo test` and `cargo nextest`.
 
 use super::line::{counted, number};
 use super::tally::{Runner, Tally};
@@ -8,7 +8,7 @@ use crate::find;
 #[derive(Default)]
 pub(crate) struct CargoTest {
     tally: Tally,
-    /// Whether a suite has begun whose result is still to come.
+    /// True if a suite has started and its result is still missing.
     running: bool,
 }
 
@@ -44,7 +44,7 @@ impl CargoTest {
     }
 }
 
-/// Whether `line` is `running 3 tests`.
+/// Returns whether `line` is `running 3 tests`.
 fn is_start(line: &str) -> bool {
     let rest = line.strip_prefix("running ").and_then(counted);
     rest.is_some_and(|(_, what)| matches!(what, "test" | "tests"))
@@ -60,7 +60,8 @@ fn result(line: &str) -> Option<(u32, u32)> {
     Some((passed.0, failed.0))
 }
 
-/// Whether `line` says that a signal ended the binary of a suite, and its other tests with it.
+/// Returns whether `line` says that a signal ended the binary of a suite, together with its other
+/// tests.
 fn is_crash(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("process didn't exit successfully: ") && find::contains(line, " (signal: ")
@@ -90,7 +91,7 @@ impl Runner for Nextest {
     }
 }
 
-/// What a summary of nextest says.
+/// The counts of a summary of nextest.
 struct Summary {
     ran: u32,
     planned: u32,
@@ -98,8 +99,8 @@ struct Summary {
     failing: u32,
 }
 
-/// What `Summary [   0.005s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped` says; one that was
-/// cancelled has `3/8 tests run`.
+/// Reads `Summary [   0.005s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped`. A cancelled run
+/// has `3/8 tests run`.
 fn summary(line: &str) -> Option<Summary> {
     let (_, rest) = find::split_once(line.trim_start().strip_prefix("Summary [")?, "] ")?;
     let (tests, counts) = find::split_once(rest, " run: ")?;

@@ -152,7 +152,7 @@ fn tail(text: &str) -> &str {
     rest.get(from..).or_else(|| rest.get(from + 1..)).unwrap_or(rest)
 }
 
-/// The part of `line` that a terminal shows, but for colours inside of it.
+/// Returns the part of `line` that a terminal shows. Colours inside of it stay.
 fn shown(line: &str) -> &str {
     let line = find::rsplit_once(line.trim_end(), "\r").map_or(line, |(_, shown)| shown);
     untagged(uncoloured(line.trim()))
@@ -176,7 +176,7 @@ fn uncoloured(line: &str) -> &str {
     line
 }
 
-/// Whether `byte` may stand in the sequence that sets a colour.
+/// Returns whether `byte` may stand in the sequence that sets a colour.
 fn is_code(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == b';'
 }
@@ -212,12 +212,12 @@ fn in_crash(result: &str) -> Option<&str> {
     found.and_then(specific)
 }
 
-/// Whether `line` is the exception at the end of a traceback.
+/// Returns whether `line` is the exception at the end of a traceback.
 fn ends_traceback(line: &str) -> bool {
     is_error_type(line) || is_bare_exception(line) || line.starts_with("Exception: ")
 }
 
-/// Whether `line` is an exception without a message: `KeyboardInterrupt`.
+/// Returns whether `line` is an exception without a message: `KeyboardInterrupt`.
 fn is_bare_exception(line: &str) -> bool {
     const OTHERS: [&str; 4] = ["KeyboardInterrupt", "SystemExit", "StopIteration", "GeneratorExit"];
     let class = find::rsplit_once(line, ".").map_or(line, |(_, class)| class);
@@ -251,7 +251,7 @@ fn free(line: &str) -> Option<&str> {
     })
 }
 
-/// Whether `line` is a complaint in free words, a refusal or a time-out.
+/// Returns whether `line` is a complaint in free words, a refusal or a time-out.
 fn is_free(line: &str) -> bool {
     phrases::is_sentence(line) || says_refused(line) || says_timed_out(line)
 }

@@ -1,26 +1,26 @@
-//! What test suites came to.
+//! The counts of test suites.
 
 /// Reads what one kind of test runner prints, line by line.
 pub(crate) trait Runner {
     /// Takes in the next line.
     fn line(&mut self, line: &str);
 
-    /// What the lines so far came to.
+    /// Returns the counts of all lines so far.
     fn tally(&self) -> Tally;
 }
 
-/// What the suites of a result came to, together.
+/// The counts of all suites in a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Whether there was a suite at all.
+    /// True if there was a suite.
     seen: bool,
     /// How many tests passed. Only whether there were any counts, so that some runners count
     /// packages.
     passed: u32,
     /// How many tests failed.
     failing: u32,
-    /// A suite did not run, or not to its end. What it counts says nothing of the tests that were
-    /// left out.
+    /// A suite did not run, or stopped early. Its counts do not include the tests that were left
+    /// out.
     broken: bool,
     /// Some of what a suite printed is missing. It need not have failed.
     partial: bool,
@@ -54,12 +54,13 @@ impl Tally {
         self.partial |= other.partial;
     }
 
-    /// Whether there was a suite.
+    /// Returns whether there was a suite.
     pub(crate) fn seen(self) -> bool {
         self.seen
     }
 
-    /// Whether a suite failed; none if there was none, or if what is missing may tell.
+    /// Returns whether a suite failed. Returns `None` without a suite, or if tests are missing that
+    /// may have failed.
     pub(crate) fn failed(self) -> Option<bool> {
         if self.broken || self.failing > 0 {
             return Some(true);

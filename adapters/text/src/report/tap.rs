@@ -32,7 +32,7 @@ impl Runner for Tap {
     fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         let seen = self.passed.saturating_add(self.failing).saturating_add(self.aside);
-        // Without a plan it may be anything, and nobody can say whether it is all of it.
+        // Without a plan, a list of tests may be incomplete.
         if let Some(plan) = self.plan.filter(|_| seen > 0) {
             tally.ran(self.passed, self.failing);
             if self.bailed_out {

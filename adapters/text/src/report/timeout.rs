@@ -85,20 +85,20 @@ pub(super) fn says_timed_out(line: &str) -> bool {
     }
 }
 
-/// Whether `line` may speak of a time-out. Most lines do not.
+/// Returns whether `line` may speak of a time-out. Most lines do not.
 fn may_say_it(line: &str) -> bool {
     const TELLING: Grams = Grams::new(&[b"time", b"dead"]);
     TELLING.may_be_in(line.as_bytes())
 }
 
-/// Whether `line` opens as an error.
+/// Returns whether `line` opens as an error.
 fn is_error_line(line: &str) -> bool {
     starts_with_any(line, &["error: ", "fatal: ", "failed ", "could not "])
         || phrases::is_sentence(line)
 }
 
-/// Whether what stands before the phrase is the beginning of a sentence: a few words, and neither
-/// code, nor a search hit, nor markup, nor a count.
+/// Returns whether the text before the phrase is the start of a sentence: a few words, and not
+/// code, a search hit, markup or a count.
 fn is_own(before: &str) -> bool {
     const WORDS_MAX: usize = 12;
     let opens = before.chars().next();
@@ -116,7 +116,8 @@ fn is_own(before: &str) -> bool {
         && !is_negated()
 }
 
-/// Whether `behind` goes on as the report of a time-out does, and not as a setting: `timeout: 30`.
+/// Returns whether `behind` continues as the report of a time-out does, and not as a setting such
+/// as `timeout: 30`.
 fn happened(behind: &str) -> bool {
     let mut said = words(behind);
     match said.next() {
