@@ -1,8 +1,5 @@
 //! The command line.
 
-mod agents;
-mod swarm;
-
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -12,15 +9,17 @@ use unstuck_core::Action;
 use unstuck_text::{PRESETS, Preset};
 use unstuck_trace::Format;
 
-use crate::agent::Agent;
+use crate::agents::Agent;
+pub(crate) use crate::agents::options::{
+    Doctor, Install, ReportFormat, Scope, SessionFormat, Status, Uninstall,
+};
+use crate::calibrate::fit::Rate;
 use crate::config;
 use crate::exit::Exit;
-use crate::fit::Rate;
-use crate::jobs::{JOBS_MAX, one_for_each_core};
+use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::Wanted;
 use crate::start_over::StartOver;
-pub(crate) use agents::{Doctor, Install, ReportFormat, Scope, SessionFormat, Status, Uninstall};
-pub(crate) use swarm::{Clear, Swarm, SwarmCommand, Watch};
+pub(crate) use crate::swarm::options::{Clear, Swarm, SwarmCommand, Watch};
 
 /// Finds loops of agents that call tools: in recorded runs, and while they go on.
 #[derive(Parser)]
@@ -460,7 +459,7 @@ fn preset(name: &str) -> &'static Preset {
     config::named(name).unwrap_or(&PRESETS[0])
 }
 
-fn preset_names() -> Vec<&'static str> {
+pub(crate) fn preset_names() -> Vec<&'static str> {
     config::names().collect()
 }
 
@@ -506,7 +505,7 @@ mod tests {
     use clap::{CommandFactory as _, Parser as _};
 
     use super::{Arguments, Command, Hook, command_names};
-    use crate::agent::Agent;
+    use crate::agents::Agent;
 
     #[test]
     fn every_command_has_a_page() {

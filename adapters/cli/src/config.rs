@@ -3,6 +3,7 @@
 
 mod beside;
 mod fields;
+pub(crate) mod presets;
 mod published;
 mod read;
 mod recipe;

@@ -15,10 +15,10 @@ use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, can
 
 use crate::args::{DocumentFormat, Json};
 use crate::exit::Exit;
-use crate::machine::escaped;
+use crate::output::shown::visible;
 use crate::output::{Output, Reader, complain};
+use crate::scan::machine::escaped;
 use crate::setup::Mistake;
-use crate::shown::visible;
 use documents::{Document, documents};
 
 static EXACT: Fingerprinter<Exact> = Fingerprinter::new(0);

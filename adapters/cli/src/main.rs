@@ -5,44 +5,21 @@
 //! read that as "block". What they call, `unstuck hook`, always ends with 0; `unstuck mcp` ends as the
 //! server does; what the codes of `unstuck start-over` and `unstuck swarm` mean is in their help.
 
-mod agent;
+mod agents;
 mod args;
+mod calibrate;
 mod config;
-mod digested;
-mod doctor;
-mod eval;
 mod exit;
-mod explain;
-mod feedback;
-mod figures;
-mod fit;
-mod hook;
-mod human;
-mod inputs;
-mod install;
-mod jobs;
 mod json;
-mod labels;
-mod machine;
 mod manual;
 mod mcp;
 mod output;
-mod policies;
-mod process;
-mod progress;
-mod reading;
-mod recurring;
+mod read;
 mod replay;
 mod scan;
-mod score;
-mod sessions;
 mod setup;
-mod shown;
 mod start_over;
-mod state;
-mod status;
 mod swarm;
-mod tune;
 
 use std::env;
 use std::process::ExitCode;
@@ -54,7 +31,7 @@ use crate::exit::Exit;
 
 fn main() -> ExitCode {
     if let Some(hook) = Hook::plain(env::args_os()) {
-        return hook::run(&hook).into();
+        return agents::hook::run(&hook).into();
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -63,7 +40,7 @@ fn main() -> ExitCode {
             let _ = error.print();
             let exit = match error.use_stderr() {
                 false => Exit::Clean,
-                true if is_hook() => hook::misused(),
+                true if is_hook() => agents::hook::misused(),
                 true => Exit::Usage,
             };
             return exit.into();
@@ -71,10 +48,10 @@ fn main() -> ExitCode {
     };
     let exit = match arguments.command {
         Command::Scan(scan) => scan::run(&scan),
-        Command::Install(options) => install::install(&options),
-        Command::Uninstall(options) => install::uninstall(&options),
-        Command::Doctor(options) => doctor::run(&options),
-        Command::Status(options) => status::run(&options),
+        Command::Install(options) => agents::install::install(&options),
+        Command::Uninstall(options) => agents::install::uninstall(&options),
+        Command::Doctor(options) => agents::doctor::run(&options),
+        Command::Status(options) => agents::status::run(&options),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // Whatever the server's was, which need not fit into an `ExitCode`.
             Ok(code) => std::process::exit(code),
@@ -82,10 +59,10 @@ fn main() -> ExitCode {
         },
         Command::StartOver(start_over) => start_over::run(&start_over),
         Command::Swarm(swarm) => swarm::run(&swarm),
-        Command::Hook(hook) => hook::run(&hook),
-        Command::Eval(eval) => eval::run(&eval),
-        Command::Tune(tune) => tune::run(&tune),
-        Command::Presets(presets) => policies::run(&presets),
+        Command::Hook(hook) => agents::hook::run(&hook),
+        Command::Eval(eval) => calibrate::eval::run(&eval),
+        Command::Tune(tune) => calibrate::tune::run(&tune),
+        Command::Presets(presets) => config::presets::run(&presets),
         Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::page(&man),

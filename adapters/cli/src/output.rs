@@ -1,11 +1,14 @@
 //! Where the output goes, and what becomes of it when nobody reads.
 
+pub(crate) mod recurring;
+pub(crate) mod shown;
+
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use crate::exit::Exit;
-use crate::shown::plain;
+use crate::output::shown::plain;
 
 /// Whom the output is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,10 @@
 //! `unstuck scan`: reads recorded runs and prints the loops that are in them.
 
+pub(crate) mod explain;
+pub(crate) mod feedback;
+pub(crate) mod human;
+pub(crate) mod machine;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,14 +13,15 @@ use unstuck_core::{Action, LoopId};
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Trace, read};
 
+use crate::agents::sessions;
 use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
-use crate::explain::Explanation;
-use crate::inputs::{self, Input, Inputs};
 use crate::output::{Closed, Output, Reader, complain, remark};
-use crate::progress::Progress;
+use crate::read::inputs::{self, Input, Inputs};
+use crate::read::jobs;
+use crate::read::progress::Progress;
 use crate::replay::{Findings, Replay, Wanted};
-use crate::{feedback, human, jobs, machine, sessions};
+use crate::scan::explain::Explanation;
 
 /// How inputs are read and judged.
 #[derive(Clone, Copy)]

@@ -2,6 +2,7 @@
 
 mod frame;
 mod look;
+pub(crate) mod options;
 mod watch;
 
 use std::env;

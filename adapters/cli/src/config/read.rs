@@ -11,8 +11,8 @@ use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
 use super::{published, recipe, tools};
+use crate::output::shown::plain;
 use crate::setup::Mistake;
-use crate::shown::plain;
 
 const POLICY: [&str; 10] =
     ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];

@@ -8,8 +8,8 @@ use unstuck::{Action, Decision, Guard, SIGN, Ticket};
 use super::answer::{Answer, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use super::tools::Listing;
+use crate::output::recurring::what_was_found;
 use crate::output::remark;
-use crate::recurring::what_was_found;
 
 /// How many calls may wait for their answers. A client that waits for more has lost some, and the
 /// oldest is given up.

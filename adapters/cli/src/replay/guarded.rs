@@ -8,8 +8,8 @@ use unstuck_trace::{Args, Event, Role, read};
 use walkdir::WalkDir;
 
 use super::Replay;
-use crate::inputs::Input;
-use crate::progress::Progress;
+use crate::read::inputs::Input;
+use crate::read::progress::Progress;
 
 /// Which loop was found, by which rule, and what was asked for.
 type Told = (LoopId, &'static str, Action);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::shown::{COLUMNS, plain, shortened};
+use crate::output::shown::{COLUMNS, plain, shortened};
 
 /// How much of a long line is shown before the mistake.
 const BEFORE: usize = 24;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use unstuck::{GitError, Kept, WentBack};
 
 use super::changed::{Change, newest};
-use crate::machine::escaped;
-use crate::shown::{counted, plain};
+use crate::output::shown::{counted, plain};
+use crate::scan::machine::escaped;
 
 /// The version of the output's shape. A field that is added does not change it.
 const SCHEMA: u32 = 1;

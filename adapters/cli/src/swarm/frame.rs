@@ -9,8 +9,8 @@ use unstuck_core::Action;
 use unstuck_swarm::Outcome;
 
 use super::look::{Look, Row};
-use crate::machine::escaped;
-use crate::shown::{ago, counted, plain, shortened, tool_name};
+use crate::output::shown::{ago, counted, plain, shortened, tool_name};
+use crate::scan::machine::escaped;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

@@ -11,8 +11,8 @@ use super::look::{Look, Looker};
 use super::{NoSettings, fails, servers, settings};
 use crate::args::Watch;
 use crate::exit::Exit;
+use crate::output::shown::COLUMNS;
 use crate::output::{Closed, Output, Reader, complain};
-use crate::shown::COLUMNS;
 
 /// How many lines of the terminal are no calls: the title, the heads, and where the cursor is.
 const LINES_BESIDE: usize = 3;

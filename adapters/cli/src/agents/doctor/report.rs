@@ -1,0 +1,120 @@
+//! What `doctor` prints for people.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use textwrap::Options;
+
+use super::Report;
+use super::examined::{Examined, Tried};
+use super::state::State;
+use crate::agents::state::LOG;
+use crate::output::shown::{COLUMNS, ago, counted, masked, plain};
+
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// What stands before what is said of a file of settings.
+const INDENT: &str = "           ";
+
+pub(super) fn human(report: &Report) -> String {
+    let mut text = String::new();
+    for (at, examined) in report.places.iter().enumerate() {
+        if at == 0 || report.places[at - 1].agent != examined.agent {
+            let _ = writeln!(text, "{STRONG}{}{STRONG:#}", examined.name);
+        }
+        text += &place(examined, report);
+    }
+    text += &report.state.as_ref().map_or_else(
+        || {
+            format!(
+                "{STRONG}State{STRONG:#}\n  there is no folder to keep it in: HOME is not set\n"
+            )
+        },
+        state,
+    );
+    if report.off {
+        text += "\nUNSTUCK=off is set here: hooks that inherit it do nothing, and let all calls go on.\n";
+    }
+    text
+}
+
+/// What is said of one file: writing to a string cannot fail.
+fn place(examined: &Examined, report: &Report) -> String {
+    let (style, word) = match examined {
+        one if !one.is_well() => (BAD, "does not work"),
+        one if one.commands.iter().any(|tried| tried.works.is_none()) => (FAINT, "not tried"),
+        one if one.trusted == Some(false) => (BAD, "not trusted"),
+        one if one.is_installed() && report.off => (BAD, "turned off"),
+        one if one.is_installed() => (GOOD, "works"),
+        one if one.exists => (FAINT, "not installed"),
+        _ => (FAINT, "no settings"),
+    };
+    let settings = plain(&examined.settings);
+    let mut text = String::new();
+    let scope = examined.scope;
+    let _ = writeln!(text, "  {scope:<7}  {style}{word:<13}{style:#}  {settings}");
+    for what in examined.unreadable.iter().chain(&examined.obstacles) {
+        text += &filled(what);
+    }
+    for tried in &examined.commands {
+        text += &command(tried);
+    }
+    if examined.is_installed() && !examined.missing.is_empty() {
+        let (missing, agent) = (examined.missing.join(", "), examined.agent);
+        text += &filled(&format!(
+            "not at {missing}: unstuck install {agent} --scope {scope} adds what is missing"
+        ));
+    }
+    for advice in &examined.advice {
+        text += &filled(advice);
+    }
+    text
+}
+
+fn command(tried: &Tried) -> String {
+    let mut text = format!("{INDENT}{}\n", plain(&masked(&tried.command)));
+    if let Some(median) = tried.median_ms {
+        let shell = tried
+            .shell_ms
+            .map_or_else(String::new, |shell| format!(", its shell alone {}", milliseconds(shell)));
+        let took = milliseconds(median);
+        text += &filled(&format!("exit 0, silent, {took} (median of 5){shell}"));
+    }
+    if let Some(fault) = &tried.fault {
+        text += &filled(fault);
+    }
+    text
+}
+
+fn milliseconds(time: f64) -> String {
+    if time < 10.0 { format!("{time:.1} ms") } else { format!("{time:.0} ms") }
+}
+
+fn state(state: &State) -> String {
+    let State { folder, bytes, sessions, log, now, .. } = state;
+    let mut text = format!("{STRONG}State{STRONG:#}\n  {}\n", plain(folder));
+    if !state.exists {
+        text += "  not there yet: the first event of an agent makes it\n";
+        return text;
+    }
+    let mode = state.mode.as_ref().map_or_else(String::new, |mode| format!("mode {mode}, "));
+    let kept = counted(*sessions, "session");
+    let _ = writeln!(text, "  {mode}{} KiB, {kept} kept", bytes.div_ceil(1024));
+    for line in log {
+        let (when, what) = (ago(*now, line.at), plain(&line.what));
+        text += &textwrap::fill(&format!("{LOG}, {when}: {what}"), options("  "));
+        text.push('\n');
+    }
+    text
+}
+
+fn filled(what: &str) -> String {
+    textwrap::fill(&plain(what), options(INDENT)) + "\n"
+}
+
+fn options(indent: &str) -> Options<'_> {
+    Options::new(COLUMNS).initial_indent(indent).subsequent_indent(indent)
+}

@@ -1,0 +1,432 @@
+//! What is known of one worker, and what an event makes of it.
+
+use serde::{Deserialize, Serialize};
+use unstuck::{Action, Asked, BuildError, Builder, Decision, Guard};
+use unstuck_core::Digest;
+
+use super::event::{Call, Ending, Event, What};
+use super::reply::{Reply, Written};
+use super::wire;
+use crate::agents::Agent;
+use crate::agents::state::{Key, Noted, Session};
+use crate::output::recurring::what_was_found;
+
+/// How many calls are remembered by what was said of them: more than an agent has open at a time.
+const CALLS_MAX: usize = 32;
+
+/// How soon, in milliseconds, calls follow each other that were issued together. A model that has
+/// read a result before it asks for the next call takes longer.
+const TOGETHER: u64 = 1000;
+
+/// What is kept of a worker; what a person may ask for stands first.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Kept {
+    session: Session,
+    course: Course,
+    guard: Vec<u8>,
+}
+
+/// Where a worker is in its session.
+#[derive(Default, Serialize, Deserialize)]
+struct Course {
+    /// The calls that came last, the oldest first.
+    calls: Vec<Known>,
+    /// How many calls were named here, since the agent had no name for them.
+    named: u64,
+    step: u64,
+    /// Whether the next call begins another step in any case.
+    is_step_over: bool,
+    /// What is still to be said, since no event had a place for it.
+    left: Reply,
+    /// Whether there was a call since the agent was asked last.
+    has_called: bool,
+    /// The prompt that came last.
+    prompt: Option<Digest>,
+    /// What the events since that have in common.
+    turn: Option<Digest>,
+}
+
+/// A call, and what was said of it.
+#[derive(Serialize, Deserialize)]
+struct Known {
+    id: String,
+    /// Tool and arguments.
+    what: Digest,
+    step: u64,
+    is_open: bool,
+    before: Option<Reply>,
+    after: Option<Reply>,
+}
+
+/// One worker under watch.
+pub(super) struct Watched {
+    session: Session,
+    course: Course,
+    guard: Guard,
+}
+
+impl Watched {
+    /// As it was kept, if it was; else, or if another policy judged it, from the beginning.
+    pub(super) fn from(
+        kept: Option<Kept>,
+        builder: impl Fn() -> Builder,
+        key: &Key<'_>,
+        now: u64,
+    ) -> Result<Self, BuildError> {
+        let builder = || builder().session(key.session).worker(key.worker);
+        let Some(Kept { session, course, guard }) = kept.filter(|kept| kept.session.is_of(key))
+        else {
+            let (session, course) = (Session::new(key, now), Course::default());
+            return Ok(Self { session, course, guard: builder().build()? });
+        };
+        match builder().restore(&guard) {
+            Ok(guard) => Ok(Self { session, course, guard }),
+            Err(_) => Ok(Self { session, course: Course::default(), guard: builder().build()? }),
+        }
+    }
+
+    /// What is kept of it.
+    pub(super) fn kept(self) -> Kept {
+        let Self { session, course, guard } = self;
+        Kept { session, course, guard: guard.save() }
+    }
+
+    /// Takes in what happened at the time `now`; gives what `agent` is to read.
+    pub(super) fn answer(&mut self, agent: Agent, event: &Event<'_>, now: u64) -> String {
+        self.session.events += 1;
+        if self.session.cwd.is_none() {
+            self.session.cwd = event.cwd.as_deref().map(str::to_owned);
+        }
+        self.notice_turn(event);
+        let own = self.reply(&event.what, now);
+        // A clock that was set back stands still.
+        self.session.last_seen = self.session.last_seen.max(now);
+        self.write(agent, own, event)
+    }
+
+    /// What was left to say and asks for more goes before `own`, if the event has a place for it.
+    fn write(&mut self, agent: Agent, own: Reply, event: &Event<'_>) -> String {
+        let left = std::mem::take(&mut self.course.left);
+        if left.severity() > own.severity() {
+            match wire::encode(agent, &left, event) {
+                Written::Whole(text) => return text,
+                Written::InPart(_) => self.course.left = left,
+            }
+        }
+        match wire::encode(agent, &own, event) {
+            Written::Whole(text) => text,
+            Written::InPart(text) => {
+                if own.severity() > self.course.left.severity() {
+                    self.course.left = own;
+                }
+                text
+            }
+        }
+    }
+
+    /// An agent that does not tell of prompts may tell of turns: another one is another prompt.
+    fn notice_turn(&mut self, event: &Event<'_>) {
+        let turn = event.turn.as_deref().map(|turn| Digest::of(turn.as_bytes()));
+        if turn.is_some() && turn != self.course.turn {
+            let is_first = self.course.turn.is_none();
+            self.course.turn = turn;
+            if !is_first && self.course.prompt.is_none() {
+                self.begin_anew();
+            }
+        }
+    }
+
+    fn reply(&mut self, what: &What<'_>, now: u64) -> Reply {
+        match what {
+            What::Before(call) => self.before(call, now),
+            What::After(call, ending) => self.after(call, ending, now),
+            What::StepEnded => {
+                self.course.is_step_over = true;
+                Reply::Nothing
+            }
+            What::Prompt(text) => self.prompt(text, now),
+            What::Compacted => {
+                self.guard.compacted();
+                Reply::Nothing
+            }
+            What::HandedBack(text) => self.handed_back(text, now),
+            What::Interrupted => {
+                self.cancel_open();
+                Reply::Nothing
+            }
+            What::Began => {
+                self.begin_anew();
+                Reply::Nothing
+            }
+            What::Ended | What::Nothing => Reply::Nothing,
+        }
+    }
+
+    fn before(&mut self, call: &Call<'_>, now: u64) -> Reply {
+        let known = call.id.as_deref().and_then(|id| self.course.known(id));
+        if let Some(given) = known.and_then(|known| known.before.clone()) {
+            return given;
+        }
+        self.session.calls += 1;
+        let (id, step) = self.course.begin(call, self.session.last_seen, now);
+        let asked = Asked::new(&call.tool, &*call.args).id(&id).step(step);
+        let decision = self.guard.announce(&asked);
+        self.note(&decision, now);
+        let reply = Reply::before(&decision);
+        self.course.say_before(&id, &reply);
+        reply
+    }
+
+    fn after(&mut self, call: &Call<'_>, ending: &Ending<'_>, now: u64) -> Reply {
+        let id = self.course.answered(call);
+        let known = id.as_deref().and_then(|id| self.course.known(id));
+        if let Some(given) = known.and_then(|known| known.after.clone()) {
+            return given;
+        }
+        let ticket = id.as_deref().and_then(|id| self.guard.ticket(id));
+        let decision = match (ending, ticket) {
+            (Ending::Answered { text, failed }, Some(ticket)) => {
+                self.guard.after(ticket, &**text, *failed)
+            }
+            (Ending::Answered { text, failed }, None) => {
+                return self.finished(call, text, *failed, now);
+            }
+            (Ending::Cancelled, Some(ticket)) => self.guard.cancelled(ticket),
+            (Ending::Refused, Some(ticket)) => self.guard.refused(ticket),
+            (_, None) => return Reply::Nothing,
+        };
+        self.close(id.as_deref(), &decision, now)
+    }
+
+    /// A call whose announcement did not come.
+    fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
+        self.session.calls += 1;
+        let (id, step) = self.course.begin(call, self.session.last_seen, now);
+        let asked = Asked::new(&call.tool, &*call.args).id(&id).step(step);
+        let decision = self.guard.finished(&asked, text, failed);
+        self.close(Some(&id), &decision, now)
+    }
+
+    fn close(&mut self, id: Option<&str>, decision: &Decision, now: u64) -> Reply {
+        self.note(decision, now);
+        let reply = Reply::after(decision);
+        if let Some(id) = id {
+            self.course.say_after(id, &reply);
+        }
+        reply
+    }
+
+    fn prompt(&mut self, text: &str, now: u64) -> Reply {
+        let prompt = Digest::of(text.as_bytes());
+        let is_new = self.course.prompt.replace(prompt) != Some(prompt);
+        let decision = self.guard.user_message(text);
+        self.note(&decision, now);
+        self.course.has_called = false;
+        self.course.is_step_over = true;
+        if is_new {
+            self.course.left = Reply::Nothing;
+        }
+        Reply::after(&decision)
+    }
+
+    /// Only a turn in which nothing was called is talk.
+    fn handed_back(&mut self, text: &str, now: u64) -> Reply {
+        self.course.is_step_over = true;
+        if std::mem::take(&mut self.course.has_called) {
+            return Reply::Nothing;
+        }
+        let decision = self.guard.text_turn(text);
+        self.note(&decision, now);
+        Reply::after(&decision)
+    }
+
+    fn cancel_open(&mut self) {
+        let open = self.course.calls.iter_mut().filter(|known| known.is_open);
+        for known in open {
+            known.is_open = false;
+            if let Some(ticket) = self.guard.ticket(&known.id) {
+                // What is taken back gives nothing to say.
+                let _: Decision = self.guard.cancelled(ticket);
+            }
+        }
+        self.course.is_step_over = true;
+    }
+
+    fn begin_anew(&mut self) {
+        self.guard.clear();
+        self.course.left = Reply::Nothing;
+        self.course.has_called = false;
+        self.course.is_step_over = true;
+    }
+
+    /// Keeps what was found, for a person to ask for.
+    fn note(&mut self, decision: &Decision, now: u64) {
+        let judged = decision.judged();
+        let Some(found) = decision.found().filter(|found| found.fresh || judged >= Action::Block)
+        else {
+            return;
+        };
+        self.session.note(Noted {
+            rule: found.rule.to_owned(),
+            kind: found.finding.kind.name().to_owned(),
+            action: judged.name().to_owned(),
+            tool: found.tool.clone(),
+            what: what_was_found(found),
+            period: u64::from(found.finding.period),
+            laps: u64::from(found.finding.laps),
+            loop_id: found.finding.loop_id.bits(),
+            at: now,
+        });
+    }
+}
+
+impl Course {
+    fn known(&self, id: &str) -> Option<&Known> {
+        self.calls.iter().rev().find(|known| known.id == id)
+    }
+
+    fn known_mut(&mut self, id: &str) -> Option<&mut Known> {
+        self.calls.iter_mut().rev().find(|known| known.id == id)
+    }
+
+    /// Remembers a new call; gives its name, and the step that it belongs to.
+    fn begin(&mut self, call: &Call<'_>, last_seen: u64, now: u64) -> (String, u64) {
+        self.has_called = true;
+        let what = digest(call);
+        if !self.is_issued_together(what, now.saturating_sub(last_seen)) {
+            self.step += 1;
+        }
+        self.is_step_over = false;
+        let id = call.id.as_deref().map_or_else(|| self.name(), str::to_owned);
+        if self.calls.len() >= CALLS_MAX {
+            self.calls.remove(0);
+        }
+        let step = self.step;
+        let known = Known { id: id.clone(), what, step, is_open: true, before: None, after: None };
+        self.calls.push(known);
+        (id, step)
+    }
+
+    /// Whether a new call, so long after the event before, belongs to those that are open. One that
+    /// nothing ever came of must not draw all that follow it into its step.
+    fn is_issued_together(&self, what: Digest, since: u64) -> bool {
+        let step = || self.calls.iter().filter(|known| known.step == self.step);
+        let is_again = || step().any(|known| known.what == what && !known.is_open);
+        !self.is_step_over && since < TOGETHER && step().any(|known| known.is_open) && !is_again()
+    }
+
+    /// A name for a call that has none.
+    fn name(&mut self) -> String {
+        self.named += 1;
+        format!("#{}", self.named)
+    }
+
+    /// The name of the call that an answer came to; without one of the agent's, that of the
+    /// earliest that is open and the same.
+    fn answered(&self, call: &Call<'_>) -> Option<String> {
+        if let Some(id) = &call.id {
+            return Some(id.as_ref().to_owned());
+        }
+        let what = digest(call);
+        let mut open = self.calls.iter().filter(|known| known.is_open && known.what == what);
+        open.next().map(|known| known.id.clone())
+    }
+
+    fn say_before(&mut self, id: &str, reply: &Reply) {
+        if let Some(known) = self.known_mut(id) {
+            // What is refused does not run.
+            known.is_open = matches!(reply, Reply::Nothing | Reply::Tell(_));
+            known.before = Some(reply.clone());
+        }
+    }
+
+    fn say_after(&mut self, id: &str, reply: &Reply) {
+        if let Some(known) = self.known_mut(id) {
+            known.is_open = false;
+            known.after = Some(reply.clone());
+        }
+    }
+}
+
+/// What stands for a tool with its arguments.
+fn digest(call: &Call<'_>) -> Digest {
+    Digest::of(call.tool.as_bytes()).mix(Digest::of(call.args.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key<'static> {
+        Key { agent: Agent::ClaudeCode, session: "s", worker: "main" }
+    }
+
+    fn watched() -> Watched {
+        Watched::from(None, Guard::builder, &key(), 0).expect("a guard")
+    }
+
+    fn call(id: &'static str, args: &'static str) -> Call<'static> {
+        Call { id: Some(id.into()), tool: "read".into(), args: args.into() }
+    }
+
+    fn event(what: What<'static>) -> Event<'static> {
+        let (name, session) = ("PreToolUse".into(), "s".into());
+        Event { name, session, subagent: None, cwd: None, turn: None, what }
+    }
+
+    /// Announces these calls at these times; gives their steps.
+    fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
+        let mut watched = watched();
+        for &(id, at) in calls {
+            watched.answer(Agent::ClaudeCode, &event(What::Before(call(id, "{}"))), at);
+        }
+        watched.course.calls.iter().map(|known| known.step).collect()
+    }
+
+    #[test]
+    fn pitfall_08_calls_that_come_at_once_share_a_step() {
+        assert_eq!(steps(&[("a", 5000), ("b", 5001), ("c", 5500)]), [1, 1, 1]);
+        // Nothing came back of the first, and a model has thought since.
+        assert_eq!(steps(&[("a", 5000), ("b", 5000 + TOGETHER), ("c", 9000)]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
+        let mut watched = watched();
+        watched.answer(Agent::ClaudeCode, &event(What::Before(call("lost", "{}"))), 1);
+        let told = ["a", "b", "c"].map(|id| {
+            let asked = || call(id, r#"{"path":"a"}"#);
+            watched.answer(Agent::ClaudeCode, &event(What::Before(asked())), 2);
+            let ending = Ending::Answered { text: "no such file".into(), failed: true };
+            watched.answer(Agent::ClaudeCode, &event(What::After(asked(), ending)), 3)
+        });
+        assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
+    }
+
+    #[test]
+    fn a_worker_is_kept_as_it_is_and_of_another_key_it_is_not_taken() {
+        let mut watched = watched();
+        watched.answer(Agent::ClaudeCode, &event(What::Before(call("a", "{}"))), 7);
+        let kept = watched.kept();
+        let bytes = postcard::to_stdvec(&kept).expect("a state");
+        let kept = || postcard::from_bytes::<Kept>(&bytes).ok();
+        let same = Watched::from(kept(), Guard::builder, &key(), 8).expect("a guard");
+        assert_eq!((same.session.events, same.course.calls.len()), (1, 1));
+        assert!(same.guard.ticket("a").is_some());
+        let other = Key { worker: "a1", ..key() };
+        let other = Watched::from(kept(), Guard::builder, &other, 8).expect("a guard");
+        assert_eq!((other.session.events, other.session.worker.as_str()), (0, "a1"));
+    }
+
+    #[test]
+    fn no_more_calls_are_remembered_than_there_is_room_for() {
+        let mut watched = watched();
+        for n in 0..CALLS_MAX + 3 {
+            let mut asked = call("", "{}");
+            asked.id = Some(n.to_string().into());
+            watched.answer(Agent::ClaudeCode, &event(What::Before(asked)), 0);
+        }
+        assert_eq!(watched.course.calls.len(), CALLS_MAX);
+        assert_eq!(watched.course.calls[0].id, "3");
+    }
+}

@@ -1,0 +1,278 @@
+//! What must hold of the settings of any user: tried on odd ones, and on random ones.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::document::{installed, listed, uninstalled};
+use super::host::Host;
+use super::line::Line;
+use crate::agents::Agent;
+
+/// Settings as people have them, with what must be true of them after install and uninstall: that
+/// they are the same again, byte for byte, or that they only mean the same.
+const ODD: [(&str, Same); 24] = [
+    ("", Same::Meaning),
+    ("\n\n", Same::Meaning),
+    ("{}", Same::Bytes),
+    ("{}\n", Same::Bytes),
+    ("{ }\n", Same::Meaning),
+    ("{\n}\n", Same::Meaning),
+    ("\u{feff}{}\r\n", Same::Bytes),
+    ("// mine\n", Same::Meaning),
+    ("{\"model\":\"opus\"}", Same::Bytes),
+    ("{\"model\":\"opus\",\"hooks\":{}}", Same::Meaning),
+    ("{\n  \"hooks\": {}\n}\n", Same::Meaning),
+    ("{\n    \"model\": \"opus\", // the large one\n    /* and */ \"n\": 1e2\n}\n", Same::Bytes),
+    ("{\n\t\"model\": \"opus\", // the large one\n\t\"n\": 1.0, // a number\n}", Same::Bytes),
+    ("{\r\n  \"a\": [1,2 , 3],\r\n  \"b\": {\"c\": null}\r\n}\r\n", Same::Bytes),
+    ("{\n  \"a\": 1 // no comma, and more\n  // below\n}", Same::Bytes),
+    ("{\n  // nothing yet\n}", Same::Bytes),
+    ("{\"a\": 1 // one\n}", Same::Bytes),
+    (
+        "{\n  \"hooks\": {\n    \"PreToolUse\": [{\n      \"matcher\": \"Bash\",\n      \"hooks\": \
+         [{ \"type\": \"command\", \"command\": \"lint\" }]\n    }]\n  },\n  \"z\": 0\n}\n",
+        Same::Bytes,
+    ),
+    (
+        "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\n        \"hooks\": [],\n      },\n    \
+         ],\n    \"Notification\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"bell\"}]}]\n  \
+         }\n}",
+        Same::Bytes,
+    ),
+    (
+        "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"say\"}]}]}}",
+        Same::Bytes,
+    ),
+    ("{\"hooks\": {\"PreToolUse\": [\"odd\", {\"hooks\": 3}, {}]}}", Same::Bytes),
+    (
+        "{\"hooks\": {\"PreToolUse\": [[[[[]]]]], \"Odd\": 7}, \"deep\": [[[{\"a\": [{}]}]]]}",
+        Same::Bytes,
+    ),
+    ("{\"a\": 1, \"a\": 2, \"b\": {\"c\": 1, \"c\": 2}}", Same::Bytes),
+    ("{ \"url\": \"https://x\" }", Same::Bytes),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Same {
+    Bytes,
+    Meaning,
+}
+
+fn line(host: &Host) -> Line {
+    Line::new("/opt/my tools/unstuck", host, vec!["--observe".to_owned()])
+}
+
+/// What the settings mean, without hooks that hold nothing.
+fn meaning(settings: &str) -> Value {
+    let mut value = super::document::meaning(settings).unwrap_or(json!({}));
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|name, value| name != "hooks" || *value != json!({}));
+    }
+    value
+}
+
+/// Installs, checks what must hold, and returns what it is after uninstalling.
+fn there_and_back(old: &str, host: &Host) -> String {
+    let line = line(host);
+    let new = installed(old, host, &line).unwrap_or_else(|mistake| panic!("{old}: {mistake:?}"));
+    let entries = listed(&new).expect("settings");
+    assert_eq!(entries.len(), host.events.len(), "{old}\n{new}");
+    assert!(entries.iter().all(|entry| entry.line == line), "{new}");
+    let again = installed(&new, host, &line);
+    assert_eq!(again.as_deref(), Ok(new.as_str()), "a second install changes nothing");
+
+    let mut others = meaning(&new);
+    for event in host.events {
+        let groups = others["hooks"][event.name].as_array_mut().expect("a list");
+        groups.pop().expect("what was put in, last");
+        if groups.is_empty() {
+            others["hooks"].as_object_mut().expect("hooks").remove(event.name);
+        }
+    }
+    let kept = |mut value: Value| {
+        if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+            hooks.retain(|_, groups| *groups != json!([]));
+        }
+        meaning(&serde_json::to_string(&value).expect("JSON"))
+    };
+    assert_eq!(kept(others), kept(meaning(old)), "all else is as it was:\n{new}");
+    uninstalled(&new).expect("settings")
+}
+
+#[test]
+fn odd_settings_are_as_they_were_after_install_and_uninstall() {
+    for agent in Agent::ALL {
+        for (old, same) in ODD {
+            let back = there_and_back(old, Host::of(agent));
+            match same {
+                Same::Bytes => assert_eq!(back, old),
+                Same::Meaning => assert_eq!(meaning(&back), meaning(old), "{old}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_older_form_becomes_the_newest() {
+    let host = Host::of(Agent::ClaudeCode);
+    let line = line(host);
+    let newest = installed("{}", host, &line).expect("settings");
+    let at = |event: &str, entry: &str| {
+        format!(r#"{{"hooks": {{"{event}": [{{"matcher": "*", "hooks": [{entry}]}}]}}}}"#)
+    };
+    for (event, entry) in [
+        ("PreToolUse", r#"{"type": "command", "command": "unstuck hook claude-code"}"#),
+        ("PreToolUse", r#"{"command": "/old/unstuck", "args": ["hook"], "timeout": 600}"#),
+        (
+            "PreToolUse",
+            r#"{"type": "command", "command": "unstuck hook"}, {"command": "unstuck hook"}"#,
+        ),
+        ("Notification", r#"{"type": "command", "command": "'/a b/unstuck' hook claude-code -x"}"#),
+    ] {
+        let old = at(event, entry);
+        let new = installed(&old, host, &line).expect("settings");
+        assert_eq!(meaning(&new), meaning(&newest), "{old}\n{new}");
+    }
+}
+
+#[test]
+fn what_a_user_added_to_an_entry_stays() {
+    let host = Host::of(Agent::Codex);
+    let line = line(host);
+    let old = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"statusMessage": "looking", "type": "command", "command": "'/opt/my tools/unstuck' hook codex"},
+        {"type": "command", "command": "lint"}
+    ]}]}}"#;
+    let new = installed(old, host, &line).expect("settings");
+    let group = &meaning(&new)["hooks"]["PreToolUse"];
+    let command = "'/opt/my tools/unstuck' hook codex --observe";
+    let entry =
+        json!({ "statusMessage": "looking", "type": "command", "command": command, "timeout": 5 });
+    let other = json!({ "type": "command", "command": "lint" });
+    assert_eq!(*group, json!([{ "matcher": "Bash", "hooks": [entry, other] }]));
+}
+
+#[test]
+fn a_line_that_a_shell_reads_alike_stays_as_it_is_spelled() {
+    let host = Host::of(Agent::Codex);
+    let line = line(host);
+    let spelled = r#"\"/opt/my tools/unstuck\"  hook codex --observe"#;
+    let old = installed("{}", host, &line).expect("settings");
+    let old = old.replace("'/opt/my tools/unstuck' hook codex --observe", spelled);
+    assert!(old.contains(spelled), "{old}");
+    assert_eq!(installed(&old, host, &line).as_ref(), Ok(&old));
+}
+
+#[test]
+fn an_entry_of_another_is_no_entry_of_this_program() {
+    let host = Host::of(Agent::ClaudeCode);
+    let old = r#"{"hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "unstuck scan"},
+        {"type": "command", "command": "echo unstuck hook claude-code"},
+        {"type": "command", "command": "unstuck", "args": "hook"},
+        {"type": "prompt", "prompt": "unstuck hook"}
+    ]}]}}"#;
+    assert_eq!(listed(old), Ok(Vec::new()));
+    assert_eq!(there_and_back(old, host), old);
+}
+
+#[test]
+fn an_entry_anywhere_in_a_list_can_be_taken_out() {
+    let hooks = |list: &str| format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{list}]}}]}}}}");
+    let (own, other) = (r#"{"command": "unstuck hook"}"#, r#"{"command": "say // it"}"#);
+    for (list, left) in [
+        (format!("{own}, {other}"), format!(" {other}")),
+        (format!("{other}, {own}"), other.to_owned()),
+        (format!("{other}, {own}, {other}"), format!("{other}, {other}")),
+        (format!("{own}, {own}, {other}, {own},"), format!(" {other},")),
+        (format!("{other}, // mine\n {own}"), format!("{other} // mine\n ")),
+        (format!("{other}, // mine\n {own}\n"), format!("{other} // mine\n")),
+        (format!("{other} /* mine */, {own} /* its */ "), format!("{other} /* mine */ /* its */ ")),
+        (format!("{own} // its\n, {other}"), format!(" {other}")),
+    ] {
+        let back = uninstalled(&hooks(&list)).expect("settings");
+        assert_eq!(back, hooks(&left), "{list}");
+        assert_eq!(listed(&back), Ok(Vec::new()));
+    }
+}
+
+#[test]
+fn what_is_no_settings_is_refused_with_its_place() {
+    let host = Host::of(Agent::ClaudeCode);
+    for (old, place, says) in [
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9), "no JSON"),
+        ("{\"a\": 'b'}", (1, 7), "no JSON"),
+        ("{\"a\": 1", (1, 1), "no JSON"),
+        ("[1]", (1, 1), "an object"),
+        ("{\"hooks\": []}", (1, 11), "an object, with a list for each event"),
+        ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "the hooks of Stop are a list"),
+        ("{\"hooks\": {}, \"hooks\": {}}", (1, 15), "a second \"hooks\""),
+        ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", (1, 24), "a second \"Stop\""),
+    ] {
+        let mistake = installed(old, host, &line(host)).expect_err(old);
+        assert_eq!(mistake.place(old), place, "{old}: {}", mistake.what());
+        assert!(mistake.what().contains(says), "{old}: {}", mistake.what());
+    }
+}
+
+/// A value of no more than a few members, on the way to a hook or beside it.
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[ -~]{0,6}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 1..4).prop_map(Value::from),
+            proptest::collection::btree_map("[a-z\"/]{1,4}", inner, 1..4)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+/// Hooks of others, at events of Claude Code and at one that it does not have.
+fn hooks() -> impl Strategy<Value = Value> {
+    let entry = "[a-z /]{1,8}".prop_map(|command| json!({ "type": "command", "command": command }));
+    let group = proptest::collection::vec(entry, 1..3)
+        .prop_map(|entries| json!({ "matcher": "Bash", "hooks": entries }));
+    let groups = proptest::collection::vec(group, 1..3).prop_map(Value::from);
+    let event = prop_oneof![Just("PreToolUse"), Just("Stop"), Just("SessionEnd"), Just("Other")];
+    proptest::collection::btree_map(event.prop_map(str::to_owned), groups, 1..4)
+        .prop_map(|events| events.into_iter().collect())
+}
+
+/// Settings, on one line or on many, with space in front or without.
+fn settings() -> impl Strategy<Value = String> {
+    let members = proptest::collection::btree_map("[a-z]{1,6}", value(), 1..5);
+    (members, proptest::option::of(hooks()), any::<[bool; 2]>()).prop_map(
+        |(mut members, hooks, [is_pretty, is_windows])| {
+            members.remove("hooks");
+            members.extend(hooks.map(|hooks| ("hooks".to_owned(), hooks)));
+            let members: Value = members.into_iter().collect();
+            let text = if is_pretty { format!("{members:#}") } else { members.to_string() };
+            if is_windows { text.replace('\n', "\r\n") } else { text }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn any_settings_are_as_they_were_after_install_and_uninstall(old in settings()) {
+        for agent in Agent::ALL {
+            prop_assert_eq!(&there_and_back(&old, Host::of(agent)), &old);
+        }
+    }
+
+    #[test]
+    fn any_text_is_installed_in_or_refused(old in r#"[{}\[\]",:/* \n a1]{0,40}"#) {
+        let host = Host::of(Agent::Codex);
+        if let Ok(new) = installed(&old, host, &line(host)) {
+            let entries = listed(&new).expect("settings");
+            prop_assert_eq!(entries.len(), host.events.len(), "{}", new);
+            let back = uninstalled(&new).expect("settings");
+            prop_assert_eq!(listed(&back), Ok(Vec::new()));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The command line by which an agent runs this program.
+
+use std::path::Path;
+
+use super::host::{Form, Host};
+use super::written::Written;
+
+/// The first word after the program in the command line of every hook.
+const HOOK: &str = "hook";
+
+/// The name of this program's file.
+const PROGRAM: &str = "unstuck";
+
+/// A program and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) program: String,
+    pub(crate) words: Vec<String>,
+}
+
+impl Line {
+    /// The line that hands what happens in `host` to `program`, with these options.
+    pub(super) fn new(program: &str, host: &Host, options: Vec<String>) -> Self {
+        let words = [HOOK.to_owned(), host.agent.name().to_owned()];
+        Self { program: program.to_owned(), words: words.into_iter().chain(options).collect() }
+    }
+
+    /// The line that an entry has, if it is one of this program: `command` alone, read as a shell
+    /// would, or `command` and `args`.
+    pub(super) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
+        let (program, words) = if let Some(args) = args {
+            (command.to_owned(), args)
+        } else {
+            let mut words = shlex::split(command)?.into_iter();
+            (words.next()?, words.collect())
+        };
+        let is_ours = Path::new(&program).file_stem().is_some_and(|stem| stem == PROGRAM)
+            && words.first().is_some_and(|word| word == HOOK);
+        is_ours.then_some(Self { program, words })
+    }
+
+    /// The line as text, quoted where a shell needs it; none where a shell cannot be told, since a
+    /// word has a zero byte.
+    pub(crate) fn shell(&self) -> Option<String> {
+        let words = [&self.program].into_iter().chain(&self.words);
+        shlex::try_join(words.map(String::as_str)).ok()
+    }
+
+    /// The members that say so in an entry of `host`.
+    pub(super) fn members(&self, host: &Host) -> Vec<(&'static str, Written)> {
+        let mut members = vec![("type", Written::text("command"))];
+        members.extend(host.label.map(|label| ("name", Written::text(label))));
+        match host.form {
+            Form::Exec => {
+                members.push(("command", Written::text(&self.program)));
+                members.push(("args", Written::Texts(self.words.clone())));
+            }
+            Form::LoginShell | Form::Bash => {
+                members.push(("command", Written::Text(self.shell().unwrap_or_default())));
+            }
+        }
+        members.push(("timeout", Written::Number(host.timeout.figure())));
+        members
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_line_of_this_program_is_known_by_its_file_and_first_word() {
+        for (command, args, ours) in [
+            ("/usr/bin/unstuck", Some(vec!["hook", "claude-code"]), true),
+            ("/a b/unstuck", Some(vec!["hook"]), true),
+            ("unstuck.exe", Some(vec!["hook", "codex"]), true),
+            ("unstuck", Some(vec!["scan"]), false),
+            ("unstuck", Some(vec![]), false),
+            ("/usr/bin/unstuck hook claude-code", Some(vec![]), false),
+            ("/usr/bin/unstuck hook codex", None, true),
+            ("'/a b/unstuck' hook codex --observe", None, true),
+            ("\"/a b/unstuck\" hook codex", None, true),
+            ("unstuck hook", None, true),
+            ("unstuck hooks", None, false),
+            ("echo unstuck hook", None, false),
+            ("/opt/unstuck-wrapper hook codex", None, false),
+            ("unstuck 'hook", None, false),
+            ("", None, false),
+        ] {
+            let args = args.map(|args| args.into_iter().map(str::to_owned).collect());
+            assert_eq!(Line::read(command, args.clone()).is_some(), ours, "{command} {args:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_shell_reads_the_words_that_were_meant(
+            folder in "[^\0]{0,12}",
+            options in proptest::collection::vec("[^\0]{0,12}", 0..4),
+        ) {
+            let line = Line::new(&format!("/{folder}/unstuck"), Host::of(crate::agents::Agent::Codex), options);
+            let shell = line.shell().expect("no zero byte");
+            prop_assert_eq!(Line::read(&shell, None), Some(line));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Where states are kept, and under which names.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, DirEntry};
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+use unstuck_json::{Hash64 as _, Rapid};
+
+use super::envelope;
+use super::file::{StateFile, Trouble};
+use super::session::Session;
+use crate::agents::Agent;
+
+/// How the name of a state file ends.
+pub(super) const ENDING: &str = "state";
+
+/// Whose state it is. Subagents share the session of the agent that started them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    pub(crate) agent: Agent,
+    pub(crate) session: &'a str,
+    pub(crate) worker: &'a str,
+}
+
+impl Key<'_> {
+    /// The beginning of the names of all files of the session.
+    fn session_name(&self) -> String {
+        format!("{:016x}", digest(&[self.agent.name(), self.session]))
+    }
+
+    /// The name of the worker's file. What an agent calls a session may hold a path, or be secret.
+    fn file_name(&self) -> String {
+        format!("{}-{:016x}.{ENDING}", self.session_name(), digest(&[self.worker]))
+    }
+}
+
+/// A digest of words, each with its end marked.
+pub(super) fn digest(words: &[&str]) -> u64 {
+    let marked: Vec<u8> = words.iter().flat_map(|word| word.bytes().chain([0xff])).collect();
+    Rapid::new(0).hash(&marked)
+}
+
+/// The folder that states are kept in.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder by the environment: `$UNSTUCK_STATE_DIR`, else `unstuck` in `$XDG_STATE_HOME`,
+    /// else in `.local/state` of the user's folder; none if there is no such.
+    pub(crate) fn find() -> Option<Self> {
+        let named = |name| env::var_os(name).filter(|folder: &OsString| !folder.is_empty());
+        if let Some(folder) = named("UNSTUCK_STATE_DIR") {
+            return Some(Self(folder.into()));
+        }
+        // A relative path means nothing there, says the specification.
+        let state = named("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || named(HOME).map(|home| PathBuf::from(home).join(".local/state"));
+        let folder = state.or_else(home).filter(|path| path.is_absolute())?;
+        Some(Self(folder.join("unstuck")))
+    }
+
+    #[cfg(test)]
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The state of this worker, which nobody else can look at until the value is gone.
+    pub(crate) fn open(&self, key: &Key<'_>) -> Result<StateFile, Trouble> {
+        let path = self.states().join(key.file_name());
+        match StateFile::open(&path) {
+            Err(Trouble::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                make(&self.states())?;
+                StateFile::open(&path)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Removes what is kept of a session, that of its subagents included.
+    pub(crate) fn forget(&self, key: &Key<'_>) -> io::Result<()> {
+        let name = key.session_name();
+        for entry in
+            self.entries().filter(|entry| entry.file_name().to_string_lossy().starts_with(&name))
+        {
+            fs::remove_file(entry.path())?;
+        }
+        Ok(())
+    }
+
+    /// What is kept of every session, in no order. Files that cannot be read are passed over.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = Session> {
+        self.entries().filter_map(|entry| {
+            let bytes = fs::read(entry.path()).ok()?;
+            envelope::open(&bytes).ok()?
+        })
+    }
+
+    /// The folder of the state files.
+    pub(super) fn states(&self) -> PathBuf {
+        self.0.join("sessions")
+    }
+
+    /// The state files.
+    pub(super) fn entries(&self) -> impl Iterator<Item = DirEntry> + use<> {
+        let entries = fs::read_dir(self.states()).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == ENDING))
+    }
+}
+
+/// The variable that names the user's folder.
+const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+
+/// Makes the folder `path` and those around it; what is new is nobody else's to look into.
+pub(super) fn make(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Folder, Key};
+    use crate::agents::Agent;
+    use crate::agents::state::Session;
+    use crate::agents::state::file::StateFile;
+
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let around = tempfile::tempdir().expect("a folder");
+        let folder = Folder(around.path().join("state/unstuck"));
+        (around, folder)
+    }
+
+    fn keep(folder: &Folder, key: &Key<'_>) {
+        let mut file: StateFile = folder.open(key).expect("a state file");
+        file.write(&Session::new(key, 0)).expect("a disk to write to");
+    }
+
+    #[test]
+    fn workers_and_sessions_and_agents_have_states_of_their_own() {
+        let (_around, folder) = folder();
+        let key = |agent, session, worker| Key { agent, session, worker };
+        let keys = [
+            key(Agent::ClaudeCode, "s", "main"),
+            key(Agent::ClaudeCode, "s", "a1"),
+            key(Agent::ClaudeCode, "sa", "1"),
+            key(Agent::Codex, "s", "main"),
+            key(Agent::Gemini, "../../../etc/passwd", "main"),
+        ];
+        for key in &keys {
+            keep(&folder, key);
+        }
+        keep(&folder, &keys[0]);
+        let mut found: Vec<_> =
+            folder.sessions().map(|one| (one.agent.name(), one.session, one.worker)).collect();
+        found.sort();
+        let mut expected: Vec<_> = keys
+            .iter()
+            .map(|key| (key.agent.name(), key.session.to_owned(), key.worker.to_owned()))
+            .collect();
+        expected.sort();
+        assert_eq!(found, expected);
+        assert_eq!(folder.entries().count(), keys.len());
+
+        folder.forget(&keys[0]).expect("files that can be removed");
+        assert_eq!(folder.entries().count(), keys.len() - 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_look_into_it() {
+        use std::fs;
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let (_around, folder) = folder();
+        let key = Key { agent: Agent::Codex, session: "s", worker: "main" };
+        keep(&folder, &key);
+        let mode = |path: &std::path::Path| {
+            fs::metadata(path).expect("a file").permissions().mode() & 0o777
+        };
+        assert_eq!((mode(folder.path()), mode(&folder.states())), (0o700, 0o700));
+        let file = folder.entries().next().expect("a state file");
+        assert_eq!(mode(&file.path()), 0o600);
+    }
+}

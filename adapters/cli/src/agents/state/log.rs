@@ -1,0 +1,68 @@
+//! The log of what went wrong: a line each, since a hook that fails says nothing.
+
+use std::fmt::Display;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+
+use super::folder::{Folder, make};
+
+/// The name of its file.
+pub(crate) const LOG: &str = "hook.log";
+
+/// The size in bytes from which on the log begins anew: some thousand lines.
+const BYTES_MAX: u64 = 256 * 1024;
+
+/// The longest account of what went wrong, in characters.
+const LINE_MAX: usize = 400;
+
+impl Folder {
+    /// Writes down what went wrong at the time `now`, in milliseconds since 1970. If that goes wrong,
+    /// too, nobody is told.
+    pub(crate) fn log(&self, now: u64, who: &str, what: impl Display) {
+        let path = self.path().join(LOG);
+        let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > BYTES_MAX);
+        let mut options = OpenOptions::new();
+        options.create(true).append(!is_full).write(true).truncate(is_full);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let open = || options.open(&path);
+        let opened = open().or_else(|_| {
+            make(self.path())?;
+            open()
+        });
+        if let Ok(mut log) = opened {
+            // What a payload holds must not make lines of its own.
+            let line = what.to_string().chars().take(LINE_MAX).map(printable).collect::<String>();
+            let _ = log.write_all(format!("{now} {who}: {line}\n").as_bytes());
+        }
+    }
+}
+
+fn printable(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{BYTES_MAX, LINE_MAX};
+    use crate::agents::state::Folder;
+
+    #[test]
+    fn a_failure_is_one_short_line_and_a_full_log_begins_anew() {
+        let around = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(around.path().join("unstuck"));
+        let path = folder.path().join("hook.log");
+        folder.log(7, "codex", "bad\nworse\u{1b}[0m");
+        folder.log(8, "gemini", "x".repeat(2 * LINE_MAX));
+        let long = format!("8 gemini: {}\n", "x".repeat(LINE_MAX));
+        let written = fs::read_to_string(&path).expect("a log");
+        assert_eq!(written, format!("7 codex: bad worse [0m\n{long}"));
+
+        let full = usize::try_from(BYTES_MAX).expect("some KiB") + 1;
+        fs::write(&path, "x".repeat(full)).expect("a log that can be written");
+        folder.log(9, "codex", "new");
+        assert_eq!(fs::read_to_string(&path).expect("a log"), "9 codex: new\n");
+    }
+}

@@ -1,0 +1,327 @@
+//! A run as digests: read once, and judged by as many policies of one recipe as there are to try.
+//!
+//! What a policy finds first is what a [replay](crate::replay) finds first; nothing is kept of the
+//! text that could be shown of it. Trying a policy takes a hundredth of the time of reading.
+
+use std::collections::HashMap;
+
+use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
+use unstuck_text::{Answer, Lines, Recipe, SimilarCalls, is_placeholder};
+use unstuck_trace::{Args, Event, Message, Role, read};
+
+use crate::calibrate::labels::Count;
+use crate::read::inputs::{self, Input};
+use crate::read::progress::Progress;
+
+/// As large as that of a replay.
+type Engine<'p> = Detector<'p, 64, 32>;
+
+/// A run as digests.
+#[derive(Debug)]
+pub(crate) struct Digested {
+    /// What each worker did; those of another run in the same file are others.
+    workers: Vec<Vec<Step>>,
+    count: Count,
+}
+
+/// What a detector takes in.
+#[derive(Debug)]
+enum Step {
+    /// The call with this index in the file.
+    Call { call: Call, index: usize },
+    /// The answer to the worker's call with this place among its calls.
+    Outcome { place: usize, outcome: Outcome },
+    /// What the user said at this message, after so many calls of the file.
+    User { said: Digest, message: usize, calls_before: usize },
+    /// A turn without a call, at this message, after so many calls of the file.
+    Turn { turn: Turn, message: usize, calls_before: usize },
+}
+
+impl Digested {
+    /// Reads `input`; the error says what is wrong with it.
+    pub(crate) fn of(input: &Input, recipe: &Recipe, progress: &Progress) -> Result<Self, String> {
+        let mut writer = Writer::new(*recipe);
+        write_down(input, std::slice::from_mut(&mut writer), progress)?;
+        Ok(writer.finish())
+    }
+
+    /// Reads `input` once, and makes digests by each of the `recipes`.
+    pub(crate) fn by_each(
+        recipes: &[Recipe],
+        input: &Input,
+        progress: &Progress,
+    ) -> Result<Vec<Self>, String> {
+        let mut writers: Vec<Writer> = recipes.iter().copied().map(Writer::new).collect();
+        write_down(input, &mut writers, progress)?;
+        Ok(writers.into_iter().map(Writer::finish).collect())
+    }
+
+    /// How many calls there are, or messages.
+    pub(crate) fn count(&self) -> Count {
+        self.count
+    }
+
+    /// Whether the agent did nothing that could be judged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.workers.iter().flatten().all(|step| matches!(step, Step::User { .. }))
+    }
+
+    /// Where `policy` first finds something that asks for a nudge or more: at which call, or at
+    /// which message if there is no call.
+    pub(crate) fn first(&self, policy: &Policy<'_>) -> Option<usize> {
+        self.workers.iter().filter_map(|steps| self.first_of(steps, policy)).min()
+    }
+
+    /// Where it finds something in what one worker did.
+    fn first_of(&self, steps: &[Step], policy: &Policy<'_>) -> Option<usize> {
+        // No policy has a longer window, those from files included.
+        let mut engine = Engine::new(policy).expect("a window of at most 64");
+        let (mut ids, mut recorded, mut last) = (Vec::new(), Vec::new(), 0);
+        let mut first: Option<usize> = None;
+        let mut note = |verdict: &Verdict, at: usize| {
+            if verdict.fresh && verdict.action >= Action::Nudge {
+                first = Some(first.map_or(at, |first| first.min(at)));
+            }
+        };
+        for step in steps {
+            match *step {
+                Step::Call { call, index } => {
+                    let (id, verdict) = engine.announce_each(call, |verdict| note(&verdict, index));
+                    note(&verdict, index);
+                    ids.push(id);
+                    // Sequence numbers count the calls that are recorded.
+                    recorded.extend(id.seq().map(|_| index));
+                    last = index;
+                }
+                Step::Outcome { place, outcome } => {
+                    engine.outcome_each(ids[place], outcome, |verdict| {
+                        note(&verdict, judged(&verdict, &recorded).unwrap_or(last));
+                    });
+                }
+                Step::User { said, message, calls_before } => {
+                    let at = self.count.place(calls_before, Some(message));
+                    note(&engine.user_message(said), at);
+                }
+                Step::Turn { turn, message, calls_before } => {
+                    let at = self.count.place(calls_before, Some(message));
+                    note(&engine.text_turn(turn), at);
+                }
+            }
+        }
+        engine.finish_each(|verdict| note(&verdict, last));
+        first
+    }
+}
+
+fn write_down(input: &Input, writers: &mut [Writer], progress: &Progress) -> Result<(), String> {
+    let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
+    let mut take = |event: Event<'_>| writers.iter_mut().for_each(|writer| writer.take(&event));
+    read(reader, None, &mut take).map(|_| ()).map_err(|problem| problem.to_string())
+}
+
+/// The index of the call that the verdict is about.
+fn judged(verdict: &Verdict, recorded: &[usize]) -> Option<usize> {
+    let seq = usize::try_from(verdict.finding?.last).ok()?;
+    recorded.get(seq).copied()
+}
+
+/// Writes down the steps of each worker.
+struct Writer {
+    recipe: Recipe,
+    workers: HashMap<String, Worker>,
+    ended: Vec<Vec<Step>>,
+    calls: usize,
+    messages: usize,
+}
+
+#[derive(Default)]
+struct Worker {
+    steps: Vec<Step>,
+    groups: SimilarCalls,
+    lines: Box<Lines>,
+    calls: usize,
+    /// The calls that were not answered yet, by index: their places, kinds and tools.
+    open: HashMap<usize, (usize, Tag, String)>,
+}
+
+impl Writer {
+    fn new(recipe: Recipe) -> Self {
+        Self { recipe, workers: HashMap::new(), ended: Vec::new(), calls: 0, messages: 0 }
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Call(call) => {
+                self.calls = call.index + 1;
+                let recipe = self.recipe;
+                self.worker(call.worker).call(&recipe, call);
+            }
+            Event::Outcome(outcome) => {
+                if let Some(worker) = self.workers.get_mut(outcome.worker) {
+                    worker.outcome(&self.recipe, outcome);
+                }
+            }
+            Event::Message(message) => {
+                self.messages = message.index + 1;
+                let (recipe, calls) = (self.recipe, self.calls);
+                self.worker(message.worker).message(&recipe, message, calls);
+            }
+            Event::Begin(_) => self.end_run(),
+        }
+    }
+
+    fn worker(&mut self, name: &str) -> &mut Worker {
+        self.workers.entry(name.to_owned()).or_default()
+    }
+
+    fn end_run(&mut self) {
+        self.ended.extend(self.workers.drain().map(|(_, worker)| worker.steps));
+    }
+
+    fn finish(mut self) -> Digested {
+        self.end_run();
+        Digested { workers: self.ended, count: Count::of(self.calls, self.messages) }
+    }
+}
+
+impl Worker {
+    fn call(&mut self, recipe: &Recipe, call: &unstuck_trace::Call<'_>) {
+        let (Args::Json(args) | Args::Text(args)) = call.args;
+        let digests = recipe.call_among(&mut self.groups, call.tool, args).step(call.step);
+        self.steps.push(Step::Call { call: digests, index: call.index });
+        self.open.insert(call.index, (self.calls, digests.kind(), call.tool.to_owned()));
+        self.calls += 1;
+    }
+
+    fn outcome(&mut self, recipe: &Recipe, outcome: &unstuck_trace::Outcome<'_>) {
+        let Some((place, kind, tool)) = self.open.remove(&outcome.call) else { return };
+        // What is gone from a history was not reported, as a replay has it.
+        if is_placeholder(outcome.text) {
+            return;
+        }
+        let answer =
+            Answer { cut: outcome.cut, kind, ..Answer::new(&tool, outcome.text, outcome.failed) };
+        let outcome = recipe.outcome_of(&answer, Some(&mut self.lines));
+        self.steps.push(Step::Outcome { place, outcome });
+    }
+
+    fn message(&mut self, recipe: &Recipe, message: &Message<'_>, calls_before: usize) {
+        if message.role == Role::User {
+            let said = recipe.message(message.text);
+            self.lines.clear();
+            self.steps.push(Step::User { said, message: message.index, calls_before });
+        } else if message.text_only && !message.text.trim().is_empty() {
+            let turn = recipe.turn(message.text);
+            self.steps.push(Step::Turn { turn, message: message.index, calls_before });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use unstuck_text::{PRESETS, Preset};
+    use unstuck_trace::{Begin, Call, Outcome};
+    use walkdir::WalkDir;
+
+    use super::*;
+    use crate::replay::{Place, Replay};
+
+    /// What a replay finds first, at which call, or at which message if there is no call.
+    fn replayed(
+        preset: &'static Preset,
+        count: Count,
+        events: impl FnOnce(&mut Replay),
+    ) -> Option<usize> {
+        let mut replay = Replay::new(preset);
+        events(&mut replay);
+        let found = replay.finish().found.into_iter();
+        let first = found.filter(|found| found.action >= Action::Nudge).map(|found| {
+            let message = match found.place {
+                Place::Messages { at, .. } => Some(at),
+                Place::Calls { .. } => None,
+            };
+            count.place(found.calls_before, message)
+        });
+        first.min()
+    }
+
+    #[test]
+    fn a_recorded_run_is_judged_as_a_replay_judges_it() {
+        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+        let mut found = 0;
+        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+            let input = Input::File(entry.path().to_owned());
+            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+                let progress = Progress::of([]);
+                let Ok(run) = Digested::of(&input, &preset.recipe, &progress) else { continue };
+                let expected = replayed(preset, run.count(), |replay| {
+                    let reader = input.open(&progress).expect("a file");
+                    read(reader, None, &mut |event| replay.take(&event)).expect("a trace");
+                });
+                assert_eq!(run.first(preset.policy), expected, "{}", input.name());
+                found += usize::from(expected.is_some());
+            }
+        }
+        assert!(found > 20, "only {found} findings");
+    }
+
+    /// Something that happens: by which of two workers, what it is, and how it varies.
+    type Happening = (bool, u8, u8);
+
+    /// Tells `sink` of a run in which this happens. Of the calls of a step, any may be answered
+    /// first, and some never are.
+    fn tell(happenings: &[Happening], mut sink: impl FnMut(Event<'_>)) {
+        let (mut calls, mut messages, mut step) = (Vec::new(), 0, 0);
+        for &(second, what, how) in happenings {
+            let worker = if second { "second" } else { "main" };
+            let texts = ["no", "ok", "", "5 failed", "[output truncated to save context]"];
+            let text = texts[usize::from(how) % texts.len()];
+            let tool = ["bash", "read"][usize::from(how / 4 % 2)];
+            match what {
+                0..=9 => {
+                    step += u64::from(what > 2);
+                    let index = calls.len();
+                    calls.push((worker, true));
+                    sink(Event::Call(Call { index, worker, step, tool, args: Args::Json("[1]") }));
+                }
+                10..=18 => {
+                    let open = calls.iter().enumerate().filter(|(_, (_, open))| *open);
+                    let open: Vec<usize> = open.map(|(index, _)| index).collect();
+                    let Some(&call) = open.get(usize::from(how) % open.len().max(1)) else {
+                        continue;
+                    };
+                    calls[call].1 = false;
+                    let failed = how % 2 == 0;
+                    let worker = calls[call].0;
+                    sink(Event::Outcome(Outcome { call, worker, text, failed, cut: None }));
+                }
+                19..=22 => {
+                    let role = if what == 19 && how == 0 { Role::User } else { Role::Assistant };
+                    let (index, text_only) = (messages, true);
+                    messages += 1;
+                    sink(Event::Message(Message { index, worker, role, text, text_only }));
+                }
+                _ => sink(Event::Begin(Begin { session: None })),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_run_is_judged_as_a_replay_judges_it(
+            happenings in vec((prop::bool::weighted(0.2), 0..24_u8, 0..8_u8), 0..80),
+        ) {
+            for preset in &PRESETS {
+                let mut writer = Writer::new(preset.recipe);
+                tell(&happenings, |event| writer.take(&event));
+                let run = writer.finish();
+                let expected = replayed(preset, run.count(), |replay| {
+                    tell(&happenings, |event| replay.take(&event));
+                });
+                prop_assert_eq!(run.first(preset.policy), expected, "{}", preset.policy.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `eval --leave-one-source-out`: how well a policy does on sources that it was not fitted to.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use serde::Serialize;
+use unstuck_text::Preset;
+
+use crate::calibrate::figures::{Column, name, number, percent, table};
+use crate::calibrate::fit::{Fitter, Rate, Run, folds};
+use crate::calibrate::labels::Outcome;
+use crate::calibrate::score::Score;
+use crate::output::shown::{COLUMNS, counted, plain};
+use crate::read::progress::Progress;
+use crate::scan::machine::escaped;
+
+/// How many of the runs without a loop a fit may accuse: what `unstuck tune` begins with, too.
+const LIMIT: Rate = Rate::DEFAULT;
+
+const STRONG: Style = Style::new().bold();
+
+/// How well one policy does on the runs of one source, or on all.
+#[derive(Serialize)]
+pub(super) struct Row {
+    /// As it is.
+    #[serde(flatten)]
+    score: Score,
+    /// Fitted to all runs.
+    fitted: Score,
+    /// Fitted to the runs of the other sources; of all runs, each by the fit without its source.
+    unseen: Score,
+}
+
+/// No more than fits into 80 columns.
+const ROW: [Column<Row>; 8] = [
+    ("source", |row| name(row.score.source.as_deref().unwrap_or("all"))),
+    ("runs", |row| row.score.runs.to_string()),
+    ("F1", |row| number(row.score.f1)),
+    ("fitted", |row| number(row.fitted.f1)),
+    ("unseen", |row| number(row.unseen.f1)),
+    ("alarms", |row| percent(row.score.false_alarm_rate)),
+    ("fitted", |row| percent(row.fitted.false_alarm_rate)),
+    ("unseen", |row| percent(row.unseen.false_alarm_rate)),
+];
+
+/// The rows of each policy, in the order of the sources and of all runs last; `runs` are the same
+/// for each, as digests by its recipe. None if all come from one source.
+pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Vec<Vec<Row>>> {
+    let folds = folds(runs.first()?.iter().map(|(label, _)| label));
+    folds.first()?.source.as_ref()?;
+    let progress = Progress::of_fits(policies.len() * (folds.len() + 1));
+    let rows = policies.iter().zip(runs).map(|(preset, runs)| {
+        let mut fitter = Fitter::new(preset.policy, LIMIT, runs);
+        let seen = fitter.fit_without(&[]).outcomes;
+        progress.fitted();
+        let unseen = fitter.unseen(&folds, || progress.fitted());
+        let row = |source: Option<&str>, places: &[usize]| {
+            let score = |outcomes: &[Outcome]| {
+                let outcomes: Vec<Outcome> = places.iter().map(|&place| outcomes[place]).collect();
+                Score::of(preset.policy.name(), &outcomes).from(source)
+            };
+            Row { score: score(&fitter.before), fitted: score(&seen), unseen: score(&unseen) }
+        };
+        let sources = folds.iter().map(|fold| row(fold.source.as_deref(), &fold.runs));
+        let all: Vec<usize> = (0..runs.len()).collect();
+        sources.chain([row(None, &all)]).collect()
+    });
+    let rows = rows.collect();
+    progress.end();
+    Some(rows)
+}
+
+/// A table of each policy's rows.
+pub(super) fn tables(rows: &[Vec<Row>]) -> String {
+    let mut text = String::new();
+    for rows in rows {
+        let Some(row) = rows.last() else { continue };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{STRONG}{}{STRONG:#}", plain(row.score.preset));
+        text.push_str(&table(&ROW, rows));
+        text.push_str("\n\n");
+    }
+    let legend = format!(
+        "Fitted: to all runs, with no more than {LIMIT} false alarms. Unseen: fitted likewise to \
+         the runs of all sources but this one."
+    );
+    let runs = rows.iter().flatten().last().map_or(0, |row| row.score.runs);
+    text + &textwrap::fill(&legend, COLUMNS) + "\n" + &counted(runs, "run") + "\n"
+}
+
+/// Each row as a line of JSON.
+pub(super) fn lines(rows: &[Vec<Row>]) -> String {
+    // Names and numbers alone: there is nothing that could fail.
+    let line = |row| escaped(serde_json::to_string(row).unwrap_or_default()) + "\n";
+    rows.iter().flatten().map(line).collect()
+}

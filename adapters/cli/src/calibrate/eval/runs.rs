@@ -1,0 +1,87 @@
+//! Labelled runs: each is read once, and replayed through every policy.
+
+use std::path::Path;
+
+use unstuck_core::Action;
+use unstuck_text::Preset;
+use unstuck_trace::{Event, read};
+
+use crate::calibrate::labels::{self, Count, Label, Outcome};
+use crate::exit::Exit;
+use crate::read::inputs::{self, Input};
+use crate::read::progress::Progress;
+use crate::read::reading::read_each;
+use crate::replay::{Findings, Found, Nearest, Place, Replay};
+
+/// One run, and what each policy made of it.
+pub(super) struct Run {
+    pub(super) label: Label,
+    /// In the order of the policies.
+    pub(super) judged: Vec<Judged>,
+}
+
+/// What one policy made of a run.
+pub(super) struct Judged {
+    pub(super) outcome: Outcome,
+    /// The first finding, and where it is: at which call, or at which message if there is no call.
+    pub(super) first: Option<(usize, Found)>,
+    /// The rule that came nearest to a finding.
+    pub(super) nearest: Option<Nearest>,
+}
+
+/// How a replay by a policy begins.
+pub(super) type Begin = fn(&'static Preset) -> Replay;
+
+/// Judges each labelled run by each policy, on as many threads as there are cores. A run that
+/// cannot be read is complained of and left out; then the program is to exit as is told.
+pub(super) fn judge(
+    root: &Path,
+    labels: Vec<Label>,
+    policies: &[&'static Preset],
+    replay: Begin,
+) -> (Vec<Run>, Exit) {
+    let presets = policies.to_owned();
+    let inputs = labels::inputs(root, labels);
+    let (runs, exit) = read_each(inputs, move |input, label, progress| {
+        let replays = presets.iter().map(|preset| replay(preset)).collect();
+        judged(label, input, progress, replays)
+    });
+    (runs.into_iter().map(|(label, judged)| Run { label, judged }).collect(), exit)
+}
+
+/// What each of the `replays` makes of the run; the error says what is wrong with its file.
+fn judged(
+    label: &Label,
+    input: &Input,
+    progress: &Progress,
+    mut replays: Vec<Replay>,
+) -> Result<Vec<Judged>, String> {
+    let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
+    let mut messages = 0;
+    let mut take = |event: Event<'_>| {
+        if let Event::Message(message) = &event {
+            messages = message.index + 1;
+        }
+        for replay in &mut replays {
+            replay.take(&event);
+        }
+    };
+    let trace = read(reader, None, &mut take).map_err(|problem| problem.to_string())?;
+    let count = Count::of(trace.calls, messages);
+    Ok(replays.into_iter().map(|replay| judgement(label, count, replay.finish())).collect())
+}
+
+/// What the policy that found this made of the run.
+fn judgement(label: &Label, count: Count, findings: Findings) -> Judged {
+    let first = findings.found.into_iter().find(|found| found.action >= Action::Nudge);
+    let first = first.map(|found| (at(count, &found), found));
+    let outcome = label.outcome(first.as_ref().map(|(at, _)| *at), count);
+    Judged { outcome, first, nearest: findings.nearest }
+}
+
+fn at(count: Count, found: &Found) -> usize {
+    match found.place {
+        Place::Messages { at, .. } => count.place(found.calls_before, Some(at)),
+        Place::Calls { .. } => count.place(found.calls_before, None),
+    }
+}

@@ -1,0 +1,80 @@
+//! What `eval` prints of scores: a table for people, lines for programs.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+
+use crate::calibrate::figures::{
+    F1, FALSE_ALARMS, LAG, PRECISION, RECALL, RUNS, SAVED, ends, name, percents, table,
+};
+use crate::calibrate::score::{RESAMPLINGS, Score};
+use crate::output::shown::{COLUMNS, counted, plain};
+use crate::scan::machine::escaped;
+
+const STRONG: Style = Style::new().bold();
+
+/// What is shown, of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    Policies,
+    Sources,
+    PolicyIntervals,
+    SourceIntervals,
+}
+
+type Column = crate::calibrate::figures::Column<Score>;
+
+const PRESET: Column = ("preset", |score| name(score.preset));
+const SOURCE: Column = ("source", |score| name(score.source.as_deref().unwrap_or("all")));
+const F1_INTERVAL: Column = ("95 %", |score| ends(score.f1_interval));
+const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_interval));
+const EARLY: Column = ("early", |score| score.early.to_string());
+
+impl View {
+    /// No more than fits into 80 columns.
+    fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Policies => &[PRESET, RECALL, PRECISION, F1, FALSE_ALARMS, EARLY, LAG, SAVED],
+            Self::Sources => &[SOURCE, RUNS, RECALL, PRECISION, F1, FALSE_ALARMS, LAG, SAVED],
+            Self::PolicyIntervals => &[PRESET, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
+            Self::SourceIntervals => &[SOURCE, RUNS, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
+        }
+    }
+}
+
+/// A table of each list of scores, and how many `runs` they are of.
+pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
+    let mut text = String::new();
+    for scores in scores {
+        if let (View::Sources | View::SourceIntervals, Some(score)) = (view, scores.first()) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{STRONG}{}{STRONG:#}", plain(score.preset));
+        }
+        text.push_str(&table(view.columns(), scores));
+        text.push_str("\n\n");
+    }
+    match view {
+        View::Policies | View::Sources => {}
+        View::PolicyIntervals => text.push_str(&legend("as many runs from these")),
+        View::SourceIntervals => {
+            text.push_str(&legend("as many runs from these; for all, of as many sources"));
+        }
+    }
+    text + &counted(runs, "run") + "\n"
+}
+
+/// Explains the intervals, for which a resampling draws what `drawn` says.
+fn legend(drawn: &str) -> String {
+    let legend = format!(
+        "95 %: of {RESAMPLINGS} draws of {drawn}. Where n runs are all alike there is nothing to \
+         draw from, and 3 in n could still be otherwise."
+    );
+    textwrap::fill(&legend, COLUMNS) + "\n"
+}
+
+/// Each score as a line of JSON.
+pub(super) fn lines(scores: &[Vec<Score>]) -> String {
+    // Names and numbers alone: there is nothing that could fail.
+    let line = |score| escaped(serde_json::to_string(score).unwrap_or_default()) + "\n";
+    scores.iter().flatten().map(line).collect()
+}

@@ -1,0 +1,68 @@
+//! The runs that a policy judged wrong, and what speaks for and against it.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+
+use super::runs::{Judged, Run};
+use crate::calibrate::labels::Outcome;
+use crate::output::shown::{plain, tool_name};
+use crate::replay::{Found, Nearest, Place};
+
+/// The most columns that a tool's name takes.
+const TOOL_MAX: usize = 24;
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// What stands above the runs that the policy `name` judged wrong.
+pub(super) fn heading(name: &str) -> String {
+    format!("\n{STRONG}{}{STRONG:#}\n", plain(name))
+}
+
+/// A line that says so, if the policy at `place` judged the run wrong.
+pub(super) fn line(run: &Run, place: usize) -> Option<String> {
+    let label = &run.label;
+    let Judged { outcome, first, .. } = &run.judged[place];
+    let at = first.as_ref().map(|(at, _)| *at).unwrap_or_default();
+    let what = match outcome {
+        Outcome::Missed => "missed".to_owned(),
+        Outcome::Early => format!("early at #{at}, begins at #{}", label.start.unwrap_or(0)),
+        Outcome::FalseAlarm => format!("false alarm at #{at}"),
+        Outcome::Hit { .. } | Outcome::Quiet => return None,
+    };
+    let (file, kind) = (plain(&label.file.display().to_string()), plain(&label.kind));
+    Some(format!("{what}: {file} ({kind})\n"))
+}
+
+/// What the finding rests on; of a loop that was missed, where a supervisor would have stepped in
+/// and how near the policy came to it.
+pub(super) fn evidence(run: &Run, place: usize) -> String {
+    let Judged { first, nearest, .. } = &run.judged[place];
+    let stuck_at = run.label.stuck_at.filter(|_| first.is_none());
+    let stuck_at = stuck_at.map(|at| format!("a supervisor would step in at #{at}"));
+    let found = first.as_ref().map(|(_, found)| of_finding(found));
+    let nearest = nearest.as_ref().filter(|_| first.is_none()).map(of_nearest);
+    let parts: Vec<String> = [stuck_at, found, nearest].into_iter().flatten().collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("  {FAINT}{}{FAINT:#}\n", parts.join("; "))
+}
+
+fn of_finding(found: &Found) -> String {
+    let mut text = format!("{} by rule {}", found.finding.kind, plain(found.rule));
+    // Writing to a string cannot fail.
+    let _ = match found.place {
+        Place::Calls { first, last, .. } => {
+            write!(text, ", tool {}, calls #{first} to #{last}", tool_name(&found.tool, TOOL_MAX))
+        }
+        Place::Messages { first, at } => write!(text, ", messages #{first} to #{at}"),
+    };
+    text
+}
+
+fn of_nearest(nearest: &Nearest) -> String {
+    let Nearest { rule, held, needed, at } = nearest;
+    format!("nearest rule {}, {held} of {needed} at #{at}", plain(rule))
+}

@@ -1,0 +1,64 @@
+//! Figures in tables: how names, ratios and intervals are written, and columns laid out.
+
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
+
+use crate::calibrate::score::{Interval, Score};
+use crate::output::shown::{plain, shortened};
+
+/// The most columns that the name of a policy or a source takes: so many as the longest preset.
+const NAME_MAX: usize = 22;
+
+/// What stands for a number that there is none of.
+const NONE: &str = "-";
+
+/// A column: its head, and what stands below of each row.
+pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
+
+pub(crate) const RUNS: Column<Score> = ("runs", |score| score.runs.to_string());
+pub(crate) const RECALL: Column<Score> = ("recall", |score| number(score.recall));
+pub(crate) const PRECISION: Column<Score> = ("precision", |score| number(score.precision));
+pub(crate) const F1: Column<Score> = ("F1", |score| number(score.f1));
+pub(crate) const FALSE_ALARMS: Column<Score> =
+    ("false alarms", |score| percent(score.false_alarm_rate));
+pub(crate) const LAG: Column<Score> =
+    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
+pub(crate) const SAVED: Column<Score> = ("saved", |score| score.saved.to_string());
+
+/// The rows as a table, the first column aligned to the left and the others to the right; without
+/// the end of the last line.
+pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(columns.iter().map(|(head, _)| *head));
+    for row in rows {
+        table.add_row(columns.iter().map(|(_, cell)| cell(row)));
+    }
+    for (n, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if n > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// The name of a policy, a source or a rule.
+pub(crate) fn name(name: &str) -> String {
+    shortened(&plain(name), NAME_MAX)
+}
+
+pub(crate) fn number(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
+pub(crate) fn percent(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
+}
+
+pub(crate) fn ends(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("{low:.2}–{high:.2}"))
+}
+
+pub(crate) fn percents(interval: Option<Interval>) -> String {
+    let percents = |[low, high]: Interval| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0);
+    interval.map_or_else(|| NONE.to_owned(), percents)
+}

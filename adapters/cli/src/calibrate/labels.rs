@@ -1,0 +1,193 @@
+//! Labels: what somebody who read a run says of it.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::exit::Exit;
+use crate::output::complain;
+use crate::read::inputs::Input;
+
+/// The source of a run whose file is in no folder.
+const NO_SOURCE: &str = ".";
+
+/// What somebody who read the run says of it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Label {
+    pub(crate) file: PathBuf,
+    r#loop: Answer,
+    /// Where the loop begins; a finding before it is a false alarm.
+    pub(crate) start: Option<usize>,
+    /// Where a supervisor would step in.
+    pub(crate) stuck_at: Option<usize>,
+    /// Where the loop ends; none if that is the end of the run.
+    end: Option<usize>,
+    #[serde(default)]
+    pub(crate) kind: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    Yes,
+    No,
+}
+
+/// What became of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The loop was found, so many calls after a supervisor would have stepped in, and so many
+    /// before it ended.
+    Hit { lag: Option<i64>, saved: usize },
+    /// There is a loop, and nothing was found.
+    Missed,
+    /// There is a loop, and something was found before it began.
+    Early,
+    /// There is none, and something was found.
+    FalseAlarm,
+    /// There is none, and nothing was found.
+    Quiet,
+}
+
+/// What is counted in a run, and how many of it there are: labels count messages only where there
+/// is no call to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Calls(usize),
+    Messages(usize),
+}
+
+impl Count {
+    pub(crate) fn of(calls: usize, messages: usize) -> Self {
+        if calls == 0 { Self::Messages(messages) } else { Self::Calls(calls) }
+    }
+
+    /// Where a finding stands that so many calls came before: at that call, or at the `message`.
+    pub(crate) fn place(self, calls_before: usize, message: Option<usize>) -> usize {
+        match self {
+            Self::Calls(_) => calls_before,
+            Self::Messages(_) => message.unwrap_or(calls_before),
+        }
+    }
+
+    fn last(self) -> usize {
+        let (Self::Calls(count) | Self::Messages(count)) = self;
+        count.saturating_sub(1)
+    }
+}
+
+impl Label {
+    /// Judges the first finding, at `at`, of a run with so many calls or messages.
+    pub(crate) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
+        match (self.r#loop, at) {
+            (Answer::No, None) => Outcome::Quiet,
+            (Answer::No, Some(_)) => Outcome::FalseAlarm,
+            (Answer::Yes, None) => Outcome::Missed,
+            (Answer::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
+            (Answer::Yes, Some(at)) => {
+                let saved = self.end.unwrap_or(count.last()).saturating_sub(at);
+                Outcome::Hit { lag: self.lag(at), saved }
+            }
+        }
+    }
+
+    fn lag(&self, at: usize) -> Option<i64> {
+        let stuck = i64::try_from(self.stuck_at?).ok()?;
+        Some(i64::try_from(at).ok()? - stuck)
+    }
+
+    /// Where the run comes from: the first folder of its file.
+    pub(crate) fn source(&self) -> &str {
+        let mut parts = self.file.components().filter_map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        });
+        let first = parts.next();
+        first.filter(|_| parts.next().is_some()).unwrap_or(NO_SOURCE)
+    }
+}
+
+/// The inputs that the labels are about, below `root`, each with its label.
+pub(crate) fn inputs(root: &Path, labels: Vec<Label>) -> Vec<(Input, Label)> {
+    let input = |label: Label| (Input::File(root.join(&label.file)), label);
+    labels.into_iter().map(input).collect()
+}
+
+/// The labels, and how to exit if some of them could not be read.
+pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let mut labels = Vec::new();
+    let mut exit = Exit::Clean;
+    for (n, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str(line) {
+            Ok(label) => labels.push(label),
+            Err(error) => {
+                exit = Exit::Input;
+                // The parser sees one line at a time, and takes each for the first.
+                let error = error.to_string();
+                let error = error.split(" at line 1 column").next().unwrap_or_default();
+                let why = format!(
+                    "line {}: not a label: {error}; expected {{\"file\":…, \"loop\":\"yes\" or \
+                     \"no\", \"start\":…, \"stuck_at\":…, \"end\":…}}",
+                    n + 1
+                );
+                complain(&path.display().to_string(), &why);
+            }
+        }
+    }
+    if labels.is_empty() {
+        return Err("holds no label; expected JSON Lines of {\"file\", \"loop\", …}".to_owned());
+    }
+    Ok((labels, exit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Count, Label, Outcome};
+
+    const COUNT: Count = Count::Calls(11);
+
+    fn label(answer: Answer, start: Option<usize>, end: Option<usize>) -> Label {
+        Label {
+            file: "a.jsonl".into(),
+            r#loop: answer,
+            start,
+            stuck_at: Some(5),
+            end,
+            kind: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_finding_is_judged_by_where_the_loop_begins_and_ends() {
+        let yes = label(Answer::Yes, Some(3), Some(8));
+        let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
+        assert_eq!(yes.outcome(None, COUNT), Outcome::Missed);
+        assert_eq!(yes.outcome(Some(2), COUNT), Outcome::Early);
+        assert_eq!(yes.outcome(Some(3), COUNT), hit(-2, 5));
+        assert_eq!(yes.outcome(Some(9), COUNT), hit(4, 0), "after the loop, nothing is saved");
+        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
+        let no = label(Answer::No, None, None);
+        assert_eq!(no.outcome(None, COUNT), Outcome::Quiet);
+        assert_eq!(no.outcome(Some(9), COUNT), Outcome::FalseAlarm);
+    }
+
+    #[test]
+    fn a_run_comes_from_the_first_folder_of_its_file() {
+        for (file, source) in [
+            ("a.jsonl", "."),
+            ("x/a.jsonl", "x"),
+            ("./x/y/a.jsonl", "x"),
+            ("/x/a.jsonl", "x"),
+            ("../x/a.jsonl", "x"),
+            ("", "."),
+        ] {
+            let label = Label { file: file.into(), ..label(Answer::No, None, None) };
+            assert_eq!(label.source(), source, "{file}");
+        }
+    }
+}

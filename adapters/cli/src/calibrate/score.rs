@@ -1,0 +1,186 @@
+//! Scores: how well one policy did on some runs.
+
+mod interval;
+
+use serde::Serialize;
+
+use crate::calibrate::labels::Outcome;
+use interval::Intervals;
+pub(crate) use interval::{Interval, RESAMPLINGS};
+
+/// How many runs had which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    hits: usize,
+    missed: usize,
+    early: usize,
+    pub(crate) false_alarms: usize,
+    quiet: usize,
+}
+
+impl Counts {
+    pub(crate) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            *match outcome {
+                Outcome::Hit { .. } => &mut counts.hits,
+                Outcome::Missed => &mut counts.missed,
+                Outcome::Early => &mut counts.early,
+                Outcome::FalseAlarm => &mut counts.false_alarms,
+                Outcome::Quiet => &mut counts.quiet,
+            } += 1;
+        }
+        counts
+    }
+
+    fn recall(&self) -> Option<f64> {
+        ratio(self.hits, self.stuck())
+    }
+
+    fn precision(&self) -> Option<f64> {
+        ratio(self.hits, self.hits + self.early + self.false_alarms)
+    }
+
+    pub(crate) fn f1(&self) -> Option<f64> {
+        let wrong = self.missed + 2 * self.early + self.false_alarms;
+        ratio(2 * self.hits, 2 * self.hits + wrong)
+    }
+
+    /// How many runs have a loop.
+    pub(crate) fn stuck(&self) -> usize {
+        self.hits + self.missed + self.early
+    }
+
+    /// How many have none.
+    pub(crate) fn healthy(&self) -> usize {
+        self.false_alarms + self.quiet
+    }
+
+    /// The share of the runs without a loop in which something was found.
+    pub(crate) fn false_alarm_rate(&self) -> Option<f64> {
+        ratio(self.false_alarms, self.healthy())
+    }
+}
+
+/// How well one policy did.
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct Score {
+    pub(crate) preset: &'static str,
+    /// Where the runs come from; none if from anywhere.
+    pub(crate) source: Option<String>,
+    pub(crate) runs: usize,
+    hits: usize,
+    missed: usize,
+    pub(crate) early: usize,
+    false_alarms: usize,
+    /// Ratios are none where there is nothing to divide by.
+    pub(crate) recall: Option<f64>,
+    pub(crate) precision: Option<f64>,
+    pub(crate) f1: Option<f64>,
+    pub(crate) f1_interval: Option<Interval>,
+    pub(crate) false_alarm_rate: Option<f64>,
+    pub(crate) false_alarm_rate_interval: Option<Interval>,
+    pub(crate) median_lag: Option<i64>,
+    /// How many calls the loops that were found went on for after that.
+    pub(crate) saved: usize,
+}
+
+impl Score {
+    /// Scores the policy `preset` on runs with these outcomes. The intervals resample runs.
+    pub(crate) fn of(preset: &'static str, outcomes: &[Outcome]) -> Self {
+        Self::with(preset, outcomes, Intervals::of(outcomes.chunks(1)))
+    }
+
+    /// Scores the policy `preset` on the runs of several sources together. The intervals resample whole
+    /// sources.
+    pub(crate) fn of_sources(preset: &'static str, sources: &[Vec<Outcome>]) -> Self {
+        Self::with(preset, &sources.concat(), Intervals::of(sources.iter().map(Vec::as_slice)))
+    }
+
+    fn with(preset: &'static str, outcomes: &[Outcome], intervals: Intervals) -> Self {
+        let counts = Counts::of(outcomes.iter().copied());
+        let Intervals { f1: f1_interval, false_alarm_rate: false_alarm_rate_interval } = intervals;
+        Self {
+            preset,
+            source: None,
+            runs: outcomes.len(),
+            hits: counts.hits,
+            missed: counts.missed,
+            early: counts.early,
+            false_alarms: counts.false_alarms,
+            recall: counts.recall(),
+            precision: counts.precision(),
+            f1: counts.f1(),
+            f1_interval,
+            false_alarm_rate: counts.false_alarm_rate(),
+            false_alarm_rate_interval,
+            median_lag: median_lag(outcomes),
+            saved: saved(outcomes),
+        }
+    }
+
+    /// The score, of runs that come from `source`.
+    pub(crate) fn from(self, source: Option<&str>) -> Self {
+        Self { source: source.map(str::to_owned), ..self }
+    }
+}
+
+/// The middle lag; of an even number the lower of the two.
+fn median_lag(outcomes: &[Outcome]) -> Option<i64> {
+    let lags = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Hit { lag, .. } => *lag,
+        _ => None,
+    });
+    let mut lags: Vec<i64> = lags.collect();
+    lags.sort_unstable();
+    lags.get(lags.len().checked_sub(1)? / 2).copied()
+}
+
+fn saved(outcomes: &[Outcome]) -> usize {
+    let saved = outcomes.iter().map(|outcome| match outcome {
+        Outcome::Hit { saved, .. } => *saved,
+        _ => 0,
+    });
+    saved.sum()
+}
+
+/// The share that `part` is of the `whole`; none where there is nothing to divide by.
+#[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
+pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Score};
+
+    #[test]
+    fn the_score_follows_its_definitions() {
+        let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
+        let outcomes = [
+            hit(0, 4),
+            hit(2, 0),
+            hit(9, 3),
+            Outcome::Missed,
+            Outcome::Early,
+            Outcome::FalseAlarm,
+            Outcome::Quiet,
+            Outcome::Quiet,
+            Outcome::Quiet,
+        ];
+        let score = Score::of("x", &outcomes);
+        assert_eq!((score.recall, score.precision), (Some(0.6), Some(0.6)));
+        assert_eq!((score.f1, score.false_alarm_rate), (Some(0.6), Some(0.25)));
+        assert_eq!((score.median_lag, score.saved), (Some(2), 7));
+        let ([low, high], rate) = (score.f1_interval.expect("an interval"), 0.6);
+        assert!(low < rate && rate < high, "{low} {high}");
+    }
+
+    #[test]
+    fn nothing_to_judge_is_no_division_by_zero() {
+        let score = Score::of("x", &[]);
+        assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
+        assert_eq!((score.f1_interval, score.false_alarm_rate_interval), (None, None));
+        assert_eq!((score.median_lag, score.saved), (None, 0));
+    }
+}

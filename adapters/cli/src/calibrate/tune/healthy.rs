@@ -1,0 +1,183 @@
+//! Fitting a policy to runs that are known to be healthy.
+
+use std::path::PathBuf;
+
+use unstuck_core::Policy;
+use unstuck_text::{Preset, Recipe};
+
+use super::conformal::{interval, quantile, runs_min};
+use super::report::{accused, moved};
+use super::{Tuned, name_of, spare};
+use crate::args::Tune;
+use crate::calibrate::digested::Digested;
+use crate::calibrate::figures::{percent, percents};
+use crate::calibrate::fit::{Candidate, Rate, hash};
+use crate::calibrate::score::{Interval, ratio};
+use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
+use crate::output::{complain, remark};
+use crate::read::inputs::{self, Input};
+use crate::read::reading::read_each;
+
+/// The most patience that is looked for: who repeats a thing so much more often than a rule asks for
+/// is waiting for something, and had better be exempt or a poll.
+const PATIENCE_MAX: u8 = 16;
+
+/// The least patience from which on nothing is found in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Patience {
+    Enough(u8),
+    /// More than [`PATIENCE_MAX`], or none would ever be: rules about text have none.
+    Never,
+}
+
+/// How many runs a policy accuses.
+pub(super) struct Row {
+    /// Which policy, of which runs.
+    pub(super) what: &'static str,
+    pub(super) runs: usize,
+    pub(super) accused: usize,
+    /// Where the share of the accused lies among all such runs, if these tell.
+    pub(super) interval: Option<Interval>,
+}
+
+impl Row {
+    /// Of the runs that take so much patience each, by a policy with `patience`.
+    fn of(what: &'static str, runs: &[Patience], patience: Patience) -> Self {
+        let accused = runs.iter().filter(|least| **least > patience).count();
+        let interval = interval(accused, runs.len());
+        Self { what, runs: runs.len(), accused, interval }
+    }
+
+    pub(super) fn share(&self) -> Option<f64> {
+        ratio(self.accused, self.runs)
+    }
+}
+
+/// Fits the policy of `preset` to the runs that `paths` lead to.
+pub(super) fn tuned(
+    tune: &Tune,
+    preset: &'static Preset,
+    paths: &[PathBuf],
+) -> Result<Tuned, Exit> {
+    let limit = tune.false_alarms();
+    let Some(runs_min) = runs_min(limit) else {
+        let why = "from no number of healthy runs it follows that none is ever accused: ask for \
+                   more than 0";
+        complain("--false-alarms", why);
+        return Err(Exit::Usage);
+    };
+    let (mut runs, exit) = read(tune, preset.policy, preset.recipe, paths)?;
+    runs.sort_by_cached_key(|(name, _)| (hash(name), name.clone()));
+    let runs: Vec<Patience> = runs.into_iter().map(|(_, patience)| patience).collect();
+    let (fitted, unseen) = runs.split_at(runs.len().div_ceil(2));
+    let patience = patience(fitted, limit, runs_min).map_err(|why| {
+        complain("--healthy", &why);
+        Exit::Input
+    })?;
+
+    let name = preset.policy.name();
+    let policy = Candidate::patient(preset.policy, patience).keep(preset.policy, &name_of(name));
+    // A patience is no more than the engine takes.
+    let policy = policy.expect("a policy that was tried");
+    let what = format!(
+        "{}, {}, fitted to {} of which no more than {limit} may be accused",
+        plain(name),
+        match patience {
+            0 => "as it is".to_owned(),
+            more =>
+                format!("with {} more in each rule about calls", counted(more.into(), "repetition")),
+        },
+        counted(runs.len(), "healthy run"),
+    );
+    let rows = [
+        Row::of("as it is", &runs, Patience::Enough(0)),
+        // What was chosen by these runs says little of others.
+        Row { interval: None, ..Row::of("fitted", fitted, Patience::Enough(patience)) },
+        Row::of("unseen", unseen, Patience::Enough(patience)),
+    ];
+    let [_, _, last] = &rows;
+    let remark = format!(
+        "The policy {what}. On {} that it was not fitted to: {} (95 %: {}).",
+        counted(last.runs, "run"),
+        percent(last.share()),
+        percents(last.interval),
+    );
+    let report = accused(&what, &rows) + &moved(preset.policy, &policy);
+    Ok(Tuned { policy, report, remark, exit })
+}
+
+/// How patient the policy must be so that no more than `limit` are accused of runs like these; the
+/// error says why that cannot be told, or be. It takes `runs_min` runs.
+fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, String> {
+    if runs.is_empty() {
+        return Err("no run that could be read, and in which the agent did something".to_owned());
+    }
+    let Some(patience) = quantile(runs, limit) else {
+        return Err(format!(
+            "too few runs for {limit}: the half that is fitted to holds {}, but it takes {runs_min}, \
+             and so {} in all; name more runs, or raise --false-alarms to {}",
+            runs.len(),
+            2 * runs_min - 1,
+            Rate::least_for(runs.len()).percentage(),
+        ));
+    };
+    match patience {
+        Patience::Enough(patience) => Ok(patience),
+        Patience::Never => {
+            let never = runs.iter().filter(|run| **run == Patience::Never).count();
+            Err(format!(
+                "the policy cannot be fitted to {limit}: in {never} of {} it finds something even \
+                 with {PATIENCE_MAX} repetitions more in each rule about calls; see what `unstuck \
+                 scan` shows of them: exempt a tool, take it for a poll, or raise --false-alarms",
+                counted(runs.len(), "run"),
+            ))
+        }
+    }
+}
+
+/// The name of each run, and how much patience it takes; and how to exit if some could not be read.
+fn read(
+    tune: &Tune,
+    policy: &'static Policy<'static>,
+    recipe: Recipe,
+    paths: &[PathBuf],
+) -> Result<(Vec<(String, Patience)>, Exit), Exit> {
+    let inputs = inputs::find(paths);
+    spare(
+        tune,
+        inputs.found.iter().filter_map(|input| match input {
+            Input::File(path) => Some(path.as_path()),
+            Input::Stdin => None,
+        }),
+    )?;
+    for (path, why) in &inputs.errors {
+        complain(path, why);
+    }
+    let named = inputs.found.into_iter().map(|input| (input.clone(), input.name())).collect();
+    let candidate = |patience| (patience, Candidate::patient(policy, patience));
+    let candidates: Vec<(u8, Candidate)> = (0..=PATIENCE_MAX).map(candidate).collect();
+    let (runs, unread) = read_each(named, move |input, _, progress| {
+        let run = Digested::of(input, &recipe, progress)?;
+        Ok((!run.is_empty()).then(|| least(&run, policy, &candidates)))
+    });
+    let read = runs.len();
+    let runs: Vec<_> = runs.into_iter().filter_map(|(name, run)| Some((name, run?))).collect();
+    if let Some(empty @ 1..) = read.checked_sub(runs.len()) {
+        let what = format!("{} left out in which the agent did nothing", counted(empty, "run"));
+        remark("--healthy", &what);
+    }
+    let exit = if inputs.errors.is_empty() { unread } else { Exit::Input };
+    Ok((runs, exit))
+}
+
+/// The least patience from which on nothing is found in `run`; `candidates` are the policies of each
+/// patience, from the least on.
+fn least(run: &Digested, policy: &Policy<'static>, candidates: &[(u8, Candidate)]) -> Patience {
+    let is_quiet = |candidate: &Candidate| {
+        let first = candidate.try_on(policy, |policy| run.first(policy));
+        first.is_some_and(|found| found.is_none())
+    };
+    let quiet = candidates.iter().rev().take_while(|(_, candidate)| is_quiet(candidate));
+    quiet.last().map_or(Patience::Never, |(patience, _)| Patience::Enough(*patience))
+}

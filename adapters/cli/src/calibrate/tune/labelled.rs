@@ -1,0 +1,114 @@
+//! Fitting a policy to labelled runs.
+
+use std::path::{Path, PathBuf};
+
+use unstuck_text::Preset;
+
+use super::report::{moved, scores};
+use super::{Tuned, complained, name_of, spare};
+use crate::args::Tune;
+use crate::calibrate::figures::{number, percent};
+use crate::calibrate::fit::{self, FOLDS, Fit, Fitter, REACH, Rate, Run, folds};
+use crate::calibrate::labels;
+use crate::calibrate::score::{Counts, Score};
+use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
+use crate::read::progress::Progress;
+
+/// Fits the policy of `preset` to the runs below `root` that the file `path` labels.
+pub(super) fn tuned(
+    tune: &Tune,
+    preset: &'static Preset,
+    path: &Path,
+    root: &Path,
+) -> Result<Tuned, Exit> {
+    let wrong = |why: String| complained(path, &why, Exit::Input);
+    let (labels, exit) = labels::read(path).map_err(wrong)?;
+    let files: Vec<PathBuf> = labels.iter().map(|label| root.join(&label.file)).collect();
+    spare(tune, files.iter().map(PathBuf::as_path).chain([path]))?;
+    let (runs, unread) = fit::read(root, labels, &[preset]);
+    // Where there is none, each of them was complained of.
+    let runs = runs.into_iter().find(|runs| !runs.is_empty()).ok_or(Exit::Input)?;
+
+    let limit = tune.false_alarms();
+    let fitted = Fitted::of(preset, limit, &runs).map_err(wrong)?;
+    let name = preset.policy.name();
+    let policy = fitted.fit.policy(preset.policy, &name_of(name));
+    // What the engine refuses was no candidate.
+    let policy = policy.expect("a policy that was tried");
+    let what = format!(
+        "{}, fitted to {}, with no more than {limit} false alarms",
+        plain(name),
+        counted(runs.len(), "labelled run"),
+    );
+    let [_, _, unseen] = &fitted.scores;
+    let remark = format!(
+        "The policy {what}. On runs that it was not fitted to: F1 {}, false alarms {}.",
+        number(unseen.f1),
+        percent(unseen.false_alarm_rate),
+    );
+    let report = scores(&what, &fitted.scores, &fitted.unseen) + &moved(preset.policy, &policy);
+    Ok(Tuned { policy, report, remark, exit: exit.max(unread) })
+}
+
+/// A fit, and how well it does.
+struct Fitted {
+    fit: Fit,
+    /// Of the policy as it is, of the fit, and of fits on runs that they were not fitted to.
+    scores: [Score; 3],
+    /// Which those are.
+    unseen: String,
+}
+
+impl Fitted {
+    /// Fits the policy to all runs, and to all but those of each fold; the error says why it cannot
+    /// be fitted.
+    fn of(preset: &'static Preset, limit: Rate, runs: &[Run]) -> Result<Self, String> {
+        let mut fitter = Fitter::new(preset.policy, limit, runs);
+        enough(&Counts::of(fitter.before.iter().copied()))?;
+        let folds = folds(runs.iter().map(|(label, _)| label));
+        let progress = Progress::of_fits(folds.len() + 1);
+        let fit = fitter.fit_without(&[]);
+        progress.fitted();
+        let unseen = fitter.unseen(&folds, || progress.fitted());
+        progress.end();
+        within(&Counts::of(fit.outcomes.iter().copied()), limit)?;
+        // All of one policy, so that each is called by what it is of.
+        let scores = [
+            Score::of("as it is", &fitter.before),
+            Score::of("fitted", &fit.outcomes),
+            Score::of("unseen", &unseen),
+        ];
+        let sources = folds.iter().filter(|fold| fold.source.is_some()).count();
+        let unseen = match sources {
+            0 => format!(
+                "one run of {FOLDS} after the other, by a fit to the rest, parted by chance"
+            ),
+            sources => format!("the runs of each of {sources} sources, by a fit to the others"),
+        };
+        Ok(Self { fit, scores, unseen })
+    }
+}
+
+/// Whether there are runs of both kinds; the error says what is missing.
+fn enough(counts: &Counts) -> Result<(), String> {
+    let missing = match (counts.stuck(), counts.healthy()) {
+        (0, _) => "\"yes\": to fit to healthy runs alone, use --healthy",
+        (_, 0) => "\"no\": without healthy runs nobody can say what is a false alarm",
+        _ => return Ok(()),
+    };
+    Err(format!("no run that could be read has the label \"loop\":{missing}"))
+}
+
+/// Whether the fit keeps to the limit.
+fn within(counts: &Counts, limit: Rate) -> Result<(), String> {
+    let (accused, healthy) = (counts.false_alarms, counts.healthy());
+    if accused <= limit.of(healthy) {
+        return Ok(());
+    }
+    Err(format!(
+        "the policy cannot be fitted to {limit} false alarms: with up to {REACH} repetitions more in \
+         each rule about calls it still accuses {accused} of {healthy} healthy runs; raise \
+         --false-alarms, or begin with another policy"
+    ))
+}

@@ -1,0 +1,236 @@
+//! How far the reading is, on a terminal and for work that takes long.
+
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::shown::counted;
+use crate::read::inputs::Input;
+
+/// How long the work must take to be worth a bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Of inputs that all have a size.
+const MEASURED: &str = "[{bar:24}] {bytes} of {total_bytes}, {msg}, {eta} left";
+
+/// With standard input among them, which ends nobody knows when.
+const UNMEASURED: &str = "{spinner} {bytes} read, {msg}";
+
+/// Of policies that are fitted.
+const FITTED: &str = "[{bar:24}] {pos} of {len} fits, {eta} left";
+
+/// What there is to be done.
+enum Work<'i> {
+    /// These inputs are to be read.
+    Inputs(Vec<&'i Input>),
+    /// So many policies are to be fitted.
+    Fits(usize),
+}
+
+impl Work<'_> {
+    /// How much there is of it, where that can be told before.
+    fn length(&self) -> Option<u64> {
+        match self {
+            Self::Inputs(inputs) => inputs.iter().map(|input| input.size()).sum(),
+            Self::Fits(fits) => Some(*fits as u64),
+        }
+    }
+
+    fn template(&self, length: Option<u64>) -> &'static str {
+        match (self, length) {
+            (Self::Inputs(_), Some(_)) => MEASURED,
+            (Self::Inputs(_), None) => UNMEASURED,
+            (Self::Fits(_), _) => FITTED,
+        }
+    }
+}
+
+/// The bar, which stays out of sight until the work has taken long, and for ever where standard
+/// error is no terminal.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    began: Instant,
+    patience: Duration,
+    /// Where the bar will be drawn once it is shown.
+    waiting: Mutex<Option<ProgressDrawTarget>>,
+    inputs: usize,
+}
+
+impl Progress {
+    /// The progress of reading `inputs`.
+    pub(crate) fn of<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Self {
+        Self::on(Self::terminal(), PATIENCE, &Work::Inputs(inputs.into_iter().collect()))
+    }
+
+    /// The progress of so many fits.
+    pub(crate) fn of_fits(fits: usize) -> Self {
+        Self::on(Self::terminal(), PATIENCE, &Work::Fits(fits))
+    }
+
+    /// Standard error, unless it is no terminal, or one that cannot move its cursor.
+    fn terminal() -> Option<ProgressDrawTarget> {
+        let target = ProgressDrawTarget::stderr();
+        (!target.is_hidden()).then_some(target)
+    }
+
+    fn on(target: Option<ProgressDrawTarget>, patience: Duration, work: &Work<'_>) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if target.is_some() {
+            let length = work.length();
+            if let Some(length) = length {
+                bar.set_length(length);
+            }
+            // The templates are constants: that they parse is what the tests below show.
+            let style = ProgressStyle::with_template(work.template(length));
+            bar.set_style(style.expect("a constant template").progress_chars("=> "));
+        }
+        let inputs = match work {
+            Work::Inputs(inputs) => inputs.len(),
+            Work::Fits(_) => 0,
+        };
+        let (began, waiting) = (Instant::now(), Mutex::new(target));
+        let progress = Self { bar, began, patience, waiting, inputs };
+        progress.judged(0);
+        progress
+    }
+
+    /// Counts what is read from `reader`, which holds `size` bytes where that is known.
+    pub(crate) fn count<R: Read>(&self, reader: R, size: Option<u64>) -> impl Read {
+        Counted { reader, progress: self, left: size }
+    }
+
+    /// Says how many of the inputs have been judged.
+    pub(crate) fn judged(&self, inputs: usize) {
+        self.bar.set_message(format!("{inputs} of {}", counted(self.inputs, "input")));
+    }
+
+    /// Says that one more fit is done.
+    pub(crate) fn fitted(&self) {
+        self.advance(1);
+    }
+
+    /// Takes the bar away while `write` writes to the terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
+    /// Takes the bar away for good.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn advance(&self, steps: u64) {
+        if self.began.elapsed() >= self.patience {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(target) = waiting.take() {
+                self.bar.set_draw_target(target);
+            }
+        }
+        self.bar.inc(steps);
+    }
+}
+
+/// A reader that says how much was read.
+struct Counted<'p, R> {
+    reader: R,
+    progress: &'p Progress,
+    /// How many bytes are still to come, as far as that is known.
+    left: Option<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        let mut bytes = count as u64;
+        if let Some(left) = &mut self.left {
+            // A file that grows while it is read has no more than its share of the bar.
+            bytes = bytes.min(*left);
+            *left -= bytes;
+        }
+        self.progress.advance(bytes);
+        Ok(count)
+    }
+}
+
+impl<R> Drop for Counted<'_, R> {
+    /// What is not a trace is not read to its end, and done with all the same.
+    fn drop(&mut self) {
+        self.progress.advance(self.left.unwrap_or(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use indicatif::InMemoryTerm;
+
+    use super::*;
+
+    /// The progress of some work, on a terminal of the usual size that can be looked at.
+    fn watched(patience: Duration, work: &Work<'_>) -> (Progress, InMemoryTerm) {
+        let terminal = InMemoryTerm::new(24, 80);
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        (Progress::on(Some(target), patience, work), terminal)
+    }
+
+    fn file() -> (tempfile::NamedTempFile, Input) {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.as_file().set_len(3 << 20).expect("room for it");
+        let input = Input::File(file.path().to_owned());
+        (file, input)
+    }
+
+    fn read(progress: &Progress, bytes: usize, size: Option<u64>) {
+        let zeros = io::repeat(0).take(bytes as u64);
+        let read = progress.count(zeros, size).read_to_end(&mut Vec::new());
+        assert_eq!(read.ok(), Some(bytes));
+    }
+
+    #[test]
+    fn work_that_is_soon_done_has_no_bar() {
+        let (_file, input) = file();
+        let (progress, terminal) = watched(Duration::MAX, &Work::Inputs(vec![&input]));
+        read(&progress, 1 << 20, None);
+        progress.judged(1);
+        progress.end();
+        assert_eq!(terminal.contents(), "");
+    }
+
+    #[test]
+    fn a_bar_says_how_much_was_read_and_gives_way() {
+        let (_file, input) = file();
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![&input]));
+        read(&progress, 1 << 20, None);
+        progress.bar.tick();
+        let shown = terminal.contents();
+        assert!(shown.starts_with("[========>               ] "), "{shown}");
+        assert!(shown.contains("1.00 MiB of 3.00 MiB, 0 of 1 input, "), "{shown}");
+        assert_eq!(progress.aside(|| terminal.contents()), "");
+        read(&progress, 10, Some(2 << 20));
+        assert_eq!(progress.bar.position(), 3 << 20, "a file that is not read to its end is done");
+        progress.end();
+        assert_eq!(terminal.contents(), "");
+    }
+
+    #[test]
+    fn an_input_without_a_size_is_counted() {
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![&Input::Stdin]));
+        read(&progress, 5 << 20, None);
+        progress.bar.tick();
+        let shown = terminal.contents();
+        assert!(shown.contains("5.00 MiB read, 0 of 1 input"), "{shown}");
+    }
+
+    #[test]
+    fn fits_are_counted() {
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Fits(12));
+        progress.fitted();
+        progress.fitted();
+        progress.bar.tick();
+        let shown = terminal.contents();
+        assert!(shown.starts_with("[====>                   ] 2 of 12 fits, "), "{shown}");
+    }
+}

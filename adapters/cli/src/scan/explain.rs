@@ -1,0 +1,121 @@
+//! `scan --explain`: every call of one loop, and how near each rule was at each.
+
+mod table;
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use unstuck_core::{LoopId, Policy};
+
+use crate::exit::Exit;
+use crate::output::recurring::what_recurs;
+use crate::output::shown::{COLUMNS, counted, plain, shortened};
+use crate::output::{complain, show};
+use crate::replay::{Explained, Wanted};
+use crate::scan::Report;
+
+/// How many loops are named to someone who asked for another.
+const NAMED_MAX: usize = 20;
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// What the signs in a table mean.
+const LEGEND: &str = "Verdict: an action and the rung of its ladder, on another loop where there \
+                      is none on this one. Under a rule: how many calls or turns of its pattern \
+                      there were by then, of how many that it takes. * made the finding. - is not \
+                      known: the history was cleared, or several calls were judged at once. \
+                      Result: the first digits of its digest, and how similar it is to the result \
+                      of the lap before.";
+
+const SEVERAL: &str = "several loops begin like that; give more digits of one of them:";
+
+/// What there is to say of one loop.
+pub(crate) struct Explanation {
+    wanted: Wanted,
+    policy: &'static Policy<'static>,
+    /// By the path of the run.
+    runs: Vec<(String, Explained)>,
+    /// What was found, in the order of the first findings, as far as it may be named.
+    named: Vec<(LoopId, String)>,
+    found: HashSet<LoopId>,
+}
+
+impl Explanation {
+    pub(crate) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
+        Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
+    }
+
+    /// Takes in what was found in one input.
+    pub(crate) fn take(&mut self, report: Report) {
+        for found in &report.findings.found {
+            let id = found.finding.loop_id;
+            let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
+            if self.found.insert(id) && may_be_named {
+                self.named.push((id, what_recurs(&found.finding, &found.tool)));
+            }
+        }
+        let explained = report.findings.explained.into_iter();
+        self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
+    }
+
+    /// The text; where not exactly one loop is meant, that is said on standard error.
+    pub(crate) fn finish(self) -> Result<String, Exit> {
+        let meant = self.runs.iter().flat_map(|(_, explained)| explained.loops.iter().copied());
+        let mut meant = meant.collect::<BTreeSet<_>>().into_iter();
+        match (meant.next(), meant.next()) {
+            (Some(id), None) => Ok(self.text(id)),
+            (Some(_), Some(_)) => self.refuse(SEVERAL, |id| self.wanted.is(id)),
+            (None, _) if self.found.is_empty() => {
+                self.refuse("there is no such loop, nor was any other found", |_| true)
+            }
+            (None, _) => self.refuse("there is no such loop; those that were found:", |_| true),
+        }
+    }
+
+    /// Says why nothing is explained, and which loops could be.
+    fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> Result<String, Exit> {
+        complain("--explain", why);
+        let named = self.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
+        let line = |(id, what): &(LoopId, String)| {
+            let room = COLUMNS - "  0123456789abcdef  ".len();
+            format!("  {STRONG}{id}{STRONG:#}  {}\n", shortened(what, room))
+        };
+        let mut lines: Vec<String> = named.map(line).collect();
+        let more = self.found.iter().filter(|id| could_be(**id)).count() - lines.len();
+        if more > 0 {
+            lines.push(format!("  and {more} more: scan without --explain shows all\n"));
+        }
+        show(&lines.concat());
+        Err(Exit::Usage)
+    }
+
+    fn text(&self, id: LoopId) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        if let Some((_, what)) = self.named.iter().find(|(named, _)| *named == id) {
+            let _ = writeln!(text, "{STRONG}{what}{STRONG:#}");
+        }
+        let _ = writeln!(text, "{FAINT}loop {id}{FAINT:#}");
+        for (path, explained) in &self.runs {
+            let worker = match explained.worker.as_str() {
+                "main" => String::new(),
+                worker => format!(", worker {}", plain(worker)),
+            };
+            let times = counted(explained.steps.len(), explained.unit());
+            let _ = writeln!(text, "\n{}{worker}  {FAINT}({times}){FAINT:#}", plain(path));
+            text.push_str(&table::table(&explained.steps, self.policy));
+        }
+        let _ = writeln!(text, "\n{FAINT}{}{FAINT:#}", textwrap::fill(LEGEND, COLUMNS));
+        text
+    }
+}
+
+impl Explained {
+    /// What there are several of.
+    fn unit(&self) -> &'static str {
+        let is_call = self.steps.iter().any(|step| step.shown.tool.is_some());
+        if is_call { "call" } else { "turn" }
+    }
+}

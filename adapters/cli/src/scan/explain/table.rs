@@ -1,0 +1,231 @@
+//! The steps of a loop as a table that fits into a terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use textwrap::{Options, WordSplitter};
+use unicode_width::UnicodeWidthStr as _;
+use unstuck_core::{Action, Policy, RuleIndex};
+use unstuck_text::similarity;
+
+use crate::output::shown::{COLUMNS, masked, plain, shortened, tool_name};
+use crate::replay::{Answer, Step};
+
+/// What stands before the first column, and between two.
+const GAP: &str = "  ";
+
+/// The fewest columns for the arguments; with rules that leave less, the farthest are left out.
+const ARGS_MIN: usize = 16;
+
+/// The most columns that a tool's name takes, and a line of a rule's.
+const TOOL_MAX: usize = 16;
+const RULE_MAX: usize = 10;
+
+const FAINT: Style = Style::new().dimmed();
+
+/// The table of `steps`, all of them calls or all turns; below it, the rules that it leaves out.
+pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String {
+    let is_turns = steps.iter().all(|step| step.shown.tool.is_none());
+    let (mut columns, names) = if is_turns { turns(steps, policy) } else { calls(steps, policy) };
+    let rules = names.into_iter().enumerate().map(|(place, name)| OfRule::new(place, name, steps));
+    let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
+    let (rules, left_out) = fitting(rules.collect(), room);
+    columns.extend(rules.into_iter().map(|rule| rule.column));
+
+    let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
+    let head = if is_turns { "text" } else { "arguments" };
+    let words = |step: &Step| shortened(&plain(&masked(&step.shown.text)), room);
+    columns.insert(if is_turns { 1 } else { 2 }, Column::new(vec![head.to_owned()], steps, words));
+    lines(&columns) + &remark(&left_out)
+}
+
+/// The columns of calls, but for their arguments and the rules; and the rules' names.
+fn calls(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<&'static str>) {
+    let columns = vec![
+        Column::named("", steps, number),
+        Column::named("tool", steps, |step| {
+            tool_name(step.shown.tool.as_deref().unwrap_or_default(), TOOL_MAX)
+        }),
+        Column { head: vec!["result".to_owned()], cells: results(steps) },
+        Column::named("verdict", steps, verdict),
+    ];
+    (columns, policy.rules().iter().map(|rule| rule.name).collect())
+}
+
+/// The columns of turns, but for their text and the rules; and the rules' names.
+fn turns(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<&'static str>) {
+    let columns = vec![Column::named("", steps, number), Column::named("verdict", steps, verdict)];
+    (columns, policy.texts().iter().map(|rule| rule.name).collect())
+}
+
+fn number(step: &Step) -> String {
+    format!("#{}", step.shown.index)
+}
+
+/// How each call ended, the first digits of its result's digest, and its similarity to the result of
+/// the lap before.
+fn results(steps: &[Step]) -> Vec<String> {
+    let cell = |(n, step): (usize, &Step)| {
+        let Some(answer) = &step.answer else { return "none".to_owned() };
+        let word = if answer.failed { "failed" } else { "ok" };
+        let digits = answer.result.bits() >> 48;
+        let percent =
+            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &answer.text));
+        let percent = percent.map_or_else(String::new, |percent| format!(" {percent}%"));
+        format!("{word} {digits:04x}{percent}")
+    };
+    steps.iter().enumerate().map(cell).collect()
+}
+
+/// Returns the outcome of the latest call in `before` with the tool and arguments of `step`, or else of
+/// the latest call with its tool.
+fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s Answer> {
+    let latest = |is_same: &dyn Fn(&Step) -> bool| {
+        let same = before.iter().rev().find(|other| is_same(other) && other.answer.is_some());
+        same.and_then(|other| other.answer.as_ref())
+    };
+    let has_tool = |other: &Step| other.shown.tool == step.shown.tool;
+    latest(&|other| has_tool(other) && other.shown.text == step.shown.text)
+        .or_else(|| latest(&has_tool))
+}
+
+/// Returns the similarity of two results in percent, rounded down, so that only equal ones have 100.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+fn percent(one: &str, other: &str) -> u8 {
+    (similarity(one, other) * 100.0) as u8
+}
+
+fn verdict(step: &Step) -> String {
+    match step.verdict.action {
+        Action::Proceed => Action::Proceed.to_string(),
+        action => format!("{action} {}", step.verdict.rung),
+    }
+}
+
+/// One column: its head, in lines, and a cell for each step.
+struct Column {
+    head: Vec<String>,
+    cells: Vec<String>,
+}
+
+/// A rule's column, and how near it came.
+struct OfRule {
+    name: &'static str,
+    column: Column,
+    /// The most that it held at a time, and in thousandths of what it takes.
+    held: u16,
+    reach: u32,
+}
+
+impl Column {
+    fn new(head: Vec<String>, steps: &[Step], cell: impl Fn(&Step) -> String) -> Self {
+        Self { head, cells: steps.iter().map(cell).collect() }
+    }
+
+    fn named(head: &str, steps: &[Step], cell: impl Fn(&Step) -> String) -> Self {
+        Self::new(vec![head.to_owned()], steps, cell)
+    }
+
+    fn width(&self) -> usize {
+        self.head.iter().chain(&self.cells).map(|cell| cell.width()).max().unwrap_or(0)
+    }
+}
+
+impl OfRule {
+    /// The rule at `place` among those of its kind.
+    fn new(place: usize, name: &'static str, steps: &[Step]) -> Self {
+        let words = textwrap::wrap(name, RULE_MAX).into_iter().map(String::from).collect();
+        let column = Column::new(words, steps, |step| count(step, place));
+        let near = steps.iter().filter_map(|step| *step.near.get(place)?);
+        let held = near.clone().map(|near| near.held).max().unwrap_or(0);
+        let reach = near.map(|near| u32::from(near.held) * 1000 / u32::from(near.needed.max(1)));
+        let reach = reach.max().unwrap_or(0);
+        if steps.iter().any(|step| is_finder(step, place)) {
+            return Self { name, column, held: u16::MAX, reach: u32::MAX };
+        }
+        Self { name, column, held, reach }
+    }
+}
+
+/// How much the rule at `place` held, of how much that it takes.
+fn count(step: &Step, place: usize) -> String {
+    let mark = if is_finder(step, place) { "*" } else { "" };
+    match step.near.get(place).copied().flatten() {
+        // What a turn holds inside is not counted from one to the next.
+        Some(near) if mark.is_empty() || near.held == near.needed => {
+            format!("{}/{}{mark}", near.held, near.needed)
+        }
+        _ if mark.is_empty() => "-".to_owned(),
+        _ => mark.to_owned(),
+    }
+}
+
+/// Whether the rule at `place` made the finding.
+fn is_finder(step: &Step, place: usize) -> bool {
+    let finding = step.verdict.finding;
+    finding.is_some_and(|finding| match finding.rule {
+        RuleIndex::Call(finder) | RuleIndex::Text(finder) => usize::from(finder) == place,
+    })
+}
+
+/// As many of `rules` as fit into `room` beside the arguments, and the names of the others: those
+/// that never held two first, then the farthest.
+fn fitting(mut rules: Vec<OfRule>, room: usize) -> (Vec<OfRule>, Vec<&'static str>) {
+    let mut left_out = Vec::new();
+    let fits = |rules: &[OfRule]| {
+        let taken = rules.iter().map(|rule| GAP.len() + rule.column.width()).sum::<usize>();
+        taken + ARGS_MIN <= room
+    };
+    if !fits(&rules) {
+        let (near, far) = rules.into_iter().partition(|rule| rule.held > 1);
+        rules = near;
+        left_out.extend(far.iter().map(|rule: &OfRule| rule.name));
+    }
+    while !fits(&rules) && rules.len() > 1 {
+        let farthest = (0..rules.len()).min_by_key(|&place| rules[place].reach);
+        left_out.extend(farthest.map(|place| rules.remove(place).name));
+    }
+    (rules, left_out)
+}
+
+/// The columns that the text takes, what stands before each included.
+fn width(columns: &[Column]) -> usize {
+    columns.iter().map(|column| GAP.len() + column.width()).sum()
+}
+
+fn lines(columns: &[Column]) -> String {
+    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let row = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| {
+            let gap = " ".repeat(width.saturating_sub(cell.width()));
+            format!("{GAP}{cell}{gap}")
+        });
+        padded.collect::<String>().trim_end().to_owned()
+    };
+    let heads = columns.iter().map(|column| column.head.len()).max().unwrap_or(0);
+    let steps = columns.first().map_or(0, |column| column.cells.len());
+    let mut text = String::new();
+    // What is lower than the highest stands at the bottom.
+    for n in 0..heads {
+        let head = |column: &'_ Column| n.checked_sub(heads - column.head.len());
+        let cells = columns.iter().map(|column| head(column).map_or("", |n| &column.head[n]));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{FAINT}{}{FAINT:#}", row(cells.collect()));
+    }
+    for n in 0..steps {
+        text += &row(columns.iter().map(|column| column.cells[n].as_str()).collect());
+        text.push('\n');
+    }
+    text
+}
+
+/// Names the rules that are `left_out`.
+fn remark(left_out: &[&str]) -> String {
+    if left_out.is_empty() {
+        return String::new();
+    }
+    let options = Options::new(COLUMNS).initial_indent(GAP).subsequent_indent(GAP);
+    let options = options.word_splitter(WordSplitter::NoHyphenation);
+    let text = textwrap::fill(&format!("not shown: {}", left_out.join(", ")), options);
+    format!("{FAINT}{text}{FAINT:#}\n")
+}

@@ -1,0 +1,183 @@
+//! What `scan` prints for people: a line for each run, and the proof of each loop.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use textwrap::Options;
+use unicode_width::UnicodeWidthStr as _;
+use unstuck_core::Action;
+
+use crate::output::recurring::what_recurs;
+use crate::output::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
+use crate::replay::{Found, Place, Shown};
+use crate::scan::{Report, Tally};
+
+/// How many calls are shown as the proof of one loop; the middle of more is left out.
+const PROOF_MAX: usize = 8;
+
+/// How many loops of one run are shown; a run with more has a common cause that these tell.
+const LOOPS_MAX: usize = 10;
+
+/// The most columns that a tool's name takes there.
+const TOOL_MAX: usize = 24;
+
+const STUCK: Style = AnsiColor::Red.on_default().bold();
+const CLEAN: Style = AnsiColor::Green.on_default();
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// The report on one run.
+pub(crate) fn report(report: &Report) -> String {
+    let loops = loops_of(report);
+    let mut text = String::new();
+    let (style, word) = if loops.is_empty() { (CLEAN, "clean") } else { (STUCK, "stuck") };
+    let calls = counted(report.trace.calls, "call");
+    let runs = match report.trace.runs {
+        0 | 1 => String::new(),
+        n => format!(", {n} sessions"),
+    };
+    let workers = match report.trace.workers {
+        n if n <= report.trace.runs => String::new(),
+        n => format!(", {n} workers"),
+    };
+    let path = plain(&report.path);
+    line(
+        &mut text,
+        &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}){FAINT:#}"),
+    );
+    for one in loops.iter().take(LOOPS_MAX) {
+        line(&mut text, "");
+        text.push_str(&one.describe(report));
+    }
+    if let Some(more @ 1..) = loops.len().checked_sub(LOOPS_MAX) {
+        line(&mut text, "");
+        let more = counted(more, "more loop");
+        line(&mut text, &format!("  {FAINT}and {more}: --format json has all{FAINT:#}"));
+    }
+    if !loops.is_empty() {
+        line(&mut text, "");
+    }
+    text
+}
+
+/// The last line: how many runs there were.
+pub(crate) fn summary(tally: &Tally) -> String {
+    let Tally { stuck, clean, unread, partly, left_out } = *tally;
+    let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
+    if unread > 0 {
+        parts.push(format!("{} could not be read", counted(unread, "input")));
+    }
+    if partly > 0 {
+        parts.push(format!("{partly} only in part"));
+    }
+    let mut text = format!("{}: {}", counted(stuck + clean, "run"), parts.join(", "));
+    if left_out > 0 {
+        let other = counted(left_out, "other file");
+        let _ = write!(text, " {FAINT}({other} left out){FAINT:#}");
+    }
+    text.push('\n');
+    text
+}
+
+/// All that was found of one loop: the rungs that it climbed, and there is at least one.
+struct Loop<'r> {
+    first: &'r Found,
+    rungs: Vec<&'r Found>,
+}
+
+fn loops_of(report: &Report) -> Vec<Loop<'_>> {
+    let mut loops: Vec<Loop<'_>> = Vec::new();
+    let mut places = HashMap::new();
+    for found in &report.findings.found {
+        let place = *places.entry(found.key).or_insert_with(|| {
+            loops.push(Loop { first: found, rungs: Vec::new() });
+            loops.len() - 1
+        });
+        loops[place].rungs.push(found);
+    }
+    loops
+}
+
+impl Loop<'_> {
+    fn describe(&self, report: &Report) -> String {
+        let mut text = String::new();
+        line(
+            &mut text,
+            &format!("  {STRONG}{}{STRONG:#}", what_recurs(&self.first.finding, &self.first.tool)),
+        );
+        let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
+        for about in [self.name(), self.course(report)] {
+            let about = textwrap::fill(&about, &options);
+            line(&mut text, &format!("{FAINT}{about}{FAINT:#}"));
+        }
+        for row in proof(&self.first.proof) {
+            line(&mut text, &format!("    {row}"));
+        }
+        line(&mut text, "  The agent should have been told:");
+        let options = Options::new(COLUMNS).initial_indent("    ").subsequent_indent("    ");
+        line(&mut text, &textwrap::fill(&plain(&self.first.message), options));
+        text
+    }
+
+    /// Which loop it is, of which worker, and which rule found it.
+    fn name(&self) -> String {
+        let Found { finding, rule, worker, .. } = self.first;
+        let name = format!("loop {}; rule {rule}", finding.loop_id);
+        if worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
+    }
+
+    /// What should have been done when, and where it ended.
+    fn course(&self, report: &Report) -> String {
+        let mut parts = Vec::new();
+        let mut worst = Action::Proceed;
+        for found in &self.rungs {
+            let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
+            if found.action > worst {
+                worst = found.action;
+                parts.push(format!("{} at #{at}", found.action));
+            }
+        }
+        if let Some(end) = report.findings.ends.get(self.first.key) {
+            parts.push(format!("last seen at #{end}"));
+        }
+        parts.join("; ")
+    }
+}
+
+/// The calls that prove it, a line each.
+fn proof(calls: &[Shown]) -> Vec<String> {
+    let number_width = calls.last().map_or(0, |call| call.index.to_string().len());
+    let tools = calls.iter().map(|call| shown_tool(call, TOOL_MAX).width());
+    let tool_width = tools.max().unwrap_or(0);
+    let row = |call: &Shown| {
+        let number = format!("#{:<number_width$}", call.index);
+        let tool = shown_tool(call, TOOL_MAX);
+        let gap = " ".repeat(tool_width.saturating_sub(tool.width()));
+        let tool = if tool_width == 0 { String::new() } else { format!("  {tool}{gap}") };
+        let room = COLUMNS.saturating_sub(4 + number.width() + tool.width() + 2);
+        let text = shortened(&plain(&masked(&call.text)), room);
+        format!("{FAINT}{number}{FAINT:#}{tool}  {text}")
+    };
+    if calls.len() <= PROOF_MAX {
+        return calls.iter().map(row).collect();
+    }
+    let (head, tail) = (PROOF_MAX / 2, PROOF_MAX - PROOF_MAX / 2);
+    let hidden = calls.len() - head - tail;
+    let gap = format!("{FAINT}… {hidden} more …{FAINT:#}");
+    let (first, last) = (&calls[..head], &calls[calls.len() - tail..]);
+    first.iter().map(row).chain([gap]).chain(last.iter().map(row)).collect()
+}
+
+/// The tool's name in at most `columns`; nothing for a turn of text.
+fn shown_tool(shown: &Shown, columns: usize) -> String {
+    match &shown.tool {
+        Some(tool) => tool_name(tool, columns),
+        None => String::new(),
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}

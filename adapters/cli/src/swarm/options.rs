@@ -1,0 +1,133 @@
+//! The part of the command line that is about swarms.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use clap::builder::{StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Error, Subcommand};
+use unstuck_swarm::redis::Settings;
+use unstuck_swarm::{CALLS_MAX, Rule, WORKERS_MAX, Window};
+
+const SWARMS: &str = "The workers of a swarm are hooks with --swarm, and hosts that count on the same server. \
+                      All of them, and who watches them, have the same secret in UNSTUCK_SWARM_SECRET: \
+                      16 random bytes or more, as openssl rand -hex 16 prints them.";
+
+const EXIT_CODES: &str = "Exit codes: 0 no loop, with --once 1 a loop, 3 the server could not be asked; 4 no \
+                          secret, or an output that could not be written, 64 a usage error.";
+
+#[derive(Args)]
+#[command(after_help = SWARMS)]
+pub(crate) struct Swarm {
+    #[command(subcommand)]
+    pub(crate) command: SwarmCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SwarmCommand {
+    /// Show the calls that the swarm makes most, again and again
+    Watch(Watch),
+    /// Forget all that was counted
+    Clear(Clear),
+}
+
+/// Where the swarm is.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The server and the swarm, as redis://host:port?swarm=name
+    #[arg(long, value_name = "URL", value_parser = Server)]
+    pub(crate) swarm: String,
+}
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// How long to wait between two looks
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    interval: u32,
+    /// Look once, and let the exit code tell whether there is a loop
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print one JSON object a line for each call and look
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How many calls to show
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
+    #[command(flatten)]
+    rule: RuleOptions,
+}
+
+/// The rule of the workers, by which what is shown is judged.
+#[derive(Args)]
+#[command(next_help_heading = "The rule of the workers")]
+struct RuleOptions {
+    /// How many equal calls make a loop [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(CALLS_MAX)))]
+    calls: Option<u32>,
+    /// By how many workers at least [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(WORKERS_MAX)))]
+    workers: Option<u32>,
+    /// Within how many seconds [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=DAYS_MAX))]
+    window: Option<u32>,
+}
+
+/// The longest window in seconds: 30 days.
+const DAYS_MAX: i64 = 30 * 24 * 3600;
+
+impl Watch {
+    pub(crate) fn interval(&self) -> Duration {
+        Duration::from_secs(self.interval.into())
+    }
+
+    pub(crate) fn limit(&self) -> usize {
+        self.limit.into()
+    }
+
+    /// The rule of the workers: the default one, as far as nothing else was said.
+    pub(crate) fn rule(&self) -> Rule {
+        let RuleOptions { calls, workers, window } = self.rule;
+        let rule = Rule::default();
+        let rule = calls.map_or(rule.clone(), |calls| rule.calls(calls));
+        let rule = workers.map_or(rule.clone(), |workers| rule.workers(workers));
+        let span = |seconds: u32| Window::Time { span: u64::from(seconds) * 1000 };
+        window.map_or(rule.clone(), |seconds| rule.window(span(seconds)))
+    }
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 all is forgotten, 3 the server could not be told, 4 no secret, 64 a usage error."
+)]
+pub(crate) struct Clear {
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Reads the address of a swarm. What is wrong with one is said without it: a password may stand in it.
+#[derive(Clone)]
+pub(crate) struct Server;
+
+impl TypedValueParser for Server {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        let url = StringValueParser::new().parse_ref(command, arg, value)?;
+        // No secret is known yet, and none is needed to read an address.
+        match Settings::parse(&url, b"any") {
+            Ok(_) => Ok(url),
+            Err(error) => {
+                let why = format!("{error}\n");
+                Err(Error::raw(ErrorKind::ValueValidation, why).with_cmd(command))
+            }
+        }
+    }
+}
