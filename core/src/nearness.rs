@@ -71,7 +71,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// holds anything: nothing was seen yet, or the history was cleared. O(rules · W).
     ///
     /// An early warning, if it is heard from two thirds on: that is one call ahead of most findings,
-    /// and what it is worth on labelled runs stands in `DESIGN.md`.
+    /// and what it is worth on labelled runs stands in `adapters/cli/EVALUATION.md`.
     ///
     /// ```
     /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};

@@ -1,4 +1,4 @@
-//! The plainest possible detector, written from the definitions in DESIGN.md alone: it keeps
+//! The plainest possible detector, written from `core/DEFINITIONS.md` alone: it keeps
 //! every record, compares pair by pair, and counts by walking back. It shares no code with the
 //! engine but the public words for rules.
 
