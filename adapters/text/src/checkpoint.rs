@@ -1,4 +1,4 @@
-//! SimilarCalls as data, and back, with every field checked.
+//! The checkpoint of `SimilarCalls`, with every field checked when it is read.
 //!
 //! Written is a list of the groups that there are, the one joined latest first; each is the tool's
 //! hash, the digest that stands for the group, and the hashes of its words in rising order.

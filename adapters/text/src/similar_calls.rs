@@ -1,4 +1,4 @@
-//! SimilarCalls of similar calls, formed as calls arrive.
+//! Groups of similar calls, formed as calls arrive.
 
 use unstuck_core::Digest;
 
