@@ -5,5 +5,6 @@ pub(crate) mod eval;
 pub(crate) mod figures;
 pub(crate) mod fit;
 pub(crate) mod labels;
+pub(crate) mod options;
 pub(crate) mod score;
 pub(crate) mod tune;

@@ -3,6 +3,7 @@
 
 mod beside;
 mod fields;
+pub(crate) mod options;
 pub(crate) mod presets;
 mod published;
 mod read;
@@ -18,7 +19,8 @@ use unstuck_text::Preset;
 use crate::exit::Exit;
 use crate::setup;
 pub(crate) use beside::beside_rules;
-pub(crate) use published::{named, names, text};
+pub(crate) use published::{names, text};
+pub(crate) use read::named;
 pub(crate) use write::{HINT, config};
 
 /// The policy that the file `path` describes; what is wrong with it is said on standard error.
@@ -33,6 +35,8 @@ pub(crate) fn load_whole(path: &Path) -> Result<(&'static Preset, String), Exit>
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
@@ -46,7 +50,7 @@ mod tests {
     };
 
     use super::words::Word;
-    use super::{HINT, config, read};
+    use super::{HINT, config, named, names, read};
 
     /// Asserts that what is written of `preset` is read as `preset`.
     fn comes_back(preset: &Preset) {
@@ -56,6 +60,16 @@ mod tests {
         assert_eq!(read.recipe, preset.recipe, "{text}");
     }
 
+    #[test]
+    fn each_policy_has_its_own_name() {
+        let mut seen = BTreeSet::new();
+        for name in names() {
+            let preset = named(name).unwrap_or_else(|| panic!("{name} cannot be read"));
+            assert_eq!(preset.policy.name(), name);
+            assert!(seen.insert(name), "{name} stands twice");
+        }
+        assert!(named("nobody").is_none());
+    }
     #[test]
     fn every_preset_comes_back_as_it_is() {
         PRESETS.iter().for_each(comes_back);

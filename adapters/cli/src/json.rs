@@ -1,6 +1,7 @@
 //! `unstuck json`: prints what documents come to, and so why two are, or are not, the same.
 
 mod documents;
+pub(crate) mod options;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,11 +14,10 @@ use serde::Serialize;
 use unstuck_core::Digest;
 use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, canonicalize};
 
-use crate::args::{DocumentFormat, Json};
 use crate::exit::Exit;
-use crate::output::shown::visible;
+use crate::json::options::{DocumentFormat, Json};
+use crate::output::json::{escaped, json_line};
 use crate::output::{Output, Reader, complain};
-use crate::scan::machine::escaped;
 use crate::setup::Mistake;
 use documents::{Document, documents};
 
@@ -139,7 +139,7 @@ fn human(document: &Document<'_>, found: &Result<Found, JsonError>, known: &mut 
     match &found.canonical {
         Ok(canonical) => {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "  canonical  {}", visible(canonical));
+            let _ = writeln!(text, "  canonical  {}", escaped(canonical));
         }
         Err(error) => {
             let _ = writeln!(text, "  canonical  none: {error}");
@@ -184,20 +184,18 @@ struct ErrorLine {
 
 /// A document as a program reads it.
 fn line(document: &Document<'_>, found: &Result<Found, JsonError>) -> String {
-    let line = match found {
-        Ok(found) => serde_json::to_string(&FoundLine {
+    match found {
+        Ok(found) => json_line(&FoundLine {
             line: document.line,
             exact: found.exact.ok().map(digits),
             rfc8785: found.rfc8785.ok().map(digits),
             canonical: found.canonical.as_deref().ok(),
             canonical_error: found.canonical.as_ref().err().map(ToString::to_string),
         }),
-        Err(error) => serde_json::to_string(&ErrorLine {
+        Err(error) => json_line(&ErrorLine {
             line: document.line,
             error: error.kind.to_string(),
             offset: error.offset,
         }),
-    };
-    // Lines of numbers and strings have no way to fail.
-    escaped(line.unwrap_or_default()) + "\n"
+    }
 }

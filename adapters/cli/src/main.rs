@@ -26,7 +26,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::{Arguments, Command, Hook};
+use crate::agents::hook::options::Hook;
+use crate::args::{Arguments, Command};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {

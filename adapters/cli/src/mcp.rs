@@ -3,6 +3,7 @@
 mod answer;
 mod lines;
 mod message;
+pub(crate) mod options;
 mod server;
 mod shared;
 #[cfg(unix)]
@@ -19,8 +20,8 @@ use std::thread;
 use unstuck::{Action, Guard, Ruling};
 use unstuck_text::PRESETS;
 
-use crate::args::Mcp;
 use crate::exit::Exit;
+use crate::mcp::options::Mcp;
 use crate::output::{complain, remark};
 use lines::{Extent, LINE_MAX, Lines};
 use server::Server;
@@ -53,7 +54,7 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
 
 /// The guard of the one session that there is on these pipes.
 fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
-    let preset = mcp.preset()?;
+    let preset = mcp.policy.preset()?;
     // Who chose another policy gets it to the letter; most are blind to results.
     let spares = preset.policy.name() == PRESETS[0].policy.name();
     let builder = Guard::builder().preset(preset).on_finding(move |found| match found.action {

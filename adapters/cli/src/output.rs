@@ -1,5 +1,6 @@
 //! Where the output goes, and what becomes of it when nobody reads.
 
+pub(crate) mod json;
 pub(crate) mod recurring;
 pub(crate) mod shown;
 

@@ -1,96 +1,26 @@
-//! `unstuck scan`: reads recorded runs and prints the loops that are in them.
+//! `unstuck scan`: reads recorded runs and prints the loops in them.
 
-pub(crate) mod explain;
-pub(crate) mod feedback;
-pub(crate) mod human;
-pub(crate) mod machine;
+mod explain;
+mod feedback;
+mod human;
+mod machine;
+pub(crate) mod options;
+mod report;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use unstuck_core::{Action, LoopId};
-use unstuck_text::Preset;
-use unstuck_trace::{Event, Format, Trace, read};
+use unstuck_trace::Trace;
 
 use crate::agents::sessions;
-use crate::args::{OutputFormat, Scan};
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
-use crate::read::jobs;
-use crate::read::progress::Progress;
-use crate::replay::{Findings, Replay, Wanted};
-use crate::scan::explain::Explanation;
-
-/// How inputs are read and judged.
-#[derive(Clone, Copy)]
-pub(crate) struct Judge {
-    /// The format that they have; none to look at each.
-    from: Option<Format>,
-    preset: &'static Preset,
-    /// The same without its feedback, where it is asked for what that has silenced.
-    unsilenced: Option<&'static Preset>,
-    /// The loop that is to be explained.
-    explain: Option<Wanted>,
-}
-
-impl Judge {
-    /// Judges inputs of any format by `preset`.
-    pub(crate) fn by(preset: &'static Preset) -> Self {
-        Self { from: None, preset, unsilenced: None, explain: None }
-    }
-
-    fn of(scan: &Scan) -> Result<Self, Exit> {
-        let by = Self { from: scan.from(), explain: scan.explain, ..Self::by(scan.preset()?) };
-        let Some(path) = &scan.feedback else { return Ok(by) };
-        let preset = feedback::silencing(by.preset, feedback::load(path)?);
-        Ok(Self { preset, unsilenced: scan.verbose.then_some(by.preset), ..by })
-    }
-}
-
-/// One input, read and judged.
-pub(crate) struct Report {
-    pub(crate) path: String,
-    pub(crate) trace: Trace,
-    pub(crate) findings: Findings,
-    /// What would have been found without feedback, where it is asked for that.
-    unsilenced: Option<Findings>,
-}
-
-impl Report {
-    /// Reads `input` and judges it; the error says what is wrong with it.
-    pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
-        let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(judge.preset).explaining(judge.explain);
-        let mut unsilenced = judge.unsilenced.map(Replay::new);
-        let mut take = |event: Event<'_>| {
-            replay.take(&event);
-            if let Some(replay) = &mut unsilenced {
-                replay.take(&event);
-            }
-        };
-        let trace = read(reader, judge.from, &mut take).map_err(|problem| problem.to_string())?;
-        let (findings, unsilenced) = (replay.finish(), unsilenced.map(Replay::finish));
-        Ok(Self { path: input.name(), trace, findings, unsilenced })
-    }
-
-    /// The strongest action that was asked for.
-    pub(crate) fn worst(&self) -> Action {
-        let actions = self.findings.found.iter().map(|found| found.action);
-        actions.max().unwrap_or(Action::Proceed)
-    }
-}
-
-/// What was read so far, for the last line.
-#[derive(Default)]
-pub(crate) struct Tally {
-    pub(crate) stuck: usize,
-    pub(crate) clean: usize,
-    pub(crate) unread: usize,
-    pub(crate) partly: usize,
-    pub(crate) left_out: usize,
-}
+use crate::read::reading::read_in_order;
+use explain::Explanation;
+use options::{OutputFormat, Scan};
+use report::{Judge, Report, Tally};
 
 pub(crate) fn run(scan: &Scan) -> Exit {
     match scan_all(scan) {
@@ -127,7 +57,7 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     }
     let judge = Judge::of(scan)?;
     let mut inputs = match scan.paths.as_slice() {
-        [] => sessions::find(scan.from())?,
+        [] => sessions::find(scan.from()).map_err(Scan::misused)?,
         paths => inputs::find(paths),
     };
     let output = output(scan, &mut inputs)?;
@@ -141,25 +71,19 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
 
-/// Reads and judges the inputs, and reports on each in its turn, until nobody reads any more.
+/// Reads and judges the inputs, and reports on each in its turn, until the reader closes the output.
 fn scan_each(
     scan: &Scan,
     judge: Judge,
     inputs: Vec<Input>,
     reporter: &mut Reporter<'_>,
 ) -> Result<(), Closed> {
-    let jobs = scan.jobs().min(inputs.len());
-    let progress = Arc::new(Progress::of(&inputs));
-    let shared = Arc::clone(&progress);
-    let work = move |input: Input| (input.name(), Report::of(&input, &judge, &shared));
-    let mut judged = 0;
-    let written = jobs::in_order(inputs, jobs, work, |(path, report)| {
-        judged += 1;
-        progress.judged(judged);
-        progress.aside(|| reporter.take(&path, report))
-    });
-    progress.end();
-    written.and_then(|()| reporter.finish())
+    let inputs = inputs.into_iter().map(|input| (input, ())).collect();
+    let work = move |input: &Input, (): &(), progress: &_| Report::of(input, &judge, progress);
+    read_in_order(inputs, scan.jobs(), work, |input, (), report| {
+        reporter.take(&input.name(), report)
+    })?;
+    reporter.finish()
 }
 
 /// Writes the reports, and keeps count.

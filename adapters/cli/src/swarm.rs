@@ -10,9 +10,9 @@ use std::fmt;
 
 use unstuck_swarm::redis::{self, Settings, SettingsError};
 
-use crate::args::{Clear, Swarm, SwarmCommand};
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
+use crate::swarm::options::{Clear, Swarm, SwarmCommand};
 
 /// The variable that holds the secret of a swarm.
 pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";

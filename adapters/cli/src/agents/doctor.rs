@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::agents::Agent;
 use crate::agents::install::Host;
-use crate::args::{Doctor, ReportFormat, Scope};
+use crate::agents::options::{Doctor, ReportFormat, Scope};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
 use examined::{Examined, Place};

@@ -8,6 +8,7 @@ mod codex;
 mod event;
 mod gemini;
 mod input;
+pub(crate) mod options;
 mod reply;
 mod session;
 mod shield;
@@ -25,8 +26,8 @@ use self::input::Unread;
 use self::session::Watched;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
+use crate::agents::hook::options::Hook;
 use crate::agents::state::{Damage, Folder, Key, Trouble};
-use crate::args::Hook;
 use crate::exit::Exit;
 
 /// Answers one event. The exit code is 0 whatever happens: agents take others for a verdict.
@@ -83,7 +84,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
         _ => {}
     }
     // What is wrong with a policy's file was said on standard error.
-    let preset = hook.preset().map_err(|_| Failure::Config)?;
+    let preset = hook.policy.preset().map_err(|_| Failure::Config)?;
     let swarm = log.swarm(hook);
     let builder = || {
         let builder = Guard::builder().preset(preset).on_finding(stop_instead);

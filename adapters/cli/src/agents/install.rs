@@ -20,7 +20,7 @@ mod written;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::args::{Install, Scope, Uninstall};
+use crate::agents::options::{Install, Scope, Uninstall};
 use crate::exit::Exit;
 use crate::output::shown::{counted, masked, plain};
 use crate::output::{Output, Reader, complain, show};

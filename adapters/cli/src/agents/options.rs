@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::agents::Agent;
-use crate::args::preset_names;
 use crate::config;
+use crate::config::options::preset_names;
 use crate::exit::Exit;
 use crate::output::complain;
 use crate::swarm::options::Server;

@@ -6,12 +6,8 @@ use std::env;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
-use clap::error::ErrorKind;
 use unstuck_trace::Format;
 
-use crate::args::Arguments;
-use crate::exit::Exit;
 use crate::output::remark;
 use crate::output::shown::{counted, plain};
 use crate::read::inputs::Inputs;
@@ -78,8 +74,8 @@ impl Agent {
 }
 
 /// The sessions of every agent of this machine, or of those that write the format `from`. Says on
-/// standard error which they are.
-pub(crate) fn find(from: Option<Format>) -> Result<Inputs, Exit> {
+/// standard error which they are. The error says where no session was found.
+pub(crate) fn find(from: Option<Format>) -> Result<Inputs, String> {
     let mut inputs = Inputs::default();
     let mut looked = String::new();
     for agent in AGENTS.iter().filter(|agent| from.is_none_or(|from| from == agent.format)) {
@@ -103,18 +99,10 @@ pub(crate) fn find(from: Option<Format>) -> Result<Inputs, Exit> {
 }
 
 /// Says that there is no session in the places that were `looked` at.
-fn none(looked: &str) -> Exit {
+fn none(looked: &str) -> String {
     let looked = match looked {
         "" => "that format is of no agent whose folder is known".to_owned(),
         looked => format!("there is no session in{looked}"),
     };
-    let what = format!(
-        "no path is given, and {looked}\n\nName a file or a folder, or - for standard input."
-    );
-    let mut program = Arguments::command();
-    program.build();
-    let mut scan = program.find_subcommand("scan").cloned().unwrap_or(program);
-    // Printing can only fail if nobody reads; the exit code still tells.
-    let _ = scan.error(ErrorKind::MissingRequiredArgument, what).print();
-    Exit::Usage
+    format!("no path is given, and {looked}\n\nName a file or a folder, or - for standard input.")
 }

@@ -13,6 +13,6 @@ mod session;
 
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;
-pub(crate) use folder::{Folder, Key};
+pub(crate) use folder::Folder;
 pub(crate) use log::LOG;
-pub(crate) use session::{Noted, Session};
+pub(crate) use session::{Key, Noted, Session};

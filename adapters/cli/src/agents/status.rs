@@ -10,9 +10,10 @@ use serde::Serialize;
 use textwrap::Options;
 use unstuck_core::LoopId;
 
+use crate::agents::options::{SessionFormat, Status};
 use crate::agents::state::{Folder, Noted, Session};
-use crate::args::{SessionFormat, Status};
 use crate::exit::Exit;
+use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, ago, counted, plain, shortened};
 use crate::output::{Output, Reader};
 
@@ -188,8 +189,7 @@ fn line(session: &Session) -> String {
             })
             .collect(),
     };
-    // Every part of it has a JSON form.
-    serde_json::to_string(&line).map_or_else(|_| String::new(), |line| line + "\n")
+    json_line(&line)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use unstuck_text::Preset;
 
-use crate::args::{By, Eval, TableFormat};
 use crate::calibrate::fit;
 use crate::calibrate::labels::{self, Label, Outcome};
+use crate::calibrate::options::{By, Eval, TableFormat};
 use crate::calibrate::score::Score;
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};

@@ -15,7 +15,7 @@ use std::path::Path;
 use unstuck_core::Policy;
 use unstuck_text::Preset;
 
-use crate::args::{Material, Tune};
+use crate::calibrate::options::{Material, Tune};
 use crate::config;
 use crate::exit::Exit;
 use crate::output::shown::COLUMNS;

@@ -9,7 +9,7 @@ use unstuck_core::{
 };
 use unstuck_text::{PRESETS, Preset};
 
-use crate::args::{PolicyFormat, Presets};
+use crate::config::options::{PolicyFormat, Presets};
 use crate::config::{self, HINT};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};

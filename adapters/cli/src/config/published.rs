@@ -1,8 +1,6 @@
 //! The rule sets of other agents, which come with the program as files.
 
-use unstuck_text::{PRESETS, Preset};
-
-use super::read;
+use unstuck_text::PRESETS;
 
 /// A rule set, by its name.
 struct Published {
@@ -27,12 +25,6 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     presets.chain(PUBLISHED.iter().map(|published| published.name))
 }
 
-/// The policy called `name`: a preset, or the rule set of another agent, which is read now.
-pub(crate) fn named(name: &str) -> Option<&'static Preset> {
-    let published = || read::preset(text(name)?).ok();
-    Preset::named(name).or_else(published)
-}
-
 /// The file of the rule set `name`; none of a preset, which has no file.
 pub(crate) fn text(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().find(|published| published.name == name).map(|published| published.text)
@@ -53,16 +45,5 @@ mod tests {
         let files = files.map(|file| stem(file.file_name().to_str().expect("UTF-8")));
         let names = PUBLISHED.iter().map(|published| published.name.to_owned());
         assert_eq!(files.collect::<BTreeSet<_>>(), names.collect());
-    }
-
-    #[test]
-    fn every_name_is_that_of_its_policy_and_of_no_other() {
-        let mut seen = BTreeSet::new();
-        for name in names() {
-            let preset = named(name).unwrap_or_else(|| panic!("{name} cannot be read"));
-            assert_eq!(preset.policy.name(), name);
-            assert!(seen.insert(name), "{name} stands twice");
-        }
-        assert!(named("nobody").is_none());
     }
 }

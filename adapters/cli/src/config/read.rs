@@ -34,6 +34,12 @@ const RULE: [&str; 11] = [
 /// What a preset has, and a configuration that names one has not.
 const OF_PRESET: [&str; 5] = ["name", "window", "recipe", "rule", "text"];
 
+/// Returns the policy called `name`: a preset, or the rule set of another agent, which is read now.
+pub(crate) fn named(name: &str) -> Option<&'static Preset> {
+    let published = || preset(published::text(name)?).ok();
+    Preset::named(name).or_else(published)
+}
+
 /// The policy, with its recipe, that `config` describes.
 ///
 /// It lives as long as the program, of which it is the one policy: the detectors of all threads
@@ -79,7 +85,7 @@ fn named_preset(
     fields: &Fields<'_>,
     node: &Node<'_>,
 ) -> Result<(Policy<'static>, Recipe), Mistake> {
-    let Some(preset) = published::named(text(node)?) else {
+    let Some(preset) = named(text(node)?) else {
         return Err(unknown(node, &published::names().collect::<Vec<_>>()));
     };
     let name = preset.policy.name();

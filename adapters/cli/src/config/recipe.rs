@@ -7,8 +7,7 @@ use unstuck_text::{
 };
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
-use super::words::Word as _;
-use super::write::quoted;
+use super::words::{Word as _, quoted};
 use crate::setup::Mistake;
 
 const FIELDS: [&str; 6] = ["likeness", "result", "masks", "counters", "failures", "near"];

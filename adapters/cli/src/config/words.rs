@@ -12,6 +12,11 @@ pub(crate) trait Word: Copy + PartialEq + 'static {
     fn word(self) -> &'static str;
 }
 
+/// Returns `text` as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
 impl Word for Args {
     const ALL: &'static [Self] = &[Self::Same, Self::Similar, Self::SameTool, Self::Any];
 

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use toml::Value;
 use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
 use unstuck_text::Preset;
 
 use super::recipe;
-use super::words::Word;
+use super::words::{Word, quoted};
 
 /// What may stand in a configuration and in no preset, as the end of one that is to be changed.
 pub(crate) const HINT: &str = r#"
@@ -126,9 +125,4 @@ fn pattern(pattern: Pattern) -> String {
             format!("{{ period = [{period_min}, {period_max}], laps = {laps} }}")
         }
     }
-}
-
-/// `text` as a string of TOML.
-pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::shown::counted;
-use crate::read::inputs::Input;
 
 /// How long the work must take to be worth a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -21,19 +20,19 @@ const UNMEASURED: &str = "{spinner} {bytes} read, {msg}";
 /// Of policies that are fitted.
 const FITTED: &str = "[{bar:24}] {pos} of {len} fits, {eta} left";
 
-/// What there is to be done.
-enum Work<'i> {
-    /// These inputs are to be read.
-    Inputs(Vec<&'i Input>),
-    /// So many policies are to be fitted.
+/// The work that is done.
+enum Work {
+    /// Inputs of these sizes in bytes are read. A size is `None` if it is unknown.
+    Inputs(Vec<Option<u64>>),
+    /// This number of policies is fitted.
     Fits(usize),
 }
 
-impl Work<'_> {
-    /// How much there is of it, where that can be told before.
+impl Work {
+    /// Returns the amount of work, if it is known beforehand.
     fn length(&self) -> Option<u64> {
         match self {
-            Self::Inputs(inputs) => inputs.iter().map(|input| input.size()).sum(),
+            Self::Inputs(sizes) => sizes.iter().copied().sum(),
             Self::Fits(fits) => Some(*fits as u64),
         }
     }
@@ -59,9 +58,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The progress of reading `inputs`.
-    pub(crate) fn of<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Self {
-        Self::on(Self::terminal(), PATIENCE, &Work::Inputs(inputs.into_iter().collect()))
+    /// The progress of reading inputs of these sizes, `None` for an unknown one.
+    pub(crate) fn of(sizes: impl IntoIterator<Item = Option<u64>>) -> Self {
+        Self::on(Self::terminal(), PATIENCE, &Work::Inputs(sizes.into_iter().collect()))
     }
 
     /// The progress of so many fits.
@@ -75,7 +74,7 @@ impl Progress {
         (!target.is_hidden()).then_some(target)
     }
 
-    fn on(target: Option<ProgressDrawTarget>, patience: Duration, work: &Work<'_>) -> Self {
+    fn on(target: Option<ProgressDrawTarget>, patience: Duration, work: &Work) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if target.is_some() {
             let length = work.length();
@@ -87,7 +86,7 @@ impl Progress {
             bar.set_style(style.expect("a constant template").progress_chars("=> "));
         }
         let inputs = match work {
-            Work::Inputs(inputs) => inputs.len(),
+            Work::Inputs(sizes) => sizes.len(),
             Work::Fits(_) => 0,
         };
         let (began, waiting) = (Instant::now(), Mutex::new(target));
@@ -170,17 +169,15 @@ mod tests {
     use super::*;
 
     /// The progress of some work, on a terminal of the usual size that can be looked at.
-    fn watched(patience: Duration, work: &Work<'_>) -> (Progress, InMemoryTerm) {
+    fn watched(patience: Duration, work: &Work) -> (Progress, InMemoryTerm) {
         let terminal = InMemoryTerm::new(24, 80);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
         (Progress::on(Some(target), patience, work), terminal)
     }
 
-    fn file() -> (tempfile::NamedTempFile, Input) {
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        file.as_file().set_len(3 << 20).expect("room for it");
-        let input = Input::File(file.path().to_owned());
-        (file, input)
+    /// One input of 3 MiB.
+    fn one_file() -> Work {
+        Work::Inputs(vec![Some(3 << 20)])
     }
 
     fn read(progress: &Progress, bytes: usize, size: Option<u64>) {
@@ -191,8 +188,7 @@ mod tests {
 
     #[test]
     fn work_that_is_soon_done_has_no_bar() {
-        let (_file, input) = file();
-        let (progress, terminal) = watched(Duration::MAX, &Work::Inputs(vec![&input]));
+        let (progress, terminal) = watched(Duration::MAX, &one_file());
         read(&progress, 1 << 20, None);
         progress.judged(1);
         progress.end();
@@ -201,8 +197,7 @@ mod tests {
 
     #[test]
     fn a_bar_says_how_much_was_read_and_gives_way() {
-        let (_file, input) = file();
-        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![&input]));
+        let (progress, terminal) = watched(Duration::ZERO, &one_file());
         read(&progress, 1 << 20, None);
         progress.bar.tick();
         let shown = terminal.contents();
@@ -217,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_input_without_a_size_is_counted() {
-        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![&Input::Stdin]));
+        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![None]));
         read(&progress, 5 << 20, None);
         progress.bar.tick();
         let shown = terminal.contents();

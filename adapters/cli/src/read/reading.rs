@@ -1,4 +1,4 @@
-//! Inputs of which each is read once, on as many threads as there are cores.
+//! The driver for inputs: reads each one once, on several threads, in the order of the inputs.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,34 +9,56 @@ use crate::read::inputs::Input;
 use crate::read::jobs;
 use crate::read::progress::Progress;
 
-/// What `work` makes of each of the inputs, in their order, beside what is known of it. An input that
-/// cannot be read is complained of and left out; then the program is to exit as is told.
-pub(crate) fn read_each<K: Send + 'static, T: Send + 'static>(
-    inputs: Vec<(Input, K)>,
-    work: impl Fn(&Input, &K, &Progress) -> Result<T, String> + Send + Sync + 'static,
-) -> (Vec<(K, T)>, Exit) {
-    let progress = Arc::new(Progress::of(inputs.iter().map(|(input, _)| input)));
+/// Does `work` on each input on at most `jobs` threads, and passes the results to `take` in the order
+/// of the inputs. Stops at the first error of `take`.
+///
+/// Each input comes with data of the caller, for example its label. `take` may write to the terminal:
+/// the progress bar is hidden meanwhile.
+pub(crate) fn read_in_order<D: Send + 'static, T: Send + 'static, E>(
+    inputs: Vec<(Input, D)>,
+    jobs: usize,
+    work: impl Fn(&Input, &D, &Progress) -> Result<T, String> + Send + Sync + 'static,
+    mut take: impl FnMut(&Input, D, Result<T, String>) -> Result<(), E>,
+) -> Result<(), E> {
+    let jobs = jobs.min(inputs.len());
+    let progress = Arc::new(Progress::of(inputs.iter().map(|(input, _)| input.size())));
     let shared = Arc::clone(&progress);
-    let read = move |(input, known): (Input, K)| {
-        let made = work(&input, &known, &shared);
-        (input, known, made)
+    let read = move |(input, data): (Input, D)| {
+        let result = work(&input, &data, &shared);
+        (input, data, result)
     };
-    let (mut runs, mut exit, mut done) = (Vec::new(), Exit::Clean, 0);
-    let jobs = jobs::one_for_each_core().min(inputs.len());
-    let taken = jobs::in_order(inputs, jobs, read, |(input, known, made)| {
+    let mut done = 0;
+    let taken = jobs::in_order(inputs, jobs, read, |(input, data, result)| {
         done += 1;
         progress.judged(done);
-        match made {
-            Ok(made) => runs.push((known, made)),
+        progress.aside(|| take(&input, data, result))
+    });
+    progress.end();
+    taken
+}
+
+/// Does `work` on each input, on one thread for each core, and returns the results in the order of
+/// the inputs.
+///
+/// An input that cannot be read is reported on standard error and left out. The exit code is then
+/// [`Exit::Input`].
+pub(crate) fn read_each<D: Send + 'static, T: Send + 'static>(
+    inputs: Vec<(Input, D)>,
+    work: impl Fn(&Input, &D, &Progress) -> Result<T, String> + Send + Sync + 'static,
+) -> (Vec<(D, T)>, Exit) {
+    let (mut results, mut exit) = (Vec::new(), Exit::Clean);
+    let jobs = jobs::one_for_each_core();
+    let taken = read_in_order(inputs, jobs, work, |input, data, result| {
+        match result {
+            Ok(result) => results.push((data, result)),
             Err(why) => {
                 exit = Exit::Input;
-                progress.aside(|| complain(&input.name(), &why));
+                complain(&input.name(), &why);
             }
         }
         Ok::<(), Infallible>(())
     });
-    progress.end();
     match taken {
-        Ok(()) => (runs, exit),
+        Ok(()) => (results, exit),
     }
 }

@@ -13,7 +13,7 @@ use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{complain, show};
 use crate::replay::{Explained, Wanted};
-use crate::scan::Report;
+use crate::scan::report::Report;
 
 /// How many loops are named to someone who asked for another.
 const NAMED_MAX: usize = 20;

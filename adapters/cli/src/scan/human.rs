@@ -11,7 +11,7 @@ use unstuck_core::Action;
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
 use crate::replay::{Found, Place, Shown};
-use crate::scan::{Report, Tally};
+use crate::scan::report::{Report, Tally};
 
 /// How many calls are shown as the proof of one loop; the middle of more is left out.
 const PROOF_MAX: usize = 8;

@@ -1,11 +1,10 @@
 //! What `scan` prints for programs: one JSON object for each trace.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
+use crate::output::json::{json, json_line};
 use crate::replay::{Found, Place, Warning};
-use crate::scan::Report;
+use crate::scan::report::Report;
 
 /// The version of the output's shape. A field that is added does not change it.
 const SCHEMA: u32 = 1;
@@ -81,12 +80,6 @@ impl<'a> TraceLine<'a> {
             skipped: trace.skipped,
         }
     }
-
-    fn json(&self) -> String {
-        // Strings and numbers alone: there is nothing that could fail.
-        let json = serde_json::to_string(self).unwrap_or_default();
-        escaped(json)
-    }
 }
 
 impl<'a> FindingLine<'a> {
@@ -119,29 +112,9 @@ impl<'a> FindingLine<'a> {
     }
 }
 
-/// `json` with the control characters escaped that JSON allows in a string and a terminal takes
-/// for commands.
-pub(crate) fn escaped(json: String) -> String {
-    if !json.contains(char::is_control) {
-        return json;
-    }
-    let mut escaped = String::with_capacity(json.len());
-    for c in json.chars() {
-        if c.is_control() {
-            // Writing to a string cannot fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
-        } else {
-            escaped.push(c);
-        }
-    }
-    escaped
-}
-
 /// The report as one line.
 pub(crate) fn line(report: &Report) -> String {
-    let mut line = TraceLine::of(report).json();
-    line.push('\n');
-    line
+    json_line(&TraceLine::of(report))
 }
 
 /// All reports as one document.
@@ -152,7 +125,7 @@ pub(crate) struct Document {
 
 impl Document {
     pub(crate) fn push(&mut self, report: &Report) {
-        self.traces.push(TraceLine::of(report).json());
+        self.traces.push(json(&TraceLine::of(report)));
     }
 
     pub(crate) fn finish(self) -> String {

@@ -9,8 +9,8 @@ use serde::Serialize;
 use unstuck::{GitError, Kept, WentBack};
 
 use super::changed::{Change, newest};
+use crate::output::json::json_line;
 use crate::output::shown::{counted, plain};
-use crate::scan::machine::escaped;
 
 /// The version of the output's shape. A field that is added does not change it.
 const SCHEMA: u32 = 1;
@@ -153,7 +153,7 @@ struct KeptLine<'a> {
 /// All that is kept, as a program reads it.
 pub(super) fn lines(kept: &[Kept]) -> String {
     let line = |kept: &Kept| {
-        let line = serde_json::to_string(&KeptLine {
+        json_line(&KeptLine {
             schema: SCHEMA,
             run: &kept.run,
             number: kept.number,
@@ -163,9 +163,7 @@ pub(super) fn lines(kept: &[Kept]) -> String {
             branch: kept.branch.as_deref(),
             head: kept.head.as_deref(),
             here: kept.is_here,
-        });
-        // Lines of numbers and strings have no way to fail.
-        escaped(line.unwrap_or_default()) + "\n"
+        })
     };
     kept.iter().map(line).collect()
 }

@@ -9,8 +9,8 @@ use unstuck_core::Action;
 use unstuck_swarm::Outcome;
 
 use super::look::{Look, Row};
+use crate::output::json::json_line;
 use crate::output::shown::{ago, counted, plain, shortened, tool_name};
-use crate::scan::machine::escaped;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -150,9 +150,7 @@ struct Line<'a> {
 
 /// A look for programs: a line for each of so many `calls`.
 pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
-    // Names and numbers alone: there is nothing that could fail.
-    let json =
-        |row| escaped(serde_json::to_string(&line(title, look.at, row)).unwrap_or_default()) + "\n";
+    let json = |row| json_line(&line(title, look.at, row));
     look.rows.iter().flatten().take(calls).map(json).collect()
 }
 

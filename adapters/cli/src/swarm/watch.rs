@@ -9,10 +9,10 @@ use terminal_size::{Height, Width, terminal_size};
 use super::frame::{self, Room, Title};
 use super::look::{Look, Looker};
 use super::{NoSettings, fails, servers, settings};
-use crate::args::Watch;
 use crate::exit::Exit;
 use crate::output::shown::COLUMNS;
 use crate::output::{Closed, Output, Reader, complain};
+use crate::swarm::options::Watch;
 
 /// How many lines of the terminal are no calls: the title, the heads, and where the cursor is.
 const LINES_BESIDE: usize = 3;

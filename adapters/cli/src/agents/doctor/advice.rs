@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agents::Agent;
 use crate::agents::install::{Entry, Host, meaning};
-use crate::args::Scope;
+use crate::agents::options::Scope;
 
 /// What in the settings `text` of the file `path`, or beside it, turns hooks off.
 pub(super) fn obstacles(host: &Host, text: &str, path: &Path) -> Vec<String> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::trial::Trial;
 use super::{advice, swarm};
 use crate::agents::install::{Entry, Host, listed};
-use crate::args::Scope;
+use crate::agents::options::Scope;
 
 /// What was found out about one file of settings.
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::host::{Home, Host};
-use crate::args::Scope;
+use crate::agents::options::Scope;
 
 impl Host {
     /// The file of the settings in this scope.

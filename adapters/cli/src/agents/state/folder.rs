@@ -9,30 +9,20 @@ use unstuck_json::{Hash64 as _, Rapid};
 
 use super::envelope;
 use super::file::{StateFile, Trouble};
-use super::session::Session;
-use crate::agents::Agent;
+use super::session::{Key, Session};
 
 /// How the name of a state file ends.
 pub(super) const ENDING: &str = "state";
 
-/// Whose state it is. Subagents share the session of the agent that started them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key<'a> {
-    pub(crate) agent: Agent,
-    pub(crate) session: &'a str,
-    pub(crate) worker: &'a str,
+/// The beginning of the names of all files of the session that `key` names.
+fn session_name(key: &Key<'_>) -> String {
+    format!("{:016x}", digest(&[key.agent.name(), key.session]))
 }
 
-impl Key<'_> {
-    /// The beginning of the names of all files of the session.
-    fn session_name(&self) -> String {
-        format!("{:016x}", digest(&[self.agent.name(), self.session]))
-    }
-
-    /// The name of the worker's file. What an agent calls a session may hold a path, or be secret.
-    fn file_name(&self) -> String {
-        format!("{}-{:016x}.{ENDING}", self.session_name(), digest(&[self.worker]))
-    }
+/// The name of the worker's file. It holds digests: an agent's name for a session may be a path or a
+/// secret.
+fn file_name(key: &Key<'_>) -> String {
+    format!("{}-{:016x}.{ENDING}", session_name(key), digest(&[key.worker]))
 }
 
 /// A digest of words, each with its end marked.
@@ -71,7 +61,7 @@ impl Folder {
 
     /// The state of this worker, which nobody else can look at until the value is gone.
     pub(crate) fn open(&self, key: &Key<'_>) -> Result<StateFile, Trouble> {
-        let path = self.states().join(key.file_name());
+        let path = self.states().join(file_name(key));
         match StateFile::open(&path) {
             Err(Trouble::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
                 make(&self.states())?;
@@ -83,7 +73,7 @@ impl Folder {
 
     /// Removes what is kept of a session, that of its subagents included.
     pub(crate) fn forget(&self, key: &Key<'_>) -> io::Result<()> {
-        let name = key.session_name();
+        let name = session_name(key);
         for entry in
             self.entries().filter(|entry| entry.file_name().to_string_lossy().starts_with(&name))
         {

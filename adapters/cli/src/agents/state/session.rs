@@ -2,8 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::Key;
 use crate::agents::Agent;
+
+/// The worker that a state belongs to. Subagents share the session of the agent that started them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    pub(crate) agent: Agent,
+    pub(crate) session: &'a str,
+    pub(crate) worker: &'a str,
+}
 
 /// How many findings are kept of a worker, the latest.
 pub(crate) const FINDINGS_MAX: usize = 16;

@@ -10,9 +10,9 @@ use crate::calibrate::figures::{Column, name, number, percent, table};
 use crate::calibrate::fit::{Fitter, Rate, Run, folds};
 use crate::calibrate::labels::Outcome;
 use crate::calibrate::score::Score;
+use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, counted, plain};
 use crate::read::progress::Progress;
-use crate::scan::machine::escaped;
 
 /// How many of the runs without a loop a fit may accuse: what `unstuck tune` begins with, too.
 const LIMIT: Rate = Rate::DEFAULT;
@@ -90,7 +90,5 @@ pub(super) fn tables(rows: &[Vec<Row>]) -> String {
 
 /// Each row as a line of JSON.
 pub(super) fn lines(rows: &[Vec<Row>]) -> String {
-    // Names and numbers alone: there is nothing that could fail.
-    let line = |row| escaped(serde_json::to_string(row).unwrap_or_default()) + "\n";
-    rows.iter().flatten().map(line).collect()
+    rows.iter().flatten().map(json_line).collect()
 }

@@ -8,8 +8,8 @@ use crate::calibrate::figures::{
     F1, FALSE_ALARMS, LAG, PRECISION, RECALL, RUNS, SAVED, ends, name, percents, table,
 };
 use crate::calibrate::score::{RESAMPLINGS, Score};
+use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, counted, plain};
-use crate::scan::machine::escaped;
 
 const STRONG: Style = Style::new().bold();
 
@@ -74,7 +74,5 @@ fn legend(drawn: &str) -> String {
 
 /// Each score as a line of JSON.
 pub(super) fn lines(scores: &[Vec<Score>]) -> String {
-    // Names and numbers alone: there is nothing that could fail.
-    let line = |score| escaped(serde_json::to_string(score).unwrap_or_default()) + "\n";
-    scores.iter().flatten().map(line).collect()
+    scores.iter().flatten().map(json_line).collect()
 }

@@ -6,13 +6,12 @@ use unstuck_core::Policy;
 use unstuck_text::{Preset, Recipe};
 
 use super::conformal::{interval, quantile, runs_min};
-use super::report::{accused, moved};
+use super::report::{AccusedRuns, accused, moved};
 use super::{Tuned, name_of, spare};
-use crate::args::Tune;
 use crate::calibrate::digested::Digested;
 use crate::calibrate::figures::{percent, percents};
 use crate::calibrate::fit::{Candidate, Rate, hash};
-use crate::calibrate::score::{Interval, ratio};
+use crate::calibrate::options::Tune;
 use crate::exit::Exit;
 use crate::output::shown::{counted, plain};
 use crate::output::{complain, remark};
@@ -31,27 +30,11 @@ enum Patience {
     Never,
 }
 
-/// How many runs a policy accuses.
-pub(super) struct Row {
-    /// Which policy, of which runs.
-    pub(super) what: &'static str,
-    pub(super) runs: usize,
-    pub(super) accused: usize,
-    /// Where the share of the accused lies among all such runs, if these tell.
-    pub(super) interval: Option<Interval>,
-}
-
-impl Row {
-    /// Of the runs that take so much patience each, by a policy with `patience`.
-    fn of(what: &'static str, runs: &[Patience], patience: Patience) -> Self {
-        let accused = runs.iter().filter(|least| **least > patience).count();
-        let interval = interval(accused, runs.len());
-        Self { what, runs: runs.len(), accused, interval }
-    }
-
-    pub(super) fn share(&self) -> Option<f64> {
-        ratio(self.accused, self.runs)
-    }
+/// Counts the runs that a policy with `patience` accuses, of those that take so much patience each.
+fn accused_runs(what: &'static str, runs: &[Patience], patience: Patience) -> AccusedRuns {
+    let accused = runs.iter().filter(|least| **least > patience).count();
+    let interval = interval(accused, runs.len());
+    AccusedRuns { what, runs: runs.len(), accused, interval }
 }
 
 /// Fits the policy of `preset` to the runs that `paths` lead to.
@@ -91,10 +74,13 @@ pub(super) fn tuned(
         counted(runs.len(), "healthy run"),
     );
     let rows = [
-        Row::of("as it is", &runs, Patience::Enough(0)),
+        accused_runs("as it is", &runs, Patience::Enough(0)),
         // What was chosen by these runs says little of others.
-        Row { interval: None, ..Row::of("fitted", fitted, Patience::Enough(patience)) },
-        Row::of("unseen", unseen, Patience::Enough(patience)),
+        AccusedRuns {
+            interval: None,
+            ..accused_runs("fitted", fitted, Patience::Enough(patience))
+        },
+        accused_runs("unseen", unseen, Patience::Enough(patience)),
     ];
     let [_, _, last] = &rows;
     let remark = format!(

@@ -6,10 +6,10 @@ use unstuck_text::Preset;
 
 use super::report::{moved, scores};
 use super::{Tuned, complained, name_of, spare};
-use crate::args::Tune;
 use crate::calibrate::figures::{number, percent};
 use crate::calibrate::fit::{self, FOLDS, Fit, Fitter, REACH, Rate, Run, folds};
 use crate::calibrate::labels;
+use crate::calibrate::options::Tune;
 use crate::calibrate::score::{Counts, Score};
 use crate::exit::Exit;
 use crate::output::shown::{counted, plain};

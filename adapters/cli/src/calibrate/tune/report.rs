@@ -3,12 +3,11 @@
 use anstyle::Style;
 use unstuck_core::Policy;
 
-use super::healthy::Row;
 use crate::calibrate::figures::{
     Column, F1, FALSE_ALARMS, LAG, PRECISION, RECALL, RUNS, SAVED, name, percent, percents, table,
 };
 use crate::calibrate::fit::repetitions;
-use crate::calibrate::score::Score;
+use crate::calibrate::score::{Interval, Score, ratio};
 use crate::output::shown::COLUMNS;
 
 const STRONG: Style = Style::new().bold();
@@ -17,7 +16,23 @@ const STRONG: Style = Style::new().bold();
 const SCORE: [Column<Score>; 8] =
     [("", |score| score.preset.to_owned()), RUNS, RECALL, PRECISION, F1, FALSE_ALARMS, LAG, SAVED];
 
-const ACCUSED: [Column<Row>; 5] = [
+/// The number of runs that a policy accuses.
+pub(super) struct AccusedRuns {
+    /// Names the policy and the runs.
+    pub(super) what: &'static str,
+    pub(super) runs: usize,
+    pub(super) accused: usize,
+    /// The interval for the share of accused runs among all runs of this kind, if it is known.
+    pub(super) interval: Option<Interval>,
+}
+
+impl AccusedRuns {
+    pub(super) fn share(&self) -> Option<f64> {
+        ratio(self.accused, self.runs)
+    }
+}
+
+const ACCUSED: [Column<AccusedRuns>; 5] = [
     ("", |row| row.what.to_owned()),
     ("runs", |row| row.runs.to_string()),
     ("accused", |row| row.accused.to_string()),
@@ -45,7 +60,7 @@ pub(super) fn scores(what: &str, scores: &[Score], unseen: &str) -> String {
 }
 
 /// How many healthy runs it accuses.
-pub(super) fn accused(what: &str, rows: &[Row]) -> String {
+pub(super) fn accused(what: &str, rows: &[AccusedRuns]) -> String {
     let legend = "Fitted: on the half of the runs that it was fitted to. Unseen: on the other half. \
                   95 %: the interval of Wilson.";
     section(what, &table(&ACCUSED, rows), legend)

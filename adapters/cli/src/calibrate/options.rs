@@ -1,0 +1,178 @@
+//! The options of `unstuck eval` and `unstuck tune`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use unstuck_text::{PRESETS, Preset};
+
+use crate::calibrate::fit::Rate;
+use crate::config;
+use crate::config::options::{preset, preset_names};
+use crate::exit::Exit;
+
+const FIGURES: &str = "Early: loops before which something was found; they count as missed. Lag: the \
+                       median number of calls from where a supervisor would step in to where a \
+                       loop was found. Saved: how many calls the loops still went on for after \
+                       that, in all.";
+
+#[derive(Args)]
+#[command(after_help = FIGURES)]
+pub(crate) struct Eval {
+    /// The labels: JSON Lines that say of each file whether there is a loop, and from where to where
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: PathBuf,
+    /// The folder that the labels' files are in
+    #[arg(value_name = "ROOT")]
+    pub(crate) root: PathBuf,
+    /// Judge by this policy, or by all that have a name; may be given several times. Of one alone,
+    /// the runs that it judged wrong are listed [default: the presets]
+    #[arg(long, value_name = "NAME", value_parser = preset_names_or_all())]
+    preset: Vec<String>,
+    /// Likewise, by the policy in a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// Print the figures for the runs of each source, the first folder of their files [default
+    /// policy: balanced]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) by: Option<By>,
+    /// Print, for the runs of each source, how well the policy does when it is fitted to the runs of
+    /// all other sources, beside how well it does as it is [default policy: balanced]
+    #[arg(long, conflicts_with_all = ["by", "intervals", "verbose"])]
+    pub(crate) leave_one_source_out: bool,
+    /// Print intervals of 95 % for the figures, by resampling the runs; with --by source, the row of
+    /// all runs resamples whole sources
+    #[arg(long)]
+    pub(crate) intervals: bool,
+    /// List the runs that each policy judged wrong, with what its findings rest on and how near it
+    /// came to the loops that it missed; for people alone
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = TableFormat::Human)]
+    pub(crate) format: TableFormat,
+}
+
+impl Eval {
+    /// The policies that were named, and those described in files.
+    pub(crate) fn policies(&self) -> Result<Vec<&'static Preset>, Exit> {
+        let is_by_source = self.by.is_some() || self.leave_one_source_out;
+        let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..]) {
+            ([], []) if is_by_source => vec![&PRESETS[0]],
+            ([], []) => PRESETS.iter().collect(),
+            (names, _) if names.iter().any(|name| name == ALL) => {
+                config::names().map(preset).collect()
+            }
+            (names, _) => names.iter().map(|name| preset(name)).collect(),
+        };
+        for path in &self.config {
+            policies.push(config::load(path)?);
+        }
+        Ok(policies)
+    }
+
+    /// Whether the runs that a policy judged wrong are listed.
+    pub(crate) fn lists_wrong_runs(&self) -> bool {
+        let is_one = match (&self.preset[..], &self.config[..]) {
+            ([name], []) => name != ALL,
+            ([], [_]) => true,
+            _ => false,
+        };
+        self.verbose || is_one
+    }
+}
+
+const FITS: &str = "What it costs is printed beside: how well the policy does as it is, fitted, and on \
+                    runs that it was not fitted to. Labelled runs: each source, the first folder of \
+                    their files, is judged by a fit to the others. Healthy runs: one half, by chance, \
+                    is judged by what the other half asks for.";
+
+const TUNES: &str = "unstuck tune [OPTIONS] --labels <FILE> <ROOT>\n       \
+                     unstuck tune [OPTIONS] --healthy <PATH>...";
+
+#[derive(Args)]
+#[command(after_help = FITS, override_usage = TUNES)]
+pub(crate) struct Tune {
+    /// Fit to labelled runs: JSON Lines that say of each file below ROOT whether there is a loop. The
+    /// highest F1 counts
+    #[arg(long, value_name = "FILE", requires = "root", required_unless_present = "healthy")]
+    labels: Option<PathBuf>,
+    /// The folder that the labels' files are in
+    #[arg(value_name = "ROOT", requires = "labels")]
+    root: Option<PathBuf>,
+    /// Fit to runs that are known to be healthy: files, folders, or - for standard input. Every rule
+    /// about calls becomes as patient as these ask for
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "labels")]
+    healthy: Vec<PathBuf>,
+    /// The policy to begin with
+    #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
+    preset: String,
+    /// Likewise, from a file like what presets --format toml prints
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    pub(crate) config: Option<PathBuf>,
+    /// How many of a hundred healthy runs may be accused [default: 3; of --healthy, 1]
+    #[arg(long, value_name = "PERCENT")]
+    false_alarms: Option<Rate>,
+    /// Write the policy to this file, and what it costs to standard output; else they go to standard
+    /// output and standard error
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// What a policy is fitted to.
+pub(crate) enum Material<'a> {
+    Labelled { labels: &'a Path, root: &'a Path },
+    Healthy(&'a [PathBuf]),
+}
+
+impl Tune {
+    pub(crate) fn material(&self) -> Material<'_> {
+        match (&self.labels, &self.root) {
+            (Some(labels), Some(root)) => Material::Labelled { labels, root },
+            // The parser lets neither pass without the other.
+            _ => Material::Healthy(&self.healthy),
+        }
+    }
+
+    /// The policy that was named or described in a file, and what its file says beside the rules.
+    pub(crate) fn preset(&self) -> Result<(&'static Preset, String), Exit> {
+        self.config.as_deref().map_or_else(
+            || {
+                Ok((
+                    preset(&self.preset),
+                    config::text(&self.preset).map_or_else(String::new, config::beside_rules),
+                ))
+            },
+            config::load_whole,
+        )
+    }
+
+    /// How many healthy runs may be accused.
+    pub(crate) fn false_alarms(&self) -> Rate {
+        self.false_alarms.unwrap_or(match self.material() {
+            Material::Labelled { .. } => Rate::DEFAULT,
+            Material::Healthy(_) => Rate::percent(1),
+        })
+    }
+}
+
+/// What the figures are broken down by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// The first folder of a run's file
+    Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// For people
+    Human,
+    /// One JSON object a line for each policy, or each of its sources
+    Jsonl,
+}
+
+/// The name that stands for every policy that has a name.
+const ALL: &str = "all";
+
+fn preset_names_or_all() -> Vec<&'static str> {
+    config::names().chain([ALL]).collect()
+}

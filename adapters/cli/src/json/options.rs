@@ -1,0 +1,23 @@
+//! The options of `unstuck json`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Args)]
+pub(crate) struct Json {
+    /// A file, or - for standard input, that holds one document, or one a line
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Human)]
+    pub(crate) format: DocumentFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocumentFormat {
+    /// For people
+    Human,
+    /// One JSON object a line for each document
+    Jsonl,
+}
