@@ -13,17 +13,18 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::Digest;
-use crate::detector::{Detector, MESSAGES_MAX, TextRow};
+use crate::detector::Detector;
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
-use crate::judge::RunsLeft;
-use crate::ladder::REMINDERS_MAX;
+use crate::ladder::{REMINDERS_MAX, RUNGS_MAX};
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
-use crate::policy::{Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX};
+use crate::patterns::RunsLeft;
+use crate::policy::Policy;
 use crate::queue::Queue;
 use crate::record::{Record, Score, Status, Tag};
-use crate::rule::Rule;
+use crate::rule::{RULES_MAX, RUNS_MAX, Rule};
 use crate::statistics::Statistics;
+use crate::talk::{MESSAGES_MAX, TextRow};
 use crate::track::Track;
 use crate::verdict::RuleIndex;
 use crate::window::Window;
@@ -157,30 +158,30 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         let rules = detector.policy.rules();
         let runs = rules.iter().map(|rule| usize::from(rule.pattern.runs()));
         let runs = runs.fold(0, usize::saturating_add);
-        let window = &detector.window;
-        let tracks = rules.iter().zip(detector.tracks.iter());
+        let window = &detector.history.window;
+        let tracks = rules.iter().zip(detector.patterns.rules.iter());
         Self {
             version: Version,
             rules: detector.policy.digest(),
             ladders: detector.policy.digest_of_ladders(),
-            next: detector.next,
-            begun: detector.begun,
-            step: detector.step,
-            in_step: detector.in_step,
-            findings: detector.findings,
-            rung: detector.rung,
-            era: detector.era,
-            moved: detector.moved,
-            unbroken: detector.unbroken,
-            text: detector.text,
+            next: detector.history.next,
+            begun: detector.history.begun,
+            step: detector.history.step,
+            in_step: detector.history.in_step,
+            findings: detector.patterns.rules.findings,
+            rung: detector.patterns.rules.rung,
+            era: detector.history.era,
+            moved: detector.history.moved,
+            unbroken: detector.history.unbroken,
+            text: detector.talk,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
-            open: listed(detector.open.as_slice().iter().copied()),
+            open: listed(detector.history.open.as_slice().iter().copied()),
             tracks: listed(
                 tracks
                     .map(|(rule, track)| (track.seen() & held_by(rule, detector), track.streak())),
             ),
-            runs: listed(detector.runs.iter().take(runs).copied()),
-            loops: listed(detector.loops.as_slice().iter().copied()),
+            runs: listed(detector.patterns.runs.iter().take(runs).copied()),
+            loops: listed(detector.patterns.loops.as_slice().iter().copied()),
             silenced: listed(detector.feedback.silenced()),
             raised: listed(detector.feedback.raised()),
             messages: listed(detector.messages.iter().rev().copied()),
@@ -217,23 +218,26 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         check((u64::from(self.text.any)..COUNT_MAX).contains(&self.text.turns), "text")?;
         check(self.text.prompts == 0 || !self.messages.is_empty(), "text")?;
         check(self.statistics.is_sound(), "statistics")?;
-        detector.next = self.next;
-        detector.begun = self.begun;
-        detector.step = self.step;
-        detector.in_step = self.in_step;
-        detector.findings = self.findings;
-        detector.rung = self.rung;
-        detector.era = self.era;
-        detector.moved = self.moved;
+        detector.history.next = self.next;
+        detector.history.begun = self.begun;
+        detector.history.step = self.step;
+        detector.history.in_step = self.in_step;
+        detector.patterns.rules.findings = self.findings;
+        detector.patterns.rules.rung = self.rung;
+        detector.history.era = self.era;
+        detector.history.moved = self.moved;
         let calls = u16::try_from(self.next).unwrap_or(u16::MAX);
-        detector.unbroken = self.unbroken.min(calls);
-        detector.text = self.text;
+        detector.history.unbroken = self.unbroken.min(calls);
+        detector.talk = self.text;
         detector.best = self.best;
         detector.statistics = self.statistics;
-        check(restore_settled(&mut detector.window, &self.settled), "settled")?;
-        check(restore_open(&mut detector.open, &self.open), "open")?;
+        check(restore_settled(&mut detector.history.window, &self.settled), "settled")?;
+        check(restore_open(&mut detector.history.open, &self.open), "open")?;
         restore_tracks(detector, &self.tracks, &self.runs).ok_or(corrupt("tracks"))?;
-        check(restore_loops(&mut detector.loops, &self.loops, self.next, policy), "loops")?;
+        check(
+            restore_loops(&mut detector.patterns.loops, &self.loops, self.next, policy),
+            "loops",
+        )?;
         check(
             restore_feedback(&mut detector.feedback, &self.silenced, &self.raised, policy),
             "raised",
@@ -259,9 +263,9 @@ fn held_by<const W: usize, const OPEN: usize>(
     rule: &Rule<'_>,
     detector: &Detector<'_, W, OPEN>,
 ) -> Mask {
-    let open = u32::from(detector.open.len());
+    let open = u32::from(detector.history.open.len());
     let waiting = if rule.is_judged_early() { open } else { 0 };
-    Mask::newest(detector.window.len().saturating_add(waiting))
+    Mask::newest(detector.history.window.len().saturating_add(waiting))
 }
 
 /// Fills `window` with these records, oldest first; false if one has not settled.
@@ -284,7 +288,7 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     tracks: &[(Mask, u16)],
     counts: &[u16],
 ) -> Option<()> {
-    let calls = u16::try_from(detector.next).unwrap_or(u16::MAX);
+    let calls = u16::try_from(detector.history.next).unwrap_or(u16::MAX);
     let mut counts = counts.iter();
     let mut tracks = tracks.iter();
     let mut all = [0; RUNS_MAX];
@@ -298,9 +302,9 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
         }
         let running = runs.iter().any(|run| *run > 0);
         let track = Track::restored(*seen & held, (*streak).min(calls), running);
-        detector.tracks.set(place, track);
+        detector.patterns.rules.set(place, track);
     }
-    detector.runs = all;
+    detector.patterns.runs = all;
     (tracks.next().is_none() && counts.next().is_none()).then_some(())
 }
 

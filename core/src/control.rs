@@ -25,7 +25,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// before the next. The numbers of the calls that were taken back are given again; their
     /// outcomes, should they still come, change nothing.
     pub fn retry(&mut self, calls: usize) -> usize {
-        let (open, mut taken) = (usize::from(self.open.len()), 0_usize);
+        let (open, mut taken) = (usize::from(self.history.open.len()), 0_usize);
         let mut oldest = None;
         while taken < calls {
             let Some(record) = self.take_back_one() else { break };
@@ -34,19 +34,19 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         }
         let Some(oldest) = oldest else { return 0 };
         let count = u64::try_from(taken).unwrap_or(u64::MAX);
-        self.next = self.next.wrapping_sub(count);
-        self.begun = self.begun.min(self.next);
-        self.era = self.era.wrapping_add(1);
+        self.history.next = self.history.next.wrapping_sub(count);
+        self.history.begun = self.history.begun.min(self.history.next);
+        self.history.era = self.history.era.wrapping_add(1);
         // The latest step goes on if a part of it is left, of which there may be more than is held.
-        let left = u32::from(self.open.len()).saturating_add(self.window.len());
+        let left = u32::from(self.history.open.len()).saturating_add(self.history.window.len());
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        let cut = usize::from(self.in_step).saturating_sub(taken);
+        let cut = usize::from(self.history.in_step).saturating_sub(taken);
         let kept = cut.min(left);
         if usize::from(oldest.in_step).min(left) == kept {
-            self.in_step = u8::try_from(cut).unwrap_or(u8::MAX);
+            self.history.in_step = u8::try_from(cut).unwrap_or(u8::MAX);
         } else {
-            self.step = None;
-            self.in_step = 0;
+            self.history.step = None;
+            self.history.in_step = 0;
         }
         // Only rules that are judged early have seen a call that waits.
         if taken > open || self.policy.needs().early {
@@ -69,7 +69,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     /// As [`Detector::cancel`], with every verdict that has a finding given to `each`.
     pub fn cancel_each(&mut self, call: CallId, mut each: impl FnMut(Verdict)) {
-        let Some(record) = self.open_record(call) else { return };
+        let Some(record) = self.history.open_record(call) else { return };
         record.status = Status::Cancelled;
         record.novel = false;
         // Only rules that are judged early have seen it.
@@ -83,18 +83,18 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// not settled, or else the next one, is progress. Say so before the outcome of the call that
     /// moved it. O(rules).
     pub fn progress(&mut self) {
-        match self.open.as_mut_slice().first_mut() {
+        match self.history.open.as_mut_slice().first_mut() {
             Some(record) => record.moved = true,
-            None => self.moved = true,
+            None => self.history.moved = true,
         }
-        self.cut_early_rules(u32::from(self.open.len()));
+        self.cut_early_rules(u32::from(self.history.open.len()));
     }
 
     /// The loop `id` is none: it is not found again, as long as it is among the
     /// [`SILENCED_MAX`](crate::SILENCED_MAX) silenced last.
     pub fn silence(&mut self, id: LoopId) {
         self.feedback.silence(id);
-        self.loops.forget(id);
+        self.patterns.loops.forget(id);
     }
 
     /// `finding` was wrong: its rule asks for one repetition more of that tool, up to
@@ -105,9 +105,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         if finding.names_its_loop() {
             self.feedback.silence_kind(finding.loop_id, finding.kind);
         }
-        self.loops.forget(finding.loop_id);
-        self.findings = self.findings.saturating_sub(1);
-        self.rung = self.rung.saturating_sub(1);
+        self.patterns.loops.forget(finding.loop_id);
+        self.patterns.rules.findings = self.patterns.rules.findings.saturating_sub(1);
+        self.patterns.rules.rung = self.patterns.rules.rung.saturating_sub(1);
         // A finding of another policy may name a rule that is not there.
         if self.policy.has(finding.rule) {
             self.feedback.raise(finding.rule, finding.tool);
@@ -117,12 +117,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     /// Takes back the latest call.
     fn take_back_one(&mut self) -> Option<Record> {
-        if let Some(record) = self.open.pop_newest() {
+        if let Some(record) = self.history.open.pop_newest() {
             // The host said that something moved; that it did before.
-            self.moved |= record.moved;
+            self.history.moved |= record.moved;
             return Some(record);
         }
-        let record = self.window.pop()?;
+        let record = self.history.window.pop()?;
         if let Some(best) = self.best.get_mut(usize::from(record.tag.code()))
             && record.moved
             && best.is_known()
@@ -135,12 +135,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     /// Counts everything again from the records that are held.
     fn rebuild(&mut self) {
-        let held = replace(&mut self.window, Window::new());
-        let open = replace(&mut self.open, Queue::new(Record::NONE));
-        self.forget_patterns();
-        let next = self.next;
+        let held = replace(&mut self.history.window, Window::new());
+        let open = replace(&mut self.history.open, Queue::new(Record::NONE));
+        self.patterns.clear();
+        let next = self.history.next;
         let count = u64::from(held.len()).saturating_add(u64::from(open.len()));
-        self.next = next.wrapping_sub(count);
+        self.history.next = next.wrapping_sub(count);
         for age in (0..held.len()).rev() {
             if let Some(mut record) = held.record(age) {
                 let seq = self.announce_again(&record);
@@ -150,15 +150,15 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         }
         for record in open.as_slice() {
             self.announce_again(record);
-            self.hold(*record);
+            self.history.hold(*record);
         }
-        debug_assert_eq!(self.next, next, "every record has its number again");
+        debug_assert_eq!(self.history.next, next, "every record has its number again");
     }
 
     /// Shows a record to the rules that are judged when a call is announced; gives its number.
     fn announce_again(&mut self, record: &Record) -> u64 {
-        let seq = self.next;
-        self.next = seq.wrapping_add(1);
+        let seq = self.history.next;
+        self.history.next = seq.wrapping_add(1);
         if self.policy.needs().early {
             let view = self.view_ahead(record);
             // Whatever it finds was said before.

@@ -3,30 +3,22 @@
 use core::mem::take;
 
 use crate::Digest;
-use crate::evidence::{self};
 use crate::feedback::Feedback;
-use crate::judge::Climb;
-use crate::ladder::Action;
-use crate::loops::Loops;
-use crate::policy::{Policy, RUNS_MAX};
+use crate::history::History;
+use crate::patterns::Patterns;
+use crate::policy::{Policy, usize_from};
 use crate::policy_error::{PolicyError, PolicyErrorKind};
-use crate::proof::Proof;
-use crate::queue::Queue;
 use crate::recent::Recent;
-use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
+use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag};
 use crate::repeated_text::Turn;
 use crate::rule::Texts;
 use crate::statistics::Statistics;
-use crate::track::RuleStates;
-use crate::verdict::{RuleIndex, Verdict};
-use crate::window::Window;
+use crate::talk::{MESSAGES_MAX, TextRow};
+use crate::verdict::Verdict;
 
 /// How many calls may be open at once, unless the detector says otherwise. Agents issue a handful
 /// of calls together, seldom more than eight; of more, the oldest is given up. 40 bytes each.
 pub const OPEN_MAX: usize = 8;
-
-/// How many user messages are remembered, so that one seen before is no new instruction.
-pub const MESSAGES_MAX: usize = 8;
 
 /// What an announcement is answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,55 +66,16 @@ pub struct Announced {
 #[derive(Clone, Debug)]
 pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
     pub(crate) policy: &'p Policy<'p>,
-    pub(crate) window: Window<W>,
-    pub(crate) open: Queue<Record, OPEN>,
-    pub(crate) tracks: RuleStates,
-    pub(crate) runs: [u16; RUNS_MAX],
-    pub(crate) loops: Loops,
-    pub(crate) feedback: Feedback,
-    pub(crate) statistics: Statistics,
+    pub(crate) history: History<W, OPEN>,
+    pub(crate) patterns: Patterns,
+    /// The current row of text-only turns.
+    pub(crate) talk: TextRow,
+    /// The latest user messages, each as a folded digest.
+    pub(crate) messages: Recent<u32, MESSAGES_MAX>,
     /// The best score so far for each tag, by [`Tag::code`].
     pub(crate) best: [Score; Tag::ALL.len()],
-    /// The sequence number of the next record.
-    pub(crate) next: u64,
-    /// That of the first record of this run.
-    pub(crate) begun: u64,
-    /// The step of the latest record, and how many records of it came before the next one.
-    pub(crate) step: Option<u64>,
-    pub(crate) in_step: u8,
-    /// The findings since the history was cleared, and the highest rung that their count gave.
-    pub(crate) findings: u16,
-    pub(crate) rung: u8,
-    /// How often calls were taken back.
-    pub(crate) era: u8,
-    /// Whether the next record is progress, whatever comes.
-    pub(crate) moved: bool,
-    /// How many of the latest calls in a row were the same and came back with the same bytes.
-    pub(crate) unbroken: u16,
-    pub(crate) text: TextRow,
-    /// The latest user messages, in 32 bits each.
-    pub(crate) messages: Recent<u32, MESSAGES_MAX>,
-}
-
-/// The row of text-only turns that is going on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct TextRow {
-    /// How many turns there ever were.
-    pub(crate) turns: u64,
-    pub(crate) latest: Digest,
-    /// How many there are in a row, and how many with the latest text.
-    pub(crate) any: u16,
-    pub(crate) same: u16,
-    /// How often in a row the latest message of the user came.
-    pub(crate) prompts: u16,
-}
-
-impl TextRow {
-    /// A call was made, or the history is cleared: every row begins anew.
-    fn end(&mut self) {
-        (self.any, self.same, self.prompts) = (0, 0, 0);
-    }
+    pub(crate) feedback: Feedback,
+    pub(crate) statistics: Statistics,
 }
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
@@ -145,33 +98,19 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     pub(crate) const fn fresh(policy: &'p Policy<'p>) -> Self {
         Self {
             policy,
-            window: Window::new(),
-            open: Queue::new(Record::NONE),
-            tracks: RuleStates::NEW,
-            runs: [0; RUNS_MAX],
-            loops: Loops::new(),
+            history: History::new(),
+            patterns: Patterns::new(),
+            talk: TextRow::NONE,
+            messages: Recent::new(0),
+            best: [Score::NONE; Tag::ALL.len()],
             feedback: Feedback::new(),
             statistics: Statistics::NONE,
-            best: [Score::NONE; Tag::ALL.len()],
-            next: 0,
-            begun: 0,
-            step: None,
-            in_step: 0,
-            findings: 0,
-            rung: 0,
-            era: 0,
-            moved: false,
-            unbroken: 0,
-            text: TextRow { turns: 0, latest: Digest::new(0), any: 0, same: 0, prompts: 0 },
-            messages: Recent::new(0),
         }
     }
 
     /// Whether `W` records are enough for the policy's window.
     pub(crate) const fn fits(policy: &Policy<'_>) -> bool {
-        // A capacity is at most 64.
-        let [capacity, ..] = W.to_le_bytes();
-        policy.window() <= capacity
+        usize_from(policy.window()) <= W
     }
 
     /// The policy whose rules the detector follows.
@@ -185,7 +124,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// The agent asks for `call`. Judges it by the rules that need no outcome, and blocks it if
-    /// it continues a loop whose ladder has reached [`Action::Block`]. O(W).
+    /// it continues a loop whose ladder has reached [`Action::Block`](crate::Action::Block). O(W).
     ///
     /// Calls that are still open when a later step begins settle as unreported.
     pub fn announce(&mut self, call: Call) -> Announced {
@@ -205,14 +144,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             return (CallId::NONE, Verdict::PROCEED);
         };
         self.begin(&call, &mut each);
-        self.text.end();
-        let seq = self.next;
-        self.next = seq.wrapping_add(1);
-        let mut record = Record::open(&call, self.in_step);
+        self.talk.end();
+        let seq = self.history.next;
+        self.history.next = seq.wrapping_add(1);
+        let mut record = Record::open(&call, self.history.in_step);
         record.tag = tag;
-        record.era = self.era;
-        record.moved = take(&mut self.moved);
-        self.in_step = self.in_step.saturating_add(1);
+        record.era = self.history.era;
+        record.moved = take(&mut self.history.moved);
+        self.history.in_step = self.history.in_step.saturating_add(1);
         let mut verdict = self.foresee(seq, &mut record);
         if let Some(blocked) = self.blocked_ahead(seq, &record) {
             verdict = verdict.or_stronger(blocked);
@@ -222,9 +161,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if verdict.action.clears() {
             self.clear();
         } else {
-            self.hold(record);
+            self.history.hold(record);
         }
-        (CallId::new(seq, self.era), verdict)
+        (CallId::new(seq, self.history.era), verdict)
     }
 
     /// The outcome of a call has come. Judges every record that settles with it: records settle
@@ -240,7 +179,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// As [`Detector::outcome`], with every verdict that has a finding given to `each`.
     pub fn outcome_each(&mut self, call: CallId, outcome: Outcome, mut each: impl FnMut(Verdict)) {
-        if let Some(record) = self.open_record(call) {
+        if let Some(record) = self.history.open_record(call) {
             record.report(&outcome);
         }
         self.settle(&mut each);
@@ -256,7 +195,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// As [`Detector::vetoed`], with every verdict that has a finding given to `each`.
     pub fn vetoed_each(&mut self, call: CallId, mut each: impl FnMut(Verdict)) {
-        if let Some(record) = self.open_record(call) {
+        if let Some(record) = self.history.open_record(call) {
             record.status = Status::Vetoed;
         }
         self.settle(&mut each);
@@ -272,22 +211,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// As [`Detector::finish`], with every verdict that has a finding given to `each`.
     pub fn finish_each(&mut self, mut each: impl FnMut(Verdict)) {
-        self.give_up(OPEN, Status::Unreported);
+        self.history.give_up(OPEN, Status::Unreported);
         self.settle(&mut each);
     }
 
     /// The agent took a turn without calling a tool. O(1).
     pub fn text_turn(&mut self, turn: impl Into<Turn>) -> Verdict {
         let turn = turn.into();
-        let TextRow { turns: number, latest, any, same, prompts } = self.text;
-        self.text = TextRow {
-            turns: number.wrapping_add(1),
-            latest: turn.text,
-            any: any.saturating_add(1),
-            same: if latest == turn.text { same.saturating_add(1) } else { 1 },
-            prompts,
-        };
-        let TextRow { any, same, .. } = self.text;
+        let number = self.talk.add(&turn);
+        let TextRow { any, same, .. } = self.talk;
         self.statistics.check();
         self.judge_text(number, &turn, |texts| match texts {
             Texts::Any => any,
@@ -295,36 +227,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             Texts::Prompt => 0,
             Texts::Inside => turn.repeated.laps,
         })
-    }
-
-    /// Judges a turn, or a message of the user, by the rules about text; `counted` says how many there
-    /// are of what each rule counts.
-    fn judge_text(&mut self, number: u64, turn: &Turn, counted: impl Fn(Texts) -> u16) -> Verdict {
-        // Where the rule was wrong before, it asks for more.
-        let raised =
-            |place| u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
-        let mut rules = (0_u8..).zip(self.policy.texts());
-        let found = rules
-            .find(|&(place, rule)| counted(rule.texts).saturating_sub(raised(place)) >= rule.times);
-        let Some((place, rule)) = found else { return Verdict::PROCEED };
-        let asked = rule.times.saturating_add(raised(place));
-        let laps = counted(rule.texts);
-        let finding = evidence::of_text(place, rule, number, turn, [laps, asked]);
-        let climb = Climb {
-            most: Action::Stop,
-            // The clock is still that of the records: a loop ends when they move on.
-            now: self.next,
-            count: finding.laps.saturating_sub(raised(place)),
-            proof: Proof::GIVEN,
-            blocker: None,
-            is_attempt: false,
-        };
-        let verdict = self.climb(&rule.ladder, finding, &climb);
-        self.statistics.count(&verdict);
-        if verdict.action.clears() {
-            self.clear();
-        }
-        verdict
     }
 
     /// The user, or the host in their name, says something; `message` stands for what. A new
@@ -340,13 +242,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if !is_known {
             self.clear();
         }
-        let prompts = if is_again { self.text.prompts.saturating_add(1) } else { 1 };
-        self.text.prompts = prompts;
+        let prompts = if is_again { self.talk.prompts.saturating_add(1) } else { 1 };
+        self.talk.prompts = prompts;
         if !is_known {
             return Verdict::PROCEED;
         }
         let turn = Turn::new(message);
-        self.judge_text(self.text.turns, &turn, |texts| match texts {
+        self.judge_text(self.talk.turns, &turn, |texts| match texts {
             Texts::Prompt => prompts,
             Texts::Any | Texts::Same | Texts::Inside => 0,
         })
@@ -360,66 +262,25 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and
     /// user messages, feedback and statistics stay.
     pub fn clear(&mut self) {
-        self.window.clear();
-        self.open.clear();
-        self.forget_patterns();
+        self.history.clear();
+        self.patterns.clear();
         self.best = [Score::NONE; Tag::ALL.len()];
-        self.begun = self.next;
-        self.step = None;
-        self.in_step = 0;
-        self.moved = false;
-        self.unbroken = 0;
-        self.text.end();
-    }
-
-    /// Forgets what the rules have counted.
-    pub(crate) fn forget_patterns(&mut self) {
-        self.tracks = RuleStates::NEW;
-        self.runs = [0; RUNS_MAX];
-        self.loops.clear();
-        self.findings = 0;
-        self.rung = 0;
+        self.talk.end();
     }
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.
     fn begin(&mut self, call: &Call, each: &mut dyn FnMut(Verdict)) {
-        let later = call.step.is_none() || call.step != self.step;
+        let later = call.step.is_none() || call.step != self.history.step;
         if later {
-            self.give_up(OPEN, Status::Unreported);
-        } else if self.open.is_full() {
-            self.give_up(1, Status::Dropped);
+            self.history.give_up(OPEN, Status::Unreported);
+        } else if self.history.open.is_full() {
+            self.history.give_up(1, Status::Dropped);
         }
         self.settle(each);
         if later {
-            self.in_step = 0;
+            self.history.in_step = 0;
         }
         // Set last: what settled may have cleared the history, and the step with it.
-        self.step = call.step;
-    }
-
-    /// Lets `record` wait for its outcome.
-    pub(crate) fn hold(&mut self, record: Record) {
-        let held = self.open.push(record);
-        debug_assert!(held, "room was made before");
-    }
-
-    /// Gives up waiting for the outcomes of the `n` oldest open calls.
-    fn give_up(&mut self, n: usize, status: Status) {
-        let oldest = self.open.as_mut_slice().iter_mut().take(n);
-        for record in oldest.filter(|record| record.status == Status::Open) {
-            record.status = status;
-        }
-    }
-
-    /// The number of the oldest open record, if there is one, else of the next.
-    pub(crate) fn first_open(&self) -> u64 {
-        self.next.wrapping_sub(u64::from(self.open.len()))
-    }
-
-    /// The open record of `call`, if it is one that still waits for its outcome.
-    pub(crate) fn open_record(&mut self, call: CallId) -> Option<&mut Record> {
-        let place = call.seq()?.checked_sub(self.first_open())?;
-        let record = self.open.as_mut_slice().get_mut(usize::try_from(place).ok()?)?;
-        (record.status == Status::Open && record.era == call.era()).then_some(record)
+        self.history.step = call.step;
     }
 }

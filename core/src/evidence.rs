@@ -1,13 +1,12 @@
 //! From a pattern that holds to a finding: which calls, which loop, how sure.
 
 use crate::Digest;
+use crate::hit::Hit;
 use crate::ladder::Action;
 use crate::mask::Mask;
-use crate::policy::RUNS_MAX;
 use crate::record::{Record, Tag, Tool};
 use crate::repeated_text::Turn;
-use crate::rule::{Args, Results, Rule, TextRule, Texts};
-use crate::track::Hit;
+use crate::rule::{Args, RUNS_MAX, Results, Rule, TextRule, Texts};
 use crate::verdict::{Finding, Kind, LoopId, RuleIndex, confidence};
 use crate::window::{Key, Window};
 

@@ -1,18 +1,18 @@
 //! How records settle and are judged: from what rules see to verdicts.
 
-use core::mem::take;
-
 use crate::detector::Detector;
-use crate::evidence::Evidence;
+use crate::evidence::{self, Evidence};
+use crate::hit::Hit;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
+use crate::patterns::RunsLeft;
 use crate::policy::Policy;
 use crate::proof::Proof;
-use crate::record::{Record, Status, Tag};
-use crate::rule::{Force, Progress, Results, Rule};
-use crate::selection::Seen;
-use crate::track::Hit;
+use crate::record::{Record, Status, Tag, Tool};
+use crate::repeated_text::Turn;
+use crate::rule::{Force, Progress, Results, Rule, Texts};
+use crate::selection::RecordRules;
 use crate::verdict::{Finding, RuleIndex, Verdict};
 use crate::window::View;
 
@@ -20,9 +20,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Settles every record that no open one stands before, and gives each verdict that has a
     /// finding to `each`.
     pub(crate) fn settle(&mut self, each: &mut dyn FnMut(Verdict)) {
-        while self.open.oldest().is_some_and(|record| record.status != Status::Open) {
-            let seq = self.first_open();
-            let Some(mut record) = self.open.pop_oldest() else { break };
+        while let Some((seq, mut record)) = self.history.pop_settled() {
             let verdict = self.settle_one(seq, &mut record);
             if verdict.finding.is_some() {
                 self.statistics.count(&verdict);
@@ -37,27 +35,27 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Judges a record, and moves it into the window.
     pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record) -> Verdict {
         record.moved |= self.improves(record);
-        let seen = self.policy.selection().of(record);
+        let concerned = self.policy.selection().of(record);
         self.count_unbroken(record);
         // Nothing in the past is like it: by far the common case.
-        if record.novel && !record.moved && !self.looks_beyond_args(record, seen) {
-            self.pass(seen);
-            self.window.push(record);
+        if record.novel && !record.moved && !self.looks_beyond_args(record, concerned) {
+            self.pass(concerned);
+            self.history.window.push(record);
             return Verdict::PROCEED;
         }
-        let view = self.window.compare(record, self.policy);
+        let view = self.history.window.compare(record, self.policy);
         if record.moved || view.progressed(Results::Same) {
             // The record that made progress may be the first of a pattern.
-            self.cut_early_rules(u32::from(self.open.len()).saturating_add(1));
+            self.cut_early_rules(u32::from(self.history.open.len()).saturating_add(1));
         }
         let verdict = self.judge(Moment::Settled, seq, record, &view);
-        self.window.push(record);
+        self.history.window.push(record);
         verdict
     }
 
-    fn looks_beyond_args(&self, record: &Record, seen: Seen) -> bool {
-        let holds = |column| self.window.holds(record, column);
-        self.policy.selection().looks_beyond_args(seen, record, holds)
+    fn looks_beyond_args(&self, record: &Record, concerned: RecordRules) -> bool {
+        let holds = |column| self.history.window.holds(record, column);
+        self.policy.selection().looks_beyond_args(concerned, record, holds)
     }
 
     /// Counts how many calls in a row were the same and came back with the same bytes. Calls that were
@@ -68,34 +66,34 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         // By far the common case: nothing in the window is the same call.
         let before = if record.novel { None } else { self.continued_by(record) };
-        self.unbroken = match before {
+        self.history.unbroken = match before {
             None => 1,
-            Some(age) if age < u32::from(record.in_step) => self.unbroken,
-            Some(_) => self.unbroken.saturating_add(1),
+            Some(age) if age < u32::from(record.in_step) => self.history.unbroken,
+            Some(_) => self.history.unbroken.saturating_add(1),
         };
     }
 
     /// How far back the record stands that `record` goes on with, by the row of equal answers.
     fn continued_by(&self, record: &Record) -> Option<u32> {
         let reach = Mask::newest(u32::from(self.policy.window()));
-        self.window.continued_by(record, reach)
+        self.history.window.continued_by(record, reach)
     }
 
     /// The length of the row of equal answers that an announced call would go on with if it were
     /// answered as before; 0 while other calls are open.
     fn unbroken_before(&self, call: &Record) -> u16 {
         let attempt = Record { status: Status::Vetoed, ..*call };
-        let is_alone = self.open.oldest().is_none();
+        let is_alone = self.history.open.oldest().is_none();
         let goes_on = is_alone && !call.novel && self.continued_by(&attempt).is_some();
-        if goes_on { self.unbroken } else { 0 }
+        if goes_on { self.history.unbroken } else { 0 }
     }
 
     /// Shows a record that matches nothing to every rule that is judged when it settles.
-    fn pass(&mut self, seen: Seen) {
+    fn pass(&mut self, concerned: RecordRules) {
         let rules = self.policy.rules();
         let judged = self.policy.selection().settled();
-        let mut fallen = self.tracks.pass(rules.len(), judged, seen);
-        let (mut rules, mut rest) = (rules.iter(), RunsLeft(&mut self.runs));
+        let mut fallen = self.patterns.rules.pass(rules.len(), judged, concerned);
+        let (mut rules, mut rest) = (rules.iter(), RunsLeft(&mut self.patterns.runs));
         while fallen != 0 {
             let Some(rule) = rules.next() else { break };
             let runs = rest.next_of(rule);
@@ -120,13 +118,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Tells the rules that are judged before an answer is known to forget all but the `keep`
     /// newest records, since there was progress.
     pub(crate) fn cut_early_rules(&mut self, keep: u32) {
-        let mut rest = RunsLeft(&mut self.runs);
+        let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in self.policy.rules().iter().enumerate() {
             let runs = rest.next_of(rule);
             if rule.is_judged_early() && rule.progress == Progress::Respect {
-                let mut track = self.tracks.at(place);
+                let mut track = self.patterns.rules.at(place);
                 track.cut(runs, keep);
-                self.tracks.set(place, track);
+                self.patterns.rules.set(place, track);
             }
         }
     }
@@ -163,14 +161,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         // Before the outcome nothing is proved but by the row that the call goes on with.
         let (proven, unbroken) = match moment {
             Moment::Announced => (0, self.unbroken_before(record)),
-            Moment::Settled => (self.proven(rule, record, hit), self.unbroken),
+            Moment::Settled => (self.proven(rule, record, hit), self.history.unbroken),
         };
         Proof::new(rule, hit, proven, unbroken)
     }
 
     /// How many repetitions of `hit` the settled records prove, up to what is enough.
     fn proven(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> u16 {
-        self.window.proven(record, hit, Proof::enough(rule, hit))
+        self.history.window.proven(record, hit, Proof::enough(rule, hit))
     }
 
     /// Shows a record to every rule that is judged at this moment, and gives the first that fires.
@@ -183,10 +181,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         view: &View,
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
-        let patience = policy.patience(record.tool, seq.wrapping_sub(self.begun));
+        let patience = policy.patience(record.tool, seq.wrapping_sub(self.history.begun));
         let late = i16::from(record.late);
         let mut found = None;
-        let mut rest = RunsLeft(&mut self.runs);
+        let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
             let runs = rest.next_of(rule);
             if rule.is_judged_early() != (moment == Moment::Announced) {
@@ -195,11 +193,11 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
             let patience = patience.saturating_add(i16::from(raised)).saturating_add(late);
             let patience = patience.saturating_add(acting(rule, record));
-            let mut track = self.tracks.at(usize::from(place));
+            let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
-            self.tracks.set(usize::from(place), track);
-            let open = if moment == Moment::Announced { self.open.len() } else { 0 };
-            let hit = hit.filter(|_| !self.window.undoes(rule, record, view, open));
+            self.patterns.rules.set(usize::from(place), track);
+            let open = if moment == Moment::Announced { self.history.open.len() } else { 0 };
+            let hit = hit.filter(|_| !self.history.window.undoes(rule, record, view, open));
             if let Some(hit) = hit
                 && found.is_none()
             {
@@ -219,9 +217,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if self.is_silenced(&finding) {
             return Verdict::PROCEED;
         }
-        self.findings = self.findings.saturating_add(1);
+        self.patterns.rules.findings = self.patterns.rules.findings.saturating_add(1);
         let window = self.policy.window();
-        let Some(known) = self.loops.found(finding.loop_id, climb.now, window) else {
+        let Some(known) = self.patterns.loops.found(finding.loop_id, climb.now, window) else {
             return Verdict::PROCEED;
         };
         // Nobody knows how a call that was blocked would have ended: as those before it, it is said.
@@ -231,7 +229,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let (count, highest) = match ladder.basis {
             Basis::Repetitions => (climb.count, &mut known.rung),
             Basis::LoopFindings => (known.findings, &mut known.rung),
-            Basis::AllFindings => (self.findings, &mut self.rung),
+            Basis::AllFindings => (self.patterns.rules.findings, &mut self.patterns.rules.rung),
         };
         let (rung, action) = ladder.at(count, climb.most);
         let held = ladder.held(action, count.min(climb.proof.count), climb.most);
@@ -258,6 +256,41 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Verdict { action, rung, fresh, finding: Some(finding) }
     }
 
+    /// Judges a turn, or a message of the user, by the rules about text; `counted` says how many there
+    /// are of what each rule counts.
+    pub(crate) fn judge_text(
+        &mut self,
+        number: u64,
+        turn: &Turn,
+        counted: impl Fn(Texts) -> u16,
+    ) -> Verdict {
+        // Where the rule was wrong before, it asks for more.
+        let raised =
+            |place| u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
+        let mut rules = (0_u8..).zip(self.policy.texts());
+        let found = rules
+            .find(|&(place, rule)| counted(rule.texts).saturating_sub(raised(place)) >= rule.times);
+        let Some((place, rule)) = found else { return Verdict::PROCEED };
+        let asked = rule.times.saturating_add(raised(place));
+        let laps = counted(rule.texts);
+        let finding = evidence::of_text(place, rule, number, turn, [laps, asked]);
+        let climb = Climb {
+            most: Action::Stop,
+            // The clock is still that of the records: a loop ends when they move on.
+            now: self.history.next,
+            count: finding.laps.saturating_sub(raised(place)),
+            proof: Proof::GIVEN,
+            blocker: None,
+            is_attempt: false,
+        };
+        let verdict = self.climb(&rule.ladder, finding, &climb);
+        self.statistics.count(&verdict);
+        if verdict.action.clears() {
+            self.clear();
+        }
+        verdict
+    }
+
     fn is_silenced(&self, finding: &Finding) -> bool {
         let id = finding.loop_id;
         self.policy.silenced().contains(&id) || self.feedback.is_silenced(id, finding.kind)
@@ -270,14 +303,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
         let policy = self.policy;
-        if self.open.oldest().is_some() {
+        if self.history.open.oldest().is_some() {
             return None;
         }
-        for (known, place, failed) in self.loops.blocked(seq, policy.window()) {
+        for (known, place, failed) in self.patterns.loops.blocked(seq, policy.window()) {
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
             // The proof holds only while the latest record belongs to the loop. Duplicates of that
             // record, issued in the same step, do not end it.
-            let holds = || known.since(seq).is_some_and(|since| self.window.only_duplicates(since));
+            let holds =
+                || known.since(seq).is_some_and(|since| self.history.window.only_duplicates(since));
             if rule.force == Force::Proven && !holds() {
                 continue;
             }
@@ -301,29 +335,29 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
-        let view = self.window.compare(attempt, self.policy);
+        let view = self.history.window.compare(attempt, self.policy);
         let raised = self.feedback.raised_by(RuleIndex::Call(place), attempt.tool);
-        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.begun));
+        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
         let place = usize::from(place);
-        let mut runs = self.runs;
+        let mut runs = self.patterns.runs;
         let (mut rest, mut rules) = (RunsLeft(&mut runs), self.policy.rules().iter());
         for earlier in rules.by_ref().take(place) {
             rest.next_of(earlier);
         }
         let rule = rules.next()?;
         let own = rest.next_of(rule);
-        let mut track = self.tracks.at(place);
+        let mut track = self.patterns.rules.at(place);
         let hit = track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view);
-        hit.filter(|_| !self.window.undoes(rule, attempt, &view, 0))
+        hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))
     }
 
     /// The records before the one that is judged at this moment.
     fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
         let open = match moment {
             Moment::Settled => &[],
-            Moment::Announced => self.open.as_slice(),
+            Moment::Announced => self.history.open.as_slice(),
         };
-        Evidence { window: &self.window, open }
+        Evidence { window: &self.history.window, open }
     }
 
     /// Finds out whether an announced call is novel, and judges it by the rules that need no
@@ -346,8 +380,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// The same calls as a call sees them that is being announced: what [`Detector::view_ahead`]
     /// has in `args`.
     fn same_calls_ahead(&self, record: &Record) -> Mask {
-        let settled = self.window.same_calls(record);
-        let open = self.open.as_slice().iter();
+        let settled = self.history.window.same_calls(record);
+        let open = self.history.open.as_slice().iter();
         let all = open.fold(settled, |mask, open| mask.then(open.is_same_call(record)));
         all & Mask::newest(u32::from(self.policy.window()))
     }
@@ -360,9 +394,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// The past as it was seen by the open call that `record` is of, before the `later` latest open
     /// calls, itself included.
     pub(crate) fn view_ahead_of(&self, later: u32, record: &Record) -> View {
-        let mut view = self.window.compare_call(record, self.policy);
-        let earlier = u32::from(self.open.len()).saturating_sub(later);
-        for (_, open) in (0..earlier).zip(self.open.as_slice()) {
+        let mut view = self.history.window.compare_call(record, self.policy);
+        let earlier = u32::from(self.history.open.len()).saturating_sub(later);
+        for (_, open) in (0..earlier).zip(self.history.open.as_slice()) {
             view.add(open, record);
         }
         view
@@ -405,18 +439,4 @@ pub(crate) struct Climb {
 pub(crate) enum Moment {
     Announced,
     Settled,
-}
-
-/// The run counters of the rules that have not had theirs, in the order of the rules.
-pub(crate) struct RunsLeft<'r>(pub(crate) &'r mut [u16]);
-
-impl<'r> RunsLeft<'r> {
-    /// Those of `rule`, which is the next.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    pub(crate) fn next_of(&mut self, rule: &Rule<'_>) -> &'r mut [u16] {
-        let count = usize::from(rule.pattern.runs());
-        let (own, others) = take(&mut self.0).split_at_mut_checked(count).unwrap_or_default();
-        self.0 = others;
-        own
-    }
 }

@@ -6,6 +6,10 @@ use core::fmt;
 /// Nobody presses a key so often without a look; a model that has run away does.
 pub const RUNAWAY_MIN: u16 = 24;
 
+/// The most rungs of a ladder: there are five actions above `Proceed`, and room for one rung
+/// that repeats each.
+pub const RUNGS_MAX: usize = 10;
+
 /// The most reminders that a ladder has: those from a rung at 1 up to the highest count.
 #[cfg(any(feature = "serde", test))]
 pub(crate) const REMINDERS_MAX: u8 = 23;

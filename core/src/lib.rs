@@ -124,12 +124,15 @@ mod digest;
 mod erased;
 mod evidence;
 mod feedback;
+mod history;
+mod hit;
 mod judge;
 mod ladder;
 mod loops;
 mod mask;
 mod nearness;
 mod nudge;
+mod patterns;
 mod policy;
 mod policy_error;
 pub mod presets;
@@ -141,6 +144,7 @@ mod repeated_text;
 mod rule;
 mod selection;
 mod statistics;
+mod talk;
 mod tools;
 mod track;
 mod verdict;
@@ -148,23 +152,24 @@ mod window;
 
 #[cfg(feature = "serde")]
 pub use checkpoint::{CheckpointError, VERSION as CHECKPOINT_VERSION};
-pub use detector::{Announced, Detector, MESSAGES_MAX, OPEN_MAX};
+pub use detector::{Announced, Detector, OPEN_MAX};
 pub use digest::Digest;
 pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
-pub use ladder::{Action, Basis, Ladder, RUNAWAY_MIN, Rung};
+pub use ladder::{Action, Basis, Ladder, RUNAWAY_MIN, RUNGS_MAX, Rung};
 pub use loops::LOOPS_MAX;
+pub use mask::WINDOW_MAX;
 pub use nearness::Nearness;
 pub use nudge::Nudge;
-pub use policy::{
-    Policy, RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX, WINDOW_MAX,
-};
+pub use policy::Policy;
 pub use policy_error::{PolicyError, PolicyErrorKind};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use repeated_text::{RepeatFinder, RepeatedText, Turn};
 pub use rule::{
-    Args, Force, Outcomes, Pattern, Progress, Results, Rule, Select, Silence, TextRule, Texts,
+    Args, Force, Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Results, Rule, Select, Silence,
+    TEXT_RULES_MAX, TextRule, Texts,
 };
 pub use statistics::Statistics;
-pub use tools::{Phase, ToolRule};
+pub use talk::MESSAGES_MAX;
+pub use tools::{Phase, TOOL_RULES_MAX, ToolRule};
 pub use verdict::{Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};

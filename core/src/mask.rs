@@ -2,6 +2,9 @@
 
 use core::ops::{BitAnd, BitOr, Not};
 
+/// The longest window: one bit a record in a 64-bit mask.
+pub const WINDOW_MAX: u8 = 64;
+
 /// One bit for each record of the past, the newest in bit 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -137,6 +140,8 @@ impl Not for Mask {
         Self(!self.0)
     }
 }
+
+const _: () = assert!(WINDOW_MAX == 64, "a mask has 64 bits");
 
 #[cfg(test)]
 mod tests {

@@ -57,7 +57,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// ```
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
         let rules = self.policy.rules();
-        let tracks = self.tracks.iter().zip(runs_of_each(&self.runs, rules));
+        let tracks = self.patterns.rules.iter().zip(runs_of_each(&self.patterns.runs, rules));
         let mut compared = None;
         let calls = (0_u8..).zip(rules).zip(tracks).map(move |((place, rule), (track, runs))| {
             self.nearness_of(RuleIndex::Call(place), rule, &track, runs, &mut compared)
@@ -99,12 +99,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         rule: &Rule<'_>,
         track: &Track,
         runs: &[u16],
-        compared: &mut Option<Compared>,
+        compared: &mut Option<ComparedRecord>,
     ) -> Nearness {
         let latest = self.latest_seen(rule, track);
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
         let raised = self.feedback.raised_by(index, tool);
-        let before = self.next.wrapping_sub(self.begun).saturating_sub(1);
+        let before = self.history.next.wrapping_sub(self.history.begun).saturating_sub(1);
         let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
@@ -120,22 +120,22 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// The latest record that the rule saw, if that is still in the window.
-    fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<Latest> {
+    fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<LatestRecord> {
         let later = track.seen().nth(0)?;
-        let open = u32::from(self.open.len());
+        let open = u32::from(self.history.open.len());
         let seen = track.seen().since(later.saturating_add(1));
         let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
         // How many records of the window stand before it.
         let left = u32::from(self.policy.window()).checked_sub(after.saturating_add(1))?;
-        let place = match after.checked_sub(open) {
-            Some(age) => Place::Window { age },
-            None => Place::Open { later: after },
+        let position = match after.checked_sub(open) {
+            Some(age) => Position::Window { age },
+            None => Position::Open { later: after },
         };
-        let tool = match place {
-            Place::Window { age } => self.window.tool(age)?,
-            Place::Open { later } => self.open.latest(later)?.tool,
+        let tool = match position {
+            Position::Window { age } => self.history.window.tool(age)?,
+            Position::Open { later } => self.history.open.latest(later)?.tool,
         };
-        Some(Latest { tool, place, seen: seen & Mask::newest(left) })
+        Some(LatestRecord { tool, position, seen: seen & Mask::newest(left) })
     }
 
     /// How many records match the latest one among the last `within` that the rule saw, itself
@@ -143,14 +143,14 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     fn recurrence(
         &self,
         rule: &Rule<'_>,
-        latest: &Latest,
+        latest: &LatestRecord,
         within: u8,
-        compared: &mut Option<Compared>,
+        compared: &mut Option<ComparedRecord>,
     ) -> Option<u16> {
-        if compared.as_ref().is_none_or(|compared| compared.place != latest.place) {
-            *compared = Some(self.compared(latest.place)?);
+        if compared.as_ref().is_none_or(|compared| compared.position != latest.position) {
+            *compared = Some(self.compared(latest.position)?);
         }
-        let Compared { record, view, .. } = compared.as_ref()?;
+        let ComparedRecord { record, view, .. } = compared.as_ref()?;
         // By far the common case: nothing in the window is the same call.
         if record.novel && rule.args == Args::Same {
             return Some(1);
@@ -161,26 +161,26 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         Some(u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1))
     }
 
-    /// The record at `place`, and the past as it sees it. O(W).
-    fn compared(&self, place: Place) -> Option<Compared> {
-        let (record, view) = match place {
-            Place::Window { age } => {
-                let record = self.window.record(age)?;
-                (record, self.window.compare_from(age, &record, self.policy))
+    /// The record at `position`, and the past as it sees it. O(W).
+    fn compared(&self, position: Position) -> Option<ComparedRecord> {
+        let (record, view) = match position {
+            Position::Window { age } => {
+                let record = self.history.window.record(age)?;
+                (record, self.history.window.compare_from(age, &record, self.policy))
             }
-            Place::Open { later } => {
-                let record = *self.open.latest(later)?;
+            Position::Open { later } => {
+                let record = *self.history.open.latest(later)?;
                 (record, self.view_ahead_of(later.saturating_add(1), &record))
             }
         };
-        Some(Compared { place, record, view })
+        Some(ComparedRecord { position, record, view })
     }
 
     fn nearness_of_text(&self, place: u8, rule: &TextRule<'_>) -> Nearness {
         let held = match rule.texts {
-            Texts::Any => self.text.any,
-            Texts::Same => self.text.same,
-            Texts::Prompt => self.text.prompts,
+            Texts::Any => self.talk.any,
+            Texts::Same => self.talk.same,
+            Texts::Prompt => self.talk.prompts,
             Texts::Inside => 0,
         };
         let raised = self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0));
@@ -202,16 +202,16 @@ fn runs_of_each<'r>(runs: &'r [u16], rules: &[Rule<'_>]) -> impl Iterator<Item =
 
 /// The latest record that a rule saw.
 #[derive(Clone, Copy)]
-struct Latest {
+struct LatestRecord {
     tool: Tool,
-    place: Place,
+    position: Position,
     /// The records before it that the rule saw, as far as they are still in the window.
     seen: Mask,
 }
 
 /// A record, and the past as it sees it.
-struct Compared {
-    place: Place,
+struct ComparedRecord {
+    position: Position,
     record: Record,
     view: View,
 }
@@ -219,7 +219,7 @@ struct Compared {
 /// Where a record stands: in the window, `age` others after it, or among the open calls, of which
 /// `later` came after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Window { age: u32 },
     Open { later: u32 },
 }

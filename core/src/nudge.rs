@@ -23,11 +23,16 @@ pub struct Nudge<'n> {
     tool: &'n str,
 }
 
-impl<'n> Nudge<'n> {
-    pub(crate) const fn new(finding: Finding, action: Action, tool: &'n str) -> Self {
-        Self { finding, action, tool }
+impl Finding {
+    /// A short English message for the agent that is stuck, with the last call's tool by its
+    /// `tool` name: that of [`Finding::tool`], which may be another than that of the call just made.
+    /// It echoes neither arguments nor results.
+    pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
+        Nudge { finding: *self, action, tool }
     }
+}
 
+impl Nudge<'_> {
     fn what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { kind, args, laps, period, tag, .. } = self.finding;
         let tool = self.tool;

@@ -1,33 +1,12 @@
 //! Policies: a set of rules, checked when it is made.
 
+use crate::mask::WINDOW_MAX;
 use crate::policy_error::{PolicyError, PolicyErrorKind, flaw_of_ladder, flaw_of_pattern};
 use crate::record::{Call, Tag, TagSet, Tool};
-use crate::rule::{Args, Outcomes, Results, Rule, TextRule};
+use crate::rule::{Args, Outcomes, RULES_MAX, RUNS_MAX, Results, Rule, TEXT_RULES_MAX, TextRule};
 use crate::selection::Selection;
-use crate::tools::{Phase, ToolRule, Tools};
-use crate::verdict::{LoopId, RuleIndex};
-
-/// The longest window: one bit a record in a 64-bit mask.
-pub const WINDOW_MAX: u8 = 64;
-
-/// The most rules in a policy. Every rule costs 10 bytes of a detector and a look at every
-/// event; the largest preset has twelve.
-pub const RULES_MAX: usize = 12;
-
-/// The most run counters over all cycle rules of a policy, one for each period from 1 to each
-/// rule's longest. 2 bytes of a detector each.
-pub const RUNS_MAX: usize = 24;
-
-/// The most rungs of a ladder: there are five actions above `Proceed`, and room for one rung
-/// that repeats each.
-pub const RUNGS_MAX: usize = 10;
-
-/// The most rules about text-only turns: one for each of [`Texts`](crate::Texts).
-pub const TEXT_RULES_MAX: usize = 4;
-
-/// The most rules about single tools, and the most allowed calls: each announcement looks through
-/// them, and hosts seldom offer more than 64 tools at once.
-pub const TOOL_RULES_MAX: usize = 64;
+use crate::tools::{Phase, TOOL_RULES_MAX, ToolRule, Tools};
+use crate::verdict::{Finding, LoopId, RuleIndex};
 
 /// A set of rules with their ladders, checked when constructed.
 ///
@@ -393,8 +372,15 @@ impl<'p> Policy<'p> {
     }
 }
 
+impl Finding {
+    /// The name of the rule that fired, in the policy of the detector that found it.
+    pub fn rule_name<'p>(&self, policy: &Policy<'p>) -> &'p str {
+        policy.rule_name(self.rule)
+    }
+}
+
 /// `usize::from`, for constants.
-const fn usize_from(n: u8) -> usize {
+pub(crate) const fn usize_from(n: u8) -> usize {
     let mut bytes = [0; size_of::<usize>()];
     let [lowest, ..] = &mut bytes;
     *lowest = n;

@@ -2,10 +2,11 @@
 
 use core::fmt;
 
-use crate::ladder::{Basis, Ladder};
-use crate::policy::{RULES_MAX, RUNGS_MAX, RUNS_MAX, TEXT_RULES_MAX, TOOL_RULES_MAX, WINDOW_MAX};
+use crate::ladder::{Basis, Ladder, RUNGS_MAX};
+use crate::mask::WINDOW_MAX;
 use crate::record::Tool;
-use crate::rule::Pattern;
+use crate::rule::{Pattern, RULES_MAX, RUNS_MAX, TEXT_RULES_MAX};
+use crate::tools::TOOL_RULES_MAX;
 
 /// Why a policy, or a detector with it, cannot be made: which rule, and what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Proof: how it is known that making calls again does not help.
 
 use crate::Digest;
+use crate::hit::Hit;
 use crate::ladder::RUNAWAY_MIN;
 use crate::record::{Record, Status, Tag};
 use crate::rule::Rule;
-use crate::track::Hit;
 
 /// How a call ended, as far as that proves something beside another ending of the same call.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,17 @@
 use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag};
 
+/// The most rules in a policy. Every rule costs 10 bytes of a detector and a look at every
+/// event; the largest preset has twelve.
+pub const RULES_MAX: usize = 12;
+
+/// The most run counters over all cycle rules of a policy, one for each period from 1 to each
+/// rule's longest. 2 bytes of a detector each.
+pub const RUNS_MAX: usize = 24;
+
+/// The most rules about text-only turns: one for each of [`Texts`](crate::Texts).
+pub const TEXT_RULES_MAX: usize = 4;
+
 /// What two calls must have in common to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

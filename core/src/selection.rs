@@ -29,9 +29,9 @@ pub(crate) struct Selection {
     failures: RuleSet,
 }
 
-/// The rules that a record concerns.
+/// The rules that one record concerns.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct RecordRules {
     /// Those that see it.
     pub(crate) selected: RuleSet,
     /// Of those, the ones that it breaks.
@@ -80,7 +80,7 @@ impl Selection {
 
     /// The rules that `record` concerns, once it has settled. O(1).
     #[inline]
-    pub(crate) fn of(&self, record: &Record) -> Seen {
+    pub(crate) fn of(&self, record: &Record) -> RecordRules {
         let of_tag = self.by_tag.get(usize::from(record.tag.code())).copied().unwrap_or(0);
         let selected = match record.status {
             Status::Cancelled => 0,
@@ -90,7 +90,7 @@ impl Selection {
             }
         };
         let breaks = Outcomes::Failed.is_broken_by(record);
-        Seen { selected, broken: if breaks { selected & self.failed } else { 0 } }
+        RecordRules { selected, broken: if breaks { selected & self.failed } else { 0 } }
     }
 
     /// The rules that are judged when a record settles, where some are judged before.
@@ -98,16 +98,16 @@ impl Selection {
         !self.early
     }
 
-    /// Whether some rule could match `record`, of which `seen` tells the rules, with a call of other
+    /// Whether some rule could match `record`, which concerns the rules `concerned`, with a call of other
     /// arguments. Whether a call of the window `holds` the same digest is only asked where that matters.
     #[inline]
     pub(crate) fn looks_beyond_args(
         &self,
-        seen: Seen,
+        concerned: RecordRules,
         record: &Record,
         holds: impl Fn(Column) -> bool,
     ) -> bool {
-        let taken = seen.selected & !seen.broken;
+        let taken = concerned.selected & !concerned.broken;
         let taken = if record.has_failed() { taken } else { taken & !self.failures };
         taken & self.loose != 0
             || taken & self.similar != 0 && holds(Column::Similar)

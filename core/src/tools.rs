@@ -2,6 +2,10 @@
 
 use crate::record::{Call, Tag, Tool};
 
+/// The most rules about single tools, and the most allowed calls: each announcement looks through
+/// them, and hosts seldom offer more than 64 tools at once.
+pub const TOOL_RULES_MAX: usize = 64;
+
 /// What holds for the calls of one tool.
 ///
 /// ```

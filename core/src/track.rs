@@ -2,11 +2,11 @@
 
 use core::mem::take;
 
+use crate::hit::Hit;
 use crate::mask::Mask;
-use crate::policy::RULES_MAX;
 use crate::record::{Record, Status};
-use crate::rule::{Outcomes, Pattern, Progress, Rule, Silence};
-use crate::selection::{RuleSet, Seen};
+use crate::rule::{Outcomes, Pattern, Progress, RULES_MAX, Rule, Silence};
+use crate::selection::{RecordRules, RuleSet};
 use crate::verdict::Kind;
 use crate::window::View;
 
@@ -28,12 +28,21 @@ pub(crate) struct RuleStates {
     seen: [Mask; RULES_MAX],
     streaks: [u16; RULES_MAX],
     running: RuleSet,
+    /// The findings of all rules since the history was cleared.
+    pub(crate) findings: u16,
+    /// The highest rung that this number of findings gave.
+    pub(crate) rung: u8,
 }
 
 impl RuleStates {
     /// Rules that saw nothing yet.
-    pub(crate) const NEW: Self =
-        Self { seen: [Mask::NONE; RULES_MAX], streaks: [0; RULES_MAX], running: 0 };
+    pub(crate) const NEW: Self = Self {
+        seen: [Mask::NONE; RULES_MAX],
+        streaks: [0; RULES_MAX],
+        running: 0,
+        findings: 0,
+        rung: 0,
+    };
 
     /// What the rule at `place` remembers.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
@@ -59,11 +68,16 @@ impl RuleStates {
             if track.running { self.running | one(place) } else { self.running & !one(place) };
     }
 
-    /// Takes in one record that matches none before it: the `rules` first rules `seen` it so, and of
+    /// Takes in one record that matches none before it: the `rules` first rules are `concerned` by it, and of
     /// those only the ones in `judged` are judged now. Every row begins anew; of which rules the run
     /// counters, too, must fall to zero. O(rules).
-    pub(crate) fn pass(&mut self, rules: usize, judged: RuleSet, seen: Seen) -> RuleSet {
-        let selected = seen.selected & judged;
+    pub(crate) fn pass(
+        &mut self,
+        rules: usize,
+        judged: RuleSet,
+        concerned: RecordRules,
+    ) -> RuleSet {
+        let selected = concerned.selected & judged;
         let (mut left, mut now) = (selected, judged);
         for (mask, streak) in self.seen.iter_mut().zip(&mut self.streaks).take(rules) {
             // Without a branch: the rules that see a record are others from one to the next.
@@ -72,7 +86,7 @@ impl RuleStates {
             *streak = (*streak & is_selected.wrapping_sub(1)) | is_selected;
             (left, now) = (left >> 1, now >> 1);
         }
-        self.forget(seen.broken & judged);
+        self.forget(concerned.broken & judged);
         let fallen = self.running & selected;
         self.running &= !selected;
         fallen
@@ -95,38 +109,6 @@ impl RuleStates {
 /// The set of the one rule at `place`.
 fn one(place: usize) -> RuleSet {
     1_u16.rotate_left(u32::try_from(place).unwrap_or(0))
-}
-
-/// A pattern that holds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
-    pub(crate) kind: Kind,
-    pub(crate) period: u8,
-    pub(crate) repetitions: u16,
-    /// How many were asked for.
-    pub(crate) asked: u16,
-    /// How many calls lie between the first of the pattern and the last.
-    pub(crate) span: u64,
-    /// How many records make the pattern, of those that the window shows.
-    pub(crate) shown: u32,
-    /// The records of the pattern: bit *k* is the call *k* before the last.
-    pub(crate) evidence: Mask,
-    /// The records that the rule saw before this one.
-    pub(crate) seen: Mask,
-    /// The records before this one that match it.
-    pub(crate) matches: Mask,
-    /// The novel calls between the matches of a recurrence.
-    pub(crate) novel: u32,
-}
-
-impl Hit {
-    /// The repetitions as the ladder of `rule` counts them: as if the rule's own number had been
-    /// asked for.
-    pub(crate) fn count_for(&self, rule: &Rule<'_>) -> u16 {
-        let least = rule.pattern.least();
-        let less = self.repetitions.saturating_sub(self.asked.saturating_sub(least));
-        less.saturating_add(least.saturating_sub(self.asked))
-    }
 }
 
 impl Track {

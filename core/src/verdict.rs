@@ -6,8 +6,6 @@ use core::str::FromStr;
 use crate::Digest;
 use crate::ladder::Action;
 use crate::mask::Mask;
-use crate::nudge::Nudge;
-use crate::policy::Policy;
 use crate::record::{Tag, Tool};
 use crate::rule::{Args, Results};
 
@@ -124,9 +122,9 @@ impl fmt::Display for LoopId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RuleIndex {
-    /// The rule with this place among [`Policy::rules`], counted from 0.
+    /// The rule with this place among [`Policy::rules`](crate::Policy::rules), counted from 0.
     Call(u8),
-    /// The rule with this place among [`Policy::texts`], counted from 0.
+    /// The rule with this place among [`Policy::texts`](crate::Policy::texts), counted from 0.
     Text(u8),
 }
 
@@ -218,11 +216,6 @@ impl Finding {
         }
     }
 
-    /// The name of the rule that fired, in the policy of the detector that found it.
-    pub fn rule_name<'p>(&self, policy: &Policy<'p>) -> &'p str {
-        policy.rule_name(self.rule)
-    }
-
     /// Whether the loop is known by calls, results or texts, and not only by its rule.
     pub(crate) const fn names_its_loop(&self) -> bool {
         let named = matches!(self.args, Args::Same | Args::Similar);
@@ -243,13 +236,6 @@ impl Finding {
     /// the agent.
     pub const fn is_about_prompts(&self) -> bool {
         matches!((self.kind, self.results), (Kind::Text, Results::Same))
-    }
-
-    /// A short English message for the agent that is stuck, with the last call's tool by its
-    /// `tool` name: that of [`Finding::tool`], which may be another than that of the call just made.
-    /// It echoes neither arguments nor results.
-    pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
-        Nudge::new(*self, action, tool)
     }
 }
 

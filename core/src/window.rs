@@ -1,13 +1,13 @@
 //! The window: the last W settled records, a column for each digest.
 
 use crate::Digest;
+use crate::hit::Hit;
 use crate::mask::Mask;
-use crate::policy::{Policy, WINDOW_MAX};
+use crate::policy::Policy;
 use crate::proof::{End, Ending};
 use crate::record::{Record, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
 use crate::selection::Column;
-use crate::track::Hit;
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the
 /// newest holds the one before it: a rotation turns slots into ages.
@@ -133,12 +133,16 @@ impl<const W: usize> Window<W> {
     pub(crate) fn record(&self, age: u32) -> Option<Record> {
         let slot = self.slot(age)?;
         let marks = *self.marks.get(slot)?;
-        let status = match () {
-            () if self.answered.has(age) => Status::Reported,
-            () if self.vetoed.has(age) => Status::Vetoed,
-            () if self.cancelled.has(age) => Status::Cancelled,
-            () if marks.has(Marks::DROPPED) => Status::Dropped,
-            () => Status::Unreported,
+        let status = if self.answered.has(age) {
+            Status::Reported
+        } else if self.vetoed.has(age) {
+            Status::Vetoed
+        } else if self.cancelled.has(age) {
+            Status::Cancelled
+        } else if marks.has(Marks::DROPPED) {
+            Status::Dropped
+        } else {
+            Status::Unreported
         };
         let joins = |age| self.slot(age).and_then(|slot| self.marks.get(slot));
         let joined = (age..).map_while(joins).take_while(|marks| marks.has(Marks::JOINED)).count();
@@ -217,12 +221,15 @@ impl<const W: usize> Window<W> {
     /// How the call ended that stands `age` records back.
     fn ending(&self, age: u32) -> Option<Ending> {
         let slot = self.slot(age)?;
-        let end = match () {
-            () if self.marks.get(slot)?.has_tag(Tag::Poll) => End::Open,
-            () if !self.answered.has(age) && !self.vetoed.has(age) => End::Open,
-            () if !self.failed.has(age) => End::Worked { idempotent: self.idempotent.has(age) },
-            () if self.answered.has(age) => End::Failed,
-            () => End::Vetoed,
+        let (answered, vetoed) = (self.answered.has(age), self.vetoed.has(age));
+        let end = if self.marks.get(slot)?.has_tag(Tag::Poll) || !answered && !vetoed {
+            End::Open
+        } else if vetoed {
+            End::Vetoed
+        } else if self.failed.has(age) {
+            End::Failed
+        } else {
+            End::Worked { idempotent: self.idempotent.has(age) }
         };
         Some(Ending {
             args: *self.args.get(slot)?,
@@ -572,5 +579,3 @@ impl View {
         record.status == Status::Reported && answers.nth(0).is_some_and(|latest| !equal.has(latest))
     }
 }
-
-const _: () = assert!(WINDOW_MAX == 64, "a mask has 64 bits");

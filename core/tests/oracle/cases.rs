@@ -4,15 +4,15 @@ use unstuck_core::{
     Action, Args, Ladder, Pattern, Phase, Policy, Results, Rule, Rung, TextRule, Texts,
 };
 
-use crate::model::{Answer, Asked, Event};
+use crate::model::{CallSpec, Event, OutcomeSpec};
 use crate::pair::{Ids, Pair};
 
 fn ask(args: u8, step: u8) -> Event {
-    Event::Announce(Asked { args, similar: args, step: Some(step), ..Asked::PLAIN })
+    Event::Announce(CallSpec { args, similar: args, step: Some(step), ..CallSpec::PLAIN })
 }
 
 fn answer(call: usize, result: u8) -> Event {
-    Event::Outcome(call, Answer { result, near: Some(result), ..Answer::PLAIN })
+    Event::Outcome(call, OutcomeSpec { result, near: Some(result), ..OutcomeSpec::PLAIN })
 }
 
 /// A rule that is judged at announcement learns of progress while a later call of the same step
@@ -121,11 +121,15 @@ fn played_on<const W: usize>(mut pair: Pair<'_, W>, steps: &[Vec<(u8, Fate)>]) -
         let asked = calls.iter().map(|(args, _)| ask(*args, step)).collect::<Vec<_>>();
         let announced = asked.into_iter().map(|event| take(&mut pair, event)).max();
         let events = calls.iter().zip(first..).filter_map(|((_, fate), call)| match *fate {
-            Fate::Bytes(raw) => Some(Event::Outcome(call, Answer { raw, ..Answer::PLAIN })),
-            Fate::Failed(raw) => {
-                Some(Event::Outcome(call, Answer { raw, failed: true, ..Answer::PLAIN }))
+            Fate::Bytes(raw) => {
+                Some(Event::Outcome(call, OutcomeSpec { raw, ..OutcomeSpec::PLAIN }))
             }
-            Fate::Pending => Some(Event::Outcome(call, Answer { pending: true, ..Answer::PLAIN })),
+            Fate::Failed(raw) => {
+                Some(Event::Outcome(call, OutcomeSpec { raw, failed: true, ..OutcomeSpec::PLAIN }))
+            }
+            Fate::Pending => {
+                Some(Event::Outcome(call, OutcomeSpec { pending: true, ..OutcomeSpec::PLAIN }))
+            }
             Fate::Vetoed => Some(Event::Veto(call)),
             Fate::Cancelled => Some(Event::Cancel(call)),
             Fate::Lost => None,
@@ -220,8 +224,8 @@ fn a_like_call_is_no_part_of_a_loop_of_near_answers() {
         let mut announced = |args| {
             let call = pair.calls();
             let said =
-                pair.take(Event::Announce(Asked { args, ..Asked::PLAIN }), &mut ids).unwrap();
-            let answer = Answer { near, ..Answer::PLAIN };
+                pair.take(Event::Announce(CallSpec { args, ..CallSpec::PLAIN }), &mut ids).unwrap();
+            let answer = OutcomeSpec { near, ..OutcomeSpec::PLAIN };
             pair.take(Event::Outcome(call, answer), &mut ids).unwrap();
             said.action
         };
@@ -315,8 +319,8 @@ fn a_block_ends_with_the_finding_of_another_rule() {
     let mut pair: Pair<'_, 12> = Pair::new(&policy);
     let mut ids = Ids::default();
     let told = (0..7).map(|call| {
-        let asked = Asked { idempotent: true, step: u8::try_from(call).ok(), ..Asked::PLAIN };
-        let answer = Answer { raw: u8::from(call == 5), ..Answer::PLAIN };
+        let asked = CallSpec { idempotent: true, step: u8::try_from(call).ok(), ..CallSpec::PLAIN };
+        let answer = OutcomeSpec { raw: u8::from(call == 5), ..OutcomeSpec::PLAIN };
         [Event::Announce(asked), Event::Outcome(call, answer)]
             .map(|event| pair.take(event, &mut ids).unwrap().action)
     });

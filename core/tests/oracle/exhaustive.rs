@@ -10,7 +10,7 @@ use unstuck_core::{
 
 use Symbol::{Calls, Other};
 
-use crate::model::{Answer, Asked, Event};
+use crate::model::{CallSpec, Event, OutcomeSpec};
 use crate::pair::{Ids, Pair};
 
 const WINDOW: u8 = 5;
@@ -28,67 +28,67 @@ const PATTERNS: [Pattern; 6] = [
 /// together, and answered in reverse.
 #[derive(Clone, Copy)]
 enum Symbol {
-    Calls(&'static [(Asked, Fate)]),
+    Calls(&'static [(CallSpec, Fate)]),
     Other(Event),
 }
 
 #[derive(Clone, Copy)]
 enum Fate {
-    Answered(Answer),
+    Answered(OutcomeSpec),
     Vetoed,
     Cancelled,
     /// No outcome ever comes.
     Lost,
 }
 
-const fn asked(tool: u8, args: u8, similar: u8, tag: Tag) -> Asked {
-    Asked { tool, args, similar, tag, ..Asked::PLAIN }
+const fn asked(tool: u8, args: u8, similar: u8, tag: Tag) -> CallSpec {
+    CallSpec { tool, args, similar, tag, ..CallSpec::PLAIN }
 }
 
 const fn answer(result: u8, near: u8) -> Fate {
-    Fate::Answered(Answer { result, near: Some(near), ..Answer::PLAIN })
+    Fate::Answered(OutcomeSpec { result, near: Some(near), ..OutcomeSpec::PLAIN })
 }
 
 const fn failure(result: u8) -> Fate {
-    Fate::Answered(Answer { result, near: Some(result), failed: true, ..Answer::PLAIN })
+    Fate::Answered(OutcomeSpec { result, near: Some(result), failed: true, ..OutcomeSpec::PLAIN })
 }
 
 /// An answer with the bytes `raw`, that equals any other by what its result stands for.
 const fn bytes(raw: u8) -> Fate {
-    Fate::Answered(Answer { raw, ..Answer::PLAIN })
+    Fate::Answered(OutcomeSpec { raw, ..OutcomeSpec::PLAIN })
 }
 
 /// An answer of which the host does not say what is near to it.
 const fn alone(result: u8) -> Fate {
-    Fate::Answered(Answer { result, near: None, ..Answer::PLAIN })
+    Fate::Answered(OutcomeSpec { result, near: None, ..OutcomeSpec::PLAIN })
 }
 
 /// A failure with the bytes `raw`, that equals any other by what its result stands for.
 const fn complaint(raw: u8) -> Fate {
-    Fate::Answered(Answer { raw, failed: true, ..Answer::PLAIN })
+    Fate::Answered(OutcomeSpec { raw, failed: true, ..OutcomeSpec::PLAIN })
 }
 
 const fn scored(score: u8) -> Fate {
-    Fate::Answered(Answer { score: Some(score), ..Answer::PLAIN })
+    Fate::Answered(OutcomeSpec { score: Some(score), ..OutcomeSpec::PLAIN })
 }
 
 const SILENCE: Fate =
-    Fate::Answered(Answer { result: 9, near: Some(9), silent: true, ..Answer::PLAIN });
+    Fate::Answered(OutcomeSpec { result: 9, near: Some(9), silent: true, ..OutcomeSpec::PLAIN });
 
-const PENDING: Fate = Fate::Answered(Answer { pending: true, ..Answer::PLAIN });
-const LATE: Fate = Fate::Answered(Answer { failed: true, late: true, ..Answer::PLAIN });
+const PENDING: Fate = Fate::Answered(OutcomeSpec { pending: true, ..OutcomeSpec::PLAIN });
+const LATE: Fate = Fate::Answered(OutcomeSpec { failed: true, late: true, ..OutcomeSpec::PLAIN });
 
-const A: Asked = asked(0, 0, 0, Tag::Test);
+const A: CallSpec = asked(0, 0, 0, Tag::Test);
 /// The same call, by a host that calls it idempotent.
-const READ: Asked = Asked { idempotent: true, ..A };
-const OTHER_READ: Asked = Asked { idempotent: true, ..B };
-const B: Asked = asked(0, 1, 0, Tag::Shell);
-const W: Asked = asked(2, 3, 2, Tag::Write);
+const READ: CallSpec = CallSpec { idempotent: true, ..A };
+const OTHER_READ: CallSpec = CallSpec { idempotent: true, ..B };
+const B: CallSpec = asked(0, 1, 0, Tag::Shell);
+const W: CallSpec = asked(2, 3, 2, Tag::Write);
 /// A call that acts.
-const K: Asked = asked(3, 5, 3, Tag::Act);
+const K: CallSpec = asked(3, 5, 3, Tag::Act);
 /// Another call of the tool that writes.
-const V: Asked = asked(2, 4, 2, Tag::Write);
-const C: Asked = asked(1, 2, 1, Tag::Test);
+const V: CallSpec = asked(2, 4, 2, Tag::Write);
+const C: CallSpec = asked(1, 2, 1, Tag::Test);
 
 /// Calls that are equal, alike, of one tool, or different.
 const CALLS: [Symbol; 3] =
@@ -351,8 +351,19 @@ fn ladder_for(pattern: Pattern, n: usize) -> Ladder<'static> {
     }
 }
 
-/// Compares both detectors on every sequence over `alphabet` up to `length`, under every rule,
-/// and counts the findings.
+/// The most sequences over one alphabet by default: lengths of 6, 5 or 4 over 3, 4 or 5 symbols.
+const SEQUENCES_MAX: usize = 1_024;
+
+/// Returns the length to compare where the whole comparison has `whole` symbols.
+fn length_of(alphabet: &[Symbol], whole: usize) -> usize {
+    match super::exhaustive() {
+        Some(effort) => whole + effort - 1,
+        None => whole.min(SEQUENCES_MAX.ilog(alphabet.len()) as usize),
+    }
+}
+
+/// Compares both detectors on every sequence over `alphabet` up to `length` (see [`length_of`]) under
+/// every rule, and returns the number of findings.
 fn compare(alphabet: &[Symbol], filters: &Filters, length: usize) -> usize {
     let mut findings = 0;
     for rule in filters.rules() {
@@ -366,7 +377,7 @@ fn compare(alphabet: &[Symbol], filters: &Filters, length: usize) -> usize {
 /// The same under one policy.
 fn compare_by(policy: &Policy<'_>, alphabet: &[Symbol], length: usize) -> usize {
     let start: Pair<'_, 8> = Pair::new(policy);
-    walk(&start, alphabet, length, &mut Vec::new(), &mut Ids::default())
+    walk(&start, alphabet, length_of(alphabet, length), &mut Vec::new(), &mut Ids::default())
 }
 
 fn walk(
@@ -407,7 +418,7 @@ fn play(
     let step = u8::try_from(step).ok();
     let mut findings = 0;
     for (asked, _) in calls {
-        let said = pair.take(Event::Announce(Asked { step, ..*asked }), ids)?;
+        let said = pair.take(Event::Announce(CallSpec { step, ..*asked }), ids)?;
         findings += usize::from(said.finding.is_some());
     }
     for (n, (_, fate)) in calls.iter().enumerate().rev() {
@@ -606,9 +617,8 @@ fn every_filter_on_every_alphabet() {
         silence: &[Silence::Ignored],
         force: Force::Always,
     };
-    // Ten takes half an hour: for whoever changes the definitions.
-    let length = std::env::var("UNSTUCK_EXHAUSTIVE_LENGTH").ok();
-    let length = length.map_or(7, |length| length.parse().expect("a number"));
+    // There are a thousand rules, so sequences are shorter by default.
+    let length = if super::exhaustive().is_some() { 7 } else { 4 };
     for alphabet in [CALLS, ANSWERS, FAILURES, GAPS, STEPS, CANCELS] {
         assert!(compare(&alphabet, &filters, length) > 0);
     }

@@ -1,7 +1,17 @@
 //! The engine against an independent oracle: on every short sequence, and on long random ones.
+//!
+//! By default the tests compare a part of all sequences, in a few seconds. The environment variable
+//! `UNSTUCK_EXHAUSTIVE=1` compares them all, in minutes; a greater number `n` adds `n - 1` symbols to
+//! each sequence, and every symbol takes three to five times as long.
 
 mod cases;
 mod exhaustive;
 mod model;
 mod pair;
 mod random;
+
+/// Returns the value of `UNSTUCK_EXHAUSTIVE`, or `None` if the variable is not set.
+fn exhaustive() -> Option<usize> {
+    let value = std::env::var("UNSTUCK_EXHAUSTIVE").ok()?;
+    Some(value.parse().expect("UNSTUCK_EXHAUSTIVE is a number from 1 on"))
+}

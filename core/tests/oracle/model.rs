@@ -14,8 +14,8 @@ use unstuck_core::{
 /// one that was taken back is not confused with the one that has its number now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    Announce(Asked),
-    Outcome(usize, Answer),
+    Announce(CallSpec),
+    Outcome(usize, OutcomeSpec),
     Veto(usize),
     Finish,
     /// What a turn said, and the laps that it holds.
@@ -32,7 +32,7 @@ pub(crate) enum Event {
 
 /// A call, as small numbers: equal numbers are equal things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct CallSpec {
     pub(crate) tool: u8,
     pub(crate) args: u8,
     pub(crate) similar: u8,
@@ -41,7 +41,7 @@ pub(crate) struct Asked {
     pub(crate) step: Option<u8>,
 }
 
-impl Asked {
+impl CallSpec {
     /// A call of the tool 0 that acts, in a step of its own.
     pub(crate) const PLAIN: Self =
         Self { tool: 0, args: 0, similar: 0, tag: Tag::Other, idempotent: false, step: None };
@@ -49,7 +49,7 @@ impl Asked {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing to say of an answer")]
-pub(crate) struct Answer {
+pub(crate) struct OutcomeSpec {
     pub(crate) result: u8,
     /// None where the host does not say what is near.
     pub(crate) near: Option<u8>,
@@ -62,7 +62,7 @@ pub(crate) struct Answer {
     pub(crate) score: Option<u8>,
 }
 
-impl Answer {
+impl OutcomeSpec {
     /// A result like any other.
     pub(crate) const PLAIN: Self = Self {
         result: 0,
@@ -78,14 +78,14 @@ impl Answer {
 
 /// What both must agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct PlainVerdict {
     pub(crate) action: Action,
     pub(crate) rung: usize,
     pub(crate) fresh: bool,
-    pub(crate) finding: Option<Found>,
+    pub(crate) finding: Option<PlainFinding>,
 }
 
-impl Said {
+impl PlainVerdict {
     pub(crate) const NOTHING: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
@@ -102,7 +102,7 @@ impl Said {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct PlainFinding {
     /// The place of the rule among those about calls, or those about text.
     pub(crate) rule: Result<usize, usize>,
     pub(crate) kind: Kind,
@@ -127,7 +127,7 @@ pub(crate) type Identity = (String, Vec<(Vec<u8>, Vec<u8>)>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Open,
-    Reported(Answer),
+    Reported(OutcomeSpec),
     Unreported,
     Dropped,
     Vetoed,
@@ -137,7 +137,7 @@ enum Status {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     seq: u64,
-    asked: Asked,
+    asked: CallSpec,
     /// Equal numbers were issued together.
     step: usize,
     status: Status,
@@ -150,7 +150,7 @@ struct Record {
 
 impl Record {
     /// What came back, if anything did.
-    fn answer(&self) -> Option<Answer> {
+    fn answer(&self) -> Option<OutcomeSpec> {
         match self.status {
             Status::Reported(answer) => Some(answer),
             _ => None,
@@ -159,7 +159,7 @@ impl Record {
 }
 
 #[derive(Clone, Debug)]
-struct Remembered {
+struct KnownLoop {
     identity: Identity,
     last: u64,
     findings: usize,
@@ -202,8 +202,8 @@ struct Hit {
 }
 
 impl Hit {
-    fn found(self, place: usize, record: &Record) -> Found {
-        Found {
+    fn found(self, place: usize, record: &Record) -> PlainFinding {
+        PlainFinding {
             rule: Ok(place),
             kind: self.kind,
             period: self.period,
@@ -231,7 +231,7 @@ pub(crate) struct Model<'p> {
     open: Vec<Record>,
     /// What each rule may still use: the records that it saw, oldest first.
     visible: Vec<Vec<Record>>,
-    loops: Vec<Remembered>,
+    loops: Vec<KnownLoop>,
     findings: usize,
     rung: usize,
     next: u64,
@@ -255,13 +255,13 @@ pub(crate) struct Model<'p> {
     silenced: Vec<(Identity, Kind)>,
     wrong: Vec<(Result<usize, usize>, u8)>,
     /// What was found last.
-    last: Option<Found>,
-    pub(crate) told: Told,
+    last: Option<PlainFinding>,
+    pub(crate) tally: Tally,
 }
 
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Tally {
     pub(crate) checks: usize,
     /// Kind, action and confidence of every verdict with a finding.
     pub(crate) findings: Vec<(Kind, Action, usize)>,
@@ -295,40 +295,40 @@ impl<'p> Model<'p> {
             silenced: Vec::new(),
             wrong: Vec::new(),
             last: None,
-            told: Told::default(),
+            tally: Tally::default(),
         }
     }
 
     /// The verdict on the event, and those on the calls that settled with it: all that have a
     /// finding, in order.
-    pub(crate) fn take(&mut self, event: Event) -> (Said, Vec<Said>) {
+    pub(crate) fn take(&mut self, event: Event) -> (PlainVerdict, Vec<PlainVerdict>) {
         let mut settled = Vec::new();
         let said = match event {
             Event::Announce(asked) => self.announce(asked, &mut settled),
             Event::Outcome(n, answer) => {
                 self.close(n, Status::Reported(answer));
                 self.settle(&mut settled);
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::Veto(n) => {
                 self.close(n, Status::Vetoed);
                 self.settle(&mut settled);
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::Finish => {
                 self.give_up(usize::MAX, Status::Unreported);
                 self.settle(&mut settled);
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::Text(text, echo) => self.text(text, usize::from(echo)),
             Event::UserMessage(message) => self.user_message(message),
             Event::Clear => {
                 self.clear();
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::Retry(calls) => {
                 self.retry(calls);
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::Cancel(n) => {
                 if self.close(n, Status::Cancelled) {
@@ -337,20 +337,20 @@ impl<'p> Model<'p> {
                     }
                     self.settle(&mut settled);
                 }
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::Progress => {
                 self.progress();
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
             Event::FalsePositive => {
                 self.false_positive();
-                Said::NOTHING
+                PlainVerdict::NOTHING
             }
         };
         for one in settled.iter().chain([&said]) {
             if let Some(found) = &one.finding {
-                self.told.findings.push((found.kind, one.action, found.confidence));
+                self.tally.findings.push((found.kind, one.action, found.confidence));
                 self.last = Some(found.clone());
             }
         }
@@ -452,7 +452,7 @@ impl<'p> Model<'p> {
     /// The loop found last is none, and its rule was wrong about that tool.
     fn false_positive(&mut self) {
         let Some(found) = self.last.clone() else { return };
-        self.told.false_positives += 1;
+        self.tally.false_positives += 1;
         let loop_of_kind = (found.identity.clone(), found.kind);
         // A loop that is known by its rule alone is not silenced: that would be the end of the rule.
         let names_it = match found.rule {
@@ -501,7 +501,7 @@ impl<'p> Model<'p> {
         let early = if before < early.calls.into() { early.patience } else { 0 };
         let late = if before >= late.calls.into() { late.patience } else { 0 };
         let raised = self.raised(Ok(place), record.asked.tool);
-        let timed_out = matches!(record.status, Status::Reported(Answer { late: true, .. }));
+        let timed_out = matches!(record.status, Status::Reported(OutcomeSpec { late: true, .. }));
         let worked = record.answer().is_some_and(|answer| !answer.failed);
         let same = self.policy.rules()[place].results == Results::Same;
         let acted = if record.asked.tag == Tag::Act && worked && same { 5 } else { 0 };
@@ -511,7 +511,7 @@ impl<'p> Model<'p> {
 
     /// Whether the score of a record is better than the best of its tag so far.
     fn improves(&mut self, record: &Record) -> bool {
-        let Status::Reported(Answer { score: Some(score), .. }) = record.status else {
+        let Status::Reported(OutcomeSpec { score: Some(score), .. }) = record.status else {
             return false;
         };
         let Some((_, best)) = self.best.iter_mut().find(|(tag, _)| *tag == record.asked.tag) else {
@@ -523,11 +523,11 @@ impl<'p> Model<'p> {
         better
     }
 
-    fn announce(&mut self, asked: Asked, settled: &mut Vec<Said>) -> Said {
+    fn announce(&mut self, asked: CallSpec, settled: &mut Vec<PlainVerdict>) -> PlainVerdict {
         let call = self.calls;
         self.calls += 1;
-        let Some(tag) = self.tag(asked) else { return Said::NOTHING };
-        let asked = Asked { tag, ..asked };
+        let Some(tag) = self.tag(asked) else { return PlainVerdict::NOTHING };
+        let asked = CallSpec { tag, ..asked };
         let later = asked.step.is_none() || self.step != asked.step;
         if later {
             self.give_up(usize::MAX, Status::Unreported);
@@ -539,7 +539,7 @@ impl<'p> Model<'p> {
         self.step = asked.step;
         self.row.clear();
         self.prompts = 0;
-        self.told.checks += 1;
+        self.tally.checks += 1;
         let seq = self.next;
         self.next += 1;
         let moved = std::mem::take(&mut self.moved);
@@ -571,7 +571,7 @@ impl<'p> Model<'p> {
     }
 
     /// The tag under which a call is recorded; none if it is not.
-    fn tag(&self, asked: Asked) -> Option<Tag> {
+    fn tag(&self, asked: CallSpec) -> Option<Tag> {
         let tool = Tool::new(asked.tool.into());
         let call = Call::new(tool, Digest::of(&[asked.args]));
         let same = |allowed: &Call| *allowed == call;
@@ -597,7 +597,7 @@ impl<'p> Model<'p> {
             Some(record) => {
                 record.status = status;
                 record.novel &= status != Status::Cancelled;
-                let pending = matches!(status, Status::Reported(Answer { pending: true, .. }));
+                let pending = matches!(status, Status::Reported(OutcomeSpec { pending: true, .. }));
                 if pending && !matches!(record.asked.tag, Tag::Test | Tag::Finish | Tag::StartOver)
                 {
                     record.asked.tag = Tag::Poll;
@@ -608,7 +608,7 @@ impl<'p> Model<'p> {
         }
     }
 
-    fn settle(&mut self, settled: &mut Vec<Said>) {
+    fn settle(&mut self, settled: &mut Vec<PlainVerdict>) {
         while self.open.first().is_some_and(|record| record.status != Status::Open) {
             let mut record = self.open.remove(0);
             record.moved |= self.improves(&record);
@@ -620,7 +620,7 @@ impl<'p> Model<'p> {
         }
     }
 
-    fn settle_one(&mut self, record: Record) -> Said {
+    fn settle_one(&mut self, record: Record) -> PlainVerdict {
         for (place, rule) in self.policy.rules().iter().enumerate() {
             let progressed = record.moved || self.progressed(&record, rule.results);
             if rule.progress == Progress::Respect && progressed {
@@ -650,7 +650,7 @@ impl<'p> Model<'p> {
         record.answer().is_some() && answers.next().is_some_and(|old| !agree(old, record, results))
     }
 
-    fn judge(&mut self, record: &Record, early: bool) -> Said {
+    fn judge(&mut self, record: &Record, early: bool) -> PlainVerdict {
         let mut found = None;
         for (place, rule) in self.policy.rules().iter().enumerate() {
             if is_early(rule) != early {
@@ -667,12 +667,12 @@ impl<'p> Model<'p> {
                 found = found.or(Some((place, rule, asked, hit)));
             }
         }
-        let Some((place, rule, asked, hit)) = found else { return Said::NOTHING };
+        let Some((place, rule, asked, hit)) = found else { return PlainVerdict::NOTHING };
         let row = || if early { self.unbroken_before(record) } else { self.unbroken() };
         let proof = proof(rule, asked, &hit, !early, row);
         let found = hit.found(place, record);
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
-        let silent = matches!(record.status, Status::Reported(Answer { silent: true, .. }));
+        let silent = matches!(record.status, Status::Reported(OutcomeSpec { silent: true, .. }));
         let count = Count {
             laps: counted(rule, asked, found.laps),
             most: if silent { rule.silent_max } else { Action::Stop },
@@ -930,7 +930,7 @@ impl<'p> Model<'p> {
         // A rule of which nothing is left asks what it asks of a tool that nobody names.
         let mut asked = Record {
             seq: self.next.max(self.begun + 1) - 1,
-            asked: Asked::PLAIN,
+            asked: CallSpec::PLAIN,
             step: 0,
             status: Status::Open,
             novel: false,
@@ -986,9 +986,14 @@ impl<'p> Model<'p> {
         pairs.take_while(|(new, old)| self.matches(rule, old, new)).count()
     }
 
-    fn climb(&mut self, ladder: &Ladder<'_>, count: &Count, mut found: Found) -> Said {
+    fn climb(
+        &mut self,
+        ladder: &Ladder<'_>,
+        count: &Count,
+        mut found: PlainFinding,
+    ) -> PlainVerdict {
         if self.silenced.contains(&(found.identity.clone(), found.kind)) {
-            return Said::NOTHING;
+            return PlainVerdict::NOTHING;
         }
         let now = count.now;
         self.findings += 1;
@@ -1000,7 +1005,7 @@ impl<'p> Model<'p> {
                 let place = self.loops.iter().position(|known| Some(known.last) == oldest);
                 self.loops.swap_remove(place.unwrap());
             }
-            self.loops.push(Remembered {
+            self.loops.push(KnownLoop {
                 identity: found.identity.clone(),
                 last: now,
                 findings: 0,
@@ -1045,7 +1050,7 @@ impl<'p> Model<'p> {
             // The rule that blocks has no proof any more, or did not look for it.
             known.blocked_by = None;
         }
-        Said { action, rung, fresh, finding: Some(found) }
+        PlainVerdict { action, rung, fresh, finding: Some(found) }
     }
 
     /// Whether all records between those two were issued together with the first of them, and are the
@@ -1061,7 +1066,7 @@ impl<'p> Model<'p> {
 
     /// The verdict on a call that continues a blocked loop: one with which its rule would fire
     /// again on the same loop, if the call were answered as before.
-    fn blocked(&self, record: &Record) -> Option<Said> {
+    fn blocked(&self, record: &Record) -> Option<PlainVerdict> {
         let window = u64::from(self.policy.window());
         let attempt = Record { status: Status::Vetoed, ..*record };
         if !self.open.is_empty() {
@@ -1089,17 +1094,17 @@ impl<'p> Model<'p> {
                 return None;
             }
             let most = rule.ladder.rungs.iter().map(|rung| rung.action).max()?;
-            (hit.identity == known.identity).then_some(Said {
+            (hit.identity == known.identity).then_some(PlainVerdict {
                 action: Action::Block,
                 rung: known.rung,
                 fresh: false,
-                finding: Some(Found { most, ..hit.found(place, record) }),
+                finding: Some(PlainFinding { most, ..hit.found(place, record) }),
             })
         })
     }
 
-    fn text(&mut self, text: u8, echo: usize) -> Said {
-        self.told.checks += 1;
+    fn text(&mut self, text: u8, echo: usize) -> PlainVerdict {
+        self.tally.checks += 1;
         self.turns += 1;
         self.row.push(text);
         let same = self.row.iter().rev().take_while(|said| **said == text).count();
@@ -1113,7 +1118,7 @@ impl<'p> Model<'p> {
     }
 
     /// A message among the latest is no new instruction; the one heard longest ago makes room.
-    fn user_message(&mut self, message: u8) -> Said {
+    fn user_message(&mut self, message: u8) -> PlainVerdict {
         let again = self.messages.last() == Some(&message);
         let known = self.messages.contains(&message);
         self.messages.retain(|heard| *heard != message);
@@ -1130,11 +1135,11 @@ impl<'p> Model<'p> {
     }
 
     /// Judges what was said by the rules about text, `laps` being how much there is of each kind.
-    fn talk(&mut self, text: u8, laps: impl Fn(Texts) -> usize) -> Said {
+    fn talk(&mut self, text: u8, laps: impl Fn(Texts) -> usize) -> PlainVerdict {
         let rules = self.policy.texts();
         let asked = |place: usize| usize::from(rules[place].times) + self.raised(Err(place), 0);
         let found = (0..rules.len()).find(|place| laps(rules[*place].texts) >= asked(*place));
-        let Some(place) = found else { return Said::NOTHING };
+        let Some(place) = found else { return PlainVerdict::NOTHING };
         let asked = asked(place);
         let rule = rules[place];
         let laps = laps(rule.texts);
@@ -1150,7 +1155,7 @@ impl<'p> Model<'p> {
             Texts::Prompt => (Args::Any, Results::Same),
         };
         let said = if rule.texts == Texts::Any { vec![] } else { vec![text] };
-        let found = Found {
+        let found = PlainFinding {
             rule: Err(place),
             kind: if rule.texts == Texts::Inside { Kind::Echo } else { Kind::Text },
             period: if rule.texts == Texts::Inside { ECHO_PERIOD.into() } else { 1 },
@@ -1255,7 +1260,7 @@ fn reminders(ladder: &Ladder<'_>, count: usize) -> usize {
 
 /// Whether a call failed, or was not run since somebody blocked it.
 fn has_failed(record: &Record) -> bool {
-    matches!(record.status, Status::Reported(Answer { failed: true, .. }) | Status::Vetoed)
+    matches!(record.status, Status::Reported(OutcomeSpec { failed: true, .. }) | Status::Vetoed)
 }
 
 /// The period of every echo that a test tells of.

@@ -7,7 +7,9 @@ use unstuck_core::{
     RuleIndex, Tool, Turn, Verdict,
 };
 
-use crate::model::{Answer, Asked, ECHO_PERIOD, Event, Found, Identity, Model, Said};
+use crate::model::{
+    CallSpec, ECHO_PERIOD, Event, Identity, Model, OutcomeSpec, PlainFinding, PlainVerdict,
+};
 
 #[derive(Clone)]
 pub(crate) struct Pair<'p, const W: usize> {
@@ -62,7 +64,7 @@ impl<'p, const W: usize> Pair<'p, W> {
     }
 
     /// Gives both the event; what they disagree on is the error.
-    pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<Said, String> {
+    pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<PlainVerdict, String> {
         if self.thorough {
             self.agree_on_nearness()?;
             self.restart();
@@ -150,26 +152,26 @@ impl<'p, const W: usize> Pair<'p, W> {
     }
 
     fn agree_on_counts(&self) -> Result<(), String> {
-        let (statistics, told) = (self.engine.statistics(), &self.model.told);
+        let (statistics, tally) = (self.engine.statistics(), &self.model.tally);
         let count = |n: usize| u32::try_from(n).unwrap();
-        let mut same = statistics.checks() == count(told.checks)
-            && statistics.false_positives() == count(told.false_positives);
+        let mut same = statistics.checks() == count(tally.checks)
+            && statistics.false_positives() == count(tally.false_positives);
         for kind in Kind::ALL {
-            let of_kind = told.findings.iter().filter(|(of, ..)| *of == kind);
+            let of_kind = tally.findings.iter().filter(|(of, ..)| *of == kind);
             let sure: Vec<usize> = of_kind.map(|&(.., confidence)| confidence).collect();
             let mean = sure.iter().sum::<usize>().checked_div(sure.len());
             same &= statistics.findings(kind) == count(sure.len())
                 && statistics.mean_confidence(kind).map(usize::from) == mean;
         }
         for action in Action::ALL {
-            let asked = told.findings.iter().filter(|(_, asked, _)| *asked == action);
+            let asked = tally.findings.iter().filter(|(_, asked, _)| *asked == action);
             same &= statistics.actions(action) == count(asked.count());
         }
-        if same { Ok(()) } else { Err(format!("engine {statistics:?}\noracle {told:?}")) }
+        if same { Ok(()) } else { Err(format!("engine {statistics:?}\noracle {tally:?}")) }
     }
 
-    fn agree(&self, verdict: &Verdict, said: &Said, ids: &mut Ids) -> Result<(), String> {
-        let found = verdict.finding.as_ref().map(|finding| Found {
+    fn agree(&self, verdict: &Verdict, said: &PlainVerdict, ids: &mut Ids) -> Result<(), String> {
+        let found = verdict.finding.as_ref().map(|finding| PlainFinding {
             rule: match finding.rule {
                 RuleIndex::Call(place) => Ok(usize::from(place)),
                 RuleIndex::Text(place) => Err(usize::from(place)),
@@ -189,7 +191,7 @@ impl<'p, const W: usize> Pair<'p, W> {
                 .as_ref()
                 .map_or_else(Identity::default, |found| found.identity.clone()),
         });
-        let engine = Said {
+        let engine = PlainVerdict {
             action: verdict.action,
             rung: usize::from(verdict.rung),
             fresh: verdict.fresh,
@@ -205,12 +207,14 @@ impl<'p, const W: usize> Pair<'p, W> {
     }
 
     /// Beyond the window the engine gives a bound: the pattern began there or earlier.
-    fn only_first_beyond_window(&self, engine: &Said, said: &Said) -> bool {
+    fn only_first_beyond_window(&self, engine: &PlainVerdict, said: &PlainVerdict) -> bool {
         let (Some(ours), Some(theirs)) = (&engine.finding, &said.finding) else { return false };
         let window = u64::from(self.engine.policy().window());
         let beyond = theirs.last - theirs.first > window && theirs.first <= ours.first;
-        let aligned =
-            Said { finding: Some(Found { first: theirs.first, ..ours.clone() }), ..engine.clone() };
+        let aligned = PlainVerdict {
+            finding: Some(PlainFinding { first: theirs.first, ..ours.clone() }),
+            ..engine.clone()
+        };
         beyond && &aligned == said
     }
 }
@@ -219,7 +223,7 @@ fn digest(n: u8) -> Digest {
     Digest::of(&[n])
 }
 
-fn call(asked: Asked) -> Call {
+fn call(asked: CallSpec) -> Call {
     let call = Call::new(Tool::new(u32::from(asked.tool)), digest(asked.args))
         .similar(digest(asked.similar))
         .tag(asked.tag);
@@ -230,7 +234,7 @@ fn call(asked: Asked) -> Call {
     }
 }
 
-fn outcome(answer: Answer) -> Outcome {
+fn outcome(answer: OutcomeSpec) -> Outcome {
     let result = digest(answer.result);
     let outcome = if answer.failed { Outcome::failed(result) } else { Outcome::ok(result) };
     let outcome = answer.near.map_or(outcome, |near| outcome.near(digest(near)));

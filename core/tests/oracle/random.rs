@@ -7,23 +7,23 @@ use unstuck_core::{
     Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool, ToolRule,
 };
 
-use crate::model::{Answer, Asked, Event};
+use crate::model::{CallSpec, Event, OutcomeSpec};
 use crate::pair::{Ids, Pair};
 
 /// An event before it is known how many calls there are to name.
 #[derive(Clone, Debug)]
 enum Draft {
-    Announce(Asked),
+    Announce(CallSpec),
     /// How many calls back.
-    Outcome(usize, Answer),
+    Outcome(usize, OutcomeSpec),
     Veto(usize),
     Cancel(usize),
     /// A call that is made and answered alike so often.
-    Row(Asked, Answer, usize),
+    Row(CallSpec, OutcomeSpec, usize),
     Other(Event),
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn asked() -> impl Strategy<Value = CallSpec> {
     let tag = prop_oneof![
         8 => Just(Tag::Test),
         8 => Just(Tag::Shell),
@@ -36,7 +36,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     let rare = prop::sample::select(&[(8_u8, 3_u8), (9, 3), (9, 2)][..]);
     let call = prop_oneof![12 => common, 1 => rare];
     (call, 0..2_u8, tag, step, any::<bool>()).prop_map(
-        |((tool, args), similar, tag, step, idempotent)| Asked {
+        |((tool, args), similar, tag, step, idempotent)| CallSpec {
             tool,
             args,
             similar,
@@ -47,12 +47,12 @@ fn asked() -> impl Strategy<Value = Asked> {
     )
 }
 
-fn answer() -> impl Strategy<Value = Answer> {
+fn answer() -> impl Strategy<Value = OutcomeSpec> {
     let score = prop::option::weighted(0.3, 0..6_u8);
     let flag = prop::bool::weighted;
     let flags = (flag(0.3), flag(0.2), flag(0.1), flag(0.1));
     (0..3_u8, flag(0.7), 0..2_u8, flags, score).prop_map(
-        |(result, near, raw, (failed, silent, pending, late), score)| Answer {
+        |(result, near, raw, (failed, silent, pending, late), score)| OutcomeSpec {
             result,
             near: near.then_some(result / 2),
             raw,
@@ -66,12 +66,12 @@ fn answer() -> impl Strategy<Value = Answer> {
 }
 
 /// An answer as ever: so that patterns arise, and some of them are proved.
-fn usual() -> impl Strategy<Value = Answer> {
+fn usual() -> impl Strategy<Value = OutcomeSpec> {
     let raw = prop_oneof![6 => Just(0), 1 => Just(1)];
     let near = prop_oneof![6 => Just(Some(0)), 1 => Just(None)];
     let flag = prop::bool::weighted;
     (raw, near, flag(0.5), flag(0.05), flag(0.05)).prop_map(|(raw, near, failed, pending, late)| {
-        Answer { near, raw, failed, pending, late, ..Answer::PLAIN }
+        OutcomeSpec { near, raw, failed, pending, late, ..OutcomeSpec::PLAIN }
     })
 }
 
@@ -82,7 +82,7 @@ fn draft() -> impl Strategy<Value = Draft> {
         // Mostly the latest call.
         30 => (0..3_usize, usual()).prop_map(|(n, answer)| Draft::Outcome(n, answer)),
         1 => (asked(), usual(), 2..30_usize).prop_map(|(asked, answer, n)| Draft::Row(
-            Asked { step: None, ..asked },
+            CallSpec { step: None, ..asked },
             answer,
             n,
         )),
@@ -225,9 +225,14 @@ fn events_of(draft: &Draft, calls: usize) -> Vec<Event> {
     }
 }
 
+/// The streams to compare, by default and with `UNSTUCK_EXHAUSTIVE`.
+const CASES: [u32; 2] = [400, 4_000];
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4_000),
-        ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(CASES[usize::from(super::exhaustive().is_some())]),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_policy_on_any_stream(

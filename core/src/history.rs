@@ -1,0 +1,89 @@
+//! The history of a run: the records that a detector holds, and how they are numbered.
+
+use crate::queue::Queue;
+use crate::record::{CallId, Record, Status};
+use crate::window::Window;
+
+/// The settled and the open records of a run, with the counters that number and place them.
+#[derive(Clone, Debug)]
+pub(crate) struct History<const W: usize, const OPEN: usize> {
+    /// The latest settled records.
+    pub(crate) window: Window<W>,
+    /// The records that have not settled, in the order of their calls.
+    pub(crate) open: Queue<Record, OPEN>,
+    /// The sequence number of the next record.
+    pub(crate) next: u64,
+    /// The sequence number of the first record of this run.
+    pub(crate) begun: u64,
+    /// The step of the latest record.
+    pub(crate) step: Option<u64>,
+    /// The number of records of that step, which all stand before the next record.
+    pub(crate) in_step: u8,
+    /// How many times calls were taken back.
+    pub(crate) era: u8,
+    /// Whether the next record is progress because the host said so.
+    pub(crate) moved: bool,
+    /// The number of latest calls in a row that were equal and came back with equal bytes.
+    pub(crate) unbroken: u16,
+}
+
+impl<const W: usize, const OPEN: usize> History<W, OPEN> {
+    /// Returns an empty history.
+    pub(crate) const fn new() -> Self {
+        Self {
+            window: Window::new(),
+            open: Queue::new(Record::NONE),
+            next: 0,
+            begun: 0,
+            step: None,
+            in_step: 0,
+            era: 0,
+            moved: false,
+            unbroken: 0,
+        }
+    }
+
+    /// Forgets every record and begins a new run. Sequence numbers go on.
+    pub(crate) fn clear(&mut self) {
+        self.window.clear();
+        self.open.clear();
+        self.begun = self.next;
+        self.step = None;
+        self.in_step = 0;
+        self.moved = false;
+        self.unbroken = 0;
+    }
+
+    /// Adds a record that waits for its outcome.
+    pub(crate) fn hold(&mut self, record: Record) {
+        let held = self.open.push(record);
+        debug_assert!(held, "room was made before");
+    }
+
+    /// Gives up waiting for the outcomes of the `n` oldest open calls.
+    pub(crate) fn give_up(&mut self, n: usize, status: Status) {
+        let oldest = self.open.as_mut_slice().iter_mut().take(n);
+        for record in oldest.filter(|record| record.status == Status::Open) {
+            record.status = status;
+        }
+    }
+
+    /// Takes out the oldest record, with its sequence number, if it has settled.
+    pub(crate) fn pop_settled(&mut self) -> Option<(u64, Record)> {
+        let seq = self.first_open();
+        self.open.oldest().filter(|record| record.status != Status::Open)?;
+        Some((seq, self.open.pop_oldest()?))
+    }
+
+    /// Returns the sequence number of the oldest open record, or of the next record if none is open.
+    pub(crate) fn first_open(&self) -> u64 {
+        self.next.wrapping_sub(u64::from(self.open.len()))
+    }
+
+    /// Returns the record of `call` if it still waits for its outcome.
+    pub(crate) fn open_record(&mut self, call: CallId) -> Option<&mut Record> {
+        let age = call.seq()?.checked_sub(self.first_open())?;
+        let record = self.open.as_mut_slice().get_mut(usize::try_from(age).ok()?)?;
+        (record.status == Status::Open && record.era == call.era()).then_some(record)
+    }
+}
