@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::Format;
-use crate::mini_swe_agent;
+use crate::formats::mini_swe_agent;
 use Clue::{Foreign, Ours, Perhaps, Silent};
 
 type Fields = Map<String, Value>;

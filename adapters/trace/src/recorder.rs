@@ -5,6 +5,9 @@ use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{Format, PROBLEMS_MAX, Trace};
 
+/// The worker of a record that names none.
+pub(crate) const MAIN: &str = "main";
+
 /// How many workers are followed at a time; the one unseen for longest is forgotten first.
 ///
 /// A swarm has tens of agents. A worker that returns after this many others is counted again.

@@ -17,10 +17,9 @@ use serde_json::value::RawValue;
 use crate::document;
 use crate::event::{Outcome, Role};
 use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
-use crate::native::MAIN;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
 pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, &["messages"], recorder, &mut |json, recorder| {

@@ -30,10 +30,9 @@ use self::output::{End, Output};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Arguments, Raw, flat_text, is_object, nested, object, string};
 use crate::lines;
-use crate::native::MAIN;
 use crate::pairing::{OPEN_CALLS_MAX, digest};
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 
 /// How a text begins that stands in a user's place and was not typed as an instruction.
 const ECHOES: [&str; 8] = [

@@ -24,10 +24,9 @@ use serde_json::value::RawValue;
 
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
-use crate::native::MAIN;
 use crate::pairing::{Seen, digest};
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
 /// How a text begins that the program wrote in the user's name.

@@ -16,9 +16,8 @@ use serde::Deserialize;
 use crate::document;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, command_args, flat_text, is_true, object, string};
-use crate::native::MAIN;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
 pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, &["trajectory", "history"], recorder, &mut |json, recorder| {

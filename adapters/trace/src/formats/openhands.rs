@@ -24,10 +24,9 @@ use crate::event::{Args, Outcome, Role};
 use crate::field::{
     Arguments, Raw, elements, flat_text, integer, is_object, is_true, nested, object, string,
 };
-use crate::native::MAIN;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
 /// Actions that no tool carries out.

@@ -20,9 +20,8 @@ use crate::event::{Args, Outcome, Role};
 use crate::field::{
     Arguments, Raw, command_args, elements, flat_text, integer, nested, object, string,
 };
-use crate::native::MAIN;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
 /// How the block with the command begins: today's tag, and that of the first versions.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];

@@ -1,5 +1,15 @@
 //! The names of the formats that are read.
 
+pub(crate) mod anthropic;
+pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod gemini;
+pub(crate) mod mini_swe_agent;
+pub(crate) mod native;
+pub(crate) mod openai;
+pub(crate) mod openhands;
+pub(crate) mod swe_agent;
+
 use core::fmt;
 use core::str::FromStr;
 

@@ -26,15 +26,14 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::anthropic::Block;
 use crate::document::{self, Part};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
+use crate::formats::anthropic::Block;
 use crate::lines::Lines;
-use crate::native::MAIN;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 
 /// How many lines of sidechains are remembered to tell which chain the next one continues.
 const CHAIN_LINES_MAX: usize = 1024;

@@ -20,10 +20,7 @@ use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, object, strict_string, string};
 use crate::lines::Lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
-
-/// The worker of a record that names none.
-pub(crate) const MAIN: &str = "main";
+use crate::recorder::{MAIN, Recorder, Step};
 
 pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
     let mut lines = Lines::new(input);

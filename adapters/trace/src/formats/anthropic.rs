@@ -17,10 +17,9 @@ use serde_json::value::RawValue;
 use crate::document;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
-use crate::native::MAIN;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 
 pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, &["messages"], recorder, &mut |json, recorder| {
