@@ -492,7 +492,7 @@ const fn command_names() -> [&'static str; 15] {
 }
 
 fn from_names() -> Vec<&'static str> {
-    ["auto"].into_iter().chain(Format::ALL.map(Format::name)).collect()
+    ["auto"].into_iter().chain(Format::ALL.iter().map(|format| format.name())).collect()
 }
 
 fn fail_on_names() -> Vec<&'static str> {

@@ -71,6 +71,7 @@ mod detect;
 mod document;
 mod event;
 mod field;
+mod foreign;
 mod formats;
 mod lines;
 mod pairing;
@@ -86,7 +87,7 @@ pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
 pub use formats::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
 
-use detect::{Layout, Told};
+use detect::Detection;
 use prefix::Replay;
 use recorder::Recorder;
 
@@ -138,33 +139,14 @@ pub fn read(
     from: Option<Format>,
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<Trace, Problem> {
-    let input = Replay::new(input);
-    let Told { format, layout, reason } = choose(&input, from)?;
+    let mut input = Replay::new(input);
+    let Detection { format, layout, reason } = choose(&input, from)?;
     let mut recorder = Recorder::new(format, sink);
-    match (format, layout) {
-        (Format::Native, _) => formats::native::read(input, &mut recorder),
-        (Format::ClaudeCode, Layout::Lines) => {
-            formats::claude_code::read_lines(input, &mut recorder)
-        }
-        (Format::ClaudeCode, Layout::Document) => {
-            formats::claude_code::read_document(input, &mut recorder)
-        }
-        (Format::Codex, _) => formats::codex::read(input, &mut recorder),
-        (Format::OpenAi, _) => formats::openai::read(input, &mut recorder),
-        (Format::Anthropic, _) => formats::anthropic::read(input, &mut recorder),
-        (Format::Gemini, Layout::Lines) => formats::gemini::read_lines(input, &mut recorder),
-        (Format::Gemini, Layout::Document) => formats::gemini::read_document(input, &mut recorder),
-        (Format::SweAgent, _) => formats::swe_agent::read(input, &mut recorder),
-        (Format::MiniSweAgent, _) => formats::mini_swe_agent::read(input, &mut recorder),
-        (Format::OpenHands, Layout::Lines) => formats::openhands::read_lines(input, &mut recorder),
-        (Format::OpenHands, Layout::Document) => {
-            formats::openhands::read_document(input, &mut recorder)
-        }
-    }
+    format.read(&mut input, layout, &mut recorder);
     recorder.finish(reason)
 }
 
-fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Told, Problem> {
+fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Detection, Problem> {
     let prefix = input.prefix();
     let chosen = match from {
         Some(_) if prefix.trim_ascii().is_empty() && input.is_complete() => Err(ProblemKind::Empty),
