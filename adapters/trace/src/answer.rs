@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::codex::output::Output;
 use crate::field::{flat_text, string};
-use crate::gemini::{result_text, without_process_group};
+use crate::formats::codex::output::Output;
+use crate::formats::gemini::{result_text, without_process_group};
 
 /// A result as text, without what changes each time, and whether the call failed.
 ///

@@ -1,336 +1,108 @@
-//! What the keys of a JSON value say about the format of its file.
+//! Evidence that an object of JSON belongs to a format, and the helpers to look for it.
 
 use serde_json::{Map, Value};
 
-use crate::Format;
-use crate::mini_swe_agent;
-use Clue::{Foreign, Ours, Perhaps, Silent};
+/// The fields of an object near the beginning of an input. If the input was cut off inside a field,
+/// that field is null.
+pub(crate) type Fields = Map<String, Value>;
 
-type Fields = Map<String, Value>;
-
-/// What a value says about the format of its file.
+/// The position of an object in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clue {
-    /// Ours, told by these keys.
-    Ours(Format, &'static str),
-    /// Ours unless a later line says otherwise.
-    Perhaps(Format, &'static str),
-    /// Known and not read: what it looks like.
-    Foreign(&'static str),
-    Silent,
+pub(crate) enum Place {
+    /// One line of JSON Lines.
+    Line,
+    /// The outermost object of a JSON document.
+    Document,
+    /// An element of a document that is an array, or of its `messages`.
+    Element,
 }
 
-/// The kinds of line in a Codex rollout that no other format has beside a `payload`.
-const ROLLOUT_LINES: [&str; 5] =
-    ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
-
-/// What one line says. Ours come first: a record may hold further fields, whatever their names.
-pub(crate) fn line(fields: &Fields) -> Clue {
-    let has = |key: &str| fields.contains_key(key);
-    let message = fields.get("message").and_then(Value::as_object);
-    match text(fields, "type") {
-        "call" if has("tool") => return Ours(Format::Native, "`type` is `call`, with `tool`"),
-        "message" if is_text(fields, "role") && is_text(fields, "text") => {
-            return Ours(Format::Native, "`type` is `message`, with `role` and `text`");
-        }
-        "user" | "assistant" | "tool_result" => match message {
-            Some(message) if message.contains_key("parts") => {
-                return Ours(Format::Gemini, "`message` with `parts`, as Qwen Code writes it");
-            }
-            Some(_) if text(fields, "type") != "tool_result" => {
-                return Ours(Format::ClaudeCode, "`type` and `message` of a turn");
-            }
-            _ => {}
-        },
-        _ => {}
-    }
-    match mark(fields) {
-        Silent => hint(fields),
-        clue => clue,
-    }
+/// Evidence for a format, with the keys it was found in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clue {
+    pub(crate) strength: Strength,
+    pub(crate) reason: &'static str,
+    /// Whether a later line may overrule it.
+    pub(crate) is_tentative: bool,
 }
 
-/// What a line says that has no format's own keys.
-fn hint(fields: &Fields) -> Clue {
-    let has = |key: &str| fields.contains_key(key);
-    let has_role = is_text(fields, "role");
-    match fields.get("type").and_then(Value::as_str) {
-        Some("call") => Ours(Format::Native, "`type` is `call`"),
-        Some("summary") if has("leafUuid") => {
-            Perhaps(Format::ClaudeCode, "`type` is `summary`, with `leafUuid`")
-        }
-        Some("file-history-snapshot") => {
-            Perhaps(Format::ClaudeCode, "`type` is `file-history-snapshot`")
-        }
-        Some(_) if is_text(fields, "sessionId") => {
-            Perhaps(Format::ClaudeCode, "`type` with `sessionId`")
-        }
-        Some("message") if has_role && blocks(fields).any(is_codex_block) => {
-            Ours(Format::Codex, "`message` items with `input_text`, one a line")
-        }
-        Some("function_call" | "function_call_output") if is_text(fields, "call_id") => {
-            Ours(Format::Codex, "`function_call` items one a line")
-        }
-        // A long message may hide the `type` behind it.
-        None if has("isSidechain") => Perhaps(Format::ClaudeCode, "`isSidechain`"),
-        None if has_role && fields.get("message").is_some_and(Value::is_object) => {
-            Foreign("a Cursor transcript")
-        }
-        None if has_role && has("content") => {
-            Foreign("chat messages one a line (expected a JSON array of them)")
-        }
-        None if is_list(fields, "messages") => {
-            Foreign("conversations one a line (expected one a file)")
-        }
-        None if is_list(fields, "history") || is_list(fields, "trajectory") => {
-            Foreign("episodes one a line (expected one a file)")
-        }
-        _ => Silent,
+/// The weight of a [`Clue`]: of two formats that claim an object, the stronger one gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Strength {
+    /// Keys that several formats share. They decide if no object has any other clue.
+    Fallback,
+    /// Keys that fit the format and are unlikely elsewhere.
+    Hint,
+    /// A key that no other format uses, whatever stands beside it.
+    Mark,
+    /// A complete record of the format.
+    Record,
+}
+
+impl Clue {
+    pub(crate) const fn fallback(reason: &'static str) -> Self {
+        Self::new(Strength::Fallback, reason)
+    }
+
+    pub(crate) const fn hint(reason: &'static str) -> Self {
+        Self::new(Strength::Hint, reason)
+    }
+
+    pub(crate) const fn mark(reason: &'static str) -> Self {
+        Self::new(Strength::Mark, reason)
+    }
+
+    pub(crate) const fn record(reason: &'static str) -> Self {
+        Self::new(Strength::Record, reason)
+    }
+
+    /// The same clue, which holds only if no later line has one that is not tentative.
+    pub(crate) const fn tentative(self) -> Self {
+        Self { is_tentative: true, ..self }
+    }
+
+    const fn new(strength: Strength, reason: &'static str) -> Self {
+        Self { strength, reason, is_tentative: false }
     }
 }
 
-/// What a document says.
-pub(crate) fn document(value: &Value) -> Clue {
-    let fields = match value {
-        Value::Array(elements) => return messages(elements),
-        Value::Object(fields) => fields,
-        _ => return Silent,
-    };
-    match mark(fields) {
-        Silent => {}
-        clue => return clue,
-    }
-    if is_list(fields, "loglines") {
-        return Ours(Format::ClaudeCode, "`loglines`");
-    }
-    for key in ["trajectory", "history", "events"] {
-        if let Some(Value::Array(elements)) = fields.get(key) {
-            match list(fields, key, elements) {
-                Silent => {}
-                clue => return clue,
-            }
-        }
-    }
-    match fields.get("messages") {
-        Some(Value::Array(elements)) => match messages(elements) {
-            Ours(Format::OpenAi, _) if fields.get("info").is_some_and(is_info_of_run) => {
-                Ours(Format::MiniSweAgent, "`info` of a run beside `messages`")
-            }
-            Ours(Format::OpenAi, _) if is_anthropic_request(fields) && !are_chat(elements) => {
-                Ours(Format::Anthropic, "`system` or `input_schema` beside `messages`")
-            }
-            clue => clue,
-        },
-        _ if fields.get("info").is_some_and(is_info_of_run) => {
-            Ours(Format::MiniSweAgent, "`info` of a run")
-        }
-        _ => Silent,
-    }
+/// Returns the string in a field, or an empty one.
+pub(crate) fn text<'a>(fields: &'a Fields, key: &str) -> &'a str {
+    fields.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What a document's list says that is not called `messages`, which a log of chat messages may have
-/// beside it.
-fn list(fields: &Fields, key: &str, elements: &[Value]) -> Clue {
-    if is_list(fields, "messages") {
-        return Silent;
-    }
-    let is_episode = |event: &Fields| {
-        !event.contains_key("role") && (is_text(event, "action") || is_text(event, "observation"))
-    };
-    let is_of_swe_agent = |message: &Fields| {
-        message.contains_key("role")
-            && ["agent", "message_type", "action"].iter().any(|key| message.contains_key(*key))
-    };
-    match key {
-        "trajectory"
-            if flat(elements).any(is_episode) || (elements.is_empty() && has_rest(fields)) =>
-        {
-            Ours(Format::SweAgent, "`trajectory` of steps with an `action`")
-        }
-        "history" if flat(elements).any(is_of_swe_agent) => {
-            Ours(Format::SweAgent, "`history` of messages with an `agent` or an `action`")
-        }
-        "history" if flat(elements).any(is_episode) => {
-            Ours(Format::OpenHands, "`history` of actions and observations")
-        }
-        "events" => match messages(elements) {
-            clue @ Ours(Format::OpenHands, _) => clue,
-            _ => Foreign("the events of an Inspect log"),
-        },
-        _ => Silent,
-    }
+/// Whether a field holds a string.
+pub(crate) fn is_text(fields: &Fields, key: &str) -> bool {
+    fields.get(key).is_some_and(Value::is_string)
 }
 
-/// The objects of a list, those of nested lists among them.
-fn flat(elements: &[Value]) -> impl Iterator<Item = &Fields> {
-    let parts = elements.iter().flat_map(|element| match element {
-        Value::Array(pair) => pair.as_slice(),
+/// Whether a field holds an array.
+pub(crate) fn is_list(fields: &Fields, key: &str) -> bool {
+    fields.get(key).is_some_and(Value::is_array)
+}
+
+/// Returns the objects of the array in a field.
+pub(crate) fn objects<'a>(fields: &'a Fields, key: &str) -> impl Iterator<Item = &'a Fields> {
+    let elements = fields.get(key).and_then(Value::as_array);
+    elements.into_iter().flatten().filter_map(Value::as_object)
+}
+
+/// Returns the objects of the array in a field, and those of arrays in it.
+pub(crate) fn flat_objects<'a>(fields: &'a Fields, key: &str) -> impl Iterator<Item = &'a Fields> {
+    let elements = fields.get(key).and_then(Value::as_array);
+    let parts = elements.into_iter().flatten().flat_map(|element| match element {
+        Value::Array(inner) => inner.as_slice(),
         element => core::slice::from_ref(element),
     });
     parts.filter_map(Value::as_object)
 }
 
-/// Whether a document has what stands beside SWE-agent's steps.
-fn has_rest(fields: &Fields) -> bool {
-    ["history", "info", "environment"].iter().any(|key| fields.contains_key(*key))
+/// Returns the `type` of each block in a message's `content`.
+pub(crate) fn blocks(fields: &Fields) -> impl Iterator<Item = &str> {
+    objects(fields, "content").filter_map(|block| block.get("type").and_then(Value::as_str))
 }
 
-/// Whether a value is what mini-swe-agent keeps beside its messages.
-pub(crate) fn is_info_of_run(info: &Value) -> bool {
-    info.get("model_stats").is_some() || info.get("mini_version").is_some()
-}
-
-/// The first message that only one format can have decides; messages with a role or a content are
-/// OpenAI's otherwise.
-fn messages(elements: &[Value]) -> Clue {
-    let mut clue = Silent;
-    for fields in elements.iter().filter_map(Value::as_object) {
-        match message(fields) {
-            Silent => {}
-            told => return told,
-        }
-        match mark(fields) {
-            Silent => {}
-            told => return told,
-        }
-        if fields.contains_key("role") || fields.contains_key("content") {
-            clue = Ours(Format::OpenAi, "messages with `role` and `content`");
-        }
-    }
-    clue
-}
-
-/// Whether something in the messages is the chat format's own.
-fn are_chat(elements: &[Value]) -> bool {
-    elements.iter().any(|message| {
-        let role = message.get("role").and_then(Value::as_str);
-        matches!(role, Some("system" | "developer" | "tool")) || message.get("tool_calls").is_some()
-    })
-}
-
-/// Whether an object has what only Anthropic's requests have beside their messages.
-fn is_anthropic_request(fields: &Fields) -> bool {
-    let tools = fields.get("tools").and_then(Value::as_array);
-    let is_schema = |tool: &Value| tool.get("input_schema").is_some();
-    fields.contains_key("system") || tools.into_iter().flatten().any(is_schema)
-}
-
-/// What one message of a list says.
-fn message(fields: &Fields) -> Clue {
-    let has = |key: &str| fields.contains_key(key);
-    match text(fields, "type") {
-        "human" | "ai" | "constructor" => return Foreign("LangChain messages"),
-        "gemini" => return Ours(Format::Gemini, "messages whose `type` is `gemini`"),
-        "user" if !has("role") && has("timestamp") && has("content") => {
-            return Ours(Format::Gemini, "messages with `type` and `timestamp`, without `role`");
-        }
-        "reasoning" | "function_call" | "function_call_output" | "custom_tool_call" => {
-            return Foreign("OpenAI Responses items");
-        }
-        _ => {}
-    }
-    if blocks(fields).any(|kind| matches!(kind, "tool_use" | "tool_result" | "server_tool_use")) {
-        return Ours(Format::Anthropic, "`tool_use` or `tool_result` blocks");
-    }
-    if blocks(fields).any(is_codex_block) {
-        return Foreign("OpenAI Responses items");
-    }
-    if fields.get("extra").and_then(|extra| extra.get("actions")).is_some() {
-        return Ours(Format::MiniSweAgent, "messages with `extra.actions`");
-    }
-    if mini_swe_agent::is_own(text(fields, "role"), text(fields, "content")) {
-        return Ours(Format::MiniSweAgent, "commands in `mswea_bash_command` blocks");
-    }
-    if has("source") && (has("action") || has("observation")) {
-        return Ours(Format::OpenHands, "`source` with `action` or `observation`");
-    }
-    match (has("parts"), has("kind"), has("info")) {
-        (true, true, _) => Foreign("Pydantic AI messages"),
-        (true, _, true) => Foreign("an opencode export"),
-        (true, ..) => Foreign("Gemini API contents"),
-        _ => Silent,
-    }
-}
-
-/// What an object, a line's or a document's, says by a format's own keys.
-fn mark(fields: &Fields) -> Clue {
-    let has = |key: &str| fields.contains_key(key);
-    if text(fields, "schema_version").starts_with("ATIF") {
-        return Foreign("an ATIF trajectory");
-    }
-    if text(fields, "trajectory_format").starts_with("mini-swe") {
-        return Ours(Format::MiniSweAgent, "`trajectory_format`");
-    }
-    if fields.get("payload").is_some_and(|payload| is_rollout(text(fields, "type"), payload)) {
-        return Ours(Format::Codex, "`type` and `payload` of a rollout's line");
-    }
-    if has("projectHash") && has("sessionId") {
-        return Ours(Format::Gemini, "`sessionId` with `projectHash`");
-    }
-    if text(fields, "type") == "gemini" && (has("content") || has("toolCalls")) {
-        return Ours(Format::Gemini, "`type` is `gemini`");
-    }
-    if has("projectHash") || has("$set") || has("$rewindTo") {
-        return Perhaps(Format::Gemini, "`projectHash`, `$set` or `$rewindTo`");
-    }
-    if text(fields, "kind").ends_with("Event") && has("source") {
-        return Ours(Format::OpenHands, "`kind` ending with `Event`, with `source`");
-    }
-    let is_action = is_text(fields, "action") && has("args");
-    let is_observation = is_text(fields, "observation") && has("content");
-    if is_text(fields, "source") && (is_action || is_observation) {
-        return Ours(Format::OpenHands, "`source` with `action` or `observation`");
-    }
-    foreign(fields).map_or(Silent, Foreign)
-}
-
-/// Whether a payload is that of a line in a Codex rollout; its `type` may stand too far behind it to
-/// be seen.
-fn is_rollout(kind: &str, payload: &Value) -> bool {
-    payload.is_object()
-        && (ROLLOUT_LINES.contains(&kind)
-            || (kind.is_empty() && payload.get("originator").is_some()))
-}
-
-/// What an object of a format looks like that is not read.
-fn foreign(fields: &Fields) -> Option<&'static str> {
-    let has = |key: &str| fields.contains_key(key);
-    let starts =
-        |key: &str, with: &[&str]| with.iter().any(|with| text(fields, key).starts_with(with));
-    let found = [
-        (starts("type", &["thread.", "turn.", "item."]), "the events of `codex exec --json`"),
-        (has("resourceSpans") || has("spanContext"), "OpenTelemetry spans"),
-        (fields.keys().any(|key| key.starts_with("gen_ai.")), "OpenTelemetry spans"),
-        (has("hook_event_name"), "the payload of a hook"),
-        (has("sessionID"), "opencode's events"),
-        (has("messageID") && has("type"), "an opencode message part"),
-        (text(fields, "type") == "session" && has("id"), "a pi session"),
-        (has("lc") && has("kwargs"), "LangChain messages"),
-        (has("eval") && (has("samples") || has("plan")), "an Inspect log"),
-        (is_list(fields, "input") && !is_list(fields, "messages"), "an OpenAI Responses request"),
-    ];
-    found.into_iter().find_map(|(is_so, looks_like)| is_so.then_some(looks_like))
-}
-
-/// The kinds of the blocks in a message's content.
-fn blocks(fields: &Fields) -> impl Iterator<Item = &str> {
-    let blocks = fields.get("content").and_then(Value::as_array);
-    blocks.into_iter().flatten().filter_map(|block| block.get("type").and_then(Value::as_str))
-}
-
-fn is_codex_block(kind: &str) -> bool {
-    matches!(kind, "input_text" | "output_text")
-}
-
-/// The text under a key, empty if there is none.
-fn text<'a>(fields: &'a Fields, key: &str) -> &'a str {
-    fields.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn is_text(fields: &Fields, key: &str) -> bool {
-    fields.get(key).is_some_and(Value::is_string)
-}
-
-fn is_list(fields: &Fields, key: &str) -> bool {
-    fields.get(key).is_some_and(Value::is_array)
+/// Whether an object could be a chat message of any provider.
+pub(crate) fn is_chat_message(fields: &Fields) -> bool {
+    fields.contains_key("role") || fields.contains_key("content")
 }

@@ -1,12 +1,14 @@
-//! Recognises a format by the beginning of its input.
+//! Recognises the format of an input by its beginning.
 //!
-//! A file is taken for one of ours only by keys that no other format has; what is known and not
-//! read yet is told by name, so that nobody hears "no loops" about a file that was not understood.
+//! Every format looks at every object in the first 64 KiB and returns a [`Clue`] if it knows one.
+//! The strongest clue gets the object; of equal ones, the format that comes first in
+//! [`Format::ALL`]. Formats that are known and not read take part, so that the error can name them.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::Format;
-use crate::clue::{self, Clue};
+use crate::clue::{Clue, Fields, Place, Strength};
+use crate::foreign;
+use crate::formats::{Format, Layouts};
 use crate::partial::{Break, parse};
 use crate::problem::ProblemKind;
 
@@ -19,20 +21,27 @@ pub(crate) enum Layout {
     Document,
 }
 
-/// What an input was taken for, and why.
+/// The format and the layout of an input, and the reason for the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Detection {
     pub(crate) format: Format,
     pub(crate) layout: Layout,
     pub(crate) reason: &'static str,
 }
 
-/// The format and layout of an input that begins with `prefix`; `complete` if that is all of it.
+/// The winner among the formats that claim an object.
+struct Claim {
+    /// `None` if the format is known and not read.
+    format: Option<Format>,
+    clue: Clue,
+}
+
+/// Recognises an input that begins with `prefix`; `complete` if that is all of it.
 ///
 /// # Errors
 ///
 /// [`ProblemKind::Empty`], [`ProblemKind::Foreign`] or [`ProblemKind::Unrecognized`].
-pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Told, ProblemKind> {
+pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, ProblemKind> {
     let text = prefix.trim_ascii_start();
     if text.is_empty() && complete {
         return Err(ProblemKind::Empty);
@@ -44,38 +53,37 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Told, ProblemKind>
         return Err(ProblemKind::Unrecognized);
     }
     let layout = layout(text);
-    let clue = match layout {
-        Layout::Document => clue::document(&parse(text).0),
+    let claim = match layout {
+        Layout::Document => document(&parse(text).0),
         Layout::Lines => lines(text),
     };
-    match clue {
-        Clue::Ours(format, reason) | Clue::Perhaps(format, reason) => {
-            Ok(Told { format, layout, reason })
+    match claim {
+        Some(Claim { format: Some(format), clue }) => {
+            Ok(Detection { format, layout, reason: clue.reason })
         }
-        Clue::Foreign(looks_like) => Err(ProblemKind::Foreign { looks_like }),
-        Clue::Silent => Err(ProblemKind::Unrecognized),
+        Some(Claim { format: None, clue }) => Err(ProblemKind::Foreign { looks_like: clue.reason }),
+        None => Err(ProblemKind::Unrecognized),
     }
 }
 
-/// An input whose format the caller named, with the layout it seems to have.
-pub(crate) fn named(format: Format, prefix: &[u8]) -> Told {
+/// Finds the layout of an input whose format the caller named.
+pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
     let text = prefix.trim_ascii_start();
-    let layout = match format {
-        Format::OpenAi | Format::Anthropic | Format::SweAgent | Format::MiniSweAgent => {
-            Layout::Document
-        }
-        Format::Gemini | Format::OpenHands if !begins_with_bad_line(text) => layout(text),
-        Format::Native | Format::Codex | Format::Gemini | Format::OpenHands => Layout::Lines,
-        Format::ClaudeCode => match parse(text).0 {
-            Value::Object(fields) if fields.contains_key("loglines") => Layout::Document,
+    let layout = match format.layouts() {
+        Layouts::Document => Layout::Document,
+        Layouts::Either if !begins_with_bad_line(text) => layout(text),
+        Layouts::Lines | Layouts::Either => Layout::Lines,
+        Layouts::LinesOrDocumentWith(key) => match parse(text).0 {
+            Value::Object(fields) if fields.contains_key(key) => Layout::Document,
             _ => Layout::Lines,
         },
     };
-    Told { format, layout, reason: "named by the caller" }
+    Detection { format, layout, reason: "named by the caller" }
 }
 
-/// A document if it begins a list, if its first line ends where a printer breaks lines, or if that
-/// is the only line and holds a list. A line that ends elsewhere was cut off, and others follow.
+/// Returns `Document` if the text begins with a list, if its first line ends where a printer breaks
+/// lines, or if the only line holds a list of records. A line that ends elsewhere was cut off, and
+/// others follow.
 fn layout(text: &[u8]) -> Layout {
     let mut lines = records(text);
     let Some(first) = lines.next() else {
@@ -84,15 +92,15 @@ fn layout(text: &[u8]) -> Layout {
     match parse(first) {
         (Value::Array(_), _) => Layout::Document,
         (_, Break::End) if is_broken_by_printer(first) => Layout::Document,
-        (Value::Object(fields), _) if lines.next().is_none() && is_list_holder(&fields) => {
+        (Value::Object(fields), _) if lines.next().is_none() && is_document(&fields) => {
             Layout::Document
         }
         _ => Layout::Lines,
     }
 }
 
-/// Whether a whole array stands on the first line and an object follows: not the document, then, but
-/// a line among others that is no record.
+/// Whether the first line is a whole array and an object follows. The array is then a bad line among
+/// records, and no document.
 fn begins_with_bad_line(text: &[u8]) -> bool {
     let mut lines = records(text);
     let first = lines.next().map(parse);
@@ -104,36 +112,78 @@ fn is_broken_by_printer(line: &[u8]) -> bool {
     matches!(line.trim_ascii_end().last(), Some(b'{' | b'[' | b',' | b':'))
 }
 
-/// Whether an object holds the list of a document, or what stands before it in one whose list is
-/// too far away to be seen.
-fn is_list_holder(fields: &Map<String, Value>) -> bool {
-    const LISTS: [&str; 8] =
-        ["messages", "loglines", "input", "samples", "history", "steps", "trajectory", "events"];
-    LISTS.iter().any(|key| fields.get(*key).is_some_and(Value::is_array))
-        || fields.get("info").is_some_and(clue::is_info_of_run)
+/// Whether an object that stands alone on a line is a whole document of any format.
+fn is_document(fields: &Fields) -> bool {
+    Format::ALL.iter().any(|format| format.is_document(fields)) || foreign::is_document(fields)
 }
 
 fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
 }
 
-/// The first line that says something decides.
-fn lines(text: &[u8]) -> Clue {
-    let mut perhaps = Clue::Silent;
+/// Returns the first claim that is not tentative, or else the last one.
+fn lines(text: &[u8]) -> Option<Claim> {
+    let mut latest = None;
     for record in records(text) {
         let Value::Object(fields) = parse(record).0 else {
             continue;
         };
-        match clue::line(&fields) {
-            Clue::Silent => {}
-            clue @ Clue::Perhaps(..) => perhaps = clue,
-            clue => return clue,
+        match claim(Place::Line, &fields) {
+            None => {}
+            Some(claim) if claim.clue.is_tentative => latest = Some(claim),
+            sure => return sure,
         }
     }
-    perhaps
+    latest
 }
 
-/// What a file is that holds no text.
+/// Returns the best claim to a document: by a mark of the outermost object, by its elements, by a
+/// hint of the outermost object, or by what all chat messages share.
+fn document(value: &Value) -> Option<Claim> {
+    let fields = match value {
+        Value::Array(list) => return elements(list),
+        Value::Object(fields) => fields,
+        _ => return None,
+    };
+    let whole = claim(Place::Document, fields);
+    let list = match &whole {
+        Some(claim) if claim.clue.strength >= Strength::Mark => None,
+        _ => fields.get("messages").and_then(Value::as_array).and_then(|list| elements(list)),
+    };
+    match list {
+        Some(claim) if claim.clue.strength > Strength::Fallback || whole.is_none() => Some(claim),
+        _ => whole,
+    }
+}
+
+/// Returns the first claim to an element that is more than a fallback, or else the last fallback.
+fn elements(list: &[Value]) -> Option<Claim> {
+    let mut fallback = None;
+    for fields in list.iter().filter_map(Value::as_object) {
+        match claim(Place::Element, fields) {
+            None => {}
+            Some(claim) if claim.clue.strength == Strength::Fallback => fallback = Some(claim),
+            claim => return claim,
+        }
+    }
+    fallback
+}
+
+/// Asks every format about an object. The first of the strongest clues wins.
+fn claim(place: Place, fields: &Fields) -> Option<Claim> {
+    let ours = Format::ALL.iter().filter_map(|format| {
+        let clue = format.recognise(place, fields)?;
+        Some(Claim { format: Some(*format), clue })
+    });
+    let others = foreign::recognise(place, fields).map(|clue| Claim { format: None, clue });
+    ours.chain(others).reduce(
+        |best, next| {
+            if next.clue.strength > best.clue.strength { next } else { best }
+        },
+    )
+}
+
+/// Names a file that holds no text, by its first bytes.
 fn binary(text: &[u8]) -> Option<&'static str> {
     let magics: [(&[u8], &str); 6] = [
         (b"PK\x03\x04", "a zip archive, as Inspect's `.eval` logs are"),

@@ -15,6 +15,9 @@ use crate::recorder::Recorder;
 /// The field that names the session, beside the list of some formats' documents.
 const SESSION: &str = "sessionId";
 
+/// How much of a document is taken from the input at a time.
+const CHUNK_BYTES: usize = 16 * 1024;
+
 /// What a document is read for.
 pub(crate) enum Part<'a> {
     /// An element of its list, as JSON text, with the line on which it ends.
@@ -25,7 +28,7 @@ pub(crate) enum Part<'a> {
 
 /// Replays the [`parts`] of a document, and notes the records that cannot be read.
 pub(crate) fn replay(
-    input: impl BufRead,
+    input: &mut dyn BufRead,
     keys: &'static [&'static str],
     recorder: &mut Recorder<'_>,
     each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
@@ -54,12 +57,12 @@ pub(crate) fn replay(
 ///
 /// Where the document breaks off or is not JSON; the elements before that have been delivered.
 pub(crate) fn parts(
-    input: impl BufRead,
+    input: &mut dyn BufRead,
     keys: &'static [&'static str],
     each: &mut dyn FnMut(Part<'_>),
 ) -> Result<(), Problem> {
     let meter = Meter::default();
-    let metered = Metered { input, meter: &meter };
+    let metered = Metered { input, meter: &meter, chunk: Vec::new(), used: 0 };
     let mut deserializer = serde_json::Deserializer::from_reader(metered);
     let document = Document { keys, meter: &meter, each, delivered: &Cell::new(false) };
     document
@@ -103,14 +106,37 @@ impl Meter {
 }
 
 /// Counts lines, and refuses to read more than one element's worth at once.
-struct Metered<'m, R> {
-    input: R,
+///
+/// The parser asks for single bytes, and the input is behind a pointer: a chunk between them saves a
+/// call for each byte.
+struct Metered<'m, 'i> {
+    input: &'i mut dyn BufRead,
     meter: &'m Meter,
+    chunk: Vec<u8>,
+    /// How much of the chunk has been handed on.
+    used: usize,
 }
 
-impl<R: Read> Read for Metered<'_, R> {
+impl Metered<'_, '_> {
+    fn fill(&mut self) -> std::io::Result<()> {
+        self.chunk.clear();
+        self.used = 0;
+        let ready = self.input.fill_buf()?;
+        let count = ready.len().min(CHUNK_BYTES);
+        self.chunk.extend_from_slice(&ready[..count]);
+        self.input.consume(count);
+        Ok(())
+    }
+}
+
+impl Read for Metered<'_, '_> {
+    #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.input.read(buffer)?;
+        if self.used == self.chunk.len() {
+            self.fill()?;
+        }
+        let count = (&self.chunk[self.used..]).read(buffer)?;
+        self.used += count;
         let lines = buffer.iter().take(count).filter(|byte| **byte == b'\n').count();
         self.meter.line.set(self.meter.line.get() + lines as u64);
         if let Some(left) = self.meter.left.get() {
@@ -192,9 +218,9 @@ impl<'de> DeserializeSeed<'de> for List<'_, '_> {
 mod tests {
     use super::*;
 
-    fn told(input: &[u8]) -> Vec<String> {
+    fn told(mut input: &[u8]) -> Vec<String> {
         let mut told = Vec::new();
-        let end = parts(input, &["messages", "history"], &mut |part| {
+        let end = parts(&mut input, &["messages", "history"], &mut |part| {
             told.push(match part {
                 Part::Record(json, line) => format!("{line} {json}"),
                 Part::Session(name) => format!("session {name}"),

@@ -66,36 +66,28 @@
 //! counted), the format must show in the first 64 KiB, and 1024 workers are followed at a time.
 
 mod answer;
-mod anthropic;
-mod claude_code;
 mod clue;
-mod codex;
 mod detect;
 mod document;
 mod event;
 mod field;
-mod format;
-mod gemini;
+mod foreign;
+mod formats;
 mod lines;
-mod mini_swe_agent;
-mod native;
-mod openai;
-mod openhands;
 mod pairing;
 mod partial;
 mod prefix;
 mod problem;
 mod recorder;
-mod swe_agent;
 
 use std::io::BufRead;
 
 pub use answer::{Answer, text_of};
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
-pub use format::{Format, UnknownFormat};
+pub use formats::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
 
-use detect::{Layout, Told};
+use detect::Detection;
 use prefix::Replay;
 use recorder::Recorder;
 
@@ -147,27 +139,14 @@ pub fn read(
     from: Option<Format>,
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<Trace, Problem> {
-    let input = Replay::new(input);
-    let Told { format, layout, reason } = choose(&input, from)?;
+    let mut input = Replay::new(input);
+    let Detection { format, layout, reason } = choose(&input, from)?;
     let mut recorder = Recorder::new(format, sink);
-    match (format, layout) {
-        (Format::Native, _) => native::read(input, &mut recorder),
-        (Format::ClaudeCode, Layout::Lines) => claude_code::read_lines(input, &mut recorder),
-        (Format::ClaudeCode, Layout::Document) => claude_code::read_document(input, &mut recorder),
-        (Format::Codex, _) => codex::read(input, &mut recorder),
-        (Format::OpenAi, _) => openai::read(input, &mut recorder),
-        (Format::Anthropic, _) => anthropic::read(input, &mut recorder),
-        (Format::Gemini, Layout::Lines) => gemini::read_lines(input, &mut recorder),
-        (Format::Gemini, Layout::Document) => gemini::read_document(input, &mut recorder),
-        (Format::SweAgent, _) => swe_agent::read(input, &mut recorder),
-        (Format::MiniSweAgent, _) => mini_swe_agent::read(input, &mut recorder),
-        (Format::OpenHands, Layout::Lines) => openhands::read_lines(input, &mut recorder),
-        (Format::OpenHands, Layout::Document) => openhands::read_document(input, &mut recorder),
-    }
+    format.read(&mut input, layout, &mut recorder);
     recorder.finish(reason)
 }
 
-fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Told, Problem> {
+fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Detection, Problem> {
     let prefix = input.prefix();
     let chosen = match from {
         Some(_) if prefix.trim_ascii().is_empty() && input.is_complete() => Err(ProblemKind::Empty),

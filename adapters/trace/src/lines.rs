@@ -8,7 +8,7 @@ use crate::recorder::Recorder;
 
 /// Replays the records of an input with one a line, and notes those that cannot be read.
 pub(crate) fn replay(
-    input: impl BufRead,
+    input: &mut dyn BufRead,
     recorder: &mut Recorder<'_>,
     each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
 ) {

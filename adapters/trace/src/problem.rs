@@ -126,7 +126,7 @@ impl fmt::Display for ProblemKind {
                 "not recognised as a trace; read are: {}",
                 Format::names()
             ),
-            Self::NoRecord { format } => write!(out, "{}", no_record(*format)),
+            Self::NoRecord { format } => out.write_str(format.no_record()),
             Self::Io { message } => write!(out, "reading failed: {message}"),
             Self::NotUtf8 { column } => {
                 write!(out, "not UTF-8 at byte {column}: expected JSON in UTF-8")
@@ -159,38 +159,6 @@ fn without_line(error: &serde_json::Error) -> String {
     match text.strip_suffix(&place) {
         Some(what) => format!("{what} at column {}", error.column()),
         None => text,
-    }
-}
-
-fn no_record(format: Format) -> &'static str {
-    match format {
-        Format::Native => {
-            "no record of a native trace: expected lines like {\"type\":\"call\",\"tool\":…,\"args\":…}"
-        }
-        Format::ClaudeCode => {
-            "no record of a Claude Code session: expected lines with a `type` and a `message`"
-        }
-        Format::Codex => {
-            "no record of a Codex rollout: expected lines with a `type` and a `payload`"
-        }
-        Format::Anthropic => {
-            "no message: expected a JSON array of objects with a `role`, or an object with `messages`"
-        }
-        Format::Gemini => {
-            "no record of a Gemini CLI chat: expected records with a `type`, or with `projectHash`"
-        }
-        Format::SweAgent => {
-            "no step of a SWE-agent trajectory: expected an object with `trajectory` or `history`"
-        }
-        Format::MiniSweAgent => {
-            "no message of a mini-swe-agent trajectory: expected an object with `messages`"
-        }
-        Format::OpenHands => {
-            "no event of OpenHands: expected events with a `kind`, an `action` or an `observation`"
-        }
-        Format::OpenAi => {
-            "no chat message: expected a JSON array of objects with a `role`, or an object with `messages`"
-        }
     }
 }
 

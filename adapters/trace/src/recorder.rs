@@ -1,9 +1,13 @@
 //! Turns what a format's reader finds into numbered events, and counts.
 
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role};
+use crate::formats::{Failures, Format};
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
-use crate::{Format, PROBLEMS_MAX, Trace};
+use crate::{PROBLEMS_MAX, Trace};
+
+/// The worker of a record that names none.
+pub(crate) const MAIN: &str = "main";
 
 /// How many workers are followed at a time; the one unseen for longest is forgotten first.
 ///
@@ -86,7 +90,7 @@ impl<'s> Recorder<'s> {
             steps: 0,
             issuers: 0,
             errors: 0,
-            flags: !matches!(format, Format::OpenAi | Format::SweAgent | Format::Codex),
+            flags: format.failures() == Failures::Flagged,
             recognised: false,
             skipped: 0,
             problems: Vec::new(),
@@ -308,7 +312,7 @@ mod tests {
                 Event::Begin(begin) => format!("begin {:?}", begin.session),
             });
         };
-        let mut recorder = Recorder::new(Format::Native, &mut sink);
+        let mut recorder = Recorder::new(Format::NATIVE, &mut sink);
         recorder.recognise();
         run(&mut recorder);
         let trace = recorder.finish("a test").ok();

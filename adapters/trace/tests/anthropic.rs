@@ -40,7 +40,7 @@ fn a_request_body_is_read_as_the_service_reads_it() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!((trace.format, trace.errors, trace.workers), (Format::Anthropic, Some(1), 1));
+    assert_eq!((trace.format, trace.errors, trace.workers), (Format::ANTHROPIC, Some(1), 1));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_cannot_be_read_costs_itself_only() {
         let input = format!(
             "[{{\"role\":\"user\",\"content\":\"a\"}},\n{bad},{{\"role\":\"user\",\"content\":\"b\"}}]"
         );
-        let told = told(input.as_bytes(), Some(Format::Anthropic));
+        let told = told(input.as_bytes(), Some(Format::ANTHROPIC));
         assert_eq!(told.events, ["main User: a", "main User: b"]);
         assert_eq!(told.problems(), [problem]);
     }

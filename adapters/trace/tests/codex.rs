@@ -80,7 +80,7 @@ fn a_rollout_is_a_session_of_turns() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!((trace.format, trace.session.as_deref()), (Format::Codex, Some("s")));
+    assert_eq!((trace.format, trace.session.as_deref()), (Format::CODEX, Some("s")));
     assert_eq!(trace.errors, None, "no call's end was told");
 }
 

@@ -16,30 +16,30 @@ fn our_formats_are_recognised_under_marks_blanks_and_settings() {
     let settings = "{\"type\":\"mode\",\"sessionId\":\"s\"}";
     let padding = " ".repeat(70_000);
     let table = [
-        (CALL.to_owned(), Format::Native),
-        (format!("\u{feff}\r\n\r\n{CALL}\r\n"), Format::Native),
-        (format!("{{\"source\":\"x\"}}\n{{\"type\":\"control\"}}\n{CALL}"), Format::Native),
-        (format!("{{\"type\":\"call\",\"tool\":\"cut off\n{CALL}\n"), Format::Native),
-        (format!("{{\"type\":\"call\",\"tool\":\"x\",\"args\":\"{padding}\"}}"), Format::Native),
-        ("{\"payload\":1,\"type\":\"call\",\"tool\":\"x\"}".to_owned(), Format::Native),
-        (USER.to_owned(), Format::ClaudeCode),
+        (CALL.to_owned(), Format::NATIVE),
+        (format!("\u{feff}\r\n\r\n{CALL}\r\n"), Format::NATIVE),
+        (format!("{{\"source\":\"x\"}}\n{{\"type\":\"control\"}}\n{CALL}"), Format::NATIVE),
+        (format!("{{\"type\":\"call\",\"tool\":\"cut off\n{CALL}\n"), Format::NATIVE),
+        (format!("{{\"type\":\"call\",\"tool\":\"x\",\"args\":\"{padding}\"}}"), Format::NATIVE),
+        ("{\"payload\":1,\"type\":\"call\",\"tool\":\"x\"}".to_owned(), Format::NATIVE),
+        (USER.to_owned(), Format::CLAUDE_CODE),
         (
             format!("{{\"isSidechain\":false,\"message\":\"{padding}\",\"type\":\"user\"}}"),
-            Format::ClaudeCode,
+            Format::CLAUDE_CODE,
         ),
-        (format!("{settings}\n{USER}"), Format::ClaudeCode),
-        (settings.to_owned(), Format::ClaudeCode),
-        ("{\"type\":\"summary\",\"leafUuid\":\"x\"}".to_owned(), Format::ClaudeCode),
-        (format!("{{\n \"loglines\": [\n{USER}]}}"), Format::ClaudeCode),
-        (format!("{{\"loglines\":[{USER}]}}"), Format::ClaudeCode),
-        (CHAT.to_owned(), Format::OpenAi),
-        (format!("{{\"messages\":{CHAT},\"x\":1}}\n"), Format::OpenAi),
-        (format!("{{\"input\":[],\"messages\":{CHAT}}}"), Format::OpenAi),
-        ("{\"messages\":[{\"role\":\"tool\"}],\"system\":\"x\"}".to_owned(), Format::OpenAi),
-        (format!("{{\n \"model\": 1,\n \"messages\": {CHAT}}}"), Format::OpenAi),
-        (format!("[{{\"role\":\"system\",\"content\":\"{padding}\"}}]"), Format::OpenAi),
-        (format!("[{{\"content\":\"{padding}\",\"role\":\"system\"}}]"), Format::OpenAi),
-        ("{\"info\":{\"a\":1},\"messages\":[{\"role\":\"user\"}]}".to_owned(), Format::OpenAi),
+        (format!("{settings}\n{USER}"), Format::CLAUDE_CODE),
+        (settings.to_owned(), Format::CLAUDE_CODE),
+        ("{\"type\":\"summary\",\"leafUuid\":\"x\"}".to_owned(), Format::CLAUDE_CODE),
+        (format!("{{\n \"loglines\": [\n{USER}]}}"), Format::CLAUDE_CODE),
+        (format!("{{\"loglines\":[{USER}]}}"), Format::CLAUDE_CODE),
+        (CHAT.to_owned(), Format::OPENAI),
+        (format!("{{\"messages\":{CHAT},\"x\":1}}\n"), Format::OPENAI),
+        (format!("{{\"input\":[],\"messages\":{CHAT}}}"), Format::OPENAI),
+        ("{\"messages\":[{\"role\":\"tool\"}],\"system\":\"x\"}".to_owned(), Format::OPENAI),
+        (format!("{{\n \"model\": 1,\n \"messages\": {CHAT}}}"), Format::OPENAI),
+        (format!("[{{\"role\":\"system\",\"content\":\"{padding}\"}}]"), Format::OPENAI),
+        (format!("[{{\"content\":\"{padding}\",\"role\":\"system\"}}]"), Format::OPENAI),
+        ("{\"info\":{\"a\":1},\"messages\":[{\"role\":\"user\"}]}".to_owned(), Format::OPENAI),
     ];
     for (input, format) in table {
         let found = told(input.as_bytes(), None).end.map(|trace| trace.format);
@@ -64,27 +64,27 @@ fn rollouts_of_codex_are_told_by_their_lines() {
     let padding = " ".repeat(70_000);
     let codex = "`type` and `payload` of a rollout's line";
     are_told_by(&[
-        ("{\"type\":\"session_meta\",\"payload\":{}}", Format::Codex, codex),
+        ("{\"type\":\"session_meta\",\"payload\":{}}", Format::CODEX, codex),
         (
             "{\"type\":\"new\",\"payload\":{}}\n{\"payload\":{},\"type\":\"event_msg\"}",
-            Format::Codex,
+            Format::CODEX,
             codex,
         ),
         (
             &format!(
                 "{{\"payload\":{{\"originator\":\"x\",\"text\":\"{padding}\"}},\"type\":\"session_meta\"}}"
             ),
-            Format::Codex,
+            Format::CODEX,
             codex,
         ),
         (
             "{\"id\":\"1\",\"timestamp\":\"x\"}\n{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\"}]}",
-            Format::Codex,
+            Format::CODEX,
             "`message` items with `input_text`, one a line",
         ),
         (
             "{\"type\":\"function_call\",\"name\":\"x\",\"call_id\":\"1\"}",
-            Format::Codex,
+            Format::CODEX,
             "`function_call` items one a line",
         ),
     ]);
@@ -95,32 +95,32 @@ fn chats_of_gemini_and_qwen_are_told_by_their_records() {
     are_told_by(&[
         (
             "{\"sessionId\":\"s\",\"projectHash\":\"h\",\"kind\":\"main\"}",
-            Format::Gemini,
+            Format::GEMINI,
             "`sessionId` with `projectHash`",
         ),
         (
             "{\"$set\":{}}\n{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}",
-            Format::Gemini,
+            Format::GEMINI,
             "`projectHash`, `$set` or `$rewindTo`",
         ),
         (
             "{\"id\":\"1\",\"type\":\"gemini\",\"content\":\"x\"}",
-            Format::Gemini,
+            Format::GEMINI,
             "`type` is `gemini`",
         ),
         (
             "{\n\"messages\":[{\"content\":\"x\",\"timestamp\":1,\"type\":\"user\"}]}",
-            Format::Gemini,
+            Format::GEMINI,
             "messages with `type` and `timestamp`, without `role`",
         ),
         (
             "{\"messages\":[{\"id\":1,\"type\":\"gemini\"}]}",
-            Format::Gemini,
+            Format::GEMINI,
             "messages whose `type` is `gemini`",
         ),
         (
             "{\"type\":\"user\",\"uuid\":\"1\",\"sessionId\":\"2\",\"message\":{\"parts\":[]}}",
-            Format::Gemini,
+            Format::GEMINI,
             "`message` with `parts`, as Qwen Code writes it",
         ),
     ]);
@@ -131,17 +131,17 @@ fn anthropic_messages_are_told_by_their_blocks() {
     are_told_by(&[
         (
             "[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}]",
-            Format::Anthropic,
+            Format::ANTHROPIC,
             "`tool_use` or `tool_result` blocks",
         ),
         (
             "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"system\":\"x\"}",
-            Format::Anthropic,
+            Format::ANTHROPIC,
             "`system` or `input_schema` beside `messages`",
         ),
         (
             "{\"messages\":[{\"role\":\"user\"}],\"tools\":[{\"input_schema\":{}}]}",
-            Format::Anthropic,
+            Format::ANTHROPIC,
             "`system` or `input_schema` beside `messages`",
         ),
     ]);
@@ -153,39 +153,39 @@ fn trajectories_are_told_by_their_lists() {
     are_told_by(&[
         (
             "{\"info\":{\"model_stats\":{}},\"messages\":[{\"role\":\"user\"}]}",
-            Format::MiniSweAgent,
+            Format::MINI_SWE_AGENT,
             "`info` of a run beside `messages`",
         ),
         (
             "[{\"role\":\"assistant\",\"extra\":{\"actions\":[]}}]",
-            Format::MiniSweAgent,
+            Format::MINI_SWE_AGENT,
             "messages with `extra.actions`",
         ),
         (
             "[{\"role\":\"user\",\"content\":\"<returncode>0</returncode>\"}]",
-            Format::MiniSweAgent,
+            Format::MINI_SWE_AGENT,
             "commands in `mswea_bash_command` blocks",
         ),
         (
             "{\"trajectory_format\":\"mini-swe-agent-1.1\",\"messages\":[{\"role\":\"user\"}]}",
-            Format::MiniSweAgent,
+            Format::MINI_SWE_AGENT,
             "`trajectory_format`",
         ),
         (
             &format!(
                 "{{\"info\":{{\"model_stats\":1,\"config\":\"{padding}\"}},\"messages\":[{{\"role\":\"user\"}}]}}"
             ),
-            Format::MiniSweAgent,
+            Format::MINI_SWE_AGENT,
             "`info` of a run",
         ),
         (
             "{\"trajectory\":[{\"action\":\"ls\"}],\"history\":[],\"info\":{}}",
-            Format::SweAgent,
+            Format::SWE_AGENT,
             "`trajectory` of steps with an `action`",
         ),
         (
             "{\"history\":[{\"role\":\"system\",\"content\":\"x\",\"agent\":\"main\"}]}",
-            Format::SweAgent,
+            Format::SWE_AGENT,
             "`history` of messages with an `agent` or an `action`",
         ),
     ]);
@@ -197,23 +197,23 @@ fn events_of_openhands_are_told_by_their_source() {
     are_told_by(&[
         (
             "{\"git_patch\":\"\",\"history\":[[{\"action\":\"run\"},{\"observation\":\"run\"}]]}",
-            Format::OpenHands,
+            Format::OPENHANDS,
             "`history` of actions and observations",
         ),
         (
             "[{\"id\":0,\"source\":\"user\",\"action\":\"message\",\"args\":{}}]",
-            Format::OpenHands,
+            Format::OPENHANDS,
             openhands,
         ),
-        ("{\"source\":\"user\",\"action\":\"message\",\"args\":{}}", Format::OpenHands, openhands),
+        ("{\"source\":\"user\",\"action\":\"message\",\"args\":{}}", Format::OPENHANDS, openhands),
         (
             "{\"source\":\"agent\",\"kind\":\"ActionEvent\",\"tool_name\":\"x\"}",
-            Format::OpenHands,
+            Format::OPENHANDS,
             "`kind` ending with `Event`, with `source`",
         ),
         (
             "{\"events\":[{\"source\":\"agent\",\"kind\":\"ActionEvent\",\"tool_name\":\"x\"}]}",
-            Format::OpenHands,
+            Format::OPENHANDS,
             "`kind` ending with `Event`, with `source`",
         ),
     ]);
@@ -278,7 +278,7 @@ fn other_formats_are_refused_by_name() {
         assert!(told.events.is_empty());
         let problem = told.problems().concat();
         assert!(problem.starts_with(&format!("looks like {looks_like}")), "{problem}");
-        let names = Format::ALL.map(Format::name).join(", ");
+        let names = Format::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         assert!(problem.ends_with(&format!("read are: {names}")), "{problem}");
     }
 }
@@ -304,18 +304,18 @@ fn what_is_no_trace_is_an_error() {
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
     let table: [(&str, Format, &str); 12] = [
-        ("", Format::Native, "the input is empty"),
-        ("{\"a\":1}\n", Format::Codex, "no record of a Codex rollout"),
-        ("[1]", Format::Anthropic, "line 1: expected a JSON object"),
-        ("{\"a\":1}", Format::Gemini, "no record of a Gemini CLI chat"),
-        ("{\"a\":1}", Format::SweAgent, "no step of a SWE-agent trajectory"),
-        ("{\"a\":1}", Format::MiniSweAgent, "no message of a mini-swe-agent trajectory"),
-        ("{\"a\":1}", Format::OpenHands, "no event of OpenHands"),
-        ("nonsense\n", Format::Native, "line 1: not a JSON object"),
-        ("{\"type\":\"x\"}\n", Format::Native, "no record of a native trace"),
-        ("{\"a\":1}\n", Format::ClaudeCode, "no record of a Claude Code session"),
-        ("{\"a\":1}\n", Format::OpenAi, "no chat message"),
-        (CALL, Format::OpenAi, "no chat message"),
+        ("", Format::NATIVE, "the input is empty"),
+        ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
+        ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
+        ("{\"a\":1}", Format::GEMINI, "no record of a Gemini CLI chat"),
+        ("{\"a\":1}", Format::SWE_AGENT, "no step of a SWE-agent trajectory"),
+        ("{\"a\":1}", Format::MINI_SWE_AGENT, "no message of a mini-swe-agent trajectory"),
+        ("{\"a\":1}", Format::OPENHANDS, "no event of OpenHands"),
+        ("nonsense\n", Format::NATIVE, "line 1: not a JSON object"),
+        ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
+        ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),
+        ("{\"a\":1}\n", Format::OPENAI, "no chat message"),
+        (CALL, Format::OPENAI, "no chat message"),
     ];
     for (input, format, begin) in table {
         let problem = told(input.as_bytes(), Some(format)).problems().concat();
@@ -327,7 +327,7 @@ fn a_named_format_that_does_not_fit_is_an_error() {
 fn a_native_trace_is_of_no_other_format() {
     let message = r#"{"type":"message","role":"assistant","text":"I look."}"#;
     let native = format!("{{\"session\":\"s\"}}\n{message}\n{CALL}\n{message}\n");
-    for format in Format::ALL.into_iter().filter(|format| *format != Format::Native) {
+    for format in Format::ALL.iter().copied().filter(|format| *format != Format::NATIVE) {
         let told = told(native.as_bytes(), Some(format));
         assert!(told.end.is_err(), "{format}");
     }
@@ -340,14 +340,15 @@ fn nesting_is_no_danger() {
     let table = [
         (deep.clone(), None),
         (format!("{CALL}\n{deep}\n"), None),
-        (call, Some(Format::Native)),
-        (format!("{{\"messages\":{deep}}}"), Some(Format::OpenAi)),
-        (format!("{{\"loglines\":{deep}}}"), Some(Format::ClaudeCode)),
-        (format!("[{{\"role\":\"tool\",\"content\":{deep}}}]"), Some(Format::OpenAi)),
-        (format!("[{{\"role\":{deep}"), Some(Format::OpenAi)),
+        (call, Some(Format::NATIVE)),
+        (format!("{{\"messages\":{deep}}}"), Some(Format::OPENAI)),
+        (format!("{{\"loglines\":{deep}}}"), Some(Format::CLAUDE_CODE)),
+        (format!("[{{\"role\":\"tool\",\"content\":{deep}}}]"), Some(Format::OPENAI)),
+        (format!("[{{\"role\":{deep}"), Some(Format::OPENAI)),
     ];
     let every = Format::ALL
-        .map(|format| (format!("{{\"type\":\"user\",\"payload\":{deep}}}"), Some(format)));
+        .iter()
+        .map(|&format| (format!("{{\"type\":\"user\",\"payload\":{deep}}}"), Some(format)));
     for (input, from) in table.into_iter().chain(every) {
         let calls = told(input.as_bytes(), from).end.map_or(0, |trace| trace.calls);
         assert!(calls <= 2);
@@ -375,7 +376,7 @@ fn a_failing_reader_costs_what_it_did_not_give() {
         ("{".to_owned(), None, Err("reading failed: unplugged")),
         (format!("{CALL}\n"), None, Ok("line 2: reading failed: unplugged")),
         (far, None, Ok("line 5001: reading failed: unplugged")),
-        (chat, Some(Format::OpenAi), Ok("line 1: reading failed: unplugged")),
+        (chat, Some(Format::OPENAI), Ok("line 1: reading failed: unplugged")),
     ];
     for (given, from, expected) in table {
         let input = BufReader::new(Unplugged(given.as_bytes()));

@@ -66,7 +66,7 @@ fn a_record_written_again_is_one_turn() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!((trace.format, trace.session.as_deref()), (Format::Gemini, Some("s")));
+    assert_eq!((trace.format, trace.session.as_deref()), (Format::GEMINI, Some("s")));
     assert_eq!((trace.errors, trace.workers, trace.skipped), (Some(1), 1, 0));
 }
 
@@ -157,7 +157,7 @@ fn the_older_document_has_the_same_records() {
         "#0 main -> \"x\"",
         "main Assistant only: Done.",
     ];
-    for from in [None, Some(Format::Gemini)] {
+    for from in [None, Some(Format::GEMINI)] {
         let told = told(input.as_bytes(), from);
         assert_eq!(told.events, expected);
         assert_eq!(told.end.map(|trace| trace.session), Ok(Some("s".to_owned())));

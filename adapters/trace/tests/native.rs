@@ -31,7 +31,7 @@ fn calls_results_and_messages_keep_their_order() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!(trace.format, Format::Native);
+    assert_eq!(trace.format, Format::NATIVE);
     assert_eq!(trace.session.as_deref(), Some("s1"));
     assert_eq!((trace.calls, trace.workers, trace.errors), (3, 2, Some(1)));
     assert_eq!((trace.skipped, trace.problems), (0, vec![]));
@@ -104,7 +104,7 @@ fn a_bad_line_costs_itself_only() {
 
 #[test]
 fn a_header_and_the_name_of_the_format_make_an_empty_trace() {
-    let trace = told(b"{\"session\":\"s\"}\n", Some(Format::Native)).end.expect("a trace");
+    let trace = told(b"{\"session\":\"s\"}\n", Some(Format::NATIVE)).end.expect("a trace");
     assert_eq!((trace.calls, trace.workers, trace.errors), (0, 0, Some(0)));
 }
 
@@ -133,7 +133,7 @@ fn a_header_behind_a_record_begins_another_run() {
 
 #[test]
 fn what_is_no_record_begins_no_run_before_the_first_record() {
-    let told = told(b"{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::Native));
+    let told = told(b"{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::NATIVE));
     assert_eq!(told.problems(), ["line 2: a record needs the field `type`"]);
     assert!(told.events.is_empty());
 }

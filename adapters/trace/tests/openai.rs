@@ -33,7 +33,7 @@ fn calls_of_one_message_share_a_step_and_ids_are_paired_in_order() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!((trace.format, trace.errors), (Format::OpenAi, None));
+    assert_eq!((trace.format, trace.errors), (Format::OPENAI, None));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_message_that_cannot_be_read_costs_itself_only() {
         let input = format!(
             "[{{\"role\":\"user\",\"content\":\"a\"}},\n{bad},{{\"role\":\"user\",\"content\":\"b\"}}]"
         );
-        let told = told(input.as_bytes(), Some(Format::OpenAi));
+        let told = told(input.as_bytes(), Some(Format::OPENAI));
         assert_eq!(told.events, ["main User: a", "main User: b"]);
         assert_eq!(told.problems(), [problem]);
     }

@@ -38,7 +38,7 @@ fn events_of_the_sdk_are_read_one_a_line() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!((trace.format, trace.errors), (Format::OpenHands, Some(2)));
+    assert_eq!((trace.format, trace.errors), (Format::OPENHANDS, Some(2)));
 }
 
 const V0: [&str; 12] = [
@@ -72,7 +72,7 @@ fn results_of_v0_name_their_calls() {
     let list = V0.join(",\n");
     let inputs = [format!("[{list}]"), V0.join("\n"), format!("{{\"events\":[{list}]}}")];
     for input in inputs {
-        for from in [None, Some(Format::OpenHands)] {
+        for from in [None, Some(Format::OPENHANDS)] {
             assert_eq!(told(input.as_bytes(), from).events, expected, "{input}");
         }
     }

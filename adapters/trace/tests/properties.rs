@@ -49,42 +49,42 @@ const OPENHANDS: [&str; 5] = [
 /// A document of each format that has one.
 const DOCUMENTS: [(Format, &str); 8] = [
     (
-        Format::OpenAi,
+        Format::OPENAI,
         r#"{"messages":[{"role":"system","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"assistant","content":"Done."}]}"#,
     ),
     (
-        Format::Anthropic,
+        Format::ANTHROPIC,
         r#"{"system":"x","messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"y","is_error":true}]},{"role":"assistant","content":"Done."}]}"#,
     ),
     (
-        Format::Gemini,
+        Format::GEMINI,
         r#"{"sessionId":"s","projectHash":"h","messages":[{"type":"user","content":"x"},{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"f","args":{},"status":"error","result":[{"functionResponse":{"response":{"output":"x"}}}]}]},{"id":"q","type":"gemini","content":"Done."}]}"#,
     ),
     (
-        Format::SweAgent,
+        Format::SWE_AGENT,
         r#"{"trajectory":[{"action":"ls","observation":"x","thought":"I look."},{"action":"","response":"Done."}],"history":[{"role":"assistant","action":"ls"}],"info":{}}"#,
     ),
     (
-        Format::SweAgent,
+        Format::SWE_AGENT,
         r#"{"history":[{"role":"user","content":"x","agent":"a"},{"role":"assistant","action":"ls","agent":"a","thought":"I look."},{"role":"user","content":"y","agent":"a"},{"role":"assistant","content":"Done.","agent":"a"}]}"#,
     ),
     (
-        Format::MiniSweAgent,
+        Format::MINI_SWE_AGENT,
         r#"{"info":{"model_stats":{},"config":{}},"messages":[{"role":"assistant","content":"I look.\n```bash\nls\n```"},{"role":"user","content":"<returncode>1</returncode>"},{"role":"assistant","content":"","tool_calls":[],"extra":{"actions":[{"command":"ls","tool_call_id":"c"}]}},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"exit","content":"z"}]}"#,
     ),
     (
-        Format::OpenHands,
+        Format::OPENHANDS,
         r#"[{"id":1,"source":"agent","action":"run","args":{"command":"ls","thought":"I look."}},{"id":2,"source":"agent","observation":"run","cause":1,"content":"x"},{"id":3,"source":"agent","action":"finish","args":{"thought":"Done."}}]"#,
     ),
     (
-        Format::OpenHands,
+        Format::OPENHANDS,
         r#"{"git_patch":"","history":[{"action":"message","content":"x"},[{"action":"run","command":"ls","thought":"I look."},{"observation":"run","content":"x","exit_code":1}],{"action":"finish","thought":"Done."}]}"#,
     ),
 ];
 
 /// Reads bytes in every way there is.
 fn read_all_ways(input: &[u8]) {
-    let ways = Format::ALL.map(Some).into_iter().chain([None]);
+    let ways = Format::ALL.iter().copied().map(Some).chain([None]);
     for from in ways {
         let told = told(input, from);
         let delivered = told.events.iter().filter(|event| event.starts_with('#')).count();

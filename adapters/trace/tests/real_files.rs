@@ -86,14 +86,14 @@ fn summary(
 
 /// The folders of the formats that are read.
 const FOLDERS: [(&str, Format); 8] = [
-    ("anthropic-messages", Format::Anthropic),
-    ("claude-code", Format::ClaudeCode),
-    ("codex-rollout", Format::Codex),
-    ("gemini-cli", Format::Gemini),
-    ("mini-swe-agent", Format::MiniSweAgent),
-    ("openai-chat", Format::OpenAi),
-    ("openhands", Format::OpenHands),
-    ("swe-agent", Format::SweAgent),
+    ("anthropic-messages", Format::ANTHROPIC),
+    ("claude-code", Format::CLAUDE_CODE),
+    ("codex-rollout", Format::CODEX),
+    ("gemini-cli", Format::GEMINI),
+    ("mini-swe-agent", Format::MINI_SWE_AGENT),
+    ("openai-chat", Format::OPENAI),
+    ("openhands", Format::OPENHANDS),
+    ("swe-agent", Format::SWE_AGENT),
 ];
 
 /// A viewer's own drawing of a rollout without a single key of Codex's in it, which says `role` and
@@ -186,7 +186,7 @@ fn labelled_traces_are_native_and_whole() {
         let label: Value = serde_json::from_str(line).expect("a label");
         let name = label["file"].as_str().expect("a file");
         let trace = scan(&root.join(name), None, &mut |_| {}).expect("a trace");
-        assert_eq!(trace.format, Format::Native, "{name}");
+        assert_eq!(trace.format, Format::NATIVE, "{name}");
         assert_eq!(label["calls"], trace.calls, "{name}");
         assert_eq!(trace.problems, [], "{name}");
     }

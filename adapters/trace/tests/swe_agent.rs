@@ -41,11 +41,11 @@ fn the_steps_of_a_trajectory_suffice() {
         format!("{{\"history\":[],\"trajectory\":{STEPS}}}"),
     ];
     for input in table {
-        for from in [None, Some(Format::SweAgent)] {
+        for from in [None, Some(Format::SWE_AGENT)] {
             let told = told(input.as_bytes(), from);
             assert_eq!(told.events, expected);
             let trace = told.end.expect("a trace");
-            assert_eq!((trace.format, trace.errors, trace.workers), (Format::SweAgent, None, 1));
+            assert_eq!((trace.format, trace.errors, trace.workers), (Format::SWE_AGENT, None, 1));
         }
     }
 }
@@ -96,7 +96,7 @@ fn a_result_answers_the_latest_command_of_its_agent() {
 #[test]
 fn a_step_that_cannot_be_read_costs_itself_only() {
     let input = b"{\"trajectory\":[{\"action\":\"a\",\"observation\":\"x\"},\n7,{\"y\":1}]}";
-    let told = told(input, Some(Format::SweAgent));
+    let told = told(input, Some(Format::SWE_AGENT));
     assert_eq!(told.events, ["#0 main/1 bash {\"command\":\"a\"}", "#0 main -> \"x\""]);
     let problems = [
         "line 2: expected a JSON object, found a number",
@@ -176,7 +176,7 @@ fn mini_swe_agent_gave_commands_in_its_text_at_first() {
     ];
     assert_eq!(told.events, expected);
     let trace = told.end.expect("a trace");
-    assert_eq!((trace.format, trace.errors), (Format::MiniSweAgent, Some(1)));
+    assert_eq!((trace.format, trace.errors), (Format::MINI_SWE_AGENT, Some(1)));
 }
 
 #[test]

@@ -16,7 +16,7 @@ const WORKERS_MAX: usize = 1024;
 ///
 /// If the events do not fit together, or come out otherwise when the bytes come in pieces.
 pub fn check(input: &[u8]) {
-    for from in [None].into_iter().chain(Format::ALL.map(Some)) {
+    for from in [None].into_iter().chain(Format::ALL.iter().copied().map(Some)) {
         let mut heard = Heard::default();
         match read(input, from, &mut |event| heard.hear(event)) {
             Ok(trace) => heard.agree(&trace, from),

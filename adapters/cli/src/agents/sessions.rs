@@ -30,7 +30,7 @@ struct Agent {
 const AGENTS: [Agent; 3] = [
     Agent {
         name: "Claude Code",
-        format: Format::ClaudeCode,
+        format: Format::CLAUDE_CODE,
         variable: Some("CLAUDE_CONFIG_DIR"),
         folder: ".claude",
         sessions: "projects",
@@ -39,7 +39,7 @@ const AGENTS: [Agent; 3] = [
     },
     Agent {
         name: "Codex",
-        format: Format::Codex,
+        format: Format::CODEX,
         variable: Some("CODEX_HOME"),
         folder: ".codex",
         sessions: "sessions",
@@ -48,7 +48,7 @@ const AGENTS: [Agent; 3] = [
     },
     Agent {
         name: "Gemini CLI",
-        format: Format::Gemini,
+        format: Format::GEMINI,
         variable: None,
         folder: ".gemini",
         sessions: "tmp",

@@ -88,7 +88,7 @@ pub(crate) enum OutputFormat {
 }
 
 fn from_names() -> Vec<&'static str> {
-    ["auto"].into_iter().chain(Format::ALL.map(Format::name)).collect()
+    ["auto"].into_iter().chain(Format::ALL.iter().map(|format| format.name())).collect()
 }
 
 fn fail_on_names() -> Vec<&'static str> {

@@ -22,12 +22,14 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::clue::{Clue, Fields, Place, is_list, text};
+use crate::detect::Layout;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
-use crate::native::MAIN;
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::{Seen, digest};
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
 /// How a text begins that the program wrote in the user's name.
@@ -36,12 +38,54 @@ const ECHO: &str = "<session_context>";
 /// What stands before the number of the shell's process group, at the end of its result.
 const PROCESS_GROUP: &str = "Process Group PGID: ";
 
-pub(crate) fn read_lines(input: impl BufRead, recorder: &mut Recorder<'_>) {
+impl Format {
+    /// Gemini CLI chats: JSON Lines, or a JSON document before 2026; and Qwen Code's sessions.
+    pub const GEMINI: Self = Self::new(&Definition {
+        name: "gemini",
+        no_record: "no record of a Gemini CLI chat: expected records with a `type`, \
+                    or with `projectHash`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Either,
+        is_document: |fields| is_list(fields, "messages"),
+        recognise,
+        read: |input, layout, recorder| match layout {
+            Layout::Lines => read_lines(input, recorder),
+            Layout::Document => read_document(input, recorder),
+        },
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has = |key: &str| fields.contains_key(key);
+    let kind = text(fields, "type");
+    let has_parts = || fields.get("message").is_some_and(|message| message.get("parts").is_some());
+    match (place, kind) {
+        (Place::Line, "user" | "assistant" | "tool_result") if has_parts() => {
+            Some(Clue::record("`message` with `parts`, as Qwen Code writes it"))
+        }
+        (Place::Element, "gemini") => Some(Clue::record("messages whose `type` is `gemini`")),
+        (Place::Element, "user") if !has("role") && has("timestamp") && has("content") => {
+            Some(Clue::record("messages with `type` and `timestamp`, without `role`"))
+        }
+        _ if has("projectHash") && has("sessionId") => {
+            Some(Clue::mark("`sessionId` with `projectHash`"))
+        }
+        (_, "gemini") if has("content") || has("toolCalls") => {
+            Some(Clue::mark("`type` is `gemini`"))
+        }
+        _ if has("projectHash") || has("$set") || has("$rewindTo") => {
+            Some(Clue::mark("`projectHash`, `$set` or `$rewindTo`").tentative())
+        }
+        _ => None,
+    }
+}
+
+fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
     lines::replay(input, recorder, &mut |json, recorder| chat.replay(json, recorder));
 }
 
-pub(crate) fn read_document(input: impl BufRead, recorder: &mut Recorder<'_>) {
+fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
     document::replay(input, &["messages"], recorder, &mut |json, recorder| {
         chat.replay(json, recorder)

@@ -25,15 +25,21 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use self::output::{End, Output};
+use crate::clue::{Clue, Fields, Place, blocks, is_text, text};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Arguments, Raw, flat_text, is_object, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
-use crate::native::MAIN;
 use crate::pairing::{OPEN_CALLS_MAX, digest};
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
+
+/// The types of a rollout's lines that no other format has beside a `payload`.
+const ROLLOUT_LINES: [&str; 5] =
+    ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 
 /// How a text begins that stands in a user's place and was not typed as an instruction.
 const ECHOES: [&str; 8] = [
@@ -47,7 +53,46 @@ const ECHOES: [&str; 8] = [
     "# AGENTS.md instructions",
 ];
 
-pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+impl Format {
+    /// Codex rollouts: JSON Lines.
+    pub const CODEX: Self = Self::new(&Definition {
+        name: "codex",
+        no_record: "no record of a Codex rollout: expected lines with a `type` and a `payload`",
+        failures: Failures::Sometimes,
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let kind = text(fields, "type");
+    if fields.get("payload").is_some_and(|payload| is_rollout(kind, payload)) {
+        return Some(Clue::mark("`type` and `payload` of a rollout's line"));
+    }
+    let has_item_text = || blocks(fields).any(|kind| matches!(kind, "input_text" | "output_text"));
+    match kind {
+        _ if place != Place::Line => None,
+        "message" if is_text(fields, "role") && has_item_text() => {
+            Some(Clue::hint("`message` items with `input_text`, one a line"))
+        }
+        "function_call" | "function_call_output" if is_text(fields, "call_id") => {
+            Some(Clue::hint("`function_call` items one a line"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a line with this `type` and payload belongs to a rollout. A long payload may hide the
+/// `type` behind it.
+fn is_rollout(kind: &str, payload: &Value) -> bool {
+    payload.is_object()
+        && (ROLLOUT_LINES.contains(&kind)
+            || (kind.is_empty() && payload.get("originator").is_some()))
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut thread = Thread { worker: None, ends: Ends::default() };
     lines::replay(input, recorder, &mut |json, recorder| thread.replay(json, recorder));
 }

@@ -14,15 +14,56 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, objects, text};
 use crate::document;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
-use crate::native::MAIN;
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 
-pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+impl Format {
+    /// Anthropic messages: the body of a request, or the array of its messages.
+    pub const ANTHROPIC: Self = Self::new(&Definition {
+        name: "anthropic",
+        no_record: "no message: expected a JSON array of objects with a `role`, \
+                    or an object with `messages`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Document,
+        is_document: |fields| is_list(fields, "messages"),
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let is_own = |kind: &str| matches!(kind, "tool_use" | "tool_result" | "server_tool_use");
+    match place {
+        Place::Element if blocks(fields).any(is_own) => {
+            Some(Clue::mark("`tool_use` or `tool_result` blocks"))
+        }
+        Place::Document if is_request(fields) => {
+            Some(Clue::hint("`system` or `input_schema` beside `messages`"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an object has the fields that only Anthropic's requests have beside their messages, and
+/// no message that only OpenAI's chats have.
+fn is_request(fields: &Fields) -> bool {
+    let is_of_chat = |message: &Fields| {
+        matches!(text(message, "role"), "system" | "developer" | "tool")
+            || message.contains_key("tool_calls")
+    };
+    let has_schema = || objects(fields, "tools").any(|tool| tool.contains_key("input_schema"));
+    objects(fields, "messages").any(is_chat_message)
+        && !objects(fields, "messages").any(is_of_chat)
+        && (fields.contains_key("system") || has_schema())
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, &["messages"], recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });

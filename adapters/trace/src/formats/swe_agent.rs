@@ -12,16 +12,61 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text};
 use crate::document;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, command_args, flat_text, is_true, object, string};
-use crate::native::MAIN;
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
-pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, &["trajectory", "history"], recorder, &mut |json, recorder| {
+impl Format {
+    /// SWE-agent trajectories: a JSON document.
+    pub const SWE_AGENT: Self = Self::new(&Definition {
+        name: "swe-agent",
+        no_record: "no step of a SWE-agent trajectory: expected an object with `trajectory` \
+                    or `history`",
+        failures: Failures::Never,
+        layouts: Layouts::Document,
+        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+/// The lists of a trajectory, of which one is enough.
+const LISTS: [&str; 2] = ["trajectory", "history"];
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    // A log of chat messages may have lists of these names beside it.
+    if place != Place::Document || is_list(fields, "messages") {
+        return None;
+    }
+    let has_rest =
+        || ["history", "info", "environment"].iter().any(|key| fields.contains_key(*key));
+    let steps = fields.get("trajectory").and_then(Value::as_array);
+    let is_message = |message: &Fields| {
+        message.contains_key("role")
+            && ["agent", "message_type", "action"].iter().any(|key| message.contains_key(*key))
+    };
+    if flat_objects(fields, "trajectory").any(is_step)
+        || (steps.is_some_and(Vec::is_empty) && has_rest())
+    {
+        return Some(Clue::hint("`trajectory` of steps with an `action`"));
+    }
+    let has_messages = flat_objects(fields, "history").any(is_message);
+    has_messages.then_some(Clue::hint("`history` of messages with an `agent` or an `action`"))
+}
+
+/// Whether an object has an action or an observation and is no message.
+pub(super) fn is_step(step: &Fields) -> bool {
+    !step.contains_key("role") && (is_text(step, "action") || is_text(step, "observation"))
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+    document::replay(input, &LISTS, recorder, &mut |json, recorder| {
         object::<Record<'_>>(json)?.replay(recorder)
     });
 }

@@ -14,15 +14,33 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::clue::{Clue, Place, is_chat_message, is_list};
 use crate::document;
 use crate::event::{Outcome, Role};
 use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
-use crate::native::MAIN;
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
-pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+impl Format {
+    /// OpenAI chat messages: a JSON array, or an object with `messages`.
+    pub const OPENAI: Self = Self::new(&Definition {
+        name: "openai",
+        no_record: "no chat message: expected a JSON array of objects with a `role`, \
+                    or an object with `messages`",
+        failures: Failures::Never,
+        layouts: Layouts::Document,
+        is_document: |fields| is_list(fields, "messages"),
+        recognise: |place, fields| {
+            let is_message = place == Place::Element && is_chat_message(fields);
+            is_message.then_some(Clue::fallback("messages with `role` and `content`"))
+        },
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, &["messages"], recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });

@@ -16,16 +16,45 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 
+use crate::clue::{Clue, Fields, Place, is_text, text};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, object, strict_string, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
-/// The worker of a record that names none.
-pub(crate) const MAIN: &str = "main";
+impl Format {
+    /// This project's own JSON Lines.
+    pub const NATIVE: Self = Self::new(&Definition {
+        name: "native",
+        no_record: "no record of a native trace: expected lines like \
+                    {\"type\":\"call\",\"tool\":…,\"args\":…}",
+        failures: Failures::Flagged,
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
 
-pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    if place != Place::Line {
+        return None;
+    }
+    match text(fields, "type") {
+        "call" if fields.contains_key("tool") => {
+            Some(Clue::record("`type` is `call`, with `tool`"))
+        }
+        "call" => Some(Clue::hint("`type` is `call`")),
+        "message" if is_text(fields, "role") && is_text(fields, "text") => {
+            Some(Clue::record("`type` is `message`, with `role` and `text`"))
+        }
+        _ => None,
+    }
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut lines = Lines::new(input);
     let mut first = true;
     while let Some((number, line)) = lines.next() {

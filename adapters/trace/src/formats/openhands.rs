@@ -20,14 +20,17 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text, objects, text};
+use crate::detect::Layout;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{
     Arguments, Raw, elements, flat_text, integer, is_object, is_true, nested, object, string,
 };
-use crate::native::MAIN;
+use crate::formats::swe_agent::is_step;
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
 /// Actions that no tool carries out.
@@ -69,14 +72,70 @@ const NO_ARGUMENTS: [&str; 12] = [
     "timestamp",
 ];
 
-pub(crate) fn read_lines(input: impl BufRead, recorder: &mut Recorder<'_>) {
+impl Format {
+    /// `OpenHands` events: JSON Lines, an array, or the history of an episode.
+    pub const OPENHANDS: Self = Self::new(&Definition {
+        name: "openhands",
+        no_record: "no event of OpenHands: expected events with a `kind`, an `action` \
+                    or an `observation`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Either,
+        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        recognise,
+        read: |input, layout, recorder| match layout {
+            Layout::Lines => read_lines(input, recorder),
+            Layout::Document => read_document(input, recorder),
+        },
+    });
+}
+
+/// The keys under which a document keeps its events.
+const LISTS: [&str; 2] = ["history", "events"];
+
+/// An action or an observation with its source.
+const SOURCE: &str = "`source` with `action` or `observation`";
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has = |key: &str| fields.contains_key(key);
+    match place {
+        Place::Document => recognise_event(fields).or_else(|| recognise_document(fields)),
+        Place::Element if has("source") && (has("action") || has("observation")) => {
+            Some(Clue::mark(SOURCE))
+        }
+        Place::Line | Place::Element => recognise_event(fields),
+    }
+}
+
+fn recognise_event(fields: &Fields) -> Option<Clue> {
+    if text(fields, "kind").ends_with("Event") && fields.contains_key("source") {
+        return Some(Clue::mark("`kind` ending with `Event`, with `source`"));
+    }
+    let is_action = is_text(fields, "action") && fields.contains_key("args");
+    let is_observation = is_text(fields, "observation") && fields.contains_key("content");
+    let is_event = is_text(fields, "source") && (is_action || is_observation);
+    is_event.then_some(Clue::mark(SOURCE))
+}
+
+fn recognise_document(fields: &Fields) -> Option<Clue> {
+    // A log of chat messages may have lists of these names beside it.
+    if is_list(fields, "messages") {
+        return None;
+    }
+    if flat_objects(fields, "history").any(is_step) {
+        return Some(Clue::hint("`history` of actions and observations"));
+    }
+    let event = objects(fields, "events").find_map(|event| recognise(Place::Element, event));
+    event.map(|clue| Clue::hint(clue.reason))
+}
+
+fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut first = true;
     lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut first, recorder));
 }
 
-pub(crate) fn read_document(input: impl BufRead, recorder: &mut Recorder<'_>) {
+fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut first = true;
-    document::replay(input, &["history", "events"], recorder, &mut |json, recorder| {
+    document::replay(input, &LISTS, recorder, &mut |json, recorder| {
         if !json.starts_with('[') {
             return replay(json, &mut first, recorder);
         }

@@ -15,19 +15,61 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 
+use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
 use crate::document;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{
     Arguments, Raw, command_args, elements, flat_text, integer, nested, object, string,
 };
-use crate::native::MAIN;
+use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step};
 
 /// How the block with the command begins: today's tag, and that of the first versions.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
 
-pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
+impl Format {
+    /// mini-swe-agent trajectories: a JSON document.
+    pub const MINI_SWE_AGENT: Self = Self::new(&Definition {
+        name: "mini-swe-agent",
+        no_record: "no message of a mini-swe-agent trajectory: expected an object with `messages`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Document,
+        // A long `info` may hide the messages behind it.
+        is_document: |fields| is_list(fields, "messages") || has_info_of_run(fields),
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    if text(fields, "trajectory_format").starts_with("mini-swe") {
+        return Some(Clue::mark("`trajectory_format`"));
+    }
+    match place {
+        Place::Line => None,
+        Place::Document if !has_info_of_run(fields) => None,
+        Place::Document if !is_list(fields, "messages") => Some(Clue::fallback("`info` of a run")),
+        Place::Document => objects(fields, "messages")
+            .any(is_chat_message)
+            .then_some(Clue::hint("`info` of a run beside `messages`")),
+        Place::Element
+            if fields.get("extra").is_some_and(|extra| extra.get("actions").is_some()) =>
+        {
+            Some(Clue::mark("messages with `extra.actions`"))
+        }
+        Place::Element => is_own(text(fields, "role"), text(fields, "content"))
+            .then_some(Clue::mark("commands in `mswea_bash_command` blocks")),
+    }
+}
+
+/// Whether `info` is the summary that this program keeps of a run.
+fn has_info_of_run(fields: &Fields) -> bool {
+    let has = |key| fields.get("info").is_some_and(|info| info.get(key).is_some());
+    has("model_stats") || has("mini_version")
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, &["messages"], recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });
@@ -35,7 +77,7 @@ pub(crate) fn read(input: impl BufRead, recorder: &mut Recorder<'_>) {
 
 /// Whether only this program has a message like this: a command in its own fence, or a result that
 /// begins with its tag.
-pub(crate) fn is_own(role: &str, content: &str) -> bool {
+fn is_own(role: &str, content: &str) -> bool {
     match role {
         "assistant" => fenced(content, &FENCES[..1]).is_some(),
         "user" => returncode(content).is_some(),

@@ -1,0 +1,205 @@
+//! The formats that are read: one module each, and the list of them.
+
+mod anthropic;
+mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod gemini;
+mod mini_swe_agent;
+mod native;
+mod openai;
+mod openhands;
+mod swe_agent;
+
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::str::FromStr;
+use std::io::BufRead;
+
+use crate::clue::{Clue, Fields, Place};
+use crate::detect::Layout;
+use crate::recorder::Recorder;
+
+/// A transcript format that [`read`](crate::read) understands.
+///
+/// ```
+/// use unstuck_trace::Format;
+///
+/// let format: Format = "claude-code".parse()?;
+/// assert_eq!(format, Format::CLAUDE_CODE);
+/// assert_eq!(format.to_string(), "claude-code");
+/// # Ok::<(), unstuck_trace::UnknownFormat>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Format(&'static Definition);
+
+impl Format {
+    /// Every format, in the order in which messages list them. If two formats have equally good
+    /// reasons to claim an input, it belongs to the first.
+    pub const ALL: &'static [Self] = &[
+        Self::NATIVE,
+        Self::CLAUDE_CODE,
+        Self::CODEX,
+        Self::OPENAI,
+        Self::ANTHROPIC,
+        Self::GEMINI,
+        Self::SWE_AGENT,
+        Self::MINI_SWE_AGENT,
+        Self::OPENHANDS,
+    ];
+}
+
+/// Everything that the crate knows about a format. Each format's module defines one.
+pub(crate) struct Definition {
+    /// The format's name on the command line and in reports.
+    pub(crate) name: &'static str,
+    /// The error if an input that was named as this format holds no record of it: what is missing,
+    /// and what a record looks like.
+    pub(crate) no_record: &'static str,
+    pub(crate) failures: Failures,
+    pub(crate) layouts: Layouts,
+    /// Whether an object that stands alone on a line is a whole document of the format, and not one
+    /// of several records.
+    pub(crate) is_document: fn(&Fields) -> bool,
+    /// Returns a clue if the object belongs to the format.
+    pub(crate) recognise: fn(Place, &Fields) -> Option<Clue>,
+    /// Reads an input in one of the format's layouts, and tells the recorder what it holds.
+    pub(crate) read: fn(&mut dyn BufRead, Layout, &mut Recorder<'_>),
+}
+
+/// How much a format says about failed calls; it decides whether
+/// [`Trace::errors`](crate::Trace::errors) is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failures {
+    /// Every result says whether the call failed. A result without a flag succeeded.
+    Flagged,
+    /// Only some results say so. Failures are known if the file flags at least one result: see
+    /// [`Recorder::flags_failures`].
+    Sometimes,
+    /// No result says so.
+    Never,
+}
+
+/// The layouts in which a format occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layouts {
+    /// Only JSON Lines.
+    Lines,
+    /// Only a JSON document.
+    Document,
+    /// JSON Lines or a document, told apart by how the first lines end.
+    Either,
+    /// JSON Lines, unless the first object has this key.
+    LinesOrDocumentWith(&'static str),
+}
+
+impl Format {
+    pub(crate) const fn new(definition: &'static Definition) -> Self {
+        Self(definition)
+    }
+
+    /// Returns the format's name on the command line and in reports, for example `claude-code`.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    pub(crate) const fn no_record(self) -> &'static str {
+        self.0.no_record
+    }
+
+    pub(crate) const fn failures(self) -> Failures {
+        self.0.failures
+    }
+
+    pub(crate) const fn layouts(self) -> Layouts {
+        self.0.layouts
+    }
+
+    pub(crate) fn is_document(self, fields: &Fields) -> bool {
+        (self.0.is_document)(fields)
+    }
+
+    pub(crate) fn recognise(self, place: Place, fields: &Fields) -> Option<Clue> {
+        (self.0.recognise)(place, fields)
+    }
+
+    pub(crate) fn read(self, input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+        (self.0.read)(input, layout, recorder);
+    }
+
+    /// Returns every name, for a sentence: "native, claude-code, codex, …".
+    pub(crate) fn names() -> String {
+        let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
+        names.join(", ")
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl Hash for Format {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Format({})", self.name())
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        let mut formats = Self::ALL.iter();
+        let found = formats.find(|format| format.name() == name);
+        found.copied().ok_or_else(|| UnknownFormat(name.to_owned()))
+    }
+}
+
+/// A name that is not the name of a [`Format`]. Its message lists the known names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownFormat(pub String);
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "unknown format {:?}: expected one of {}", self.0, Format::names())
+    }
+}
+
+impl core::error::Error for UnknownFormat {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_parse_to_their_format() {
+        for &format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let message = "cursor".parse::<Format>().map_err(|error| error.to_string());
+        assert_eq!(
+            message,
+            Err("unknown format \"cursor\": expected one of native, claude-code, codex, openai, \
+                 anthropic, gemini, swe-agent, mini-swe-agent, openhands"
+                .to_owned())
+        );
+    }
+}
