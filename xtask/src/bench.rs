@@ -1,117 +1,78 @@
-//! Measurements: what they are of, and the programs that make them.
+//! `cargo xtask bench`: builds and runs the programs of `benches`.
 
-use std::path::{self, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
 
 use crate::machine::cargo;
 
-/// What is measured.
-#[derive(Subcommand)]
-pub(crate) enum Bench {
-    /// The engine beside other detectors, and the program as a whole
-    ///
-    /// Prints the time for an event, the ratio to a plain detector in the same
-    /// run, and the instructions where valgrind is installed; then how fast, and
-    /// in how much memory, recorded runs are scanned. Takes a minute.
-    Engine(Engine),
-    /// The fingerprint of JSON beside canonical text and a hash
-    ///
-    /// Prints the time for documents of 60 bytes to a megabyte, how many times as
-    /// fast that is as `serde_jcs` and a hash in the same run, and the
-    /// instructions where valgrind is installed. Takes two minutes.
-    Json(Plain),
-    /// The hook of a coding agent beside interpreters that do nothing
-    ///
-    /// Prints the time from the start of the process to its end for an event of a
-    /// kilobyte and one of a megabyte, and that of programs that are only started,
-    /// in the same run. Takes half a minute.
-    Hook(Plain),
-    /// What is made of arguments and results as text
-    ///
-    /// Prints the time from 60 bytes to 100 KB for masked digests,
-    /// calls, outcomes and verdicts, and the instructions where valgrind is
-    /// installed. Takes two minutes.
-    Text(Plain),
-    /// The calls of a swarm, counted in one process
-    ///
-    /// Prints the time, the memory and, where valgrind is installed, the
-    /// instructions for a call of one of ten to a hundred thousand workers, and
-    /// how many calls one to eight threads count in a second. Takes a minute.
-    Swarm(Engine),
-    /// The calls of a swarm, counted on a server beside a plain counter
-    ///
-    /// Starts a `redis-server` of its own and prints how many calls eight clients
-    /// count in a second, and how many `INCR` in the same run; the memory for a
-    /// call, and the time by the number of workers. Takes a minute.
-    SwarmRedis(Plain),
+/// A benchmark: its name, its program in `benches`, and what it needs.
+struct Benchmark {
+    name: &'static str,
+    program: &'static str,
+    /// Measures the `unstuck` program, too.
+    needs_cli: bool,
+    takes_traces: bool,
 }
 
-/// How that is measured which recorded runs say more of.
-#[derive(Args)]
-pub(crate) struct Engine {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Take the recorded runs of this folder, too: the engine scans them, repeated
-    /// to a gigabyte; a swarm has them side by side
-    #[arg(long, value_name = "FOLDER")]
-    traces: Option<PathBuf>,
-}
+const BENCHMARKS: [Benchmark; 6] = [
+    Benchmark { name: "engine", program: "engine", needs_cli: true, takes_traces: true },
+    Benchmark { name: "json", program: "json", needs_cli: false, takes_traces: false },
+    Benchmark { name: "hook", program: "hook", needs_cli: true, takes_traces: false },
+    Benchmark { name: "text", program: "text", needs_cli: false, takes_traces: false },
+    Benchmark { name: "swarm", program: "swarm", needs_cli: false, takes_traces: true },
+    Benchmark {
+        name: "swarm-redis",
+        program: "swarm_redis",
+        needs_cli: false,
+        takes_traces: false,
+    },
+];
 
-/// How all that has nothing to choose is measured.
-#[derive(Args)]
-pub(crate) struct Plain {
-    /// Print JSON
-    #[arg(long)]
+/// A benchmark and its options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bench {
+    /// The position in [`BENCHMARKS`].
+    benchmark: usize,
     json: bool,
+    /// A folder of recorded runs to measure with, too.
+    pub(crate) traces: Option<PathBuf>,
 }
 
 impl Bench {
-    /// Builds and runs what measures; standard output has its report and no more.
-    pub(crate) fn run(self) -> ExitCode {
-        let well = match self {
-            Self::Engine(engine) => builds() && measures("engine", engine.arguments()),
-            Self::Hook(plain) => builds() && measures("hook", plain.arguments()),
-            Self::Json(plain) => measures("json", plain.arguments()),
-            Self::Swarm(swarm) => measures("swarm", swarm.arguments()),
-            Self::SwarmRedis(plain) => measures("swarm_redis", plain.arguments()),
-            Self::Text(plain) => measures("text", plain.arguments()),
-        };
-        if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    /// The benchmark `name` with its options.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such benchmark, or it does not measure recorded runs.
+    pub(crate) fn new(name: &str, json: bool, traces: Option<PathBuf>) -> Result<Self, String> {
+        let benchmark = BENCHMARKS.iter().position(|benchmark| benchmark.name == name);
+        let benchmark = benchmark.ok_or_else(|| format!("there is no benchmark `{name}`"))?;
+        if traces.is_some() && !BENCHMARKS[benchmark].takes_traces {
+            return Err(format!("`bench {name}` takes no `--traces`"));
+        }
+        Ok(Self { benchmark, json, traces })
     }
-}
 
-/// Whether the program that users have is built: apart, so that nothing that is only measured against
-/// changes it.
-fn builds() -> bool {
-    succeeds(["build", "--package", "unstuck-cli"], Vec::new())
-}
+    /// Builds and runs the benchmark. Standard output holds its report only.
+    pub(crate) fn run(self) -> ExitCode {
+        let Benchmark { program, needs_cli, .. } = BENCHMARKS[self.benchmark];
+        let arguments = self.arguments();
+        // The program is built alone, so that no dependency of a benchmark changes its features.
+        let success = (!needs_cli || succeeds(["build", "--package", "unstuck-cli"], Vec::new()))
+            && succeeds(["run", "--package", "unstuck-benches", "--bin", program, "--"], arguments);
+        if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
 
-/// Whether the program `name` of `benches` measures all that it should.
-fn measures(name: &str, arguments: Vec<PathBuf>) -> bool {
-    succeeds(["run", "--package", "unstuck-benches", "--bin", name, "--"], arguments)
-}
-
-impl Engine {
-    /// The arguments for the program that measures, which runs in another folder.
-    fn arguments(self) -> Vec<PathBuf> {
-        let json = self.json.then(|| PathBuf::from("--json"));
-        let traces = self.traces.map(|folder| path::absolute(&folder).unwrap_or(folder));
-        let traces = traces.map(|folder| ["--traces".into(), folder]);
+    fn arguments(self) -> Vec<OsString> {
+        let json = self.json.then(|| "--json".into());
+        let traces = self.traces.map(|folder| ["--traces".into(), folder.into()]);
         json.into_iter().chain(traces.into_iter().flatten()).collect()
     }
 }
 
-impl Plain {
-    fn arguments(self) -> Vec<PathBuf> {
-        self.json.then(|| "--json".into()).into_iter().collect()
-    }
-}
-
-/// Whether `cargo` does all that with a release build, and well.
-fn succeeds<const N: usize>(words: [&str; N], arguments: Vec<PathBuf>) -> bool {
+/// Whether `cargo` succeeds with these words in a release build.
+fn succeeds<const N: usize>(words: [&str; N], arguments: Vec<OsString>) -> bool {
     let mut command = cargo();
     let (chore, rest) = words.split_at(1);
     command.args(chore).args(["--release", "--locked", "--quiet"]).args(rest).args(arguments);
@@ -121,19 +82,5 @@ fn succeeds<const N: usize>(words: [&str; N], arguments: Vec<PathBuf>) -> bool {
             eprintln!("cargo did not start: {error}");
             false
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_folder_is_named_from_the_root() {
-        let engine = Engine { json: true, traces: Some("runs".into()) };
-        let arguments = engine.arguments();
-        assert_eq!(arguments[..2], [PathBuf::from("--json"), "--traces".into()]);
-        assert!(arguments[2].is_absolute() && arguments[2].ends_with("runs"), "{arguments:?}");
-        assert!(Engine { json: false, traces: None }.arguments().is_empty());
     }
 }

@@ -10,8 +10,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
-
 use crate::machine::{self, Machine};
 use crate::step::{Outcome, Step, Summary};
 
@@ -23,23 +21,20 @@ const PACKAGE: &str = "adapters/c";
 /// Where everything is built.
 const FOLDER: &str = "target/c";
 
-/// What is to be made of the library; without anything it is only checked.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Wishes {
-    /// Install the libraries, the header, and what `pkg-config` and `CMake` read, there
-    #[arg(long, value_name = "PREFIX")]
-    install: Option<PathBuf>,
-    /// Put an ESP-IDF component and an Arduino library there
-    #[arg(long, value_name = "FOLDER")]
-    packages: Option<PathBuf>,
-    /// Print how much code each function is, alone, on a Cortex-M3
-    #[arg(long)]
-    sizes: bool,
+/// The options of `cargo xtask c`. Without any, the library is tested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// Install the libraries, the header, and the files for `pkg-config` and `CMake` here.
+    pub(crate) install: Option<PathBuf>,
+    /// Write an ESP-IDF component and an Arduino library here.
+    pub(crate) packages: Option<PathBuf>,
+    /// Print the code that each function needs on a Cortex-M3.
+    pub(crate) sizes: bool,
 }
 
-/// Does what is wished for.
-pub(crate) fn run(wishes: Wishes, machine: Machine) -> ExitCode {
-    let Wishes { install, packages, sizes } = wishes;
+/// Runs the steps that `request` asks for, then prints the outcome of each.
+pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
+    let Request { install, packages, sizes } = request;
     let mut steps = Vec::new();
     if let Some(prefix) = &install {
         steps.push(Step::run("install", || {
@@ -55,9 +50,9 @@ pub(crate) fn run(wishes: Wishes, machine: Machine) -> ExitCode {
     if steps.is_empty() {
         steps.push(Step::run("c", || check(machine)));
     }
-    let summary = Summary { machine, steps };
+    let summary = Summary::of_named(steps);
     print!("\n{summary}");
-    if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    summary.exit_code()
 }
 
 /// Programs in C and C++ get from the library what Rust gets from the engine: here, under

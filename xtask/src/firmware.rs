@@ -3,15 +3,14 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
-use clap::Args;
 use object::{File, Object as _, ObjectSegment as _};
 
 use crate::machine::{self, Machine, cargo};
 use crate::qemu;
-use crate::step::{Outcome, Step};
+use crate::step::{Outcome, Step, Summary};
 use crate::symbols::{Flaw, Program};
 use crate::target::Target;
 use crate::toolchain::Toolchain;
@@ -48,15 +47,13 @@ const FIGURE: &str = " TRACE ";
 /// other things, too.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What is to be done beside building the firmware for the emulated board, and running it.
-#[derive(Args, Clone, Debug)]
+/// The options of `cargo xtask firmware`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Take the log as it is now for the golden one, instead of comparing them
-    #[arg(long)]
-    write: bool,
-    /// Also build for this processor; may be given several times
-    #[arg(long = "target", value_name = "TARGET")]
-    targets: Vec<Target>,
+    /// Replace the golden log instead of comparing with it.
+    pub(crate) write: bool,
+    /// Processors to build for, in addition to the emulated one.
+    pub(crate) targets: Vec<Target>,
 }
 
 /// What is done with a log.
@@ -68,8 +65,14 @@ enum Golden {
     Write,
 }
 
-/// Every step of `request`.
-pub(crate) fn steps(request: &Request, machine: Machine) -> Vec<Step> {
+/// Runs every step of `request`, then prints the outcome of each.
+pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
+    let summary = Summary::of_named(steps(request, machine));
+    print!("\n{summary}");
+    summary.exit_code()
+}
+
+fn steps(request: &Request, machine: Machine) -> Vec<Step> {
     let golden = if request.write { Golden::Write } else { Golden::Compare };
     let mut steps = vec![Step::run("firmware", || mission(golden, machine))];
     for target in request.targets.iter().filter(|target| **target != BOARD) {

@@ -9,42 +9,39 @@ mod part;
 mod readme;
 mod table;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::process::ExitCode;
-
-use clap::Args;
 
 use crate::machine::Machine;
 use crate::step::{Outcome, Step, Summary};
 use crate::target::Target;
+use crate::toolchain::Toolchain;
 
 use budget::Budgets;
 use part::Part;
 
-/// What is measured, and what is done with the figures.
-#[derive(Args, Clone, Debug)]
+/// The options of `cargo xtask footprint`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Print one JSON array instead of tables
-    #[arg(long)]
-    json: bool,
-    /// Make what was measured, and a little room, the budgets of `cargo xtask test`
-    ///
-    /// They stand in `benches/bare/budgets.toml`, from which the README has its sizes.
-    #[arg(long)]
-    record: bool,
-    /// Fail if anything takes more than its budget, as `cargo xtask test` does
-    #[arg(long, conflicts_with_all = ["json", "record", "targets"])]
-    check: bool,
-    /// Measure only for this processor; may be repeated
-    #[arg(long = "target", value_name = "TARGET")]
-    targets: Vec<Target>,
+    /// Print one JSON array instead of tables.
+    pub(crate) json: bool,
+    /// Write the figures, with a little room, to the file of budgets.
+    pub(crate) record: bool,
+    /// Compare the figures with the budgets, as `cargo xtask test footprint` does.
+    pub(crate) check: bool,
+    /// The microcontrollers to measure; all of them if none is named.
+    pub(crate) targets: Vec<Target>,
 }
 
 /// Prints every figure, and records or checks it where that is asked for.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     if request.check {
-        let summary = Summary { machine, steps: vec![Step::run("footprint", || check(machine))] };
-        print!("\n{summary}");
-        return if summary.all_is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        let mut notes = String::new();
+        let step = Step::run("footprint", || check(machine, &mut notes));
+        let summary = Summary::of_named(vec![step]);
+        print!("\n{summary}\n{notes}");
+        return summary.exit_code();
     }
     let targets = if request.targets.is_empty() { &Target::ALL[..] } else { &request.targets };
     let done = measured(targets, machine).and_then(|parts| {
@@ -60,21 +57,25 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     }
 }
 
-/// Nothing takes more than its budget, and no budget is far too large.
-pub(crate) fn check(machine: Machine) -> Outcome {
+/// Compares every figure with its budget.
+///
+/// The figures of a machine whose programs another compiler has built are printed, not compared;
+/// `notes` gets a line that says so.
+pub(crate) fn check(machine: Machine, notes: &mut String) -> Outcome {
     let (parts, budgets) = match measured(&Target::ALL, machine).and_then(with_budgets) {
         Ok(read) => read,
         Err(why) => return Outcome::Failed(why),
     };
     print!("{}", table::text(&parts));
-    let misses = budgets.misses(&parts);
+    let left_out = parts.iter().find_map(|part| part.found.as_ref().err().cloned());
+    let comparable = comparable(parts, &budgets, notes, compiler);
+    let misses = budgets.misses(&comparable);
     for miss in &misses {
         println!("{miss}");
     }
-    let left_out = parts.iter().find_map(|part| part.found.as_ref().err());
     match (misses.as_slice(), left_out) {
         ([], None) => Outcome::Passed,
-        ([], Some(why)) => Outcome::LeftOut(why.clone()),
+        ([], Some(why)) => Outcome::LeftOut(why),
         ([only], _) => Outcome::Failed(only.to_string()),
         ([first, rest @ ..], _) => Outcome::Failed(format!("{first} (and {} more)", rest.len())),
     }
@@ -84,10 +85,49 @@ fn with_budgets(parts: Vec<Part>) -> Result<(Vec<Part>, Budgets), String> {
     Ok((parts, Budgets::read()?))
 }
 
-/// Makes `parts` the budgets, and the table in the README what they say.
+/// `parts`, without the figures of machines that have another compiler than their budgets.
+fn comparable(
+    parts: Vec<Part>,
+    budgets: &Budgets,
+    notes: &mut String,
+    compiler: impl Fn(&str) -> Option<String>,
+) -> Vec<Part> {
+    let mut different = BTreeMap::new();
+    for place in parts.iter().map(|part| part.place).collect::<BTreeSet<_>>() {
+        let (Some(here), Some(recorded)) = (compiler(place), budgets.compiler(place)) else {
+            continue;
+        };
+        if here != recorded {
+            let why = format!("{place}: built by {here}, the budgets are for {recorded}");
+            // Writing into a text does not fail.
+            let _ = writeln!(notes, "footprint not compared: {why}");
+            different.insert(place, why);
+        }
+    }
+    let part = |part: Part| match different.get(part.place) {
+        Some(why) => Part { found: Err(why.clone()), ..part },
+        None => part,
+    };
+    parts.into_iter().map(part).collect()
+}
+
+/// The compiler that builds the programs of `place`, if there is one.
+fn compiler(place: &str) -> Option<String> {
+    match place.parse() {
+        Ok(target) => Toolchain::find(target)?.compiler(),
+        Err(_) => Toolchain::Installed.compiler(),
+    }
+}
+
+/// Makes `parts` the budgets, and updates the table in the documentation.
 fn record(parts: &[Part]) -> Result<(), String> {
     let mut budgets = Budgets::read()?;
     budgets.record(parts);
+    for part in parts.iter().filter(|part| part.found.is_ok()) {
+        if let Some(compiler) = compiler(part.place) {
+            budgets.record_compiler(part.place, compiler);
+        }
+    }
     budgets.write()?;
     readme::write(&budgets)
 }
@@ -106,4 +146,36 @@ fn measured(targets: &[Target], machine: Machine) -> Result<Vec<Part>, String> {
         parts.extend(emulated::parts(machine)?);
     }
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use part::{HOST, Section};
+
+    #[test]
+    fn figures_of_another_compiler_are_not_compared() {
+        let part = |place, amount| Part {
+            section: Section::Code,
+            place,
+            found: Ok(vec![("engine".to_owned(), amount)]),
+        };
+        let parts = |amount| vec![part(HOST, amount), part("thumbv7m-none-eabi", amount)];
+        let mut budgets = Budgets::default();
+        budgets.record(&parts(1000));
+        for place in [HOST, "thumbv7m-none-eabi"] {
+            budgets.record_compiler(place, "rustc 1.95.0".into());
+        }
+        for (compiler, misses, lines) in [
+            (["rustc 1.95.0", "rustc 1.95.0"], 2, 0),
+            (["rustc 1.95.0", "rustc 1.96.0"], 1, 1),
+            (["rustc 1.96.0", "rustc 1.96.0"], 0, 2),
+        ] {
+            let compiler = |place: &str| Some(compiler[usize::from(place != HOST)].to_owned());
+            let mut notes = String::new();
+            let comparable = comparable(parts(2000), &budgets, &mut notes, compiler);
+            assert_eq!(budgets.misses(&comparable).len(), misses, "{notes}");
+            assert_eq!(notes.lines().count(), lines, "{notes}");
+        }
+    }
 }

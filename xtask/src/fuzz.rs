@@ -10,44 +10,34 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use clap::{Args, ValueEnum};
+use std::process::{Command, ExitCode, Stdio};
+use std::str::FromStr;
 
 use crate::machine::{self, Machine, cargo};
-use crate::step::{Outcome, Step};
+use crate::step::{Outcome, Step, Summary};
 use told::Figures;
 
-/// What is fuzzed, and for how long.
-#[derive(Args, Clone, Copy, Debug)]
+/// The seconds for which each target is fuzzed if the command line does not say.
+pub(crate) const SECONDS: u32 = 60;
+
+/// The target to fuzz, or all of them, and the seconds for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// What to try to break; everything if none is named
-    target: Option<Target>,
-    /// How many seconds to give each target
-    #[arg(long, default_value_t = 60, value_name = "N")]
-    seconds: u32,
+    pub(crate) target: Option<Target>,
+    pub(crate) seconds: u32,
 }
 
-/// The targets, each a file of `fuzz/fuzz_targets`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Target {
-    /// A bug planted for the fuzzer, which runs before any other and must be found
+/// A target, which is a file of `fuzz/fuzz_targets`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
     Canary,
-    /// The engine against its oracle
     Engine,
-    /// Checkpoints made of any bytes
     Checkpoint,
-    /// JSON and its fingerprints, against `serde_json`
     Fingerprint,
-    /// JSON and its canonical text, against `serde_json_canonicalizer`
     Canonicalize,
-    /// Replicas that gossip, and frames made of any bytes
     Gossip,
-    /// The guard, by any host and any checkpoint
     Guard,
-    /// Transcripts, and what their events must have in common
     Trace,
-    /// The recipes and the detectors of the presets
     Text,
 }
 
@@ -57,7 +47,7 @@ impl Plan {
 
     /// The targets to be tried, which the canary is none of.
     fn targets(self) -> impl Iterator<Item = Target> {
-        let targets = Target::value_variants().iter().copied();
+        let targets = Target::ALL.into_iter();
         let asked = move |target: &Target| self.target.is_none_or(|asked| asked == *target);
         targets.filter(|target| *target != Target::Canary).filter(asked)
     }
@@ -98,8 +88,20 @@ enum Learnt {
     Forgotten,
 }
 
-/// Runs the steps of `plan`: the build, the canary, and each target asked for.
-pub(crate) fn steps(plan: Plan) -> Vec<Step> {
+/// Runs the steps of `plan`, then prints the outcome of each.
+pub(crate) fn run(plan: Plan) -> ExitCode {
+    let summary = Summary::of_named(steps(plan));
+    print!("\n{summary}");
+    summary.exit_code()
+}
+
+/// One line for each target.
+pub(crate) fn list() -> String {
+    Target::ALL.map(|target| format!("  {:<13} {}\n", target.name(), target.about())).concat()
+}
+
+/// Runs the build, the canary, and each target of `plan`.
+fn steps(plan: Plan) -> Vec<Step> {
     let mut built = Outcome::Passed;
     let mut steps = vec![Step::run("build", || {
         built = build();
@@ -199,6 +201,34 @@ impl Learnt {
 }
 
 impl Target {
+    /// Every target.
+    const ALL: [Self; 9] = [
+        Self::Canary,
+        Self::Engine,
+        Self::Checkpoint,
+        Self::Fingerprint,
+        Self::Canonicalize,
+        Self::Gossip,
+        Self::Guard,
+        Self::Trace,
+        Self::Text,
+    ];
+
+    /// One line for the help text.
+    const fn about(self) -> &'static str {
+        match self {
+            Self::Canary => "a planted bug, which runs before any other and must be found",
+            Self::Engine => "the engine against its oracle",
+            Self::Checkpoint => "checkpoints made of any bytes",
+            Self::Fingerprint => "JSON and its fingerprints, against `serde_json`",
+            Self::Canonicalize => "canonical JSON, against `serde_json_canonicalizer`",
+            Self::Gossip => "replicas that gossip, and frames made of any bytes",
+            Self::Guard => "the guard, with any host and any checkpoint",
+            Self::Trace => "transcripts, and what holds of all their events",
+            Self::Text => "the recipes and the detectors of the presets",
+        }
+    }
+
     /// The target's name, which is that of its file.
     fn name(self) -> &'static str {
         match self {
@@ -225,7 +255,7 @@ impl Target {
         command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
         command.args([format!("-max_len={LENGTH_MAX}"), "-print_final_stats=1".into()]);
         command.arg(format!("-dict={FOLDER}/words.dict"));
-        let (outcome, output) = Outcome::of_heard_showing(command, told::is_news);
+        let (outcome, output) = Outcome::captured_showing(command, told::is_news);
         if let Some(figures) = Figures::of(&output) {
             println!("{}: {figures}", self.name());
         }
@@ -265,6 +295,15 @@ impl Target {
                 .map(|line| [b"bash", line.as_bytes(), line.as_bytes()].join(&0xFF))
                 .collect(),
         }
+    }
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|target| target.name() == name);
+        found.ok_or_else(|| format!("there is no target `{name}`; `--help` lists them"))
     }
 }
 
@@ -321,8 +360,7 @@ mod tests {
         let files = files.filter(|path| path.is_file());
         let mut found: Vec<_> =
             files.filter_map(|path| Some(path.file_stem()?.to_owned())).collect();
-        let mut named: Vec<_> =
-            Target::value_variants().iter().map(|target| target.name()).collect();
+        let mut named: Vec<_> = Target::ALL.iter().map(|target| target.name()).collect();
         found.sort();
         named.sort_unstable();
         assert_eq!(found, named);

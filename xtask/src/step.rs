@@ -4,10 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-
-use crate::machine::Machine;
 
 /// What came of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,19 +30,19 @@ impl Outcome {
     /// Runs `command` to its end, shows what it prints and gives it back too.
     ///
     /// Both of its streams go through one pipe, in the order of writing.
-    pub(crate) fn of_heard(command: Command) -> (Self, String) {
-        Self::of_heard_showing(command, |_| true)
+    pub(crate) fn captured(command: Command) -> (Self, String) {
+        Self::captured_showing(command, |_| true)
     }
 
-    /// As [`Outcome::of_heard`], but shows only the lines that are to be.
-    pub(crate) fn of_heard_showing(
+    /// As [`Outcome::captured`], but shows only the lines that are to be.
+    pub(crate) fn captured_showing(
         mut command: Command,
         is_shown: impl Fn(&str) -> bool,
     ) -> (Self, String) {
         let words = words(&command);
         println!("+ {words}");
         command.stdin(Stdio::null());
-        match hear(command, is_shown) {
+        match capture(command, is_shown) {
             Ok((status, output)) => (Self::of_status(&words, Ok(status)), output),
             Err(error) => (Self::of_status(&words, Err(error)), String::new()),
         }
@@ -86,41 +84,58 @@ impl Step {
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, took, .. } = self;
-        let seconds = took.as_secs();
-        match &self.outcome {
-            Outcome::Passed => write!(f, "passed    {name} ({seconds} s)"),
-            Outcome::Failed(why) => write!(f, "failed    {name}: {why}"),
-            Outcome::LeftOut(why) => write!(f, "left out  {name}: {why}"),
-        }
-    }
+/// Whether a step that cannot run makes the chore fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Omission {
+    /// The step is left out.
+    Allowed,
+    /// The step was asked for by name, or this is CI, where no step may be left out.
+    Failure,
 }
 
-/// All steps of a chore; its text has one line for each.
+/// The steps of a chore that have run. Displays one line for each.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
-    /// The machine that the steps ran on.
-    pub(crate) machine: Machine,
+    pub(crate) omission: Omission,
     /// The steps, in the order in which they ran.
     pub(crate) steps: Vec<Step>,
 }
 
 impl Summary {
-    /// Whether nothing failed and, in CI, nothing was left out.
-    pub(crate) fn all_is_well(&self) -> bool {
+    /// A summary of steps that the command line named, which therefore must run.
+    pub(crate) const fn of_named(steps: Vec<Step>) -> Self {
+        Self { omission: Omission::Failure, steps }
+    }
+
+    /// Returns 0 if every step passed, or was left out and may be; else 1.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        if self.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    fn is_success(&self) -> bool {
         self.steps.iter().all(|step| match step.outcome {
             Outcome::Passed => true,
             Outcome::Failed(_) => false,
-            Outcome::LeftOut(_) => self.machine == Machine::Developer,
+            Outcome::LeftOut(_) => self.omission == Omission::Allowed,
         })
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
+        for Step { name, outcome, took } in &self.steps {
+            match (outcome, self.omission) {
+                (Outcome::Passed, _) => writeln!(f, "passed    {name} ({} s)", took.as_secs())?,
+                (Outcome::Failed(why), _) => writeln!(f, "failed    {name}: {why}")?,
+                (Outcome::LeftOut(why), Omission::Allowed) => {
+                    writeln!(f, "left out  {name}: {why}")?;
+                }
+                (Outcome::LeftOut(why), Omission::Failure) => {
+                    writeln!(f, "not run   {name}: {why}")?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -154,7 +169,10 @@ fn quoted(word: Cow<'_, str>) -> String {
 }
 
 /// Runs `command`, passing on each line that is to be shown as it comes, and keeps them all.
-fn hear(mut command: Command, is_shown: impl Fn(&str) -> bool) -> io::Result<(ExitStatus, String)> {
+fn capture(
+    mut command: Command,
+    is_shown: impl Fn(&str) -> bool,
+) -> io::Result<(ExitStatus, String)> {
     let (reader, writer) = io::pipe()?;
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
     // The command holds this side's writing ends. The pipe has no end before
@@ -185,43 +203,42 @@ mod tests {
 
     #[test]
     fn every_step_has_one_line() {
-        let summary = Summary {
-            machine: Machine::Developer,
-            steps: vec![
-                step(Outcome::Passed),
-                step(Outcome::Failed("it broke".into())),
-                step(Outcome::LeftOut("no tool".into())),
-            ],
-        };
+        let steps = vec![
+            step(Outcome::Passed),
+            step(Outcome::Failed("it broke".into())),
+            step(Outcome::LeftOut("no tool".into())),
+        ];
+        let mut summary = Summary { omission: Omission::Allowed, steps };
         assert_eq!(
             summary.to_string(),
             "passed    sample (2 s)\n\
              failed    sample: it broke\n\
              left out  sample: no tool\n"
         );
+        summary.omission = Omission::Failure;
+        assert!(summary.to_string().ends_with("not run   sample: no tool\n"), "{summary}");
     }
 
     #[test]
-    fn a_failure_anywhere_and_an_omission_in_ci_are_no_pass() {
+    fn failures_and_forbidden_omissions_make_the_chore_fail() {
         let failed = Outcome::Failed(String::new());
         let left_out = Outcome::LeftOut(String::new());
-        for (machine, outcome, well) in [
-            (Machine::Developer, Outcome::Passed, true),
-            (Machine::Developer, failed.clone(), false),
-            (Machine::Developer, left_out.clone(), true),
-            (Machine::Ci, Outcome::Passed, true),
-            (Machine::Ci, failed, false),
-            (Machine::Ci, left_out, false),
+        for (omission, outcome, success) in [
+            (Omission::Allowed, Outcome::Passed, true),
+            (Omission::Allowed, failed.clone(), false),
+            (Omission::Allowed, left_out.clone(), true),
+            (Omission::Failure, Outcome::Passed, true),
+            (Omission::Failure, failed, false),
+            (Omission::Failure, left_out, false),
         ] {
-            let case = format!("{machine:?} {outcome:?}");
+            let case = format!("{omission:?} {outcome:?}");
             let steps = vec![step(outcome), step(Outcome::Passed)];
-            let summary = Summary { machine, steps };
-            assert_eq!(summary.all_is_well(), well, "{case}");
+            assert_eq!(Summary { omission, steps }.is_success(), success, "{case}");
         }
     }
 
     #[test]
-    fn a_command_is_told_as_one_would_type_it() {
+    fn a_command_is_printed_as_one_would_type_it() {
         let mut command = Command::new("/usr/lib/cargo");
         command.args(["doc", "it's"]).env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(words(&command), r"RUSTDOCFLAGS='-D warnings' cargo doc 'it'\''s'");
@@ -237,16 +254,16 @@ mod tests {
     }
 
     #[test]
-    fn both_streams_of_a_command_are_heard() {
+    fn both_streams_of_a_command_are_captured() {
         let mut command = Command::new("rustc");
         command.args(["--version", "--verbose"]);
-        let (outcome, output) = Outcome::of_heard(command);
+        let (outcome, output) = Outcome::captured(command);
         assert_eq!(outcome, Outcome::Passed);
         assert!(output.starts_with("rustc "), "{output}");
 
         let mut command = Command::new("rustc");
         command.arg("--no-such-flag");
-        let (outcome, output) = Outcome::of_heard_showing(command, |_| false);
+        let (outcome, output) = Outcome::captured_showing(command, |_| false);
         assert!(matches!(outcome, Outcome::Failed(_)));
         assert!(output.contains("no-such-flag"), "{output}");
     }

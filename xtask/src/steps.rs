@@ -45,7 +45,7 @@ pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
             return installed;
         }
     }
-    let (outcome, output) = Outcome::of_heard(test_runner());
+    let (outcome, output) = Outcome::captured(test_runner());
     closing.push_str(&closing_lines(&output));
     outcome
 }

@@ -1,24 +1,19 @@
 //! The microcontrollers that the project is built for.
 
-use clap::ValueEnum;
+use std::str::FromStr;
 
-/// A processor without an operating system, as the compiler calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// A processor without an operating system, named as the compiler names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Cortex-M0: no atomic exchange, no division.
-    #[value(name = "thumbv6m-none-eabi")]
     Thumbv6m,
-    /// Cortex-M3: the one that QEMU runs.
-    #[value(name = "thumbv7m-none-eabi")]
+    /// Cortex-M3, which QEMU emulates.
     Thumbv7m,
     /// Cortex-M4 and -M7.
-    #[value(name = "thumbv7em-none-eabi")]
     Thumbv7em,
     /// Cortex-M4F and -M7F, which have floats in hardware.
-    #[value(name = "thumbv7em-none-eabihf")]
     Thumbv7emHf,
-    /// ESP32-C3 and its like: no atomics.
-    #[value(name = "riscv32imc-unknown-none-elf")]
+    /// ESP32-C3 and similar chips: no atomics.
     Riscv32imc,
 }
 
@@ -27,7 +22,7 @@ impl Target {
     pub(crate) const ALL: [Self; 5] =
         [Self::Thumbv6m, Self::Thumbv7m, Self::Thumbv7em, Self::Thumbv7emHf, Self::Riscv32imc];
 
-    /// The compiler's name for it.
+    /// The compiler's name for the target.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Thumbv6m => "thumbv6m-none-eabi",
@@ -38,10 +33,22 @@ impl Target {
         }
     }
 
-    /// The variable that tells cargo which linker to take.
+    /// The environment variable that chooses cargo's linker for the target.
     pub(crate) fn linker_variable(self) -> String {
         let name = self.name().to_uppercase().replace('-', "_");
         format!("CARGO_TARGET_{name}_LINKER")
+    }
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|target| target.name() == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("there is no target `{name}`; the targets are {names}")
+        })
     }
 }
 
@@ -50,15 +57,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_has_the_names_of_the_compiler() {
+    fn a_target_is_parsed_from_its_name() {
         for target in Target::ALL {
-            let word = target.to_possible_value().expect("no target is hidden");
-            assert_eq!(word.get_name(), target.name());
+            assert_eq!(target.name().parse(), Ok(target));
         }
+        let error = Target::from_str("thumbv8m").expect_err("no such target");
+        assert!(error.contains("thumbv6m-none-eabi, "), "{error}");
     }
 
     #[test]
-    fn the_linker_is_told_by_a_variable_of_the_target() {
+    fn the_linker_variable_names_the_target() {
         let expected = "CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER";
         assert_eq!(Target::Thumbv7emHf.linker_variable(), expected);
     }

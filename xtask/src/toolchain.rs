@@ -45,8 +45,18 @@ impl Toolchain {
         Self::find(target).ok_or_else(|| missing(target))
     }
 
+    /// The version of the compiler, and whether it builds `core` itself. Budgets of code name it.
+    pub(crate) fn compiler(&self) -> Option<String> {
+        let (rustc, origin) = match self {
+            Self::Installed => (Path::new("rustc"), ""),
+            Self::WithSource(rustc) => (rustc.as_path(), ", core from source"),
+        };
+        let version = output_of(rustc, &["--version"])?;
+        Some(format!("{}{origin}", version.trim()))
+    }
+
     /// The first toolchain that can build for `target`, if there is one.
-    fn find(target: Target) -> Option<Self> {
+    pub(crate) fn find(target: Target) -> Option<Self> {
         let arguments = ["--print", "target-libdir", "--target", target.name()];
         let installed = output_of("rustc", &arguments);
         if installed.is_some_and(|folder| Path::new(folder.trim()).exists()) {

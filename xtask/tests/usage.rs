@@ -22,7 +22,7 @@ fn help_is_printed_on_request_and_where_no_chore_is_named() {
 
 #[test]
 fn unknown_words_are_a_usage_error() {
-    for words in [&["tset"][..], &["--fast"], &["test", "clippy"]] {
+    for words in [&["tset"][..], &["--fast"], &["test", "clipy"], &["test", "--fast"]] {
         let output = xtask(words);
         assert_eq!(output.status.code(), Some(64), "{words:?}");
         let text = String::from_utf8_lossy(&output.stderr);

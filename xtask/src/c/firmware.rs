@@ -73,7 +73,7 @@ fn run(name: &str, sources: &[&str], says: &str, library: &Path) -> Outcome {
     build.arg("-T").arg(firmware("link.ld")).arg(firmware("start.c"));
     build.args(sources.iter().map(of_package)).arg(library).args(["-lgcc", "-o"]).arg(&file);
     Outcome::of(&mut build).and_then(|| size(name, &file)).and_then(|| {
-        let (outcome, said) = Outcome::of_heard(qemu::run(&file));
+        let (outcome, said) = Outcome::captured(qemu::run(&file));
         outcome.and_then(|| {
             if said.contains(says) {
                 return Outcome::Passed;

@@ -38,7 +38,7 @@ fn by_pkg_config(prefix: &Path) -> Outcome {
     let mut ask = program("pkg-config");
     ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
     ask.args(["--cflags", "--libs", "unstuck"]);
-    let (asked, flags) = Outcome::of_heard(ask);
+    let (asked, flags) = Outcome::captured(ask);
     asked.and_then(|| {
         let file = folder("programs").join("by-pkg-config");
         let mut build = program(compiler);

@@ -69,7 +69,7 @@ fn run_example((compiler, language, source): (&str, &str, &str), prefix: &Path) 
 
 /// Whether `file`, when it runs, prints what stands in `expected`.
 pub(super) fn prints(file: &Path, expected: &Path) -> Outcome {
-    let (outcome, printed) = Outcome::of_heard_showing(program(file), |_| false);
+    let (outcome, printed) = Outcome::captured_showing(program(file), |_| false);
     outcome.and_then(|| match fs::read_to_string(expected) {
         Ok(text) if text == printed => Outcome::Passed,
         Ok(_) => {

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::fs;
 
-use toml::{Table, Value};
-
 use super::part::{Part, Section};
 use super::table::{grouped, short};
 use crate::machine;
@@ -15,10 +13,14 @@ const FILE: &str = "benches/bare/budgets.toml";
 
 /// What the file begins with.
 const HEAD: &str = "\
-# What each thing may take: `cargo xtask test` fails where it takes more, and where it takes so
-# much less that this says nothing any more. Written by `cargo xtask footprint --record`, which
-# adds a little room to what it measures, as compilers differ. The README's sizes come from here.
+# Budgets of memory, code, stack and instructions. `cargo xtask test footprint` fails if a figure
+# exceeds its budget, or is so far below it that the budget says nothing. With another compiler than
+# the one named here, the step only prints its figures. Written by `cargo xtask footprint --record`,
+# which adds a little room to each figure. The table of sizes in the documentation is made from it.
 ";
+
+/// The table of compilers.
+const COMPILERS: &str = "compiler";
 
 /// A machine, and what is measured there.
 type Column = (Section, String);
@@ -27,6 +29,8 @@ type Column = (Section, String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Budgets {
     columns: BTreeMap<Column, BTreeMap<String, u64>>,
+    /// The compiler of each machine's programs. Code of another compiler has other sizes.
+    compilers: BTreeMap<String, String>,
 }
 
 /// How a figure and its budget do not go together.
@@ -109,19 +113,52 @@ impl Budgets {
         Self::parse(&text.map_err(|error| named(error.to_string()))?).map_err(named)
     }
 
+    /// Reads the lines that [`Budgets::text`] writes: tables of quoted names, each with a number, and
+    /// one table of compilers.
     fn parse(text: &str) -> Result<Self, String> {
-        let sections: Table = text.parse().map_err(|error| format!("{error}"))?;
         let mut budgets = Self::default();
-        for (name, places) in sections {
-            let section = Section::ALL.into_iter().find(|section| section.name() == name);
-            let section = section.ok_or_else(|| format!("there is no section `{name}`"))?;
-            let Value::Table(places) = places else { return Err(format!("`{name}` is no table")) };
-            for (place, rows) in places {
-                let rows = rows.try_into().map_err(|error| format!("{name}.{place}: {error}"))?;
-                budgets.columns.insert((section, place), rows);
+        let mut table = None;
+        for (index, line) in text.lines().enumerate() {
+            let wrong = || format!("line {}: `{line}` is no budget", index + 1);
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if let Some(name) = line.strip_prefix('[') {
+                table = Some(Self::table(name.strip_suffix(']').ok_or_else(wrong)?)?);
+                continue;
+            }
+            let (name, value) = line.split_once(" = ").ok_or_else(wrong)?;
+            let name = unquoted(name).ok_or_else(wrong)?.to_owned();
+            if let Some(column) = table.as_ref().ok_or_else(wrong)? {
+                let budget = value.parse().map_err(|_| wrong())?;
+                budgets.columns.entry(column.clone()).or_default().insert(name, budget);
+            } else {
+                let compiler = unquoted(value).ok_or_else(wrong)?.to_owned();
+                budgets.compilers.insert(name, compiler);
             }
         }
         Ok(budgets)
+    }
+
+    /// The column that the heading of a table names, or `None` for the table of compilers.
+    fn table(name: &str) -> Result<Option<Column>, String> {
+        if name == COMPILERS {
+            return Ok(None);
+        }
+        let (section, place) = name.split_once('.').unwrap_or((name, ""));
+        let found = Section::ALL.into_iter().find(|known| known.name() == section);
+        let section = found.ok_or_else(|| format!("there is no section `{section}`"))?;
+        Ok(Some((section, place.to_owned())))
+    }
+
+    /// Records the compiler whose programs were measured at `place`.
+    pub(super) fn record_compiler(&mut self, place: &str, compiler: String) {
+        self.compilers.insert(place.to_owned(), compiler);
+    }
+
+    /// The compiler that the budgets of `place` were recorded with.
+    pub(super) fn compiler(&self, place: &str) -> Option<&str> {
+        self.compilers.get(place).map(String::as_str)
     }
 
     /// Records what the parts say that were measured; what is recorded of others stays.
@@ -149,6 +186,14 @@ impl Budgets {
 
     fn text(&self) -> String {
         let mut text = HEAD.to_owned();
+        if !self.compilers.is_empty() {
+            // Writing into a text does not fail.
+            let _ =
+                write!(text, "\n# the compiler that the programs were built with\n[{COMPILERS}]\n");
+        }
+        for (place, compiler) in &self.compilers {
+            let _ = writeln!(text, "\"{place}\" = \"{compiler}\"");
+        }
         for ((section, place), rows) in &self.columns {
             // Writing into a text does not fail.
             let _ = write!(text, "\n# {}\n[{}.{place}]\n", section.about(), section.name());
@@ -186,6 +231,11 @@ impl Budgets {
         misses.extend(unmeasured(&column, &budgets, |what| part.amount(what).is_none()));
         misses
     }
+}
+
+/// `text` without the quotes around it.
+fn unquoted(text: &str) -> Option<&str> {
+    text.strip_prefix('"')?.strip_suffix('"')
 }
 
 /// The budgets among `rows` without a figure, which `is_missing` knows.
@@ -260,6 +310,7 @@ mod tests {
                 let parts = [part(section, &[("it", amount)])];
                 let mut budgets = Budgets::default();
                 budgets.record(&parts);
+                budgets.record_compiler(PLACE, "rustc 1.96.0 (built by Debian)".into());
                 assert_eq!(budgets.misses(&parts), [], "{section:?} {amount}");
                 assert_eq!(Budgets::parse(&budgets.text()), Ok(budgets));
             }
@@ -307,9 +358,11 @@ mod tests {
         assert!(budgets.of(Section::Code, PLACE, "engine").is_some());
         for (text, error) in [
             ("[speed.host]", "there is no section `speed`"),
-            ("code = 7", "`code` is no table"),
-            ("[code.host]\nengine = \"much\"", "code.host: "),
-            ("[code", ""),
+            ("\"engine\" = 7", "line 1: `\"engine\" = 7` is no budget"),
+            ("[code.host]\n\"engine\" = much", "line 2: "),
+            ("[code.host]\nengine = 7", "line 2: "),
+            ("[compiler]\n\"host\" = 7", "line 2: "),
+            ("[code", "line 1: "),
         ] {
             let found = Budgets::parse(text).expect_err(text);
             assert!(found.starts_with(error), "{found}");

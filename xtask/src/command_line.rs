@@ -1,0 +1,402 @@
+//! The command line: its help texts, and the chore that its words ask for.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{self, PathBuf};
+use std::str::FromStr;
+
+use crate::bench::Bench;
+use crate::c;
+use crate::checks;
+use crate::firmware;
+use crate::footprint;
+use crate::fuzz;
+use crate::target::Target;
+
+/// A chore and its options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Chore {
+    Help(String),
+    Test(checks::Request),
+    Fuzz(fuzz::Plan),
+    Footprint(footprint::Request),
+    Firmware(firmware::Request),
+    C(c::Request),
+    Bench(Bench),
+}
+
+/// A command line that names no chore, or names it with words that the chore does not take.
+#[derive(Debug)]
+pub(crate) struct UsageError {
+    help: &'static str,
+    why: String,
+}
+
+impl UsageError {
+    /// The first line of the help text, which says what the chore takes.
+    pub(crate) fn usage(&self) -> &'static str {
+        self.help.lines().next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+const MAIN: &str = "\
+Usage: cargo xtask CHORE [OPTIONS]
+
+  test       Run every check that a change must pass, or the ones you name
+  fuzz       Fuzz the targets in `fuzz/fuzz_targets`
+  footprint  Measure memory, code, stack and instructions
+  firmware   Build a robot's firmware, run it under QEMU and compare its log
+  c          Build the library for C; install it, pack it, or test it
+  bench      Run a benchmark
+
+`cargo xtask CHORE --help` describes a chore.
+";
+
+const TEST: &str = "\
+Usage: cargo xtask test [--list] [STEP…]
+
+Runs every step, or only the named ones. A failed step does not stop the others; the summary at the
+end has one line for each. A step whose tool is missing is left out and says what to install. If CI
+is set in the environment, missing tools are installed instead. A step that cannot run is a failure
+if it was named, or if CI is set. The exit code is 0 if nothing failed, else 1.
+
+  --list  Print the steps, one line each, and run none
+
+";
+
+const FUZZ: &str = "\
+Usage: cargo xtask fuzz [--seconds N] [TARGET]
+
+Fuzzes each target for N seconds, 60 by default. A planted bug comes first and must be found;
+otherwise the silence of the other targets proves nothing. Needs `cargo install cargo-fuzz --locked`.
+Inputs that a run learns are kept in `fuzz/target` for the next one.
+
+Targets:
+";
+
+const FOOTPRINT: &str = "\
+Usage: cargo xtask footprint [--json | --record | --check] [--target TARGET]…
+
+Prints the size of values, the code of the programs in `benches/bare`, the deepest stack of each
+event and the instructions of a call: on this machine, on five microcontrollers, under QEMU and under
+valgrind. Figures whose tool is missing are left out and say so.
+
+  --json           Print one JSON array instead of tables
+  --record         Write the figures, with a little room, to `benches/bare/budgets.toml`, from which
+                   the table of sizes in the documentation is made
+  --check          Compare the figures with the budgets, as `cargo xtask test footprint` does
+  --target TARGET  Measure this microcontroller only; may be repeated
+";
+
+const FIRMWARE: &str = "\
+Usage: cargo xtask firmware [--write] [--target TARGET]…
+
+Builds the firmware, runs it under QEMU and compares its log with `adapters/firmware/mission.log`.
+
+  --write          Replace that file with the new log
+  --target TARGET  Also build for this microcontroller; may be repeated
+";
+
+const C: &str = "\
+Usage: cargo xtask c [--install PREFIX] [--packages FOLDER] [--sizes]
+
+Without options: links programs in C and C++ with the library, runs them here, under sanitizers,
+under valgrind and on a microcontroller, and compares their verdicts with Rust's.
+
+  --install PREFIX   Install the libraries, the header, and the files for `pkg-config` and `CMake`
+  --packages FOLDER  Write an ESP-IDF component and an Arduino library
+  --sizes            Print the code that each function needs on a Cortex-M3
+";
+
+const BENCH: &str = "\
+Usage: cargo xtask bench NAME [--json] [--traces FOLDER]
+
+  engine       The engine beside other detectors, and a scan of recorded runs
+  json         The fingerprint of JSON beside canonical text and a hash of it
+  hook         The hook of a coding agent beside interpreters that do nothing
+  text         Masks, sketches, calls and outcomes made from text
+  swarm        A swarm of workers that share a ledger in one process
+  swarm-redis  The same on a `redis-server`, beside plain `INCR`
+
+  --json           Print JSON
+  --traces FOLDER  For `engine` and `swarm`: also measure with these recorded runs
+";
+
+/// A chore's help text, and the words it takes.
+struct Grammar {
+    name: &'static str,
+    help: &'static str,
+    /// Options without a value, for example `--json`.
+    flags: &'static [&'static str],
+    /// Options with a value, for example `--seconds 3`.
+    options: &'static [&'static str],
+    /// The most words that are no options.
+    words_max: usize,
+}
+
+const GRAMMARS: [Grammar; 6] = [
+    Grammar { name: "test", help: TEST, flags: &["--list"], options: &[], words_max: usize::MAX },
+    Grammar { name: "fuzz", help: FUZZ, flags: &[], options: &["--seconds"], words_max: 1 },
+    Grammar {
+        name: "footprint",
+        help: FOOTPRINT,
+        flags: &["--json", "--record", "--check"],
+        options: &["--target"],
+        words_max: 0,
+    },
+    Grammar {
+        name: "firmware",
+        help: FIRMWARE,
+        flags: &["--write"],
+        options: &["--target"],
+        words_max: 0,
+    },
+    Grammar {
+        name: "c",
+        help: C,
+        flags: &["--sizes"],
+        options: &["--install", "--packages"],
+        words_max: 0,
+    },
+    Grammar {
+        name: "bench",
+        help: BENCH,
+        flags: &["--json"],
+        options: &["--traces"],
+        words_max: 1,
+    },
+];
+
+/// The words of a command line, sorted by the grammar of its chore.
+#[derive(Debug, Default)]
+struct Words {
+    flags: Vec<&'static str>,
+    options: Vec<(&'static str, OsString)>,
+    /// The words that are no options.
+    plain: Vec<String>,
+}
+
+impl Words {
+    /// Sorts `words`.
+    ///
+    /// # Errors
+    ///
+    /// If the grammar has no such option, an option lacks its value, or there are too many words.
+    fn sort(grammar: &Grammar, words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut sorted = Self::default();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy().into_owned();
+            if !text.starts_with('-') {
+                sorted.plain.push(text);
+            } else if let Some(flag) = grammar.flags.iter().find(|flag| **flag == text) {
+                sorted.flags.push(flag);
+            } else {
+                let (name, value) = option(grammar, &text)?;
+                let value = value.map(OsString::from).or_else(|| words.next());
+                let value = value.ok_or_else(|| format!("`{name}` needs a value"))?;
+                sorted.options.push((name, value));
+            }
+        }
+        match sorted.plain.get(grammar.words_max) {
+            Some(word) => Err(format!("unexpected `{word}`")),
+            None => Ok(sorted),
+        }
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.contains(&flag)
+    }
+
+    /// The values of an option, in the order in which they were given.
+    fn values(&self, name: &str) -> impl Iterator<Item = &OsStr> {
+        let values = self.options.iter().filter(move |(option, _)| *option == name);
+        values.map(|(_, value)| value.as_os_str())
+    }
+
+    /// The last value of an option that names a file or folder.
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.values(name).last().map(PathBuf::from)
+    }
+
+    /// The microcontrollers that `--target` names.
+    fn targets(&self) -> Result<Vec<Target>, String> {
+        self.values("--target").map(|name| name.to_string_lossy().parse()).collect()
+    }
+}
+
+/// The option with a value that `word` is, and the value if it follows a `=`.
+fn option<'w>(grammar: &Grammar, word: &'w str) -> Result<(&'static str, Option<&'w str>), String> {
+    let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
+    let known = grammar.options.iter().find(|option| **option == name);
+    known.map(|known| (*known, value)).ok_or_else(|| format!("unknown option `{word}`"))
+}
+
+/// Returns the chore that `words` ask for. The first word is the program's name.
+///
+/// # Errors
+///
+/// If there is no such chore, or it does not take these words.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Chore, UsageError> {
+    let mut words = words.into_iter().skip(1).peekable();
+    let Some(name) = words.next() else { return Ok(Chore::Help(MAIN.into())) };
+    if is_help(&name) {
+        return Ok(Chore::Help(MAIN.into()));
+    }
+    let grammar = GRAMMARS.iter().find(|grammar| name == grammar.name);
+    let grammar = grammar.ok_or_else(|| UsageError {
+        help: MAIN,
+        why: format!("there is no chore `{}`", name.to_string_lossy()),
+    })?;
+    let words: Vec<_> = words.collect();
+    if words.iter().any(|word| is_help(word)) {
+        return Ok(Chore::Help(help(grammar)));
+    }
+    let chore = Words::sort(grammar, words).and_then(|words| chore(grammar.name, &words));
+    chore.map_err(|why| UsageError { help: grammar.help, why })
+}
+
+fn is_help(word: &OsStr) -> bool {
+    word == "--help" || word == "-h"
+}
+
+/// The help text of a chore, with the list of its steps or targets.
+fn help(grammar: &Grammar) -> String {
+    let list = match grammar.name {
+        "test" => checks::list(),
+        "fuzz" => fuzz::list(),
+        _ => String::new(),
+    };
+    grammar.help.to_owned() + &list
+}
+
+fn chore(name: &str, words: &Words) -> Result<Chore, String> {
+    Ok(match name {
+        "test" if words.has("--list") => Chore::Help(checks::list()),
+        "test" => Chore::Test(checks::Request::of(&words.plain)?),
+        "fuzz" => Chore::Fuzz(fuzz::Plan {
+            target: words.plain.first().map(|name| name.parse()).transpose()?,
+            seconds: seconds(words)?,
+        }),
+        "footprint" => Chore::Footprint(footprint_request(words)?),
+        "firmware" => Chore::Firmware(firmware::Request {
+            write: words.has("--write"),
+            targets: words.targets()?,
+        }),
+        "c" => Chore::C(c::Request {
+            install: words.path("--install"),
+            packages: words.path("--packages"),
+            sizes: words.has("--sizes"),
+        }),
+        _ => Chore::Bench(bench(words)?),
+    })
+}
+
+/// The seconds that each target is fuzzed.
+fn seconds(words: &Words) -> Result<u32, String> {
+    let Some(value) = words.values("--seconds").last() else { return Ok(fuzz::SECONDS) };
+    let value = value.to_string_lossy();
+    u32::from_str(&value).map_err(|error| format!("`--seconds {value}`: {error}"))
+}
+
+fn footprint_request(words: &Words) -> Result<footprint::Request, String> {
+    let request = footprint::Request {
+        json: words.has("--json"),
+        record: words.has("--record"),
+        check: words.has("--check"),
+        targets: words.targets()?,
+    };
+    if request.check && (request.json || request.record || !request.targets.is_empty()) {
+        return Err("`--check` compares everything and takes no other option".into());
+    }
+    Ok(request)
+}
+
+fn bench(words: &Words) -> Result<Bench, String> {
+    let name = words.plain.first().ok_or("name a benchmark")?;
+    let traces = words.path("--traces");
+    // The program that measures runs in another folder.
+    let traces = traces.map(|folder| path::absolute(&folder).unwrap_or(folder));
+    Bench::new(name, words.has("--json"), traces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Chore, String> {
+        let words = line.split_whitespace().map(OsString::from);
+        parse(["xtask".into()].into_iter().chain(words)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_chore_has_a_help_text_that_the_main_one_mentions() {
+        for grammar in &GRAMMARS {
+            for line in ["--help", "-h"] {
+                let Ok(Chore::Help(text)) = parsed(&format!("{} {line}", grammar.name)) else {
+                    panic!("{}", grammar.name)
+                };
+                assert!(text.starts_with(&format!("Usage: cargo xtask {}", grammar.name)));
+                let options = grammar.flags.iter().chain(grammar.options);
+                assert!(options.into_iter().all(|option| text.contains(option)), "{text}");
+            }
+            assert!(MAIN.contains(&format!("\n  {} ", grammar.name)), "{}", grammar.name);
+        }
+        assert_eq!(parsed(""), Ok(Chore::Help(MAIN.into())));
+        assert_eq!(parsed("--help"), Ok(Chore::Help(MAIN.into())));
+    }
+
+    #[test]
+    fn options_are_read_in_any_order_and_both_spellings() {
+        let expected = fuzz::Plan { target: "engine".parse().ok(), seconds: 3 };
+        for line in ["fuzz engine --seconds 3", "fuzz --seconds=3 engine"] {
+            assert_eq!(parsed(line), Ok(Chore::Fuzz(expected)), "{line}");
+        }
+        let request =
+            firmware::Request { write: true, targets: vec![Target::Thumbv6m, Target::Riscv32imc] };
+        assert_eq!(
+            parsed(
+                "firmware --target thumbv6m-none-eabi --write \
+                 --target riscv32imc-unknown-none-elf"
+            ),
+            Ok(Chore::Firmware(request))
+        );
+    }
+
+    #[test]
+    fn the_folder_of_traces_is_absolute() {
+        let Ok(Chore::Bench(bench)) = parsed("bench engine --json --traces runs") else {
+            panic!("not parsed")
+        };
+        let traces = bench.traces.expect("a folder");
+        assert!(traces.is_absolute() && traces.ends_with("runs"), "{traces:?}");
+    }
+
+    #[test]
+    fn wrong_words_are_named() {
+        for (line, why) in [
+            ("tset", "there is no chore `tset`"),
+            ("--fast", "there is no chore `--fast`"),
+            ("test --fast", "unknown option `--fast`"),
+            ("test clipy", "there is no step `clipy`"),
+            ("fuzz engine gossip", "unexpected `gossip`"),
+            ("fuzz engin", "there is no target `engin`"),
+            ("fuzz --seconds", "`--seconds` needs a value"),
+            ("fuzz --seconds soon", "`--seconds soon`: invalid digit found in string"),
+            ("footprint --check --json", "`--check` compares everything and takes no other option"),
+            ("firmware --target esp", "there is no target `esp`"),
+            ("bench", "name a benchmark"),
+            ("bench speed", "there is no benchmark `speed`"),
+            ("bench json --traces runs", "`bench json` takes no `--traces`"),
+        ] {
+            let error = parsed(line).expect_err(line);
+            assert!(error.starts_with(why), "{line}: {error}");
+        }
+    }
+}
