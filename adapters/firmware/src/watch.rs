@@ -7,7 +7,7 @@ use unstuck_core::{
     Announced, CallId, CheckpointError, Detector, Finding, Policy, PolicyError, Statistics,
     Verdict, presets,
 };
-use unstuck_text::{Counter, Failures, SimilarCalls, Recipe};
+use unstuck_text::{Counter, Failures, Recipe, SimilarCalls};
 
 use crate::planner::{Ask, Place};
 use crate::world::Answer;

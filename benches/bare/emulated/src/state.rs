@@ -5,7 +5,7 @@ use core::hint::black_box;
 
 use unstuck_core::{Call, CallId, Detector, Digest, Outcome, Tool, Verdict, presets};
 use unstuck_json::fingerprint;
-use unstuck_text::{SimilarCalls, Masks, Recipe};
+use unstuck_text::{Masks, Recipe, SimilarCalls};
 
 /// The tool of every call.
 const TOOL: &str = "read_sensor";

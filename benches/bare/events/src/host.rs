@@ -2,7 +2,7 @@
 
 use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
 use unstuck_json::fingerprint;
-use unstuck_text::{SimilarCalls, Masks, Recipe};
+use unstuck_text::{Masks, Recipe, SimilarCalls};
 
 use crate::texts::{ARGUMENTS, RESULTS};
 

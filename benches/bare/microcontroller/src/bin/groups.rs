@@ -7,7 +7,7 @@ use core::hint::black_box;
 
 use unstuck_core::{Detector, presets};
 use unstuck_microcontroller::{arguments, result};
-use unstuck_text::{SimilarCalls, Recipe};
+use unstuck_text::{Recipe, SimilarCalls};
 
 fn main() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
