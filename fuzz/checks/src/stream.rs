@@ -3,7 +3,7 @@
 
 use unstuck_core::Tag;
 
-use crate::model::{Answer, Asked, Event, Said};
+use crate::model::{CallSpec, Event, OutcomeSpec, PlainVerdict};
 use crate::pair::{Ids, Pair};
 
 /// The most pairs of bytes taken from an input. The oracle takes cubic time, and a hundred calls fill
@@ -33,14 +33,14 @@ fn events_of([what, which]: [u8; 2], calls: usize) -> [Option<Event>; 2] {
 
 /// The call in a byte: of four that differ in tool, arguments and likeness, with one of five tags,
 /// in a step of its own or in one of three, idempotent or not.
-fn asked(byte: u8) -> Asked {
+fn asked(byte: u8) -> CallSpec {
     const TAGS: [[Tag; 4]; 2] = [
         [Tag::Test, Tag::Shell, Tag::Other, Tag::Think],
         [Tag::Test, Tag::Write, Tag::Act, Tag::Think],
     ];
     let args = byte & 0b11;
     let [similar, tag, step] = [byte >> 2 & 1, byte >> 3 & 0b11, byte >> 5 & 0b11];
-    Asked {
+    CallSpec {
         tool: args / 2,
         args,
         similar,
@@ -52,18 +52,19 @@ fn asked(byte: u8) -> Asked {
 
 /// The answer in five bits; two results are near each other. A quarter are the first result with
 /// other bytes, pending, too late, or near to equal ones alone.
-fn answer(bits: u8) -> Answer {
+fn answer(bits: u8) -> OutcomeSpec {
     let number = bits & 0b11;
     let failed = bits >> 2 & 1 == 1;
-    let plain = Answer { result: number, near: Some(number / 2), failed, ..Answer::PLAIN };
+    let plain =
+        OutcomeSpec { result: number, near: Some(number / 2), failed, ..OutcomeSpec::PLAIN };
     match (bits >> 3 & 0b11, number) {
         (0, _) => plain,
-        (1, 0) => Answer { raw: 1, failed, ..Answer::PLAIN },
-        (1, 1) => Answer { pending: true, failed, ..Answer::PLAIN },
-        (1, 2) => Answer { late: true, failed, ..Answer::PLAIN },
-        (1, _) => Answer { near: None, failed, ..Answer::PLAIN },
-        (2, _) => Answer { score: Some(number), ..plain },
-        _ => Answer { silent: true, ..plain },
+        (1, 0) => OutcomeSpec { raw: 1, failed, ..OutcomeSpec::PLAIN },
+        (1, 1) => OutcomeSpec { pending: true, failed, ..OutcomeSpec::PLAIN },
+        (1, 2) => OutcomeSpec { late: true, failed, ..OutcomeSpec::PLAIN },
+        (1, _) => OutcomeSpec { near: None, failed, ..OutcomeSpec::PLAIN },
+        (2, _) => OutcomeSpec { score: Some(number), ..plain },
+        _ => OutcomeSpec { silent: true, ..plain },
     }
 }
 
@@ -91,7 +92,7 @@ fn control(byte: u8, calls: usize) -> Option<Event> {
 pub(crate) fn replay<const W: usize>(
     bytes: &[u8],
     pair: &mut Pair<'_, W>,
-    mut judge: impl FnMut(Event, Said) -> Result<(), String>,
+    mut judge: impl FnMut(Event, PlainVerdict) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut ids = Ids::default();
     let mut events = Vec::new();

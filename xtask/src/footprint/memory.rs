@@ -9,7 +9,7 @@ use object::{File, Object as _, ObjectSection as _, ObjectSymbol as _};
 const SYMBOL: &str = "SIZES";
 
 /// The bytes of one entry: a name, with zeros behind it, and a number of 32 bits.
-const NAME_LENGTH: usize = 28;
+const NAME_LENGTH: usize = 32;
 const NUMBER_LENGTH: usize = 4;
 
 /// Each kind of value with its size, from the program at `path`.

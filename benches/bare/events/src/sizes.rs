@@ -7,7 +7,7 @@ use unstuck_core::{
 use unstuck_text::SimilarCalls;
 
 /// The longest name, in bytes.
-const NAME_MAX: usize = 28;
+const NAME_MAX: usize = 32;
 
 /// The size of a kind of value. As it lies in memory, another program can read it there.
 #[repr(C)]
