@@ -1,4 +1,5 @@
-//! The programs without `std` that the engine is linked into: what must not be in them.
+//! Links the engine into programs without `std`, and checks that they contain no panic and no
+//! allocator.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,28 +14,28 @@ use crate::symbols::{Flaw, Program};
 /// The crate of the programs.
 const MANIFEST: &str = "benches/bare/Cargo.toml";
 
-/// The crate of the events that are counted, beside them.
+/// The crate that defines the measured events.
 pub(crate) const EVENTS: &str = "benches/bare/events/Cargo.toml";
 
-/// Where they are built, whatever else is.
+/// The target folder of the programs.
 const FOLDER: &str = "target/bare";
 
-/// The program that calls every entry of the engine, and must hold no panic and no allocator.
+/// A program that calls every function of the engine. It must contain no panic and no allocator.
 pub(crate) const ENTRIES: &str = "entries";
 
-/// The program that calls what a small host does, and must hold none, either.
+/// A program that calls only the functions that a small host needs. The same rule applies.
 pub(crate) const HOST: &str = "host";
 
-/// The program that holds both.
+/// A program with a planted panic and a planted allocation.
 const PLANTED: &str = "planted";
 
-/// How the programs are built.
+/// The optimisation profile of the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
-    /// As fast as can be. The check reads these: with less effort the compiler leaves panics in
-    /// that can never be, some of them in `core` itself.
+    /// Optimised for speed. The check reads these programs: with less optimisation the compiler leaves
+    /// unreachable panics in the code, some of them in `core` itself.
     Fast,
-    /// As small as can be.
+    /// Optimised for size.
     Small,
 }
 
@@ -46,7 +47,7 @@ impl Profile {
         }
     }
 
-    /// The command that builds the programs.
+    /// Returns the command that builds the programs.
     pub(crate) fn build(self) -> Command {
         let mut command = cargo();
         command.args(["build", "--locked", "--manifest-path", MANIFEST, "--bins"]);
@@ -54,11 +55,11 @@ impl Profile {
         command
     }
 
-    /// The program `name`, once it is built.
+    /// Reads the program `name`, which must be built already.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub(crate) fn program(self, name: &str) -> io::Result<Program> {
         Program::read(&self.path(name))
     }
@@ -68,14 +69,14 @@ impl Profile {
     }
 }
 
-/// Why the programs cannot be read here, where they cannot.
+/// Returns the reason why programs cannot be read on this platform, if there is one.
 pub(crate) fn unreadable() -> Option<&'static str> {
     let readable = cfg!(all(target_os = "linux", target_env = "gnu"));
     (!readable).then_some("programs are read on Linux with the GNU C library, and nowhere else")
 }
 
-/// No program that calls the engine holds a panic or an allocator, and one that was planted there
-/// is found.
+/// Checks that no program that calls the engine contains a panic or an allocator, and that the check
+/// finds planted ones.
 pub(crate) fn check() -> Outcome {
     if let Some(why) = unreadable() {
         return Outcome::LeftOut(why.into());
@@ -90,7 +91,7 @@ pub(crate) fn check() -> Outcome {
         .and_then(planted)
 }
 
-/// Whether the program `name` holds nothing that it must not, and runs to its end.
+/// Checks that the program `name` contains no forbidden symbol, and runs it.
 fn clean(name: &str) -> Outcome {
     let read = match Profile::Fast.program(name) {
         Ok(read) => read,
@@ -106,7 +107,8 @@ fn clean(name: &str) -> Outcome {
     Outcome::Failed(format!("{name} holds {} symbols that it must not", flaws.len()))
 }
 
-/// Whether what was planted is found, so that a clean program means something.
+/// Checks that the planted panic and allocation are found. Otherwise a clean program would prove
+/// nothing.
 fn planted() -> Outcome {
     let read = match Profile::Fast.program(PLANTED) {
         Ok(read) => read,
@@ -122,25 +124,27 @@ fn planted() -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
     use std::path::Path;
 
     use super::*;
-    use crate::source::{code_only, has_word, without_tests};
 
-    /// The code of every source at `path` and beneath, without tests.
-    fn code_at(path: &Path) -> String {
+    /// Returns the lines of every source in `path` and its subfolders, without comments.
+    fn code_of(path: &Path) -> String {
         if path.is_dir() {
             let entries = fs::read_dir(path).expect("a folder of sources");
-            return entries.map(|entry| code_at(&entry.expect("a source").path())).collect();
+            return entries.map(|entry| code_of(&entry.expect("a source").path())).collect();
         }
-        without_tests(&code_only(&fs::read_to_string(path).expect("a source")))
+        let text = fs::read_to_string(path).expect("a source");
+        let is_code = |line: &&str| !line.trim_start().starts_with("//");
+        text.split_inclusive('\n').filter(is_code).collect()
     }
 
     #[test]
     fn every_public_function_of_the_engine_is_called() {
-        let engine = code_at(&machine::root().join("core/src"));
-        let calls = code_at(&machine::root().join("benches/bare/src"));
+        let engine = code_of(&machine::root().join("core/src"));
+        let calls = code_of(&machine::root().join("benches/bare/src"));
         let declared = engine.lines().filter_map(|line| {
             let line = line.trim_start().strip_prefix("pub ")?;
             let name = line.strip_prefix("const ").unwrap_or(line).strip_prefix("fn ")?;
@@ -148,8 +152,10 @@ mod tests {
         });
         let declared: Vec<_> = declared.collect();
         assert!(declared.contains(&"announce"), "{declared:?}");
+        let words = calls.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words: BTreeSet<_> = words.collect();
         for name in declared {
-            assert!(has_word(&calls, name), "nothing in benches/bare calls `{name}`");
+            assert!(words.contains(name), "nothing in benches/bare calls `{name}`");
         }
     }
 }

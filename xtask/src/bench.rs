@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use crate::machine::cargo;
 
-/// A benchmark: its name, its program in `benches`, and what it needs.
+/// A benchmark: its name, its program in `benches`, and its needs.
 struct Benchmark {
     name: &'static str,
     program: &'static str,
-    /// Measures the `unstuck` program, too.
+    /// Whether it also measures the `unstuck` program.
     needs_cli: bool,
     takes_traces: bool,
 }
@@ -35,16 +35,16 @@ pub(crate) struct Bench {
     /// The position in [`BENCHMARKS`].
     benchmark: usize,
     json: bool,
-    /// A folder of recorded runs to measure with, too.
+    /// A folder of recorded runs to include in the measurement.
     pub(crate) traces: Option<PathBuf>,
 }
 
 impl Bench {
-    /// The benchmark `name` with its options.
+    /// Returns the benchmark `name` with its options.
     ///
     /// # Errors
     ///
-    /// If there is no such benchmark, or it does not measure recorded runs.
+    /// If there is no such benchmark, or if it cannot measure recorded runs.
     pub(crate) fn new(name: &str, json: bool, traces: Option<PathBuf>) -> Result<Self, String> {
         let benchmark = BENCHMARKS.iter().position(|benchmark| benchmark.name == name);
         let benchmark = benchmark.ok_or_else(|| format!("there is no benchmark `{name}`"))?;
@@ -54,11 +54,11 @@ impl Bench {
         Ok(Self { benchmark, json, traces })
     }
 
-    /// Builds and runs the benchmark. Standard output holds its report only.
+    /// Builds and runs the benchmark. Only its report goes to standard output.
     pub(crate) fn run(self) -> ExitCode {
         let Benchmark { program, needs_cli, .. } = BENCHMARKS[self.benchmark];
         let arguments = self.arguments();
-        // The program is built alone, so that no dependency of a benchmark changes its features.
+        // Built alone, so that no dependency of another package changes its features.
         let success = (!needs_cli || succeeds(["build", "--package", "unstuck-cli"], Vec::new()))
             && succeeds(["run", "--package", "unstuck-benches", "--bin", program, "--"], arguments);
         if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -71,11 +71,11 @@ impl Bench {
     }
 }
 
-/// Whether `cargo` succeeds with these words in a release build.
+/// Runs `cargo` with these arguments in a release build, and returns whether it succeeds.
 fn succeeds<const N: usize>(words: [&str; N], arguments: Vec<OsString>) -> bool {
     let mut command = cargo();
-    let (chore, rest) = words.split_at(1);
-    command.args(chore).args(["--release", "--locked", "--quiet"]).args(rest).args(arguments);
+    let (task, rest) = words.split_at(1);
+    command.args(task).args(["--release", "--locked", "--quiet"]).args(rest).args(arguments);
     match command.status() {
         Ok(status) => status.success(),
         Err(error) => {

@@ -1,4 +1,4 @@
-//! The library for C and C++: built, tried by programs, packed and installed.
+//! Builds, tests, packages and installs the library for C and C++.
 
 mod firmware;
 mod library;
@@ -18,21 +18,21 @@ use library::Library;
 /// The package of the library.
 const PACKAGE: &str = "adapters/c";
 
-/// Where everything is built.
+/// The target folder for everything that belongs to the library.
 const FOLDER: &str = "target/c";
 
-/// The options of `cargo xtask c`. Without any, the library is tested.
+/// The options of `cargo xtask c`. Without any option, the library is tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Install the libraries, the header, and the files for `pkg-config` and `CMake` here.
+    /// Where to install the libraries, the header, and the files for `pkg-config` and `CMake`.
     pub(crate) install: Option<PathBuf>,
-    /// Write an ESP-IDF component and an Arduino library here.
+    /// Where to write an ESP-IDF component and an Arduino library.
     pub(crate) packages: Option<PathBuf>,
-    /// Print the code that each function needs on a Cortex-M3.
+    /// Whether to print the code size of each function on a Cortex-M3.
     pub(crate) sizes: bool,
 }
 
-/// Runs the steps that `request` asks for, then prints the outcome of each.
+/// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
     let Request { install, packages, sizes } = request;
     let mut steps = Vec::new();
@@ -55,8 +55,8 @@ pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
     summary.exit_code()
 }
 
-/// Programs in C and C++ get from the library what Rust gets from the engine: here, under
-/// sanitizers, and on a microcontroller; and what it is packed into holds together.
+/// Checks that C and C++ programs get the same verdicts as Rust: on this machine, under sanitizers, and
+/// on an emulated microcontroller. Also checks the packages.
 pub(crate) fn check(machine: Machine) -> Outcome {
     if !cfg!(all(target_os = "linux", target_env = "gnu")) {
         return Outcome::LeftOut(
@@ -65,7 +65,7 @@ pub(crate) fn check(machine: Machine) -> Outcome {
     }
     let prefix = folder("prefix");
     let tools = [("gcc", "gcc"), ("g++", "g++"), ("valgrind", "valgrind")];
-    // CMake only recommends what it builds with.
+    // The Debian package of CMake only recommends `make`.
     let packers = [("pkg-config", "pkg-config"), ("cmake", "cmake"), ("make", "make")];
     ready(&tools, machine)
         .and_then(|| Library::host().and_then(|host| host.install(&prefix)).into())
@@ -76,28 +76,28 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         .and_then(|| packages::check(machine))
 }
 
-/// Passed where every program in `tools` is there; in CI the packages beside their names are
-/// installed.
+/// Checks that all `tools` are present. In CI, missing ones are installed from the package named beside
+/// each tool.
 fn ready(tools: &[(&str, &str)], machine: Machine) -> Outcome {
     programs::each(tools, |(name, package)| machine::ready(name, package, machine))
 }
 
-/// The folder `name` among those where everything is built.
+/// Returns the folder `name` inside [`FOLDER`].
 fn folder(name: &str) -> PathBuf {
     machine::root().join(FOLDER).join(name)
 }
 
-/// The file `name` of the package.
+/// Returns the file `name` of the package.
 fn of_package(name: impl AsRef<Path>) -> PathBuf {
     machine::root().join(PACKAGE).join(name)
 }
 
-/// Something that was made, or what came of trying.
+/// A value, or the outcome of the step that failed to make it.
 #[derive(Debug)]
 struct Made<T>(Result<T, Outcome>);
 
 impl<T> Made<T> {
-    /// What `next` makes of this, where it was made.
+    /// Applies `next` to the value. An I/O error becomes a failed outcome.
     fn and_then<U>(self, next: impl FnOnce(T) -> io::Result<U>) -> Made<U> {
         Made(self.0.and_then(|made| next(made).map_err(|error| Outcome::Failed(error.to_string()))))
     }
@@ -109,7 +109,7 @@ impl<T> From<Made<T>> for Outcome {
     }
 }
 
-/// Runs what reads and writes files.
+/// Runs work on files. An I/O error becomes a failed outcome.
 fn filed(work: impl FnOnce() -> io::Result<()>) -> Outcome {
     match work() {
         Ok(()) => Outcome::Passed,

@@ -1,4 +1,4 @@
-//! The command line: its help texts, and the chore that its words ask for.
+//! The command line: its help texts, and the task that its words ask for.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -13,9 +13,9 @@ use crate::footprint;
 use crate::fuzz;
 use crate::target::Target;
 
-/// A chore and its options.
+/// A task and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Chore {
+pub(crate) enum Task {
     Help(String),
     Test(checks::Request),
     Fuzz(fuzz::Plan),
@@ -25,7 +25,7 @@ pub(crate) enum Chore {
     Bench(Bench),
 }
 
-/// A command line that names no chore, or names it with words that the chore does not take.
+/// A command line that names no task, or names it with words that the task does not take.
 #[derive(Debug)]
 pub(crate) struct UsageError {
     help: &'static str,
@@ -33,7 +33,7 @@ pub(crate) struct UsageError {
 }
 
 impl UsageError {
-    /// The first line of the help text, which says what the chore takes.
+    /// The first line of the help text, which says what the task takes.
     pub(crate) fn usage(&self) -> &'static str {
         self.help.lines().next().unwrap_or_default()
     }
@@ -55,7 +55,7 @@ Usage: cargo xtask CHORE [OPTIONS]
   c          Build the library for C; install it, pack it, or test it
   bench      Run a benchmark
 
-`cargo xtask CHORE --help` describes a chore.
+`cargo xtask CHORE --help` describes a task.
 ";
 
 const TEST: &str = "\
@@ -128,7 +128,7 @@ Usage: cargo xtask bench NAME [--json] [--traces FOLDER]
   --traces FOLDER  For `engine` and `swarm`: also measure with these recorded runs
 ";
 
-/// A chore's help text, and the words it takes.
+/// A task's help text, and the words it takes.
 struct Grammar {
     name: &'static str,
     help: &'static str,
@@ -173,7 +173,7 @@ const GRAMMARS: [Grammar; 6] = [
     },
 ];
 
-/// The words of a command line, sorted by the grammar of its chore.
+/// The words of a command line, sorted by the grammar of its task.
 #[derive(Debug, Default)]
 struct Words {
     flags: Vec<&'static str>,
@@ -238,35 +238,35 @@ fn option<'w>(grammar: &Grammar, word: &'w str) -> Result<(&'static str, Option<
     known.map(|known| (*known, value)).ok_or_else(|| format!("unknown option `{word}`"))
 }
 
-/// Returns the chore that `words` ask for. The first word is the program's name.
+/// Returns the task that `words` ask for. The first word is the program's name.
 ///
 /// # Errors
 ///
-/// If there is no such chore, or it does not take these words.
-pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Chore, UsageError> {
+/// If there is no such task, or it does not take these words.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Task, UsageError> {
     let mut words = words.into_iter().skip(1).peekable();
-    let Some(name) = words.next() else { return Ok(Chore::Help(MAIN.into())) };
+    let Some(name) = words.next() else { return Ok(Task::Help(MAIN.into())) };
     if is_help(&name) {
-        return Ok(Chore::Help(MAIN.into()));
+        return Ok(Task::Help(MAIN.into()));
     }
     let grammar = GRAMMARS.iter().find(|grammar| name == grammar.name);
     let grammar = grammar.ok_or_else(|| UsageError {
         help: MAIN,
-        why: format!("there is no chore `{}`", name.to_string_lossy()),
+        why: format!("there is no task `{}`", name.to_string_lossy()),
     })?;
     let words: Vec<_> = words.collect();
     if words.iter().any(|word| is_help(word)) {
-        return Ok(Chore::Help(help(grammar)));
+        return Ok(Task::Help(help(grammar)));
     }
-    let chore = Words::sort(grammar, words).and_then(|words| chore(grammar.name, &words));
-    chore.map_err(|why| UsageError { help: grammar.help, why })
+    let task = Words::sort(grammar, words).and_then(|words| task(grammar.name, &words));
+    task.map_err(|why| UsageError { help: grammar.help, why })
 }
 
 fn is_help(word: &OsStr) -> bool {
     word == "--help" || word == "-h"
 }
 
-/// The help text of a chore, with the list of its steps or targets.
+/// The help text of a task, with the list of its steps or targets.
 fn help(grammar: &Grammar) -> String {
     let list = match grammar.name {
         "test" => checks::list(),
@@ -276,25 +276,25 @@ fn help(grammar: &Grammar) -> String {
     grammar.help.to_owned() + &list
 }
 
-fn chore(name: &str, words: &Words) -> Result<Chore, String> {
+fn task(name: &str, words: &Words) -> Result<Task, String> {
     Ok(match name {
-        "test" if words.has("--list") => Chore::Help(checks::list()),
-        "test" => Chore::Test(checks::Request::of(&words.plain)?),
-        "fuzz" => Chore::Fuzz(fuzz::Plan {
+        "test" if words.has("--list") => Task::Help(checks::list()),
+        "test" => Task::Test(checks::Request::of(&words.plain)?),
+        "fuzz" => Task::Fuzz(fuzz::Plan {
             target: words.plain.first().map(|name| name.parse()).transpose()?,
             seconds: seconds(words)?,
         }),
-        "footprint" => Chore::Footprint(footprint_request(words)?),
-        "firmware" => Chore::Firmware(firmware::Request {
+        "footprint" => Task::Footprint(footprint_request(words)?),
+        "firmware" => Task::Firmware(firmware::Request {
             write: words.has("--write"),
             targets: words.targets()?,
         }),
-        "c" => Chore::C(c::Request {
+        "c" => Task::C(c::Request {
             install: words.path("--install"),
             packages: words.path("--packages"),
             sizes: words.has("--sizes"),
         }),
-        _ => Chore::Bench(bench(words)?),
+        _ => Task::Bench(bench(words)?),
     })
 }
 
@@ -330,16 +330,16 @@ fn bench(words: &Words) -> Result<Bench, String> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Chore, String> {
+    fn parsed(line: &str) -> Result<Task, String> {
         let words = line.split_whitespace().map(OsString::from);
         parse(["xtask".into()].into_iter().chain(words)).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn every_chore_has_a_help_text_that_the_main_one_mentions() {
+    fn every_task_has_a_help_text_that_the_main_one_mentions() {
         for grammar in &GRAMMARS {
             for line in ["--help", "-h"] {
-                let Ok(Chore::Help(text)) = parsed(&format!("{} {line}", grammar.name)) else {
+                let Ok(Task::Help(text)) = parsed(&format!("{} {line}", grammar.name)) else {
                     panic!("{}", grammar.name)
                 };
                 assert!(text.starts_with(&format!("Usage: cargo xtask {}", grammar.name)));
@@ -348,15 +348,15 @@ mod tests {
             }
             assert!(MAIN.contains(&format!("\n  {} ", grammar.name)), "{}", grammar.name);
         }
-        assert_eq!(parsed(""), Ok(Chore::Help(MAIN.into())));
-        assert_eq!(parsed("--help"), Ok(Chore::Help(MAIN.into())));
+        assert_eq!(parsed(""), Ok(Task::Help(MAIN.into())));
+        assert_eq!(parsed("--help"), Ok(Task::Help(MAIN.into())));
     }
 
     #[test]
     fn options_are_read_in_any_order_and_both_spellings() {
         let expected = fuzz::Plan { target: "engine".parse().ok(), seconds: 3 };
         for line in ["fuzz engine --seconds 3", "fuzz --seconds=3 engine"] {
-            assert_eq!(parsed(line), Ok(Chore::Fuzz(expected)), "{line}");
+            assert_eq!(parsed(line), Ok(Task::Fuzz(expected)), "{line}");
         }
         let request =
             firmware::Request { write: true, targets: vec![Target::Thumbv6m, Target::Riscv32imc] };
@@ -365,13 +365,13 @@ mod tests {
                 "firmware --target thumbv6m-none-eabi --write \
                  --target riscv32imc-unknown-none-elf"
             ),
-            Ok(Chore::Firmware(request))
+            Ok(Task::Firmware(request))
         );
     }
 
     #[test]
     fn the_folder_of_traces_is_absolute() {
-        let Ok(Chore::Bench(bench)) = parsed("bench engine --json --traces runs") else {
+        let Ok(Task::Bench(bench)) = parsed("bench engine --json --traces runs") else {
             panic!("not parsed")
         };
         let traces = bench.traces.expect("a folder");
@@ -381,8 +381,8 @@ mod tests {
     #[test]
     fn wrong_words_are_named() {
         for (line, why) in [
-            ("tset", "there is no chore `tset`"),
-            ("--fast", "there is no chore `--fast`"),
+            ("tset", "there is no task `tset`"),
+            ("--fast", "there is no task `--fast`"),
             ("test --fast", "unknown option `--fast`"),
             ("test clipy", "there is no step `clipy`"),
             ("fuzz engine gossip", "unexpected `gossip`"),

@@ -1,4 +1,4 @@
-//! The firmware of a robot: built, run on an emulated board, and its log compared with a golden one.
+//! Builds a robot's firmware, runs it on an emulated board, and compares its log with a golden log.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -18,50 +18,49 @@ use crate::toolchain::Toolchain;
 /// The workspace of the firmware.
 const MANIFEST: [&str; 2] = ["--manifest-path", "adapters/firmware/Cargo.toml"];
 
-/// What reads its log, in the same workspace.
+/// The package that decodes the log, in the same workspace.
 const DECODER: &str = "unstuck-firmware-decoder";
 
-/// The package that is linked for the board, and its program.
+/// The package for the board, and its program.
 const PACKAGE: &str = "unstuck-firmware";
 const PROGRAM: &str = "mission";
 
-/// What the log has to be.
+/// The expected log.
 const GOLDEN: &str = "adapters/firmware/mission.log";
 
-/// Where everything for boards is built.
+/// The target folder for boards.
 const FOLDER: &str = "target/firmware";
 
-/// Where everything for this machine is.
+/// The target folder for this machine.
 const HOST_FOLDER: [&str; 2] = ["--target-dir", "target/firmware-host"];
 
-/// The processor of the board that is emulated.
+/// The processor of the emulated board.
 const BOARD: Target = Target::Thumbv7m;
 
-/// Where the memory of all these processors begins; what is loaded below is in flash.
+/// The first address of RAM on all these processors. Everything below it is in flash.
 const MEMORY_START: u64 = 0x2000_0000;
 
-/// What stands in lines of the log that are no part of the story: figures of this very program.
+/// Marks lines with figures of this very build, which the comparison leaves out.
 const FIGURE: &str = " TRACE ";
 
-/// How long the mission may take. It takes less than a second: the rest is for a machine that does
-/// other things, too.
+/// The time limit of the mission. It takes less than a second; the rest allows for a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The options of `cargo xtask firmware`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Replace the golden log instead of comparing with it.
+    /// Whether to replace the golden log instead of comparing with it.
     pub(crate) write: bool,
     /// Processors to build for, in addition to the emulated one.
     pub(crate) targets: Vec<Target>,
 }
 
-/// What is done with a log.
+/// The use of a new log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Golden {
-    /// It must be the golden one.
+    /// It must equal the golden log.
     Compare,
-    /// It becomes that.
+    /// It replaces the golden log.
     Write,
 }
 
@@ -81,23 +80,23 @@ fn steps(request: &Request, machine: Machine) -> Vec<Step> {
     steps
 }
 
-/// The firmware is well laid out, its tests hold on this machine, and the board logs what it must.
+/// Checks the format, lints and tests of the firmware, and its log on the emulated board.
 pub(crate) fn check(machine: Machine) -> Outcome {
-    let chore = |chore: &str, words: &[&str]| {
+    let task = |task: &str, words: &[&str]| {
         let mut command = cargo();
-        command.arg(chore).args(MANIFEST).args(words);
+        command.arg(task).args(MANIFEST).args(words);
         command
     };
     let tests = ["--locked", "--workspace"];
     let lints = ["--locked", "--workspace", "--all-targets"];
-    Outcome::of(&mut chore("fmt", &["--all", "--check"]))
+    Outcome::of(&mut task("fmt", &["--all", "--check"]))
         .and_then(|| {
-            let mut clippy = chore("clippy", &lints);
+            let mut clippy = task("clippy", &lints);
             Outcome::of(clippy.args(HOST_FOLDER).args(["--", "-D", "warnings"]))
         })
-        .and_then(|| Outcome::of(chore("test", &tests).args(HOST_FOLDER)))
+        .and_then(|| Outcome::of(task("test", &tests).args(HOST_FOLDER)))
         .and_then(|| {
-            let mut docs = chore("doc", &["--locked", "--no-deps", "--package", PACKAGE]);
+            let mut docs = task("doc", &["--locked", "--no-deps", "--package", PACKAGE]);
             Outcome::of(docs.args(HOST_FOLDER).env("RUSTDOCFLAGS", "-D warnings"))
         })
         .and_then(|| mission(Golden::Compare, machine))
@@ -118,8 +117,8 @@ fn mission(golden: Golden, machine: Machine) -> Outcome {
     })
 }
 
-/// Builds the firmware for `target`. For a Cortex-M it is linked; for others there is no run-time
-/// crate among its dependencies, and the library shows that it builds.
+/// Builds the firmware for `target`. For a Cortex-M the program is linked. Other targets have no
+/// run-time crate among the dependencies, so only the library is built.
 fn build(target: Target, machine: Machine) -> Outcome {
     let toolchain = match Toolchain::ready(target, machine) {
         Ok(toolchain) => toolchain,
@@ -127,7 +126,7 @@ fn build(target: Target, machine: Machine) -> Outcome {
     };
     let mut build = toolchain.cargo("build", target);
     build.args(MANIFEST).args(["--package", PACKAGE, "--release", "--target-dir", FOLDER]);
-    // Which entries are in the program at all; without it, errors alone.
+    // Selects the log entries that are compiled in. Without it, only errors are.
     build.env("DEFMT_LOG", "trace");
     if target == Target::Riscv32imc {
         return Outcome::of(build.arg("--lib"));
@@ -142,12 +141,12 @@ fn build(target: Target, machine: Machine) -> Outcome {
     })
 }
 
-/// The program, once it is built for `target`.
+/// Returns the path of the program for `target`.
 fn firmware(target: Target) -> PathBuf {
     machine::root().join(FOLDER).join(target.name()).join("release").join(PROGRAM)
 }
 
-/// How many bytes the program at `path` takes of flash, and of memory without its stack.
+/// Returns the flash and the static RAM that the program at `path` takes, in bytes.
 fn sizes(path: &Path) -> io::Result<(u64, u64)> {
     let bytes = fs::read(path)?;
     let file = File::parse(&*bytes).map_err(io::Error::other)?;
@@ -156,19 +155,19 @@ fn sizes(path: &Path) -> io::Result<(u64, u64)> {
     Ok((flash, memory.map(|segment| segment.size()).sum()))
 }
 
-/// The names of allocators in the program at `path`.
+/// Returns the names of allocators in the program at `path`.
 fn allocators(path: &Path) -> io::Result<Vec<String>> {
     let program = Program::read(path)?;
     let flaws = program.flaws().into_iter();
     Ok(flaws.filter(|(flaw, _)| *flaw == Flaw::Allocator).map(|(_, name)| name.into()).collect())
 }
 
-/// Runs the program at `path`, and shows its log; gives that back, and whether it ended well.
+/// Runs the program at `path` and prints its log. Returns the log, and whether the program succeeded.
 fn played(path: &Path) -> io::Result<(String, Outcome)> {
-    let heard = qemu::hear(path, LIMIT)?;
-    let log = decoded(path, &heard.output)?;
+    let run = qemu::run_for(path, LIMIT)?;
+    let log = decoded(path, &run.output)?;
     print!("{log}");
-    let outcome = match heard.status {
+    let outcome = match run.status {
         Some(status) if status.success() => Outcome::Passed,
         Some(status) => Outcome::Failed(format!("the firmware ended with {status}")),
         None => Outcome::Failed(format!("the firmware did not end within {LIMIT:?}")),
@@ -176,7 +175,7 @@ fn played(path: &Path) -> io::Result<(String, Outcome)> {
     Ok((log, outcome))
 }
 
-/// The lines that the program at `path` meant by what it logged.
+/// Decodes the log of the program at `path`.
 fn decoded(path: &Path, log: &[u8]) -> io::Result<String> {
     let mut decoder = cargo();
     decoder.arg("run").args(MANIFEST).args(["--locked", "--quiet", "--package", DECODER]);
@@ -191,7 +190,8 @@ fn decoded(path: &Path, log: &[u8]) -> io::Result<String> {
     String::from_utf8(output.stdout).map_err(io::Error::other)
 }
 
-/// Compares `log` with the golden one, or makes it that, but for what another compiler may change.
+/// Compares `log` with the golden log, or replaces that log. Figures that depend on the compiler are
+/// left out.
 fn judged(log: &str, golden: Golden) -> Outcome {
     let path = machine::root().join(GOLDEN);
     let lines = log.split_inclusive('\n').filter(|line| !line.contains(FIGURE));
@@ -203,7 +203,7 @@ fn judged(log: &str, golden: Golden) -> Outcome {
     outcome.unwrap_or_else(|error| Outcome::Failed(format!("{GOLDEN}: {error}")))
 }
 
-/// Passed if the logs are equal; else the first lines that are not.
+/// Passes if the logs are equal. Otherwise names the first line that differs.
 fn compared(log: &str, golden: &str) -> Outcome {
     if log == golden {
         return Outcome::Passed;
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_is_told() {
+    fn the_first_difference_is_named() {
         assert_eq!(compared("a\nb\n", "a\nb\n"), Outcome::Passed);
         for (log, place, words) in [
             ("a\nc\n", 2, "found `c` where `b` was to be"),

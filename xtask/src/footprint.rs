@@ -1,4 +1,4 @@
-//! What the engine takes: memory, code, stack, instructions; and whether that is within its budget.
+//! Measures the engine's memory, code, stack and instructions, and compares them with budgets.
 
 mod budget;
 mod code;
@@ -24,17 +24,17 @@ use part::Part;
 /// The options of `cargo xtask footprint`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Print one JSON array instead of tables.
+    /// Whether to print one JSON array instead of tables.
     pub(crate) json: bool,
-    /// Write the figures, with a little room, to the file of budgets.
+    /// Whether to write the figures, with a little room, to the file of budgets.
     pub(crate) record: bool,
-    /// Compare the figures with the budgets, as `cargo xtask test footprint` does.
+    /// Whether to compare the figures with the budgets, as `cargo xtask test footprint` does.
     pub(crate) check: bool,
-    /// The microcontrollers to measure; all of them if none is named.
+    /// The microcontrollers to measure. Empty means all.
     pub(crate) targets: Vec<Target>,
 }
 
-/// Prints every figure, and records or checks it where that is asked for.
+/// Prints every figure, and records or checks the figures if asked to.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     if request.check {
         let mut notes = String::new();
@@ -59,8 +59,8 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
 
 /// Compares every figure with its budget.
 ///
-/// The figures of a machine whose programs another compiler has built are printed, not compared;
-/// `notes` gets a line that says so.
+/// Figures from another compiler than the budgets' are printed and not compared; `notes` gets a line
+/// that says so.
 pub(crate) fn check(machine: Machine, notes: &mut String) -> Outcome {
     let (parts, budgets) = match measured(&Target::ALL, machine).and_then(with_budgets) {
         Ok(read) => read,
@@ -85,7 +85,7 @@ fn with_budgets(parts: Vec<Part>) -> Result<(Vec<Part>, Budgets), String> {
     Ok((parts, Budgets::read()?))
 }
 
-/// `parts`, without the figures of machines that have another compiler than their budgets.
+/// Returns `parts` without the figures of machines whose compiler differs from the budgets'.
 fn comparable(
     parts: Vec<Part>,
     budgets: &Budgets,
@@ -99,7 +99,7 @@ fn comparable(
         };
         if here != recorded {
             let why = format!("{place}: built by {here}, the budgets are for {recorded}");
-            // Writing into a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(notes, "footprint not compared: {why}");
             different.insert(place, why);
         }
@@ -111,7 +111,7 @@ fn comparable(
     parts.into_iter().map(part).collect()
 }
 
-/// The compiler that builds the programs of `place`, if there is one.
+/// Returns the compiler that builds the programs of `place`, if there is one.
 fn compiler(place: &str) -> Option<String> {
     match place.parse() {
         Ok(target) => Toolchain::find(target)?.compiler(),
@@ -132,11 +132,11 @@ fn record(parts: &[Part]) -> Result<(), String> {
     readme::write(&budgets)
 }
 
-/// Everything that can be measured here.
+/// Measures everything that can be measured on this machine.
 ///
 /// # Errors
 ///
-/// If anything fails but for lack of a tool.
+/// If anything fails, except because a tool is missing.
 fn measured(targets: &[Target], machine: Machine) -> Result<Vec<Part>, String> {
     let mut parts = host::parts(machine)?;
     for &target in targets {

@@ -1,10 +1,10 @@
 //! Fuzzing: the canary, which must be found, and then the targets, which must hold.
 //!
 //! Each run begins with the inputs in `fuzz/corpus` and `fuzz/regressions`, and with parts of the
-//! recorded runs. What it learns stays on the machine, beneath `fuzz/target`.
+//! recorded runs. Learned inputs stay on the machine, in `fuzz/target`.
 //! `fuzz/regressions/README.md` says what to do with an input that breaks a target.
 
-mod told;
+mod output;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,9 +15,9 @@ use std::str::FromStr;
 
 use crate::machine::{self, Machine, cargo};
 use crate::step::{Outcome, Step, Summary};
-use told::Figures;
+use output::Figures;
 
-/// The seconds for which each target is fuzzed if the command line does not say.
+/// The seconds for each target, if the command line does not set them.
 pub(crate) const SECONDS: u32 = 60;
 
 /// The target to fuzz, or all of them, and the seconds for each.
@@ -42,10 +42,10 @@ pub(crate) enum Target {
 }
 
 impl Plan {
-    /// So few seconds for each target that every change can wait for them.
+    /// A few seconds for each target, short enough for every change.
     const BRIEF: Self = Self { target: None, seconds: 3 };
 
-    /// The targets to be tried, which the canary is none of.
+    /// Returns the targets to fuzz. The canary is not among them.
     fn targets(self) -> impl Iterator<Item = Target> {
         let targets = Target::ALL.into_iter();
         let asked = move |target: &Target| self.target.is_none_or(|asked| asked == *target);
@@ -53,38 +53,37 @@ impl Plan {
     }
 }
 
-/// The crate that holds the targets.
+/// The crate of the targets.
 const FOLDER: &str = "fuzz";
 
 /// The recorded runs, from which the first inputs are made.
 const RUNS: &str = "adapters/trace/runs";
 
-/// Where the inputs of each target are that everybody has.
+/// The folders of committed inputs.
 const COMMITTED: [&str; 2] = ["corpus", "regressions"];
 
-/// What brings `cargo-fuzz`.
+/// The command that installs `cargo-fuzz`.
 const INSTALL: [&str; 3] = ["install", "cargo-fuzz", "--locked"];
 
-/// The inputs within which the canary must be found. It takes some ten thousand.
+/// The number of inputs within which the canary must be found. It usually takes about ten thousand.
 const CANARY_RUNS: u32 = 1_000_000;
 
-/// What the canary says when it is found.
+/// The message of the canary's panic.
 const CANARY_FOUND: &str = "canary: Said";
 
-/// The longest input, in bytes; of a longer run the beginning is taken. Bugs hide in few lines,
-/// and short inputs are tried faster.
+/// The longest input, in bytes. A longer run is cut. Short inputs run faster, and bugs need few lines.
 const LENGTH_MAX: u32 = 4096;
 
-/// The seconds after which one input is a finding for its slowness alone. Nothing here takes more
-/// than a few milliseconds.
+/// The seconds after which an input is a finding because it is slow. Normally an input takes at most a
+/// few milliseconds.
 const SLOW: u32 = 60;
 
-/// What becomes of the inputs that a fuzzer learns.
+/// Whether a later run starts with the inputs that this run learns.
 #[derive(Clone, Copy, Debug)]
 enum Learnt {
-    /// The next run begins with them.
+    /// The next run starts with them.
     Kept,
-    /// The next run begins as this one did, and takes as long.
+    /// The next run starts like this one, and takes as long.
     Forgotten,
 }
 
@@ -95,7 +94,7 @@ pub(crate) fn run(plan: Plan) -> ExitCode {
     summary.exit_code()
 }
 
-/// One line for each target.
+/// Returns one line for each target.
 pub(crate) fn list() -> String {
     Target::ALL.map(|target| format!("  {:<13} {}\n", target.name(), target.about())).concat()
 }
@@ -118,7 +117,7 @@ fn steps(plan: Plan) -> Vec<Step> {
     steps
 }
 
-/// The canary, and each target for a moment: what has broken is often found at once.
+/// Runs the canary, and each target for a few seconds, because most bugs are found at once.
 pub(crate) fn briefly(machine: Machine) -> Outcome {
     if !has_cargo_fuzz() {
         match machine {
@@ -138,7 +137,7 @@ pub(crate) fn briefly(machine: Machine) -> Outcome {
     outcomes.fold(Outcome::Passed, |before, outcome| before.and_then(|| outcome))
 }
 
-/// Builds every target, by `cargo-fuzz`.
+/// Builds every target with `cargo-fuzz`.
 fn build() -> Outcome {
     if !has_cargo_fuzz() {
         return Outcome::Failed(missing());
@@ -150,7 +149,7 @@ fn missing() -> String {
     format!("`cargo fuzz` is not installed; `cargo {}` brings it", INSTALL.join(" "))
 }
 
-/// The planted bug is found, from nothing, by the same inputs every time.
+/// Checks that the fuzzer finds the planted bug. It starts without inputs and with a fixed seed.
 fn canary() -> Outcome {
     let name = Target::Canary.name();
     let learnt = Learnt::Forgotten.folder(Target::Canary);
@@ -161,15 +160,14 @@ fn canary() -> Outcome {
     let mut command = cargo_fuzz("run");
     command.arg(name).arg(learnt).arg("--");
     command.args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
-    // What a fuzzer says of a bug is long, and would be taken for one: this one is as it should be.
+    // The output of a found bug is long and looks like a failure, so it is not printed.
     match command.stdin(Stdio::null()).output() {
         Err(error) => Outcome::Failed(format!("`cargo fuzz` did not start: {error}")),
         Ok(output) => found(&String::from_utf8_lossy(&output.stderr)),
     }
 }
 
-/// Whether the fuzzer of the canary, which said all that, has found it. That it ends with an
-/// error is right, but not enough: it must be this one.
+/// Checks that the fuzzer found the canary. An error exit alone does not prove it.
 fn found(output: &str) -> Outcome {
     if output.contains(CANARY_FOUND) {
         println!("found, as it should be");
@@ -181,7 +179,7 @@ fn found(output: &str) -> Outcome {
 }
 
 impl Learnt {
-    /// Where they are, from the root of the repository.
+    /// Returns the folder of learned inputs, relative to the root of the repository.
     fn folder(self, target: Target) -> PathBuf {
         let kind = match self {
             Self::Kept => "learnt",
@@ -190,7 +188,7 @@ impl Learnt {
         Path::new(FOLDER).join("target").join(kind).join(target.name())
     }
 
-    /// Makes the folder, if need be an empty one.
+    /// Creates the folder. Empties it if inputs are not kept.
     fn begin(self, target: Target) -> io::Result<()> {
         let folder = machine::root().join(self.folder(target));
         match self {
@@ -214,7 +212,7 @@ impl Target {
         Self::Text,
     ];
 
-    /// One line for the help text.
+    /// Returns one line for the help text.
     const fn about(self) -> &'static str {
         match self {
             Self::Canary => "a planted bug, which runs before any other and must be found",
@@ -229,7 +227,7 @@ impl Target {
         }
     }
 
-    /// The target's name, which is that of its file.
+    /// Returns the target's name, which is also the name of its file.
     fn name(self) -> &'static str {
         match self {
             Self::Canary => "canary",
@@ -244,31 +242,31 @@ impl Target {
         }
     }
 
-    /// Tries to break the target for so many seconds.
+    /// Fuzzes the target for `seconds`.
     fn fuzz(self, learnt: Learnt, seconds: u32) -> Outcome {
         if let Err(error) = learnt.begin(self).and_then(|()| self.seed(learnt)) {
             return Outcome::Failed(format!("the runs in {RUNS} gave no inputs: {error}"));
         }
         let mut command = cargo_fuzz("run");
-        // What is learnt goes into the first folder.
+        // The fuzzer writes what it learns to the first folder.
         command.arg(self.name()).arg(learnt.folder(self)).args(self.committed()).arg("--");
         command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
         command.args([format!("-max_len={LENGTH_MAX}"), "-print_final_stats=1".into()]);
         command.arg(format!("-dict={FOLDER}/words.dict"));
-        let (outcome, output) = Outcome::captured_showing(command, told::is_news);
-        if let Some(figures) = Figures::of(&output) {
+        let (outcome, output) = Outcome::captured_showing(command, output::is_shown);
+        if let Some(figures) = Figures::parse(&output) {
             println!("{}: {figures}", self.name());
         }
         outcome
     }
 
-    /// The folders of inputs that everybody has. Of most targets nothing was ever found.
+    /// Returns the folders of committed inputs that exist.
     fn committed(self) -> impl Iterator<Item = PathBuf> {
         let folders = COMMITTED.map(|kind| Path::new(FOLDER).join(kind).join(self.name()));
         folders.into_iter().filter(|folder| machine::root().join(folder).is_dir())
     }
 
-    /// Puts the inputs that the recorded runs make among those that were learnt.
+    /// Adds the inputs made from the recorded runs to the learned ones.
     fn seed(self, learnt: Learnt) -> io::Result<()> {
         let learnt = machine::root().join(learnt.folder(self));
         for (run, text) in runs(&machine::root().join(RUNS))? {
@@ -279,16 +277,15 @@ impl Target {
         Ok(())
     }
 
-    /// The inputs that a recorded run makes for the target; those of the engine are bytes that
-    /// mean nothing elsewhere, so those about it begin from none.
+    /// Makes inputs for the target from a recorded run. The engine's targets take raw bytes, so they
+    /// start without any.
     fn inputs(self, run: &str) -> Vec<Vec<u8>> {
         match self {
             Self::Canary | Self::Engine | Self::Checkpoint | Self::Gossip | Self::Guard => {
                 Vec::new()
             }
             Self::Trace => vec![run.into()],
-            // Of a document that is printed over many lines, the parts that are no values teach
-            // what a document is not.
+            // A document that spans many lines also gives parts that are not valid documents.
             Self::Fingerprint | Self::Canonicalize => run.lines().map(Into::into).collect(),
             Self::Text => run
                 .lines()
@@ -307,7 +304,7 @@ impl FromStr for Target {
     }
 }
 
-/// The recorded runs in `folder` and beneath, by names that tell them apart.
+/// Returns the recorded runs in `folder` and its subfolders, with distinct names.
 fn runs(folder: &Path) -> io::Result<Vec<(String, String)>> {
     let mut runs = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -321,12 +318,12 @@ fn runs(folder: &Path) -> io::Result<Vec<(String, String)>> {
     Ok(runs)
 }
 
-/// A folder of the fuzzing crate.
+/// Returns a folder of the fuzzing crate.
 fn folder(name: &str) -> PathBuf {
     machine::root().join(FOLDER).join(name)
 }
 
-/// Makes `folder` one that is there and has nothing in it.
+/// Creates `folder`, or removes its contents.
 fn emptied(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -334,15 +331,15 @@ fn emptied(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// `cargo fuzz` with a `verb`. Without a sanitizer, since the crates forbid unsafe code and so
-/// hold nothing for one to find; that is also what lets a stable compiler do.
+/// Returns the command `cargo fuzz VERB`. It uses no sanitizer, because the crates forbid unsafe code.
+/// So a stable compiler is enough.
 fn cargo_fuzz(verb: &str) -> Command {
     let mut command = cargo();
     command.args(["fuzz", verb, "--fuzz-dir", FOLDER, "--sanitizer", "none"]);
     command
 }
 
-/// Whether `cargo fuzz` is there.
+/// Returns whether `cargo fuzz` is installed.
 fn has_cargo_fuzz() -> bool {
     let mut probe = cargo();
     probe.args(["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -354,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_target_is_a_file_of_the_fuzzing_crate_and_each_file_a_target() {
+    fn targets_and_files_of_the_fuzzing_crate_agree() {
         let entries = fs::read_dir(folder("fuzz_targets")).expect("the folder of the targets");
         let files = entries.map(|entry| entry.expect("a readable folder").path());
         let files = files.filter(|path| path.is_file());
@@ -367,17 +364,17 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_canary_are_those_looked_for() {
+    fn the_canary_panics_with_the_expected_message() {
         let source = fs::read_to_string(folder("checks/src/canary.rs")).expect("the canary");
         assert!(source.contains("\"canary: {said:?} "), "{CANARY_FOUND} is not what it says");
     }
 
-    /// The targets that begin with text.
+    /// The targets that start with inputs made from text.
     const TEXTUAL: [Target; 4] =
         [Target::Fingerprint, Target::Canonicalize, Target::Trace, Target::Text];
 
     #[test]
-    fn the_runs_make_inputs_for_every_target_that_reads_text() {
+    fn recorded_runs_make_inputs_for_every_text_target() {
         let runs = runs(&machine::root().join(RUNS)).expect("the recorded runs");
         for target in TEXTUAL {
             let inputs = runs.iter().flat_map(|(_, run)| target.inputs(run));

@@ -1,4 +1,4 @@
-//! Where the steps run, and what may be installed there.
+//! The machine that the steps run on, and the installation of missing tools.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,50 +6,49 @@ use std::process::{Command, Stdio};
 
 use crate::step::Outcome;
 
-/// Whose machine this is. It decides what happens when a tool is missing.
+/// The kind of machine. It decides what happens if a tool is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Machine {
-    /// A person's: nothing is installed, and a step without its tool is left out.
+    /// A developer's machine: a step that lacks its tool is left out.
     Developer,
-    /// One of continuous integration: what is missing is installed, and nothing
-    /// is left out.
+    /// A machine of continuous integration: missing tools are installed, and no step is left out.
     Ci,
 }
 
 impl Machine {
-    /// The machine that this runs on: CI's if the variable `CI` is set.
+    /// Returns the kind of this machine: CI if the variable `CI` is set.
     pub(crate) fn here() -> Self {
         if env::var_os("CI").is_some() { Self::Ci } else { Self::Developer }
     }
 }
 
-/// The root of the repository, where every command runs.
+/// Returns the root of the repository, where every command runs.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask)
 }
 
-/// `program`, to be run at the root of the repository.
+/// Returns a command that runs `program` at the root of the repository.
 pub(crate) fn program(program: impl Into<PathBuf>) -> Command {
     let mut command = Command::new(program.into());
     command.current_dir(root());
     command
 }
 
-/// The `cargo` that runs this program, to be run at the root of the repository.
+/// Returns a command for the `cargo` that runs this program, at the root of the repository.
 pub(crate) fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Whether the program `name` is there, and says its version.
+/// Returns whether the program `name` is installed and prints its version.
 pub(crate) fn has(name: &str) -> bool {
     let mut probe = program(name);
     probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// Passed where the program `name` is there. In CI the Debian `package` that has it is installed;
-/// elsewhere the outcome says what to install.
+/// Checks that the program `name` is installed. In CI its Debian `package` is installed; elsewhere the
+/// outcome names it.
 pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
     match machine {
         _ if has(name) => Outcome::Passed,
@@ -60,24 +59,23 @@ pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
     }
 }
 
-/// Installs Debian packages, or brings them up to date.
+/// Installs or updates Debian packages.
 pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
-    // One unreachable source out of several makes `update` fail. What counts is
-    // whether the packages arrive, and `install` tells.
+    // `update` fails if one of several sources is unreachable. Only `install` shows whether the
+    // packages are available.
     let _ = Outcome::of(apt_get().arg("update"));
     let install = ["install", "--yes", "--no-install-recommends"];
     Outcome::of(apt_get().args(install).args(packages))
 }
 
-/// `apt-get` that asks nothing and outlasts a short hitch of the network or of
-/// another process that holds the lock.
+/// Returns an `apt-get` that asks no questions, retries downloads, and waits for a lock.
 fn apt_get() -> Command {
     let mut command = program("apt-get");
     command
         .env("DEBIAN_FRONTEND", "noninteractive")
         .args(["-o", "Acquire::Retries=3"])
         .args(["-o", "DPkg::Lock::Timeout=300"])
-        // Without a terminal there is no progress to draw.
+        // There is no terminal for a progress bar.
         .args(["-o", "Dpkg::Use-Pty=0"])
         .arg("--quiet=2");
     command

@@ -13,7 +13,6 @@ mod mcp;
 mod microcontroller;
 mod no_std;
 mod qemu;
-mod source;
 mod step;
 mod steps;
 mod symbols;
@@ -24,7 +23,7 @@ mod toolchain;
 use std::env;
 use std::process::ExitCode;
 
-use command_line::Chore;
+use command_line::Task;
 use machine::Machine;
 
 /// The exit code of a usage error, `EX_USAGE` of `sysexits.h`.
@@ -33,16 +32,16 @@ const USAGE: u8 = 64;
 fn main() -> ExitCode {
     let machine = Machine::here();
     match command_line::parse(env::args_os()) {
-        Ok(Chore::Help(text)) => {
+        Ok(Task::Help(text)) => {
             print!("{text}");
             ExitCode::SUCCESS
         }
-        Ok(Chore::Test(request)) => checks::run(&request, machine),
-        Ok(Chore::Bench(bench)) => bench.run(),
-        Ok(Chore::C(request)) => c::run(request, machine),
-        Ok(Chore::Fuzz(plan)) => fuzz::run(plan),
-        Ok(Chore::Firmware(request)) => firmware::run(&request, machine),
-        Ok(Chore::Footprint(request)) => footprint::run(&request, machine),
+        Ok(Task::Test(request)) => checks::run(&request, machine),
+        Ok(Task::Bench(bench)) => bench.run(),
+        Ok(Task::C(request)) => c::run(request, machine),
+        Ok(Task::Fuzz(plan)) => fuzz::run(plan),
+        Ok(Task::Firmware(request)) => firmware::run(&request, machine),
+        Ok(Task::Footprint(request)) => footprint::run(&request, machine),
         Err(error) => {
             eprintln!("error: {error}\n\n{}", error.usage());
             ExitCode::from(USAGE)

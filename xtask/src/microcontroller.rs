@@ -1,4 +1,4 @@
-//! The programs for microcontrollers that are linked to be measured.
+//! Links the programs for microcontrollers that are measured.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -8,23 +8,23 @@ use crate::step::Outcome;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
-/// The crate of the programs that are looked at: one for each part of the code.
+/// The crate of the programs whose code is measured: one for each part of the engine.
 pub(crate) const LINKED: &str = "benches/bare/microcontroller/Cargo.toml";
 
 /// The crate of the programs that the emulator runs.
 pub(crate) const EMULATED: &str = "benches/bare/emulated/Cargo.toml";
 
-/// Where both are built, whatever else is.
+/// The target folder of both crates.
 const FOLDER: &str = "target/microcontroller";
 
-/// How they are built: as small as can be, in a profile of `benches/bare`.
+/// The profile of both crates, optimised for size.
 const PROFILE: &str = "small";
 
-/// Links every program of the crate at `manifest` for `target`; returns the folder of the programs.
+/// Links every program of the crate at `manifest` for `target`. Returns the folder of the programs.
 ///
 /// # Errors
 ///
-/// What came of it where they could not be linked.
+/// The outcome of the step, if the programs could not be linked.
 pub(crate) fn link(manifest: &str, target: Target, machine: Machine) -> Result<PathBuf, Outcome> {
     let toolchain = Toolchain::ready(target, machine)?;
     let mut build = toolchain.cargo("build", target);

@@ -1,4 +1,4 @@
-//! The build for microcontrollers, where there is no `std` to fall back on.
+//! Builds the crates for microcontrollers on a target without `std`.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::step::Outcome;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
-/// What must build without `std` and without `alloc`: a package and its flags.
+/// The builds without `std` and without `alloc`: a package and its flags.
 const BUILDS: &[&[&str]] = &[
     &["unstuck-core"],
     &["unstuck-core", "--features", "postcard,defmt"],
@@ -16,13 +16,13 @@ const BUILDS: &[&[&str]] = &[
     &["unstuck-text", "--features", "serde"],
 ];
 
-/// What must build without `std`, where there is memory to be had.
+/// The builds without `std` and with `alloc`.
 const ALLOC_BUILDS: &[&[&str]] = &[&["unstuck-swarm"]];
 
 /// Builds everything in [`BUILDS`] and [`ALLOC_BUILDS`] for a Cortex-M3.
 ///
-/// Without a toolchain for it the step is left out on a developer's machine; in CI Debian's is
-/// installed.
+/// Without a toolchain for it, the step is left out on a developer's machine. In CI Debian's toolchain
+/// is installed.
 pub(crate) fn build(machine: Machine) -> Outcome {
     let target = Target::Thumbv7m;
     let toolchain = match Toolchain::ready(target, machine) {

@@ -1,4 +1,4 @@
-//! The emulator that runs a program for a Cortex-M3.
+//! The emulator of a board with a Cortex-M3.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -10,20 +10,20 @@ use std::time::Duration;
 use crate::machine::{self, Machine, program};
 use crate::step::Outcome;
 
-/// The emulator, and the Debian package that has it.
+/// The emulator and its Debian package.
 const QEMU: (&str, &str) = ("qemu-system-arm", "qemu-system-arm");
 
-/// The board: a Stellaris LM3S6965, with 256 KiB of flash and 64 KiB of memory.
+/// The board: a Stellaris LM3S6965 with 256 KiB of flash and 64 KiB of RAM.
 const BOARD: [&str; 4] = ["-cpu", "cortex-m3", "-machine", "lm3s6965evb"];
 
-/// Passed where the emulator is there; in CI it is installed.
+/// Checks that the emulator is installed. In CI it is installed if missing.
 pub(crate) fn ready(machine: Machine) -> Outcome {
     let (name, package) = QEMU;
     machine::ready(name, package, machine)
 }
 
-/// The command that runs the program at `kernel` on the board. What it writes by semihosting comes
-/// on standard output, and what it says at its end is the exit code.
+/// Returns the command that runs the program at `kernel` on the board. Semihosting output goes to
+/// standard output, and the program's exit status becomes the exit code.
 pub(crate) fn run(kernel: &Path) -> Command {
     let mut command = program(QEMU.0);
     command.args(BOARD).args(["-nographic", "-monitor", "none", "-serial", "none"]);
@@ -32,29 +32,29 @@ pub(crate) fn run(kernel: &Path) -> Command {
     command
 }
 
-/// What a program said before it ended.
+/// The output and the end of a program on the board.
 #[derive(Debug)]
-pub(crate) struct Heard {
-    /// What it wrote by semihosting.
+pub(crate) struct Run {
+    /// The semihosting output.
     pub(crate) output: Vec<u8>,
-    /// How it ended; `None` if it did not, and was ended.
+    /// The exit status, or `None` if the program was stopped at the time limit.
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// Runs the program at `kernel` to its end, but for no longer than `limit`: a program without an
-/// operating system that goes astray never ends by itself.
+/// Runs the program at `kernel`, for at most `limit`. A program without an operating system may never
+/// end by itself.
 ///
 /// # Errors
 ///
-/// If the emulator does not start, or cannot be heard.
-pub(crate) fn hear(kernel: &Path, limit: Duration) -> io::Result<Heard> {
+/// If the emulator does not start, or its output cannot be read.
+pub(crate) fn run_for(kernel: &Path, limit: Duration) -> io::Result<Run> {
     let mut emulator = run(kernel).stdout(Stdio::piped()).spawn()?;
     let stdout = emulator.stdout.take();
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut output = Vec::new();
         let read = stdout.map_or(Ok(0), |mut stdout| stdout.read_to_end(&mut output));
-        // Nobody listens any more only where this side has already failed.
+        // The receiver is gone only if this side has failed already.
         let _ = sender.send(read.map(|_| output));
     });
     let ended = receiver.recv_timeout(limit);
@@ -63,7 +63,7 @@ pub(crate) fn hear(kernel: &Path, limit: Duration) -> io::Result<Heard> {
     }
     let status = emulator.wait()?;
     let status = ended.is_ok().then_some(status);
-    // What was written until the end comes once the emulator has closed the pipe.
+    // The rest of the output arrives when the emulator closes the pipe.
     let output = ended.or_else(|_| receiver.recv()).map_err(io::Error::other)??;
-    Ok(Heard { output, status })
+    Ok(Run { output, status })
 }

@@ -1,4 +1,4 @@
-//! One step of a chore: its name, what came of it, and the summary of all.
+//! A step of a command: its name, its outcome, and the summary of all steps.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,34 +7,33 @@ use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All that it checks is as it should be.
+    /// Every check holds.
     Passed,
-    /// Something is wrong; one line says what.
+    /// A check failed. One line says which.
     Failed(String),
-    /// It could not run; one line says why, and how to get what is missing.
+    /// The step could not run. One line says why, and how to install the missing tool.
     LeftOut(String),
 }
 
 impl Outcome {
-    /// Runs `command` to its end and shows what it prints. Nothing is typed into
-    /// it: every step must run unattended.
+    /// Runs `command` and shows its output. Standard input is empty, because every step runs
+    /// unattended.
     pub(crate) fn of(command: &mut Command) -> Self {
         let words = words(command);
         println!("+ {words}");
         Self::of_status(&words, command.stdin(Stdio::null()).status())
     }
 
-    /// Runs `command` to its end, shows what it prints and gives it back too.
-    ///
-    /// Both of its streams go through one pipe, in the order of writing.
+    /// Runs `command`, shows its output and returns it. Both streams share one pipe, so their order is
+    /// kept.
     pub(crate) fn captured(command: Command) -> (Self, String) {
         Self::captured_showing(command, |_| true)
     }
 
-    /// As [`Outcome::captured`], but shows only the lines that are to be.
+    /// Like [`Outcome::captured`], but shows only the lines for which `is_shown` returns true.
     pub(crate) fn captured_showing(
         mut command: Command,
         is_shown: impl Fn(&str) -> bool,
@@ -56,7 +55,7 @@ impl Outcome {
         }
     }
 
-    /// This outcome, or that of `next` where this one is a pass.
+    /// Runs `next` if this outcome is a pass. Otherwise returns this outcome.
     pub(crate) fn and_then(self, next: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Passed => next(),
@@ -70,7 +69,7 @@ impl Outcome {
 pub(crate) struct Step {
     name: &'static str,
     outcome: Outcome,
-    /// For the reader alone: no step has a limit of time.
+    /// Shown to the reader only; steps have no time limit.
     took: Duration,
 }
 
@@ -84,7 +83,7 @@ impl Step {
     }
 }
 
-/// Whether a step that cannot run makes the chore fail.
+/// Whether a step that cannot run makes the task fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Omission {
     /// The step is left out.
@@ -93,7 +92,7 @@ pub(crate) enum Omission {
     Failure,
 }
 
-/// The steps of a chore that have run. Displays one line for each.
+/// The steps of a task that have run. Displays one line for each.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
     pub(crate) omission: Omission,
@@ -139,7 +138,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// `command` as one would type it: what a person copies to try again.
+/// Formats `command` as a line that can be pasted into a shell.
 fn words(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         let value = value?.to_string_lossy();
@@ -159,7 +158,7 @@ fn words(command: &Command) -> String {
         .join(" ")
 }
 
-/// `word` as a shell would have it.
+/// Quotes `word` for a shell.
 fn quoted(word: Cow<'_, str>) -> String {
     if word.contains([' ', '\'']) {
         format!("'{}'", word.replace('\'', r"'\''"))
@@ -168,15 +167,15 @@ fn quoted(word: Cow<'_, str>) -> String {
     }
 }
 
-/// Runs `command`, passing on each line that is to be shown as it comes, and keeps them all.
+/// Runs `command`, and returns its exit status and whole output. Shows the lines for which `is_shown`
+/// returns true as they come.
 fn capture(
     mut command: Command,
     is_shown: impl Fn(&str) -> bool,
 ) -> io::Result<(ExitStatus, String)> {
     let (reader, writer) = io::pipe()?;
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
-    // The command holds this side's writing ends. The pipe has no end before
-    // they are closed.
+    // The pipe ends only when this side's writers are closed, too.
     drop(command);
 
     let mut reader = BufReader::new(reader);
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_forbidden_omissions_make_the_chore_fail() {
+    fn failures_and_forbidden_omissions_make_the_task_fail() {
         let failed = Outcome::Failed(String::new());
         let left_out = Outcome::LeftOut(String::new());
         for (omission, outcome, success) in [

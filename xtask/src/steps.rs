@@ -8,8 +8,8 @@ use crate::machine::{self, Machine, cargo, program};
 use crate::step::Outcome;
 use crate::tidy as rules;
 
-/// The features that a test is about. Those of `defmt` link only where a logger is; they are
-/// built for the microcontroller.
+/// The features that are tested. The `defmt` features need a logger to link, so they are built only for
+/// the microcontroller.
 const FEATURES: [&str; 2] = [
     "--features",
     concat!(
@@ -18,25 +18,24 @@ const FEATURES: [&str; 2] = [
     ),
 ];
 
-/// The source is laid out as `rustfmt` would.
+/// Checks that `rustfmt` would change nothing.
 pub(crate) fn format() -> Outcome {
     Outcome::of(cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// No lint of the workspace's table fires, in the tests no more than in the code.
+/// Checks that no lint of the workspace fires, in code or in tests.
 pub(crate) fn clippy() -> Outcome {
     let scope = ["clippy", "--workspace", "--all-targets", "--locked"];
     Outcome::of(cargo().args(scope).args(FEATURES).args(["--", "-D", "warnings"]))
 }
 
-/// Unit and integration tests, by `cargo-nextest` where it is, else by
-/// `cargo test`; a part of them starts `redis-server`. The runner's closing lines are added to `closing`.
+/// Runs unit and integration tests, with `cargo-nextest` if it is installed. Some tests start
+/// `redis-server`. The runner's closing lines are added to `closing`.
 ///
-/// The runner writes into a pipe and so without colour, which is the price of
-/// being able to repeat its last lines word for word.
+/// The runner writes to a pipe, so its output has no colour.
 pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
     if machine == Machine::Ci {
-        // Elsewhere, tests that need it say that they are left out.
+        // On other machines, the tests that need Redis report that they are left out.
         let mut installed = machine::ready("redis-server", "redis-server", machine);
         if installed == Outcome::Passed && !has_nextest() {
             installed = Outcome::of(cargo().args(["install", "cargo-nextest", "--locked"]));
@@ -50,32 +49,31 @@ pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
     outcome
 }
 
-/// The examples in the documentation compile, run and hold.
+/// Runs the examples in the documentation.
 pub(crate) fn doc_tests() -> Outcome {
     let scope = ["test", "--workspace", "--doc", "--locked"];
     Outcome::of(cargo().args(scope).args(FEATURES).arg("--no-fail-fast"))
 }
 
-/// What a machine of 32 bits runs of the fingerprint gives the same digests.
+/// Checks that the fingerprint's code for 32-bit machines gives the same digests.
 pub(crate) fn narrow() -> Outcome {
     let scope = ["test", "-p", "unstuck-json", "--lib", "--test", "known", "--test", "pairs"];
     let folder = ["--locked", "--target-dir", "target/narrow"];
     Outcome::of(cargo().env("RUSTFLAGS", "--cfg unstuck_narrow").args(scope).args(folder))
 }
 
-/// The documentation builds, and its links lead somewhere.
+/// Builds the documentation and checks its links.
 pub(crate) fn docs() -> Outcome {
     let scope = ["doc", "--workspace", "--no-deps", "--locked"];
     Outcome::of(cargo().env("RUSTDOCFLAGS", "-D warnings").args(scope).args(FEATURES))
 }
 
-/// The fuzz targets are laid out well and compile, without a lint.
+/// Checks the format and the lints of the fuzz targets.
 pub(crate) fn fuzz_targets() -> Outcome {
     apart("fuzz/Cargo.toml")
 }
 
-/// A workspace of its own, of which the other steps know nothing, is laid out well and compiles,
-/// without a lint.
+/// Checks the format and the lints of a separate workspace.
 pub(crate) fn apart(manifest: &str) -> Outcome {
     let manifest = ["--manifest-path", manifest];
     let lints = ["--locked", "--", "-D", "warnings"];
@@ -83,7 +81,7 @@ pub(crate) fn apart(manifest: &str) -> Outcome {
         .and_then(|| Outcome::of(cargo().arg("clippy").args(manifest).args(lints)))
 }
 
-/// The recorded runs are those that the code of today would record.
+/// Checks that the recorder still records the runs in the repository.
 pub(crate) fn runs() -> Outcome {
     match built(&["--example", "record"]) {
         Ok(record) => Outcome::of(program(record).args(["--check", "adapters/trace/runs"])),
@@ -91,19 +89,18 @@ pub(crate) fn runs() -> Outcome {
     }
 }
 
-/// Builds the program that `wanted` asks of the workspace, `--bin NAME` or `--example NAME`, and says
-/// where it is. The choice of packages and features is that of the tests, so that what they were
-/// built with need not be built again.
+/// Builds the program that `wanted` names (`--bin NAME` or `--example NAME`), and returns its path.
+/// Packages and features are those of the tests, so that nothing is built twice.
 ///
 /// # Errors
 ///
-/// What came of it where it was not built.
+/// The outcome of the build, if it failed.
 pub(crate) fn built(wanted: &[&str; 2]) -> Result<PathBuf, Outcome> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--locked"]).args(FEATURES).args(wanted);
     let own = env::current_exe();
     let own = own.map_err(|error| Outcome::Failed(format!("where this program is: {error}")))?;
-    // It comes to lie beside this program, or in a folder there.
+    // Cargo puts it beside this program, or into the folder of examples there.
     let path = match wanted {
         ["--example", name] => own.with_file_name("examples").join(name),
         [_, name] => own.with_file_name(name),
@@ -114,7 +111,7 @@ pub(crate) fn built(wanted: &[&str; 2]) -> Result<PathBuf, Outcome> {
     }
 }
 
-/// The rules of the repository that no other tool knows.
+/// Checks the repository's own rules.
 pub(crate) fn tidy() -> Outcome {
     let violations = match rules::check(machine::root()) {
         Ok(violations) => violations,
@@ -125,12 +122,12 @@ pub(crate) fn tidy() -> Outcome {
     }
     match violations.as_slice() {
         [] => Outcome::Passed,
-        [only] => Outcome::Failed(only.to_string()),
+        [only] => Outcome::Failed(only.clone()),
         [first, rest @ ..] => Outcome::Failed(format!("{first} (and {} more)", rest.len())),
     }
 }
 
-/// Whether `cargo nextest` is there.
+/// Returns whether `cargo nextest` is installed.
 fn has_nextest() -> bool {
     let mut probe = cargo();
     probe.args(["nextest", "--version"]);
@@ -138,7 +135,7 @@ fn has_nextest() -> bool {
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// The command that runs unit and integration tests on this machine.
+/// Returns the command that runs unit and integration tests on this machine.
 fn test_runner() -> Command {
     let mut command = cargo();
     if has_nextest() {
@@ -151,9 +148,8 @@ fn test_runner() -> Command {
     command
 }
 
-/// The lines with which a test runner closes, word for word: those from the
-/// summary of `cargo-nextest` on, which name the tests that failed too, or else
-/// every `test result:` line of `cargo test`.
+/// Returns the closing lines of a test runner: the lines from the summary of `cargo-nextest` on, which
+/// name the failed tests, or every `test result:` line of `cargo test`.
 fn closing_lines(output: &str) -> String {
     let lines: Vec<&str> = output.split_inclusive('\n').collect();
     let is_summary = |line: &&str| line.trim_start().starts_with("Summary [");

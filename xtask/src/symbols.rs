@@ -1,4 +1,4 @@
-//! What the symbols of a linked program tell: whether it can panic, and whether it can allocate.
+//! Reads the symbols of a linked program, to find panics and allocators.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,8 +8,8 @@ use std::path::Path;
 
 use object::{File, Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// What a program without `std` asks of its C library: the copies and comparisons that the
-/// compiler puts in by itself, and what the library's own beginning of every program refers to.
+/// Functions of the C library that a program without `std` may use: copies and comparisons that the
+/// compiler inserts, and the start code of every program.
 const HARMLESS: &[&str] = &[
     "bcmp",
     "memcmp",
@@ -23,8 +23,8 @@ const HARMLESS: &[&str] = &[
     "__libc_start_main",
 ];
 
-/// What stands in the names of `core`'s functions that panic. They all end in [`ABORT`], so one
-/// that is missing here is found there; the names tell what it is.
+/// Parts of the names of `core`'s functions that panic. All of them end in [`ABORT`], so a missing name
+/// is still found there.
 const PANICS: &[&str] = &[
     "panic",
     "begin_unwind",
@@ -36,20 +36,20 @@ const PANICS: &[&str] = &[
     "mismatch_fail",
 ];
 
-/// What the panic handler of the programs calls, and nothing else.
+/// The function that only the programs' panic handler calls.
 const ABORT: &str = "abort";
 
-/// What stands in the names of allocators: those of Rust, and those of C.
+/// Parts of the names of Rust's and C's allocators.
 const ALLOCATORS: &[&str] = &["__rust_alloc", "__rust_realloc", "__rg_", "__rdl_", "alloc"];
 
-/// Something in a program that must not be there.
+/// A forbidden symbol in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Flaw {
     /// It can panic.
     Panic,
     /// It can allocate.
     Allocator,
-    /// It asks the C library for something else.
+    /// It needs another function of the C library.
     Foreign,
 }
 
@@ -63,24 +63,24 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// A linked program, as far as its file tells.
+/// The symbols and sizes of a linked program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// What is in it, by the names of symbols.
+    /// The defined symbols.
     defined: BTreeSet<String>,
-    /// What it asks its libraries for.
+    /// The undefined symbols.
     undefined: BTreeSet<String>,
-    /// The bytes of its code, and of its constants.
+    /// The size of the code and of the constants, in bytes.
     code: u64,
     constants: u64,
 }
 
 impl Program {
-    /// The program in the file at `path`, which must be an ELF file.
+    /// Reads the program at `path`, an ELF file.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or holds no names of functions.
+    /// If the file cannot be read, or has no names of functions.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let named = |why: String| io::Error::other(format!("{}: {why}", path.display()));
         let bytes = fs::read(path).map_err(|error| named(error.to_string()))?;
@@ -97,7 +97,7 @@ impl Program {
         let (code, constants) = (size(".text"), size(".rodata"));
         let mut program = Self { code, constants, ..Self::default() };
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
-            // Some linkers add the version of a library's symbol: `abort@GLIBC_2.2.5`.
+            // Some linkers append the version of a library's symbol, as in `abort@GLIBC_2.2.5`.
             let name = symbol.name()?.split('@').next().unwrap_or_default();
             if symbol.is_undefined() && !name.is_empty() {
                 program.undefined.insert(name.into());
@@ -108,12 +108,12 @@ impl Program {
         Ok(program)
     }
 
-    /// How many bytes of code and constants it is.
+    /// Returns the size of code and constants, in bytes.
     pub(crate) const fn size(&self) -> u64 {
         self.code + self.constants
     }
 
-    /// Every symbol that must not be there, and why.
+    /// Returns every forbidden symbol with its reason.
     pub(crate) fn flaws(&self) -> BTreeSet<(Flaw, &str)> {
         let known = self.defined.iter().chain(&self.undefined);
         let known = known.filter_map(|name| Some((flaw_of(name)?, name.as_str())));
@@ -123,7 +123,7 @@ impl Program {
     }
 }
 
-/// What it says of a program that it has a symbol of this name.
+/// Returns the reason why a symbol of this name is forbidden, if it is.
 fn flaw_of(name: &str) -> Option<Flaw> {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     if has(PANICS) || name == ABORT {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_asks_for_is_harmless_or_named() {
+    fn undefined_symbols_are_harmless_or_named() {
         let names = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
         let program = Program {
             defined: names(&["main", "write", "__rust_alloc"]),

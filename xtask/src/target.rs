@@ -22,7 +22,7 @@ impl Target {
     pub(crate) const ALL: [Self; 5] =
         [Self::Thumbv6m, Self::Thumbv7m, Self::Thumbv7em, Self::Thumbv7emHf, Self::Riscv32imc];
 
-    /// The compiler's name for the target.
+    /// Returns the compiler's name for the target.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Thumbv6m => "thumbv6m-none-eabi",
@@ -33,7 +33,7 @@ impl Target {
         }
     }
 
-    /// The environment variable that chooses cargo's linker for the target.
+    /// Returns the environment variable that sets cargo's linker for the target.
     pub(crate) fn linker_variable(self) -> String {
         let name = self.name().to_uppercase().replace('-', "_");
         format!("CARGO_TARGET_{name}_LINKER")

@@ -1,4 +1,4 @@
-//! What can build for a microcontroller, wherever it comes from.
+//! Finds or installs a compiler for microcontrollers.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,30 +8,29 @@ use crate::machine::{self, Machine, cargo, program};
 use crate::step::Outcome;
 use crate::target::Target;
 
-/// The Debian packages that can stand in where `rustup` has no such target: a compiler, the source
-/// of `core` in the same version, and a linker.
+/// The Debian packages to use if `rustup` has no such target: a compiler, the source of `core` in the
+/// same version, and a linker.
 const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "rust-web-src", "lld"];
 
-/// The linker of those packages.
+/// The linker of these packages.
 const LINKER: &str = "ld.lld";
 
-/// What can build for a [`Target`].
+/// A compiler for a [`Target`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Toolchain {
-    /// The compiler in use; `rustup` has brought it the target.
+    /// The current compiler, with a target installed by `rustup`.
     Installed,
-    /// This compiler, which has the source of `core` beside it to build first.
+    /// This compiler, which builds `core` from its source first.
     WithSource(PathBuf),
 }
 
 impl Toolchain {
-    /// What builds for `target` on this machine. In CI Debian's is installed where nothing else
-    /// does.
+    /// Returns a toolchain for `target`. In CI, Debian's is installed if there is no other.
     ///
     /// # Errors
     ///
-    /// What came of it where there is none: on a developer's machine what is to be left out, with
-    /// what would help.
+    /// The outcome of the step, if there is no toolchain. On a developer's machine it says how to
+    /// install one.
     pub(crate) fn ready(target: Target, machine: Machine) -> Result<Self, Outcome> {
         if let Some(found) = Self::find(target) {
             return Ok(found);
@@ -45,7 +44,8 @@ impl Toolchain {
         Self::find(target).ok_or_else(|| missing(target))
     }
 
-    /// The version of the compiler, and whether it builds `core` itself. Budgets of code name it.
+    /// Returns the version of the compiler, and whether it builds `core` itself. Budgets of code name
+    /// it.
     pub(crate) fn compiler(&self) -> Option<String> {
         let (rustc, origin) = match self {
             Self::Installed => (Path::new("rustc"), ""),
@@ -55,7 +55,7 @@ impl Toolchain {
         Some(format!("{}{origin}", version.trim()))
     }
 
-    /// The first toolchain that can build for `target`, if there is one.
+    /// Returns the first toolchain that can build for `target`, if there is one.
     pub(crate) fn find(target: Target) -> Option<Self> {
         let arguments = ["--print", "target-libdir", "--target", target.name()];
         let installed = output_of("rustc", &arguments);
@@ -69,23 +69,23 @@ impl Toolchain {
             .map(Self::WithSource)
     }
 
-    /// `cargo` with the word `chore`, for `target`, where `core` is all there is; what, and into which
-    /// folder, is to be added. What is built belongs into a folder of its own: two compilers undo each
-    /// other's work.
-    pub(crate) fn cargo(&self, chore: &str, target: Target) -> Command {
-        self.cargo_with("core", chore, target)
+    /// Returns a `cargo` command for `target`, with only `core` available. The caller adds the package
+    /// and the target folder. Each toolchain needs a folder of its own, because two compilers overwrite
+    /// each other's output.
+    pub(crate) fn cargo(&self, task: &str, target: Target) -> Command {
+        self.cargo_with("core", task, target)
     }
 
-    /// As [`Toolchain::cargo`], where there is `alloc`, too.
-    pub(crate) fn cargo_with_alloc(&self, chore: &str, target: Target) -> Command {
-        self.cargo_with("core,alloc", chore, target)
+    /// Like [`Toolchain::cargo`], with `alloc` available, too.
+    pub(crate) fn cargo_with_alloc(&self, task: &str, target: Target) -> Command {
+        self.cargo_with("core,alloc", task, target)
     }
 
-    fn cargo_with(&self, libraries: &str, chore: &str, target: Target) -> Command {
+    fn cargo_with(&self, libraries: &str, task: &str, target: Target) -> Command {
         let mut command = cargo();
-        command.args([chore, "--locked", "--target", target.name()]);
+        command.args([task, "--locked", "--target", target.name()]);
         if let Self::WithSource(rustc) = self {
-            // `-Z` flags need a nightly toolchain, or this word of consent.
+            // A stable compiler accepts `-Z` flags only with this variable.
             command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
             command.env(target.linker_variable(), LINKER);
             command.arg(format!("-Zbuild-std={libraries}"));
@@ -94,7 +94,7 @@ impl Toolchain {
     }
 }
 
-/// What a person reads where nothing can build for `target`.
+/// Returns the outcome if no toolchain can build for `target`.
 fn missing(target: Target) -> Outcome {
     let (target, packages) = (target.name(), DEBIAN_PACKAGES.join(" "));
     Outcome::LeftOut(format!(
@@ -103,8 +103,7 @@ fn missing(target: Target) -> Outcome {
     ))
 }
 
-/// Every `rustc` on the search path, then those that Debian's package installed
-/// wherever it did.
+/// Returns every `rustc` on the search path, then those of Debian's package.
 fn compilers() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let listed = DEBIAN_PACKAGES
@@ -118,15 +117,14 @@ fn compilers() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether `rustc` has the source of `core` where cargo looks for it.
+/// Returns whether `rustc` has the source of `core` where cargo looks for it.
 fn has_source(rustc: &Path) -> bool {
     output_of(rustc, &["--print", "sysroot"]).is_some_and(|sysroot| {
         Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/core/Cargo.toml").is_file()
     })
 }
 
-/// Whether `rustc` is of the workspace's `rust-version` or later. A Debian that
-/// has not been brought up to date has one that is not.
+/// Returns whether `rustc` has at least the workspace's `rust-version`. An outdated Debian does not.
 fn is_new_enough(rustc: &Path) -> bool {
     let oldest = version(env!("CARGO_PKG_RUST_VERSION"));
     let found = output_of(rustc, &["--version"]);
@@ -134,14 +132,14 @@ fn is_new_enough(rustc: &Path) -> bool {
     oldest.is_some() && found >= oldest
 }
 
-/// The first two numbers of a version, which order the releases of `rustc`.
+/// Returns the first two numbers of a version, which order the releases of `rustc`.
 fn version(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.split(['.', '-', ' ']);
     let mut next = || numbers.next()?.parse().ok();
     Some((next()?, next()?))
 }
 
-/// What `name` prints, if it is there and succeeds.
+/// Returns the output of `name`, if it is installed and succeeds.
 fn output_of(name: impl Into<PathBuf>, arguments: &[&str]) -> Option<String> {
     let output = program(name).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -1,4 +1,4 @@
-//! What the command line answers to words that start no chore.
+//! Tests of wrong command lines.
 
 use std::process::{Command, Output};
 
@@ -8,7 +8,7 @@ fn xtask(words: &[&str]) -> Output {
 }
 
 #[test]
-fn help_is_printed_on_request_and_where_no_chore_is_named() {
+fn help_is_printed_on_request_and_where_no_task_is_named() {
     let asked = xtask(&["--help"]);
     assert_eq!(asked.status.code(), Some(0));
     let text = String::from_utf8_lossy(&asked.stdout);

@@ -1,4 +1,4 @@
-//! Firmware in C, without a C library, that is linked with the library and run under QEMU.
+//! Firmware in C without a C library: linked with the library and run under QEMU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use super::library::Library;
 use super::programs::{STRICT, each, table, tables};
 use super::{filed, folder, of_package};
 
-/// The compiler, and the Debian package that has it.
+/// The compiler and its Debian package.
 pub(super) const COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi");
 
-/// The processor that QEMU runs.
+/// The processor that QEMU emulates.
 pub(super) const TARGET: Target = Target::Thumbv7m;
 
-/// What it is compiled for, as small as can be, with nothing but what is called.
+/// Compiler flags: optimised for size, and without unused functions.
 pub(super) const FLAGS: [&str; 7] = [
     "-mcpu=cortex-m3",
     "-mthumb",
@@ -31,7 +31,7 @@ pub(super) const FLAGS: [&str; 7] = [
     "-nostdlib",
 ];
 
-/// The programs, by their sources, and what each says.
+/// The programs: name, sources, and expected output.
 const PROGRAMS: [(&str, &[&str], &str); 2] = [
     ("table", &["tests/c/firmware/table.c", "tests/c/play.c"], "events answered as under Rust\n"),
     (
@@ -41,12 +41,12 @@ const PROGRAMS: [(&str, &[&str], &str); 2] = [
     ),
 ];
 
-/// Passed where the compiler is there; in CI it is installed.
+/// Checks that the compiler is present. In CI it is installed.
 pub(super) fn ready(machine: Machine) -> Outcome {
     machine::ready(COMPILER.0, COMPILER.1, machine)
 }
 
-/// What the engine says of the table and of a robot on a microcontroller is what it says here.
+/// Checks that the engine gives the same verdicts on the microcontroller as on this machine.
 pub(super) fn check(machine: Machine) -> Outcome {
     ready(machine).and_then(|| qemu::ready(machine)).and_then(|| {
         match Library::small(TARGET, machine).0 {
@@ -83,15 +83,15 @@ fn run(name: &str, sources: &[&str], says: &str, library: &Path) -> Outcome {
     })
 }
 
-/// The compiler, for the processor that QEMU runs.
+/// Returns the compiler with the flags for the emulated processor.
 pub(super) fn compiler() -> Command {
     let mut compiler = program(COMPILER.0);
-    // What `rustc` makes does not say that the stack holds no code; no firmware asks.
+    // Objects from `rustc` do not declare that the stack is not executable. Firmware ignores this.
     compiler.args(FLAGS).arg("-Wl,-z,noexecstack");
     compiler
 }
 
-/// Says how large a firmware is.
+/// Prints the size of a firmware.
 fn size(name: &str, file: &Path) -> Outcome {
     match Program::read(file) {
         Ok(read) => {

@@ -1,4 +1,4 @@
-//! The libraries: as `rustc` makes them, and as C programmers find them.
+//! Builds the libraries, and installs them where C programmers expect them.
 
 use std::fs;
 use std::io;
@@ -11,24 +11,24 @@ use crate::toolchain::Toolchain;
 
 use super::{FOLDER, Made, folder, of_package};
 
-/// What every build of a library says.
+/// The arguments of every build of the library.
 const BUILD: [&str; 6] =
     ["--package", "unstuck-c", "--lib", "--features", "panic-handler", "--quiet"];
 
-/// The version of the library, and that of its interface: programs that were linked with one of the
-/// latter run with every other of the same.
+/// The version of the library, and the version of its binary interface. A program that was linked with
+/// one version of the interface runs with every library of the same interface version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const INTERFACE: &str = "0";
 
 /// Libraries that were built.
 #[derive(Debug)]
 pub(super) struct Library {
-    /// Where `rustc` left them.
+    /// The output folder of `rustc`.
     folder: PathBuf,
 }
 
 impl Library {
-    /// Those for this machine: one to link, and one to load.
+    /// Builds the static and the shared library for this machine.
     pub(super) fn host() -> Made<Self> {
         let mut build = cargo();
         build.args(["rustc", "--locked"]).args(BUILD).args(["--profile", "c"]);
@@ -40,7 +40,7 @@ impl Library {
         })
     }
 
-    /// The one for `target`, as small as can be.
+    /// Builds the static library for `target`, optimised for size.
     pub(super) fn small(target: Target, machine: Machine) -> Made<Self> {
         let toolchain = match Toolchain::ready(target, machine) {
             Ok(toolchain) => toolchain,
@@ -48,7 +48,7 @@ impl Library {
         };
         let mut build = toolchain.cargo("rustc", target);
         build.args(BUILD).args(["--profile", "c-small", "--crate-type", "staticlib"]);
-        // Two compilers undo each other's work.
+        // Two compilers that share a folder overwrite each other's output.
         build.args(["--target-dir", &format!("{FOLDER}/small")]);
         Made(match Outcome::of(&mut build) {
             Outcome::Passed => {
@@ -58,12 +58,12 @@ impl Library {
         })
     }
 
-    /// The one to link.
+    /// Returns the path of the static library.
     pub(super) fn archive(&self) -> PathBuf {
         self.folder.join("libunstuck_c.a")
     }
 
-    /// Installs the libraries at `prefix`, with the header and what tells of them.
+    /// Installs the libraries, the header, and the files for build systems at `prefix`.
     pub(super) fn install(&self, prefix: &Path) -> io::Result<()> {
         let lib = prefix.join("lib");
         let loaded = format!("libunstuck.so.{VERSION}");
@@ -83,7 +83,7 @@ impl Library {
     }
 }
 
-/// Copies the file `from` to `to`, in a folder that is made where it is not there.
+/// Copies the file `from` to `to`, and creates the folder if needed.
 pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", to.display()));
@@ -93,7 +93,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to).map(drop).map_err(named)
 }
 
-/// Makes `name` another name of `file`, which stands beside it.
+/// Makes `name` a symbolic link to `file`, which is in the same folder.
 fn link(file: &str, name: &Path) -> io::Result<()> {
     match fs::remove_file(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -104,7 +104,7 @@ fn link(file: &str, name: &Path) -> io::Result<()> {
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 
-/// Where links are no common thing, a copy does.
+/// Copies the file instead, because links are uncommon on this platform.
 #[cfg(not(unix))]
 fn symlink(file: &str, name: &Path) -> io::Result<()> {
     fs::copy(name.with_file_name(file), name).map(drop)

@@ -1,4 +1,4 @@
-//! What the library is packed into: for `pkg-config`, `CMake`, ESP-IDF and Arduino.
+//! Packages of the library for `pkg-config`, `CMake`, ESP-IDF and Arduino.
 
 use std::fs;
 use std::io;
@@ -12,12 +12,13 @@ use super::library::{Library, copy};
 use super::programs::{EXAMPLES, STRICT, each, prints};
 use super::{filed, folder, of_package};
 
-/// Where a library for `target` goes in the ESP-IDF component, if anything of Espressif's runs it.
+/// Returns the path of a library in the ESP-IDF component, if a chip of Espressif can run it.
 fn of_esp(target: Target) -> Option<&'static str> {
     (target == Target::Riscv32imc).then_some("lib/riscv32imc/libunstuck.a")
 }
 
-/// Where it goes in the Arduino library: a folder for each `build.mcu`, and beneath it for its floats.
+/// Returns the paths of a library in the Arduino package: a folder for each `build.mcu`, with a
+/// subfolder for each floating-point ABI.
 fn of_arduino(target: Target) -> &'static [&'static str] {
     match target {
         Target::Thumbv6m => &["src/cortex-m0/libunstuck.a", "src/cortex-m0plus/libunstuck.a"],
@@ -28,7 +29,7 @@ fn of_arduino(target: Target) -> &'static [&'static str] {
     }
 }
 
-/// A program that finds the library by `pkg-config`, and a project that finds it by `CMake`.
+/// Builds a program that finds the library by `pkg-config`, and a project that finds it by `CMake`.
 pub(super) fn hosted(prefix: &Path) -> Outcome {
     by_pkg_config(prefix).and_then(|| by_cmake(prefix))
 }
@@ -65,13 +66,13 @@ fn by_cmake(prefix: &Path) -> Outcome {
         })
 }
 
-/// Packs a component for ESP-IDF and a library for Arduino into `to`, for every processor.
+/// Writes an ESP-IDF component and an Arduino library for every processor to `to`.
 pub(super) fn all(to: &Path, machine: Machine) -> Outcome {
     each(Target::ALL, |target| packed(to, target, machine))
 }
 
-/// The two for some processors, looked at as far as that goes without their SDKs: nobody here has
-/// built them as Espressif's and Arduino's tools would.
+/// Checks both packages for some processors. The check needs no SDK, so Espressif's and Arduino's own
+/// build tools are not run.
 pub(super) fn check(machine: Machine) -> Outcome {
     let to = folder("packages");
     each([Target::Riscv32imc, Target::Thumbv7m], |target| packed(&to, target, machine))
@@ -79,7 +80,7 @@ pub(super) fn check(machine: Machine) -> Outcome {
         .and_then(|| sketch(&to))
 }
 
-/// Packs the library for `target` into both, and puts it and the header beside them as they are.
+/// Adds the library for `target`, the header and the static files to both packages.
 fn packed(to: &Path, target: Target, machine: Machine) -> Outcome {
     Library::small(target, machine)
         .and_then(|library| {
@@ -100,7 +101,7 @@ fn packed(to: &Path, target: Target, machine: Machine) -> Outcome {
         .into()
 }
 
-/// Copies the folder `from` to `to`, with all beneath it.
+/// Copies the folder `from` and its contents to `to`.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -114,8 +115,8 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Configures the component for a chip with stubs in the place of ESP-IDF's functions, which check
-/// that every file is there; one that no library is for must be refused. Compiles its example.
+/// Configures the component with stubs for ESP-IDF's functions. The stubs check that every file is
+/// there, and that a chip without a library is refused. Also compiles the component's example.
 fn component(to: &Path) -> Outcome {
     let component = to.join("esp-idf/unstuck");
     let configure = |chip: &str| {
@@ -141,7 +142,7 @@ fn component(to: &Path) -> Outcome {
         })
 }
 
-/// Compiles the sketch with a stub in the place of Arduino's own header.
+/// Compiles the sketch with a stub for Arduino's own header.
 fn sketch(to: &Path) -> Outcome {
     let library = to.join("arduino/Unstuck");
     let mut compile = program("g++");
@@ -154,7 +155,7 @@ fn sketch(to: &Path) -> Outcome {
         .and_then(|| filed(|| holds(&library.join("library.properties"), &lines)))
 }
 
-/// Whether the file has each of `lines`, of which some must be as they are elsewhere.
+/// Checks that `file` contains each of `lines`, because other files must agree with some of them.
 fn holds(file: &Path, lines: &[&str]) -> io::Result<()> {
     let text = fs::read_to_string(file)?;
     match lines.iter().find(|line| !text.contains(**line)) {

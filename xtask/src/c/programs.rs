@@ -1,4 +1,4 @@
-//! Programs in C and C++ that are linked with the library, run, and looked into.
+//! C and C++ programs that are linked with the library, run, and inspected.
 
 use std::fs;
 use std::io;
@@ -12,18 +12,19 @@ use crate::symbols::{Flaw, Program};
 
 use super::{filed, folder, of_package};
 
-/// What the compilers are told of every program: nothing goes without saying.
+/// The warnings that every program is compiled with.
 pub(super) const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-g"];
 
-/// The examples: compiler, language, and what there is of each beside its `.out`.
+/// The examples: compiler, language standard, and source. The expected output is in the `.out` file
+/// beside the source.
 pub(super) const EXAMPLES: [(&str, &str, &str); 2] =
     [("gcc", "-std=c11", "examples/robot.c"), ("g++", "-std=c++17", "examples/arm.cpp")];
 
-/// The programs that compare verdicts and that misuse the library.
+/// The test programs: one compares verdicts, and one misuses the library.
 const TESTS: [(&str, &[&str]); 2] =
     [("table", &["tests/c/table.c", "tests/c/play.c"]), ("abuse", &["tests/c/abuse.c"])];
 
-/// Builds and runs everything with the library installed at `prefix`.
+/// Builds and runs all programs with the library installed at `prefix`.
 pub(super) fn check(prefix: &Path) -> Outcome {
     filed(|| fs::create_dir_all(folder("programs")))
         .and_then(|| each(EXAMPLES, |example| run_example(example, prefix)))
@@ -32,12 +33,12 @@ pub(super) fn check(prefix: &Path) -> Outcome {
         .and_then(|| without_panics(prefix))
 }
 
-/// Runs `work` for each of `all` up to the first that does not pass.
+/// Runs `work` for each of `all`, up to the first failure.
 pub(super) fn each<T>(all: impl IntoIterator<Item = T>, work: impl Fn(T) -> Outcome) -> Outcome {
     all.into_iter().fold(Outcome::Passed, |so_far, one| so_far.and_then(|| work(one)))
 }
 
-/// Writes the table of events and verdicts, as [`tables`] finds it.
+/// Writes the table of events and verdicts into the folder that [`tables`] returns.
 pub(super) fn table(words: &[&str]) -> Outcome {
     let folder = tables(words.is_empty());
     match steps::built(&["--example", "table"]) {
@@ -47,12 +48,12 @@ pub(super) fn table(words: &[&str]) -> Outcome {
     }
 }
 
-/// The folder of the whole table, or of the one for a microcontroller.
+/// Returns the folder of the whole table, or of the smaller one for a microcontroller.
 pub(super) fn tables(whole: bool) -> PathBuf {
     folder(if whole { "table" } else { "table-small" })
 }
 
-/// Links an example both ways; either must print what it should.
+/// Links an example statically and dynamically, and checks the output of both programs.
 fn run_example((compiler, language, source): (&str, &str, &str), prefix: &Path) -> Outcome {
     let source = of_package(source);
     let build = |name: &str, library: &[String]| {
@@ -67,7 +68,7 @@ fn run_example((compiler, language, source): (&str, &str, &str), prefix: &Path) 
     build("linked", &[format!("{lib}/libunstuck.a")]).and_then(|| build("loaded", &loaded))
 }
 
-/// Whether `file`, when it runs, prints what stands in `expected`.
+/// Checks that `file` prints the contents of `expected`.
 pub(super) fn prints(file: &Path, expected: &Path) -> Outcome {
     let (outcome, printed) = Outcome::captured_showing(program(file), |_| false);
     outcome.and_then(|| match fs::read_to_string(expected) {
@@ -80,7 +81,7 @@ pub(super) fn prints(file: &Path, expected: &Path) -> Outcome {
     })
 }
 
-/// Runs a test as it is, under sanitizers, and under valgrind.
+/// Runs a test without tools, under sanitizers, and under valgrind.
 fn run_test((name, sources): (&str, &[&str]), prefix: &Path) -> Outcome {
     let build = |name: &str, flags: &[&str]| {
         let file = folder("programs").join(name);
@@ -100,18 +101,18 @@ fn run_test((name, sources): (&str, &[&str]), prefix: &Path) -> Outcome {
     })
 }
 
-/// Every function of the library, as the header names them.
+/// Returns the name of every function in the header.
 ///
 /// # Errors
 ///
-/// If it cannot be read.
+/// If the header cannot be read.
 pub(super) fn functions() -> io::Result<Vec<String>> {
     let header = fs::read_to_string(of_package("include/unstuck.h"))?;
     Ok(declared(&header))
 }
 
-/// The functions that `header` declares: each name that stands in a line of its own type, and that
-/// a parenthesis follows.
+/// Returns the functions that `header` declares: each name before a parenthesis, on a line that begins
+/// with a type.
 fn declared(header: &str) -> Vec<String> {
     let lines = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
     let name = |line: &str| {
@@ -122,7 +123,7 @@ fn declared(header: &str) -> Vec<String> {
     lines.filter_map(name).collect()
 }
 
-/// The command that links every function in `named`, and what it needs, into `file`.
+/// Returns the command that links the functions in `named`, and everything they need, into `file`.
 pub(super) fn holding(
     mut compiler: Command,
     named: &[String],
@@ -136,7 +137,7 @@ pub(super) fn holding(
     compiler
 }
 
-/// A program that holds every function of the library holds no panic and no allocator.
+/// Checks that a program with every function of the library contains no panic and no allocator.
 fn without_panics(prefix: &Path) -> Outcome {
     let library = prefix.join("lib/libunstuck.a");
     let named = match functions() {
@@ -153,7 +154,7 @@ fn without_panics(prefix: &Path) -> Outcome {
     })
 }
 
-/// Whether none of `flaws` is a panic or an allocator.
+/// Fails if one of `flaws` is a panic or an allocator.
 fn clean<'p>(flaws: impl IntoIterator<Item = (Flaw, &'p str)>) -> Outcome {
     match flaws.into_iter().find(|(flaw, _)| *flaw != Flaw::Foreign) {
         None => Outcome::Passed,

@@ -1,4 +1,4 @@
-//! How much code each function of the library is on a microcontroller, with all that it calls.
+//! Measures the code size of each function on a microcontroller, with everything it calls.
 
 use std::fs;
 use std::io;
@@ -13,11 +13,11 @@ use super::library::Library;
 use super::programs::{functions, holding};
 use super::{filed, folder};
 
-/// What a firmware calls that announces calls by digests, and nothing else.
+/// The functions of a firmware that makes its own digests.
 const LEAST: [&str; 4] =
     ["unstuck_init_20", "unstuck_balanced", "unstuck_announce", "unstuck_outcome"];
 
-/// Prints what the least firmware takes, and what each other function adds to it, in bytes of flash.
+/// Prints the size of the smallest firmware, and how many bytes of flash each other function adds.
 pub(super) fn print(machine: Machine) -> Outcome {
     ready(machine).and_then(|| match Library::small(TARGET, machine).0 {
         Ok(library) => filed(|| table(&library.archive())),
@@ -39,7 +39,7 @@ fn table(library: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How many bytes of flash the functions in `named` take.
+/// Returns the size of a firmware with the functions in `named`, in bytes of flash.
 fn flash(named: &[String], library: &Path) -> io::Result<u64> {
     let file = folder("sizes").join("functions");
     let mut link = holding(compiler(), named, library, &file);

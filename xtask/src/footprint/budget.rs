@@ -1,4 +1,4 @@
-//! What each thing may take, as it is recorded in the tree.
+//! The budgets: the most that each thing may take, recorded in the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -8,10 +8,10 @@ use super::part::{Part, Section};
 use super::table::{grouped, short};
 use crate::machine;
 
-/// Where they are recorded.
+/// The file of budgets.
 const FILE: &str = "benches/bare/budgets.toml";
 
-/// What the file begins with.
+/// The first lines of the file.
 const HEAD: &str = "\
 # Budgets of memory, code, stack and instructions. `cargo xtask test footprint` fails if a figure
 # exceeds its budget, or is so far below it that the budget says nothing. With another compiler than
@@ -22,18 +22,18 @@ const HEAD: &str = "\
 /// The table of compilers.
 const COMPILERS: &str = "compiler";
 
-/// A machine, and what is measured there.
+/// A kind of figure, and the machine that it is measured on.
 type Column = (Section, String);
 
-/// What each thing may take.
+/// The budgets of all figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Budgets {
     columns: BTreeMap<Column, BTreeMap<String, u64>>,
-    /// The compiler of each machine's programs. Code of another compiler has other sizes.
+    /// The compiler of each machine's programs. Another compiler gives other code sizes.
     compilers: BTreeMap<String, String>,
 }
 
-/// How a figure and its budget do not go together.
+/// A figure and a budget that do not agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Miss {
     column: Column,
@@ -41,16 +41,16 @@ pub(super) struct Miss {
     why: Why,
 }
 
-/// What is wrong with a figure, or with its budget.
+/// The reason of a [`Miss`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// It takes more than it may.
+    /// The figure exceeds its budget.
     Over { amount: u64, budget: u64 },
-    /// It takes so much less that the budget says nothing.
+    /// The budget is so large that it no longer limits anything.
     Loose { amount: u64, budget: u64 },
-    /// Nobody said what it may take.
+    /// The figure has no budget.
     Unbudgeted { amount: u64 },
-    /// It may take something, and is not measured.
+    /// The budget has no figure.
     Unmeasured { budget: u64 },
 }
 
@@ -81,8 +81,8 @@ impl fmt::Display for Miss {
     }
 }
 
-/// How much more than `amount` a budget is when it is recorded. Sizes of values are what they are;
-/// what a compiler makes of code differs a little from release to release.
+/// Returns the room that a recorded budget leaves above `amount`. Sizes of values are exact; code size
+/// differs a little between compiler releases.
 fn room(section: Section, amount: u64) -> u64 {
     let (percent, least) = match section {
         Section::Memory | Section::Symbols => (0, 0),
@@ -93,7 +93,7 @@ fn room(section: Section, amount: u64) -> u64 {
     (amount * percent).div_ceil(100).max(least)
 }
 
-/// How much more than `amount` a budget may be.
+/// Returns the most room that a budget may leave above `amount`.
 fn room_max(section: Section, amount: u64) -> u64 {
     match section {
         Section::Memory | Section::Symbols => 0,
@@ -102,18 +102,18 @@ fn room_max(section: Section, amount: u64) -> u64 {
 }
 
 impl Budgets {
-    /// Those that are recorded.
+    /// Reads the recorded budgets.
     ///
     /// # Errors
     ///
-    /// If they cannot be read.
+    /// If the file cannot be read or parsed.
     pub(super) fn read() -> Result<Self, String> {
         let named = |why: String| format!("{FILE}: {why}");
         let text = fs::read_to_string(machine::root().join(FILE));
         Self::parse(&text.map_err(|error| named(error.to_string()))?).map_err(named)
     }
 
-    /// Reads the lines that [`Budgets::text`] writes: tables of quoted names, each with a number, and
+    /// Parses the lines that [`Budgets::text`] writes: tables of quoted names with a number each, and
     /// one table of compilers.
     fn parse(text: &str) -> Result<Self, String> {
         let mut budgets = Self::default();
@@ -140,7 +140,7 @@ impl Budgets {
         Ok(budgets)
     }
 
-    /// The column that the heading of a table names, or `None` for the table of compilers.
+    /// Returns the column that a table heading names, or `None` for the table of compilers.
     fn table(name: &str) -> Result<Option<Column>, String> {
         if name == COMPILERS {
             return Ok(None);
@@ -151,17 +151,17 @@ impl Budgets {
         Ok(Some((section, place.to_owned())))
     }
 
-    /// Records the compiler whose programs were measured at `place`.
+    /// Records the compiler of the programs that were measured at `place`.
     pub(super) fn record_compiler(&mut self, place: &str, compiler: String) {
         self.compilers.insert(place.to_owned(), compiler);
     }
 
-    /// The compiler that the budgets of `place` were recorded with.
+    /// Returns the compiler that the budgets of `place` were recorded with.
     pub(super) fn compiler(&self, place: &str) -> Option<&str> {
         self.compilers.get(place).map(String::as_str)
     }
 
-    /// Records what the parts say that were measured; what is recorded of others stays.
+    /// Records the figures of the measured parts. The budgets of other parts stay.
     pub(super) fn record(&mut self, parts: &[Part]) {
         for Part { section, place, found } in parts {
             if let Ok(rows) = found {
@@ -174,11 +174,11 @@ impl Budgets {
         }
     }
 
-    /// Writes them to where [`Budgets::read`] reads them.
+    /// Writes the file of budgets.
     ///
     /// # Errors
     ///
-    /// If they cannot be written.
+    /// If the file cannot be written.
     pub(super) fn write(&self) -> Result<(), String> {
         let written = fs::write(machine::root().join(FILE), self.text());
         written.map_err(|error| format!("{FILE}: {error}"))
@@ -187,7 +187,7 @@ impl Budgets {
     fn text(&self) -> String {
         let mut text = HEAD.to_owned();
         if !self.compilers.is_empty() {
-            // Writing into a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ =
                 write!(text, "\n# the compiler that the programs were built with\n[{COMPILERS}]\n");
         }
@@ -195,7 +195,7 @@ impl Budgets {
             let _ = writeln!(text, "\"{place}\" = \"{compiler}\"");
         }
         for ((section, place), rows) in &self.columns {
-            // Writing into a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "\n# {}\n[{}.{place}]\n", section.about(), section.name());
             for (what, budget) in rows {
                 let _ = writeln!(text, "\"{what}\" = {budget}");
@@ -204,13 +204,13 @@ impl Budgets {
         text
     }
 
-    /// What `what` may take.
+    /// Returns the budget of `what`.
     pub(super) fn of(&self, section: Section, place: &str, what: &str) -> Option<u64> {
         self.columns.get(&(section, place.to_owned()))?.get(what).copied()
     }
 
-    /// Every figure in `parts` that does not go with its budget, and every budget without a figure.
-    /// Nothing is said of a part that could not be measured.
+    /// Returns every disagreement between figures and budgets. Parts that could not be measured are
+    /// left out.
     pub(super) fn misses(&self, parts: &[Part]) -> Vec<Miss> {
         let measured: BTreeSet<Column> =
             parts.iter().map(|part| (part.section, part.place.to_owned())).collect();
@@ -233,12 +233,12 @@ impl Budgets {
     }
 }
 
-/// `text` without the quotes around it.
+/// Removes the quotes around `text`.
 fn unquoted(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// The budgets among `rows` without a figure, which `is_missing` knows.
+/// Returns the budgets among `rows` that have no figure, according to `is_missing`.
 fn unmeasured(
     column: &Column,
     rows: &BTreeMap<String, u64>,
@@ -253,7 +253,7 @@ fn unmeasured(
     missing.map(miss).collect()
 }
 
-/// What is wrong with `amount` and its budget, if anything is.
+/// Returns the disagreement between `amount` and its budget, if there is one.
 fn why(section: Section, amount: u64, budget: Option<u64>) -> Option<Why> {
     let Some(budget) = budget else { return Some(Why::Unbudgeted { amount }) };
     if amount > budget {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_goes_with_its_budget_or_not() {
+    fn a_figure_is_compared_with_its_budget() {
         let (over, loose) = (
             |amount, budget| Some(Why::Over { amount, budget }),
             |amount, budget| Some(Why::Loose { amount, budget }),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_goes_with_what_was_measured() {
+    fn recorded_budgets_fit_the_measured_figures() {
         for section in Section::ALL {
             for amount in [0, 1, 9, 48, 1000, 18_764, 1_000_000] {
                 let parts = [part(section, &[("it", amount)])];
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_measured_keeps_its_budget() {
+    fn an_unmeasured_part_keeps_its_budget() {
         let mut budgets = Budgets::default();
         budgets.record(&code(1000));
         let before = budgets.clone();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_in_the_tree_is_read() {
+    fn the_budgets_of_the_repository_are_read() {
         let budgets = Budgets::read().expect("the file in the tree");
         assert!(budgets.of(Section::Code, PLACE, "engine").is_some());
         for (text, error) in [

@@ -1,4 +1,4 @@
-//! How much code each part of the engine is for a microcontroller, and what must not be in it.
+//! Measures the code size of each part of the engine on a microcontroller, and finds forbidden symbols.
 
 use std::path::Path;
 
@@ -10,69 +10,69 @@ use crate::symbols::Program;
 use crate::target::Target;
 
 /// A linked program whose size is a row of the table.
-struct Row {
-    /// What it is called there.
+struct LinkedProgram {
+    /// The name of the row.
     what: &'static str,
-    /// What is in it, for those who want to know exactly.
+    /// The exact contents of the program, for the legend.
     holds: &'static str,
-    /// The program.
+    /// The name of the program.
     name: &'static str,
-    /// The program whose size is taken off.
+    /// The program whose size is subtracted.
     without: &'static str,
 }
 
-/// The program with nothing in it.
+/// The program without contents.
 const EMPTY: &str = "empty";
 
-/// The program that says what values take.
+/// The program that holds the sizes of values.
 const SIZES: &str = "sizes";
 
-/// What is measured.
-const ROWS: [Row; 8] = [
-    Row {
+/// The rows of the table.
+const PROGRAMS: [LinkedProgram; 8] = [
+    LinkedProgram {
         what: "engine",
         holds: "`Detector::<20>::new(&BALANCED)`, `announce`, `outcome`, with digests of the host",
         name: "engine",
         without: EMPTY,
     },
-    Row {
+    LinkedProgram {
         what: "JSON alone",
         holds: "`fingerprint` of raw arguments, no engine",
         name: "fingerprint",
         without: EMPTY,
     },
-    Row {
+    LinkedProgram {
         what: "engine, JSON",
         holds: "the engine, and `fingerprint` for its call",
         name: "json",
         without: EMPTY,
     },
-    Row {
+    LinkedProgram {
         what: "engine, JSON, masked results",
         holds: "the same, and `Masks::ALL.digest` for its outcome",
         name: "masked",
         without: EMPTY,
     },
-    Row {
+    LinkedProgram {
         what: "engine, recipe",
         holds: "the engine, `Recipe::BALANCED.call` and `.outcome`: also kinds of tools, and failures \
                 read from results",
         name: "recipe",
         without: EMPTY,
     },
-    Row {
+    LinkedProgram {
         what: "engine, recipe, groups",
         holds: "the same with `call_among`: also calls that are nearly alike",
         name: "groups",
         without: EMPTY,
     },
-    Row {
+    LinkedProgram {
         what: "nudge text adds",
         holds: "`Finding::nudge`, written into a `fmt::Write` of the host; the engine taken off",
         name: "nudge",
         without: "engine",
     },
-    Row {
+    LinkedProgram {
         what: "save and restore add",
         holds: "`Detector::save` and `restore`; the engine taken off",
         name: "checkpoint",
@@ -80,17 +80,17 @@ const ROWS: [Row; 8] = [
     },
 ];
 
-/// A line for each row: what exactly is in the program.
+/// Returns the legend: a line for each row, with the exact contents of its program.
 pub(super) fn legend() -> String {
-    let line = |row: &Row| format!("  {:<30} {}\n", row.what, row.holds);
-    ROWS.iter().map(line).collect()
+    let line = |row: &LinkedProgram| format!("  {:<30} {}\n", row.what, row.holds);
+    PROGRAMS.iter().map(line).collect()
 }
 
-/// The code for `target`, and the symbols in it that must not be there.
+/// Measures the code for `target`, and lists its forbidden symbols.
 ///
 /// # Errors
 ///
-/// If the programs are not linked, but for lack of a tool, or cannot be read.
+/// If the programs cannot be linked or read, except because a tool is missing.
 pub(super) fn parts(target: Target, machine: Machine) -> Result<Vec<Part>, String> {
     let place = target.name();
     let mut sections = vec![Section::Code, Section::Symbols];
@@ -103,7 +103,7 @@ pub(super) fn parts(target: Target, machine: Machine) -> Result<Vec<Part>, Strin
     }
 }
 
-/// The figures of the programs in `folder`.
+/// Returns the figures of the programs in `folder`.
 fn part(section: Section, place: &'static str, folder: &Path) -> Result<Part, String> {
     let found = match section {
         Section::Memory => memory::read(&folder.join(SIZES)),
@@ -122,9 +122,11 @@ fn part(section: Section, place: &'static str, folder: &Path) -> Result<Part, St
     Ok(Part { section, place, found: Ok(found?) })
 }
 
-/// Each row with its amount.
-fn each(amount: impl Fn(&Row) -> Result<u64, String>) -> Result<Vec<(String, u64)>, String> {
-    ROWS.iter().map(|row| Ok((row.what.to_owned(), amount(row)?))).collect()
+/// Returns each row with its amount.
+fn each(
+    amount: impl Fn(&LinkedProgram) -> Result<u64, String>,
+) -> Result<Vec<(String, u64)>, String> {
+    PROGRAMS.iter().map(|row| Ok((row.what.to_owned(), amount(row)?))).collect()
 }
 
 fn read(folder: &Path, name: &str) -> Result<Program, String> {

@@ -1,4 +1,4 @@
-//! What the emulator tells: how deep the stack gets, and how many instructions a call takes.
+//! Measures stack depth and instructions per call in the emulator.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -10,18 +10,18 @@ use crate::qemu;
 use crate::step::Outcome;
 use crate::target::Target;
 
-/// The processor that is emulated.
+/// The emulated processor.
 pub(super) const TARGET: Target = Target::Thumbv7m;
 
-/// Each program, and what it measures.
+/// Each program and the kind of figure that it measures.
 const PROGRAMS: [(&str, Section); 2] =
     [("stack", Section::Stack), ("instructions", Section::Instructions)];
 
-/// The stack and the instructions of events.
+/// Measures the stack and the instructions of events.
 ///
 /// # Errors
 ///
-/// If the programs are not linked, but for lack of a tool, or fail.
+/// If the programs cannot be linked, except because a tool is missing, or if they fail.
 pub(super) fn parts(machine: Machine) -> Result<Vec<Part>, String> {
     let folder = match qemu::ready(machine) {
         Outcome::Passed => link(EMULATED, TARGET, machine),
@@ -36,7 +36,8 @@ pub(super) fn parts(machine: Machine) -> Result<Vec<Part>, String> {
     PROGRAMS.into_iter().map(part).collect()
 }
 
-/// What the program at `kernel` prints, to whose clock each instruction is one nanosecond.
+/// Runs the program at `kernel` and parses its output. The emulator's clock advances one nanosecond per
+/// instruction.
 fn run(kernel: &Path) -> Result<Vec<(String, u64)>, String> {
     let mut command = qemu::run(kernel);
     command.args(["-icount", "shift=0"]).stderr(Stdio::null());
@@ -48,7 +49,7 @@ fn run(kernel: &Path) -> Result<Vec<(String, u64)>, String> {
     }
 }
 
-/// Lines of a name, a tabulator and a number.
+/// Parses lines of a name, a tab and a number.
 pub(super) fn rows(lines: &str) -> Option<Vec<(String, u64)>> {
     let row = |line: &str| {
         let (what, amount) = line.split_once('\t')?;

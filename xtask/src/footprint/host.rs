@@ -1,4 +1,4 @@
-//! What is measured on this machine: sizes of values, code, and instructions by valgrind.
+//! Measurements on this machine: sizes of values, code, and instructions counted by valgrind.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -9,22 +9,22 @@ use crate::bare::{self, Profile};
 use crate::machine::{self, Machine, cargo, program};
 use crate::step::Outcome;
 
-/// Where the program is built that says what values take and does the works that are counted, and
-/// what it is called there.
+/// The target folder of the program that holds the sizes of values and runs the measured work, and its
+/// path.
 const FOLDER: &str = "target/bare";
 const PROGRAM: &str = "target/bare/release/count";
 
-/// Over how many calls instructions are counted, once for as many and once for twice.
+/// The number of calls over which instructions are counted. A second run makes twice as many.
 const CALLS: u64 = 1000;
 
-/// The processor that the budgets for code and instructions are of.
+/// The processor of the budgets for code and instructions.
 const ARCHITECTURE: &str = "x86_64";
 
-/// Every part that is measured here.
+/// Measures every part on this machine.
 ///
 /// # Errors
 ///
-/// If a program is not built or fails.
+/// If a program cannot be built, or fails.
 pub(super) fn parts(machine: Machine) -> Result<Vec<Part>, String> {
     let part = |section, found| Part { section, place: HOST, found };
     let release = ["build", "--locked", "--release", "--quiet", "--target-dir", FOLDER];
@@ -47,7 +47,7 @@ pub(super) fn parts(machine: Machine) -> Result<Vec<Part>, String> {
     ])
 }
 
-/// Why code and instructions here say nothing of the budgets, where that is so.
+/// Returns the reason why code and instructions cannot be compared on this machine, if there is one.
 fn unlike() -> Option<String> {
     let here = env::consts::ARCH;
     let other = (here != ARCHITECTURE)
@@ -55,7 +55,7 @@ fn unlike() -> Option<String> {
     bare::unreadable().map(String::from).or(other)
 }
 
-/// The code of programs that call the engine, theirs included.
+/// Returns the code size of programs that call the engine, including their own code.
 fn code() -> Result<Vec<(String, u64)>, String> {
     let small = Profile::Small;
     build(small.build().arg("--quiet"))?;
@@ -68,8 +68,8 @@ fn code() -> Result<Vec<(String, u64)>, String> {
     programs.into_iter().map(size).collect()
 }
 
-/// The instructions of one call for each work. What it takes to start falls away in the difference
-/// between some calls and twice as many.
+/// Returns the instructions of one call for each kind of work: the difference between two runs, of
+/// which the second makes twice as many calls. This removes the cost of starting the program.
 fn instructions() -> Result<Vec<(String, u64)>, String> {
     let works = said(program(PROGRAM).arg("works"))?;
     let row = |work: &str| {
@@ -79,7 +79,7 @@ fn instructions() -> Result<Vec<(String, u64)>, String> {
     works.lines().map(row).collect()
 }
 
-/// The instructions of so many calls, the start of the program included.
+/// Returns the instructions of `calls` calls, including the start of the program.
 fn counted(work: &str, calls: u64) -> Result<u64, String> {
     let mut command = program("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", PROGRAM, work]);
@@ -91,7 +91,7 @@ fn counted(work: &str, calls: u64) -> Result<u64, String> {
         .ok_or_else(|| format!("valgrind ended with {} and no count:\n{said}", output.status))
 }
 
-/// The instructions in all, of what callgrind says when it ends.
+/// Returns the total that callgrind prints when it ends.
 fn total(said: &str) -> Option<u64> {
     let count = said.lines().find_map(|line| line.split_once("Collected :"));
     count?.1.trim().parse().ok()
@@ -107,7 +107,7 @@ fn build(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// What `command` prints.
+/// Returns the output of `command`.
 fn said(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{PROGRAM} did not start: {error}"))?;
     if output.status.success() {

@@ -1,22 +1,22 @@
-//! What values take in memory, read from a program for another machine.
+//! Reads the sizes of values from a program for another machine.
 
 use std::fs;
 use std::path::Path;
 
 use object::{File, Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// Where the program has them.
+/// The symbol of the table in the program.
 const SYMBOL: &str = "SIZES";
 
-/// The bytes of one entry: a name, with zeros behind it, and a number of 32 bits.
+/// The length of an entry in bytes: a name padded with zeros, and a 32-bit number.
 const NAME_LENGTH: usize = 32;
 const NUMBER_LENGTH: usize = 4;
 
-/// Each kind of value with its size, from the program at `path`.
+/// Returns the name and size of each kind of value, from the program at `path`.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or holds no sizes.
+/// If the program cannot be read, or has no table of sizes.
 pub(crate) fn read(path: &Path) -> Result<Vec<(String, u64)>, String> {
     let named = |why: String| format!("{}: {why}", path.display());
     let bytes = fs::read(path).map_err(|error| named(error.to_string()))?;
@@ -28,7 +28,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(String, u64)>, String> {
     Ok(rows)
 }
 
-/// The bytes of the table in a program.
+/// Returns the bytes of the table in a program.
 fn table(program: &[u8]) -> Result<Vec<u8>, object::Error> {
     let file = File::parse(program)?;
     let Some(symbol) = file.symbol_by_name(SYMBOL) else { return Ok(Vec::new()) };
@@ -38,7 +38,7 @@ fn table(program: &[u8]) -> Result<Vec<u8>, object::Error> {
     Ok(bytes.unwrap_or_default().to_vec())
 }
 
-/// The entries of `table`.
+/// Parses the entries of `table`.
 fn rows(table: &[u8]) -> Vec<(String, u64)> {
     let entries = table.chunks_exact(NAME_LENGTH + NUMBER_LENGTH);
     let row = |entry: &[u8]| {

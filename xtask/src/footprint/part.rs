@@ -3,18 +3,18 @@
 use crate::step::Outcome;
 use crate::target::Target;
 
-/// What kind of figure it is.
+/// A kind of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
-    /// Bytes of values.
+    /// Sizes of values, in bytes.
     Memory,
-    /// Bytes of code and constants in linked programs.
+    /// Code and constants of linked programs, in bytes.
     Code,
-    /// Symbols in linked programs that must not be there.
+    /// Forbidden symbols in linked programs.
     Symbols,
-    /// Bytes of stack.
+    /// Stack, in bytes.
     Stack,
-    /// Instructions that are executed.
+    /// Executed instructions.
     Instructions,
 }
 
@@ -23,7 +23,7 @@ impl Section {
     pub(crate) const ALL: [Self; 5] =
         [Self::Memory, Self::Code, Self::Symbols, Self::Stack, Self::Instructions];
 
-    /// The section's one spelling, wherever it is written.
+    /// Returns the section's name in files and output.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -34,7 +34,7 @@ impl Section {
         }
     }
 
-    /// What its figures are.
+    /// Returns a description of the figures.
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Memory => "bytes of a value, by `size_of`",
@@ -48,7 +48,7 @@ impl Section {
     }
 }
 
-/// The machine that runs this.
+/// The name of this machine.
 pub(crate) const HOST: &str = "host";
 
 /// Figures of one kind, from one machine.
@@ -57,16 +57,17 @@ pub(crate) struct Part {
     pub(crate) section: Section,
     /// The machine: [`HOST`], or the name of a target.
     pub(crate) place: &'static str,
-    /// Each thing with its amount, in the order of the table, or what is missing to measure them.
+    /// Each thing with its amount, in the order of the table; or the tool that is missing to measure
+    /// them.
     pub(crate) found: Result<Vec<(String, u64)>, String>,
 }
 
 impl Part {
-    /// The part for `outcome`, where it is that something is missing.
+    /// Returns a part without figures, if `outcome` says that a tool is missing.
     ///
     /// # Errors
     ///
-    /// If something failed.
+    /// If the step failed for another reason.
     pub(crate) fn without(
         section: Section,
         place: &'static str,
@@ -79,12 +80,12 @@ impl Part {
         }
     }
 
-    /// The amount of `what`, if it was measured.
+    /// Returns the amount of `what`, if it was measured.
     pub(crate) fn amount(&self, what: &str) -> Option<u64> {
         let rows = self.found.as_deref().unwrap_or_default();
         rows.iter().find(|(name, _)| name == what).map(|(_, amount)| *amount)
     }
 }
 
-/// The processor that sizes of values are taken from: they are the same on all of 32 bits.
+/// The processor for sizes of values. They are the same on all 32-bit processors.
 pub(crate) const SIZES_OF: Target = Target::Thumbv7m;

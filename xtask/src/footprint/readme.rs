@@ -1,4 +1,4 @@
-//! The README's table of sizes, which says what the budgets do.
+//! The table of sizes in the documentation, which shows the budgets.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,14 +8,14 @@ use super::part::{SIZES_OF, Section};
 use super::table::grouped;
 use crate::machine;
 
-/// Where it stands.
+/// The file that contains the table.
 const FILE: &str = "core/README.md";
 
-/// The lines before and after it.
+/// The lines before and after the table.
 const BEGIN: &str = "<!-- footprint: written by `cargo xtask footprint --record` -->\n";
 const END: &str = "<!-- footprint ends -->\n";
 
-/// What the table calls a processor, and its target.
+/// The columns: the name of a processor, and its target.
 const COLUMNS: [(&str, &str); 4] = [
     ("Cortex-M0", "thumbv6m-none-eabi"),
     ("Cortex-M3", "thumbv7m-none-eabi"),
@@ -23,7 +23,7 @@ const COLUMNS: [(&str, &str); 4] = [
     ("ESP32-C3", "riscv32imc-unknown-none-elf"),
 ];
 
-/// What the table tells.
+/// The rows: a title, and the budget that the row shows.
 const ROWS: [(&str, Section, &str); 13] = [
     ("code of the engine", Section::Code, "engine"),
     ("… with JSON fingerprints", Section::Code, "engine, JSON"),
@@ -40,17 +40,17 @@ const ROWS: [(&str, Section, &str); 13] = [
     ("instructions of a new call", Section::Instructions, "a new call"),
 ];
 
-/// The table: what each thing takes at the most.
+/// Returns the table of budgets.
 fn table(budgets: &Budgets) -> String {
     let names: Vec<_> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut table = format!("| at most | {} |\n", names.join(" | "));
     table.push_str(&"|---".repeat(1 + COLUMNS.len()));
     table.push_str("|\n");
     for (name, section, what) in ROWS {
-        // Writing into a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(table, "| {name} |");
         for (_, place) in COLUMNS {
-            // Values have one size on every machine of 32 bits.
+            // Values have the same size on all 32-bit machines.
             let place = if section == Section::Memory { SIZES_OF.name() } else { place };
             let budget = budgets.of(section, place, what).map_or_else(String::new, grouped);
             let _ = write!(table, " {budget} |");
@@ -60,11 +60,11 @@ fn table(budgets: &Budgets) -> String {
     table
 }
 
-/// `text` with what the budgets say between the two lines.
+/// Replaces the table in `text`.
 ///
 /// # Errors
 ///
-/// If the lines are not there.
+/// If the two marking lines are missing.
 fn updated(text: &str, budgets: &Budgets) -> Result<String, String> {
     let parts = text.split_once(BEGIN).and_then(|(head, rest)| Some((head, rest.split_once(END)?)));
     let Some((head, (_, tail))) = parts else {
@@ -73,11 +73,11 @@ fn updated(text: &str, budgets: &Budgets) -> Result<String, String> {
     Ok(format!("{head}{BEGIN}{}{END}{tail}", table(budgets)))
 }
 
-/// Makes the table in the README what the budgets say.
+/// Updates the table in the documentation.
 ///
 /// # Errors
 ///
-/// If the README cannot be read or written, or has no place for the table.
+/// If the file cannot be read or written, or has no place for the table.
 pub(super) fn write(budgets: &Budgets) -> Result<(), String> {
     let (path, named) = (machine::root().join(FILE), |error| format!("{FILE}: {error}"));
     let text = fs::read_to_string(&path).map_err(named)?;
@@ -89,14 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_says_what_the_budgets_do() {
+    fn the_table_shows_the_budgets() {
         let text = fs::read_to_string(machine::root().join(FILE)).expect("the README");
         let budgets = Budgets::read().expect("the budgets");
         assert_eq!(updated(&text, &budgets), Ok(text), "run `cargo xtask footprint --record`");
     }
 
     #[test]
-    fn what_stood_between_the_lines_goes() {
+    fn the_old_table_is_replaced() {
         let text = format!("before\n{BEGIN}old\n{END}after\n");
         let new = updated(&text, &Budgets::default()).expect("both lines");
         assert!(new.starts_with("before\n") && new.ends_with("after\n"), "{new}");

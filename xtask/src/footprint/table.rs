@@ -1,15 +1,15 @@
-//! Figures as tables for people, and as JSON for programs.
+//! Prints figures as tables for people, and as JSON for programs.
 
 use std::fmt::Write as _;
 
 use super::code;
 use super::part::{Part, Section};
 
-/// The width of the column of names, and of one of numbers.
+/// The widths of the column of names and of a column of numbers.
 const NAMES: usize = 44;
 const NUMBERS: usize = 12;
 
-/// A table for each section, a column for each machine, and what is missing.
+/// Returns a table for each section, with a column for each machine, and a list of missing tools.
 pub(super) fn text(parts: &[Part]) -> String {
     let tables = Section::ALL.map(|section| {
         let columns: Vec<_> = parts.iter().filter(|part| part.section == section).collect();
@@ -20,7 +20,7 @@ pub(super) fn text(parts: &[Part]) -> String {
 
 fn table(section: Section, columns: &[&Part]) -> String {
     let mut table = format!("{}: {}\n{:NAMES$}", section.name(), section.about(), "");
-    // Writing into a text does not fail.
+    // Writing to a `String` cannot fail.
     for column in columns {
         let _ = write!(table, "{:>NUMBERS$}", short(column.place));
     }
@@ -41,7 +41,7 @@ fn table(section: Section, columns: &[&Part]) -> String {
     table + "\n"
 }
 
-/// What the columns tell of, each once, in their order.
+/// Returns the names of all rows in order, without duplicates.
 fn names<'p>(columns: &[&'p Part]) -> Vec<&'p str> {
     let mut names = Vec::new();
     for (what, _) in columns.iter().flat_map(|part| part.found.iter().flatten()) {
@@ -52,12 +52,12 @@ fn names<'p>(columns: &[&'p Part]) -> Vec<&'p str> {
     names
 }
 
-/// The name of a target without what all have.
+/// Shortens the name of a target.
 pub(super) fn short(place: &str) -> String {
     place.replace("-unknown-none-elf", "").replace("-none-eabi", "")
 }
 
-/// `number` with a comma before every three digits.
+/// Formats `number` with a comma before every three digits.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -70,7 +70,7 @@ pub(super) fn grouped(number: u64) -> String {
     grouped
 }
 
-/// One array, with an object for each figure, or for what is missing. No text needs an escape.
+/// Returns one array with an object for each figure, or for the missing tool. No text needs an escape.
 pub(super) fn json(parts: &[Part]) -> String {
     let objects = parts.iter().flat_map(|Part { section, place, found }| {
         let head = format!(r#"{{"section":"{}","place":"{place}""#, section.name());

@@ -1,20 +1,19 @@
-//! What libFuzzer tells of a run: a line for each input that it learns, of which few are news, and
-//! figures at the end.
+//! Reads libFuzzer's output: a line for each input that it learns, and statistics at the end.
 
 use std::fmt;
 
-/// What a fuzzer has done, as it says itself.
+/// The statistics of a fuzzing run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Figures {
     executions: u64,
     per_second: u64,
-    /// The inputs of all corpora that are worth keeping.
+    /// The number of inputs worth keeping.
     corpus: u64,
 }
 
 impl Figures {
-    /// The figures in what a fuzzer said that was asked for them.
-    pub(crate) fn of(output: &str) -> Option<Self> {
+    /// Parses the statistics in a fuzzer's output, if it printed them.
+    pub(crate) fn parse(output: &str) -> Option<Self> {
         let stat =
             |name| output.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         let (_, corpus) = output.rsplit_once(" corp: ")?;
@@ -34,9 +33,9 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Whether a line is worth showing: not one of the thousands about an input that was learnt, nor
-/// of those about a word that such inputs have in common.
-pub(crate) fn is_news(line: &str) -> bool {
+/// Returns whether a line is worth showing. The thousands of lines on learned inputs and common words
+/// are not.
+pub(crate) fn is_shown(line: &str) -> bool {
     const LEARNT: [&str; 3] = ["NEW ", "REDUCE ", "RELOAD "];
     let event = line.strip_prefix('#').and_then(|line| line.split_once('\t'));
     let learnt = event.is_some_and(|(_, event)| LEARNT.iter().any(|word| event.starts_with(word)));
@@ -64,8 +63,8 @@ mod tests {
         stat::new_units_added:          3\n";
 
     #[test]
-    fn the_figures_are_those_of_the_end() {
-        let figures = Figures::of(OUTPUT).expect("figures");
+    fn the_last_figures_count() {
+        let figures = Figures::parse(OUTPUT).expect("figures");
         let text = "24 executions, 8 a second, 4 files in the corpus";
         assert_eq!(figures.to_string(), text);
     }
@@ -74,13 +73,13 @@ mod tests {
     fn a_fuzzer_that_did_not_run_has_no_figures() {
         let cut = OUTPUT.split_once("stat::average").expect("its figures").0;
         for output in ["", "error: could not compile", cut] {
-            assert_eq!(Figures::of(output), None, "{output}");
+            assert_eq!(Figures::parse(output), None, "{output}");
         }
     }
 
     #[test]
-    fn what_was_learnt_is_no_news() {
-        let news: Vec<_> = OUTPUT.lines().filter(|line| is_news(line)).collect();
+    fn learned_inputs_are_not_shown() {
+        let news: Vec<_> = OUTPUT.lines().filter(|line| is_shown(line)).collect();
         let starts = ["INFO", "#2\t", "#16\t", "#24\t", "Done", "stat", "stat", "stat"];
         assert_eq!(news.len(), starts.len(), "{news:#?}");
         for (line, start) in news.iter().zip(starts) {
