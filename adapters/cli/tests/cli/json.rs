@@ -104,6 +104,12 @@ fn the_examples_of_rfc_8785_have_its_text() {
     }
 }
 
+#[test]
+fn a_form_feed_is_not_blank() {
+    let ran = unstuck_reading(&["json", "--format=jsonl"], b"\x0c");
+    assert_eq!((ran.exit, &ran.only_line()["offset"]), (3, &0.into()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -112,7 +118,8 @@ proptest! {
         let ran = unstuck_reading(&["json"], &bytes);
         prop_assert!([0, 3].contains(&ran.exit), "exit {}", ran.exit);
         let ran = unstuck_reading(&["json", "--format=jsonl"], &bytes);
-        let blank = bytes.trim_ascii().is_empty();
+        // A form feed is blank in ASCII, but not in JSON.
+        let blank = bytes.iter().all(|byte| b" \t\r\n".contains(byte));
         prop_assert_eq!(ran.lines().is_empty(), blank);
     }
 }
