@@ -1,95 +1,126 @@
 //! The steps of `cargo xtask test`: their names, what each checks, and how they run.
 
-use std::process::ExitCode;
+use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::process::{ExitCode, Stdio};
 
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::step::{Omission, Outcome, Step, Summary};
 use crate::{bare, c, firmware, footprint, fuzz, mcp, no_std, steps};
+
+/// The output of the steps that CI runs in a second process.
+const LOG: &str = "target/xtask/second.log";
+
+/// The heading of the summary.
+const SUMMARY: &str = "\n== summary\n";
 
 /// A step of `cargo xtask test`.
 struct Check {
     name: &'static str,
     about: &'static str,
+    /// Whether the step builds in a folder of its own, so that CI can run it beside the other steps.
+    apart: bool,
     /// Runs the step. The text collects lines that are repeated below the summary.
     run: fn(Machine, &mut String) -> Outcome,
 }
 
 /// Every step, in the order in which they run.
 const CHECKS: [Check; 16] = [
-    Check { name: "format", about: "`rustfmt` would change nothing", run: |_, _| steps::format() },
+    Check {
+        name: "format",
+        about: "`rustfmt` would change nothing",
+        apart: false,
+        run: |_, _| steps::format(),
+    },
     Check {
         name: "clippy",
         about: "no lint of the table in `Cargo.toml` fires, in code or in tests",
+        apart: false,
         run: |_, _| steps::clippy(),
     },
     Check {
         name: "tests",
         about: "unit and integration tests pass; some need `redis-server`",
+        apart: false,
         run: steps::tests,
     },
     Check {
         name: "narrow",
         about: "the fingerprint's code for 32-bit machines gives the same digests",
+        apart: false,
         run: |_, _| steps::narrow(),
     },
     Check {
         name: "doc-tests",
         about: "the examples in the documentation compile and hold",
+        apart: false,
         run: |_, _| steps::doc_tests(),
     },
     Check {
         name: "docs",
         about: "the documentation builds without a warning",
+        apart: false,
         run: |_, _| steps::docs(),
     },
     Check {
         name: "fuzz-targets",
         about: "the fuzz targets compile without a lint",
+        apart: true,
         run: |_, _| steps::fuzz_targets(),
     },
     Check {
         name: "fuzzing",
         about: "each fuzz target holds for a few seconds, and a planted bug is found",
+        apart: true,
         run: |machine, _| fuzz::briefly(machine),
     },
     Check {
         name: "bare",
         about: "the engine links without `std`, panics and allocator; planted ones are found",
+        apart: true,
         run: |_, _| bare::check(),
     },
     Check {
         name: "runs",
         about: "the recorded runs are the ones that the code records today",
+        apart: false,
         run: |_, _| steps::runs(),
     },
     Check {
         name: "mcp",
         about: "a real MCP client and server work through `unstuck mcp`",
+        apart: false,
         run: |machine, _| mcp::check(machine),
     },
     Check {
         name: "tidy",
         about: "the repository keeps its own rules, listed in `xtask/src/tidy.rs`",
+        apart: false,
         run: |_, _| steps::tidy(),
     },
     Check {
         name: "no_std",
         about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
+        apart: true,
         run: |machine, _| no_std::build(machine),
     },
     Check {
         name: "firmware",
         about: "a robot's firmware has no allocator and logs its golden log under QEMU",
+        apart: true,
         run: |machine, _| firmware::check(machine),
     },
     Check {
         name: "footprint",
         about: "memory, code, stack and instructions keep to `benches/bare/budgets.toml`",
+        apart: true,
         run: footprint::check,
     },
     Check {
         name: "c",
         about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
+        apart: true,
         run: |machine, _| c::check(machine),
     },
 ];
@@ -129,25 +160,57 @@ pub(crate) fn list() -> String {
 
 /// Runs the steps, then prints the outcome of each, then repeats the closing lines of the test
 /// runner, which name the tests that failed.
+///
+/// In CI, the steps that build in folders of their own run in a second process beside the others. Its
+/// output is printed when the others have ended. This keeps both cores busy while one compiler works.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
+    let is_whole = request.steps.len() == CHECKS.len();
+    if machine == Machine::Ci && is_whole {
+        let (apart, here): (Vec<_>, Vec<_>) =
+            request.steps.iter().partition(|position| CHECKS[**position].apart);
+        return run_beside(&here, &apart).unwrap_or_else(|error| {
+            println!("the second process: {error}");
+            ExitCode::FAILURE
+        });
+    }
+    let (summary, closing) = steps(&request.steps, request.omission, machine);
+    print!("{SUMMARY}{summary}\n{closing}");
+    summary.exit_code()
+}
+
+/// Runs the steps at these positions one after the other.
+fn steps(positions: &[usize], omission: Omission, machine: Machine) -> (Summary, String) {
     let mut closing = String::new();
-    let steps = request.steps.iter().map(|position| {
+    let steps = positions.iter().map(|position| {
         let Check { name, run, .. } = CHECKS[*position];
         Step::run(name, || run(machine, &mut closing))
     });
     let steps = steps.collect();
-    let omission = if machine == Machine::Ci { Omission::Failure } else { request.omission };
-    let summary = Summary { omission, steps };
-    print!("\n{summary}\n{closing}");
-    summary.exit_code()
+    let omission = if machine == Machine::Ci { Omission::Failure } else { omission };
+    (Summary { omission, steps }, closing)
+}
+
+/// Runs the steps `here` in this process, and the steps `apart` in a second one.
+fn run_beside(here: &[usize], apart: &[usize]) -> io::Result<ExitCode> {
+    let log = machine::root().join(LOG);
+    fs::create_dir_all(log.parent().unwrap_or(machine::root()))?;
+    let output = File::create(&log)?;
+    let mut command = machine::program(env::current_exe()?);
+    command.arg("test").args(apart.iter().map(|position| CHECKS[*position].name));
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    let mut second = command.spawn()?;
+
+    let (summary, closing) = steps(here, Omission::Failure, Machine::Ci);
+    let status = second.wait()?;
+    let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let (output, other_summary) = output.rsplit_once(SUMMARY).unwrap_or((&output, ""));
+    print!("\n{output}{SUMMARY}{summary}{}\n\n{closing}", other_summary.trim_end());
+    Ok(if status.success() { summary.exit_code() } else { ExitCode::FAILURE })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::machine;
 
     #[test]
     fn the_contributing_guide_lists_the_steps() {

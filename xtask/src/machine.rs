@@ -59,6 +59,9 @@ pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
     }
 }
 
+/// The lock that keeps two processes of this program from using `apt-get` at the same time.
+const APT_LOCK: &str = "target/apt.lock";
+
 /// Installs or updates Debian packages.
 pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
     // `update` fails if one of several sources is unreachable. Only `install` shows whether the
@@ -70,8 +73,10 @@ pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
 
 /// Returns an `apt-get` that asks no questions, retries downloads, and waits for a lock.
 fn apt_get() -> Command {
-    let mut command = program("apt-get");
+    // Its own lock does not cover `update`.
+    let mut command = program("flock");
     command
+        .args([APT_LOCK, "apt-get"])
         .env("DEBIAN_FRONTEND", "noninteractive")
         .args(["-o", "Acquire::Retries=3"])
         .args(["-o", "DPkg::Lock::Timeout=300"])

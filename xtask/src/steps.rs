@@ -44,7 +44,11 @@ pub(crate) fn tests(machine: Machine, closing: &mut String) -> Outcome {
             return installed;
         }
     }
-    let (outcome, output) = Outcome::captured(test_runner());
+    let mut runner = test_runner();
+    if machine == Machine::Ci {
+        runner.env("UNSTUCK_EXHAUSTIVE", "1");
+    }
+    let (outcome, output) = Outcome::captured(runner);
     closing.push_str(&closing_lines(&output));
     outcome
 }
