@@ -172,7 +172,7 @@ fn calls(run: &[u8]) -> Vec<Observation> {
         Event::Outcome(outcome) => {
             let Some(&place) = places.get(&outcome.call) else { return };
             let answer = Answer::new(&tools[place], outcome.text, outcome.failed);
-            let told = recipe.outcome_of(&Answer { cut: outcome.cut, ..answer }, None);
+            let told = recipe.outcome_of(&Answer { cut: outcome.cut, ..answer });
             let call = calls[place];
             let digest = told.digest();
             calls[place] = if told.has_failed() { call.failed(digest) } else { call.ok(digest) };

@@ -595,7 +595,7 @@ impl Seen {
         let said = declared.of(ticket.tool);
         let kind = self.ended.kind(ticket.call);
         let answer = Answer { kind, said, ..Answer::new(tool, text, failed) };
-        recipe.outcome_of(&answer, Some(&mut self.lines))
+        recipe.outcome_among(&mut self.lines, &answer)
     }
 
     fn nothing(setup: &Setup) -> Self {

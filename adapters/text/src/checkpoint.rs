@@ -40,29 +40,29 @@ impl<'de> Deserialize<'de> for Tokens {
     }
 }
 
-impl Serialize for Lines {
+impl<const WORDS: usize> Serialize for Lines<WORDS> {
     /// As a list of the words of both generations, the newer first. Most are zero.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.words())
     }
 }
 
-impl<'de> Deserialize<'de> for Lines {
+impl<'de, const WORDS: usize> Deserialize<'de> for Lines<WORDS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListOfWords)
+        deserializer.deserialize_seq(ListOfWords::<WORDS>)
     }
 }
 
-struct ListOfWords;
+struct ListOfWords<const WORDS: usize>;
 
-impl<'de> Visitor<'de> for ListOfWords {
-    type Value = Lines;
+impl<'de, const WORDS: usize> Visitor<'de> for ListOfWords<WORDS> {
+    type Value = Lines<WORDS>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the words of two generations of a filter")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Lines, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Lines<WORDS>, A::Error> {
         let mut lines = Lines::new();
         let mut count = 0;
         while let Some(word) = list.next_element()? {

@@ -1,22 +1,21 @@
 //! Arguments and results as text: tags, silence, likeness, reports, and the recipes of the presets.
 //!
-//! The engine compares digests; this crate makes them from what an agent's host has at hand: a
-//! tool's name, its arguments as JSON, and a result as text. A [`Preset`] is a policy of the
-//! engine together with the [`Recipe`] for its digests:
+//! The engine compares digests. This crate makes them from what an agent's host has at hand: a tool's name,
+//! its arguments as JSON, and a result as text. A [`Preset`] is a policy of the engine together with the
+//! [`Recipe`] for its digests. A [`Worker`] watches one agent by them:
 //!
 //! ```
-//! use unstuck_core::{Action, Detector};
-//! use unstuck_text::Preset;
+//! use unstuck_core::Action;
+//! use unstuck_text::{Preset, Worker};
 //!
-//! let preset = Preset::named("balanced").expect("the default preset");
-//! let mut detector: Detector<'_, 20> = Detector::new(preset.policy)?;
+//! let preset = Preset::BALANCED;
+//! let mut worker: Worker<'_, 20> = Worker::new(preset.policy, preset.recipe)?;
 //! let mut last = Action::Proceed;
 //! for args in [r#"{"path":"a.rs","limit":10}"#, r#"{"limit":1e1,"path":"a.rs"}"#].repeat(2) {
-//!     let announced = detector.announce(preset.recipe.call("read_file", args));
-//!     let outcome = preset.recipe.outcome("read_file", "fn main() {}", false);
-//!     last = detector.outcome(announced.id, outcome).action;
+//!     let asked = worker.announce("read_file", args);
+//!     last = worker.outcome(asked.ticket, "read_file", "fn main() {}", false).action;
 //! }
-//! assert_eq!(last, Action::Nudge, "four times the same, however it was spelled");
+//! assert_eq!(last, Action::Nudge, "equal calls, although they are spelled in two ways");
 //! # Ok::<(), unstuck_core::PolicyError<'_>>(())
 //! ```
 //!
@@ -29,7 +28,7 @@
 //!
 //! | feature | for | needs |
 //! |---|---|---|
-//! | `serde` | keeping [`SimilarCalls`] in a checkpoint | nothing |
+//! | `serde` | checkpoints with [`SimilarCalls`], [`Lines`] and [`Ticket`] | nothing |
 //! | `similarity` | the similarity of two results, in percent | `std` |
 //!
 //! Neither changes a digest.
@@ -64,9 +63,10 @@ mod similarity;
 mod tags;
 mod tokens;
 mod words;
+mod worker;
 
 pub use likeness::PRIMARY_KEYS;
-pub use lines::Lines;
+pub use lines::{LINE_WORDS, Lines};
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use nothing::finds_nothing;
 pub use own::{Effect, OwnTool};
@@ -78,3 +78,4 @@ pub use similar_calls::{GROUPS_MAX, SimilarCalls};
 #[cfg(feature = "similarity")]
 pub use similarity::similarity;
 pub use tags::tag;
+pub use worker::{Announcement, Digester, Ticket, Worker};

@@ -8,18 +8,11 @@ use crate::find;
 use crate::mask::{Masker, Masks};
 use objects::{is_json, objects};
 
-/// The number of 64-bit words in one generation of the filter.
-const WORDS: usize = 256;
-
-/// The number of bits in one generation, a power of two.
-const BITS: u64 = 64 * WORDS as u64;
+/// The default number of 64-bit words in one generation of [`Lines`].
+pub const LINE_WORDS: usize = 256;
 
 /// The number of bits that each line sets.
 const PROBES: u32 = 3;
-
-/// The number of set bits at which the next generation begins. With two of five bits set, one new line
-/// in sixteen is taken for a known one.
-const SET_MAX: u64 = BITS * 2 / 5;
 
 /// The shortest line that counts, in bytes. Shorter lines, such as a brace, occur in every file.
 const LINE_MIN: usize = 12;
@@ -34,36 +27,47 @@ const SAMPLE_MIN: usize = 8;
 /// The number of lines of an answer that are read.
 const LINES_MAX: usize = 4096;
 
-/// The lines of the latest answers, in a Bloom filter (Bloom, 1970) of two generations. It holds about
-/// five thousand lines of short answers, or twenty thousand of long ones. Takes 4 KiB and no heap.
+/// The lines of the latest answers, in a Bloom filter (Bloom, 1970) of two generations.
+///
+/// Each generation has `WORDS` 64-bit words, a power of two. With the default of [`LINE_WORDS`] the filter
+/// takes 4 KiB and no heap, and holds about five thousand lines of short answers, or twenty thousand of
+/// long ones. A filter of 0 words knows no line, and is for hosts that cannot spare the memory.
 ///
 /// In an answer in JSON, objects take the place of lines. The order of their members does not matter.
 ///
 /// ```
 /// use unstuck_text::Lines;
 ///
-/// let mut lines = Lines::new();
+/// let mut lines: Lines = Lines::new();
 /// let page = "fn main() {\n    println!(\"one\");\n    println!(\"two\");\n}\n";
 /// assert!(!lines.show(page), "nothing was shown before");
 /// assert!(lines.show("    println!(\"two\");\n    println!(\"one\");\n"), "no line is new");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct Lines<const WORDS: usize = LINE_WORDS> {
     newer: [u64; WORDS],
     older: [u64; WORDS],
     /// The number of bits that are set in the newer generation.
     set: u64,
 }
 
-impl Default for Lines {
+impl<const WORDS: usize> Default for Lines<WORDS> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Lines {
+impl<const WORDS: usize> Lines<WORDS> {
+    /// The number of bits in one generation.
+    const BITS: u64 = 64 * WORDS as u64;
+
+    /// The number of set bits at which the next generation begins. With two of five bits set, one new
+    /// line in sixteen is taken for a known one.
+    const SET_MAX: u64 = Self::BITS * 2 / 5;
+
     /// Creates an empty filter.
     pub const fn new() -> Self {
+        const { assert!(WORDS == 0 || WORDS.is_power_of_two(), "not a power of two") };
         Self { newer: [0; WORDS], older: [0; WORDS], set: 0 }
     }
 
@@ -80,6 +84,9 @@ impl Lines {
 
     /// Like [`Lines::show`], but `masker` removes the volatile parts of each line first.
     pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
+        if WORDS == 0 {
+            return false;
+        }
         let mut count = Count::default();
         if is_json(answer) {
             let is_long = holds_many(answer, b'{');
@@ -131,34 +138,36 @@ impl Lines {
     /// Adds a line. Returns whether it was known. A line that the older generation holds is not added to
     /// the newer one: a file that is shown again would otherwise push out its own end.
     fn add(&mut self, hash: u64) -> bool {
-        if has(&self.newer, hash) || has(&self.older, hash) {
+        if Self::has(&self.newer, hash) || Self::has(&self.older, hash) {
             return true;
         }
-        for (word, bit) in bits(hash) {
+        for (word, bit) in Self::bits(hash) {
             let Some(word) = self.newer.get_mut(word) else { continue };
             self.set += u64::from(*word & bit == 0);
             *word |= bit;
         }
-        if self.set > SET_MAX {
+        if self.set > Self::SET_MAX {
             self.older = core::mem::replace(&mut self.newer, [0; WORDS]);
             self.set = 0;
         }
         false
     }
-}
 
-/// Returns whether all bits of a line are set.
-fn has(generation: &[u64; WORDS], hash: u64) -> bool {
-    bits(hash).all(|(word, bit)| generation.get(word).is_some_and(|word| word & bit != 0))
-}
+    /// Returns whether all bits of a line are set.
+    fn has(generation: &[u64; WORDS], hash: u64) -> bool {
+        Self::bits(hash).all(|(word, bit)| generation.get(word).is_some_and(|word| word & bit != 0))
+    }
 
-/// Returns the bits of a line, each with the index of its word. The two halves of one hash give all of
-/// them (Kirsch and Mitzenmacher, 2006).
-fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
-    (0..PROBES).map(move |probe| {
-        let at = (hash >> 32).wrapping_mul(u64::from(probe)).wrapping_add(hash >> 2) % BITS;
-        ((at / 64) as usize % WORDS, 1 << (at % 64))
-    })
+    /// Returns the bits of a line, each with the index of its word. The two halves of one hash give all
+    /// of them (Kirsch and Mitzenmacher, 2006).
+    fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
+        // A filter of 0 words has no bits, and no word at any index.
+        let mask = Self::BITS.wrapping_sub(1);
+        (0..PROBES).map(move |probe| {
+            let at = (hash >> 32).wrapping_mul(u64::from(probe)).wrapping_add(hash >> 2) & mask;
+            ((at / 64) as usize, 1 << (at % 64))
+        })
+    }
 }
 
 /// The hash of `line` without its volatile parts. A line without a digit has hardly any, and is hashed
@@ -258,7 +267,7 @@ mod tests {
     /// taken for one of the older generation and disappears with it.
     fn false_positives(lines: usize) -> usize {
         let (mut filter, mut shown, mut wrong, mut forgotten) =
-            (Lines::new(), HashSet::new(), 0, 0);
+            (<Lines>::new(), HashSet::new(), 0, 0);
         let masker = Masks::NONE.and(&[]);
         for n in 0..lines {
             // Every fourth line comes again.
@@ -275,7 +284,7 @@ mod tests {
     #[test]
     fn a_second_sweep_through_a_file_is_known_and_the_first_is_not() {
         for length in [40, 100, 200] {
-            let (file, mut lines) = (file("routes", 82 * length), Lines::new());
+            let (file, mut lines) = (file("routes", 82 * length), <Lines>::new());
             assert_eq!(pages(&file, 0, length).position(|page| lines.show(&page)), None);
             let again: Vec<_> = pages(&file, 20, length).map(|page| lines.show(&page)).collect();
             assert_eq!(again, [true; 82], "pages of {length} lines");
@@ -284,7 +293,7 @@ mod tests {
 
     #[test]
     fn other_files_are_new() {
-        let mut lines = Lines::new();
+        let mut lines: Lines = Lines::new();
         let licence = "// Licensed under the Apache License, Version 2.0.\n// All rights reserved.";
         for name in ["routes", "models", "views", "tests"] {
             for length in [30, 300] {
@@ -299,7 +308,7 @@ mod tests {
     fn an_answer_is_known_if_all_but_one_line_in_ten_are() {
         let file = file("routes", 20);
         for (new, expected) in [(0, true), (1, true), (2, true), (3, false), (20, false)] {
-            let mut lines = Lines::new();
+            let mut lines: Lines = Lines::new();
             lines.show(&file.join("\n"));
             let old = file.iter().skip(new).cloned();
             let answer: Vec<_> =
@@ -311,7 +320,7 @@ mod tests {
     #[test]
     fn an_answer_without_a_line_that_counts_is_new() {
         for answer in ["", "\n\n", "}\n}\n", "12\n13\n", "short line\n"] {
-            let mut lines = Lines::new();
+            let mut lines: Lines = Lines::new();
             assert!(!lines.show(answer) && !lines.show(answer), "{answer:?}");
         }
     }
@@ -355,7 +364,7 @@ mod tests {
             ("fo0", 0..8, false),
             ("foo", 2..14, false),
         ] {
-            let mut lines = Lines::new();
+            let mut lines: Lines = Lines::new();
             assert!(!lines.show(&list("foo", 0..12)));
             assert_eq!(lines.show(&list(query, hits.clone())), expected, "{query} {hits:?}");
         }
@@ -363,7 +372,7 @@ mod tests {
 
     #[test]
     fn an_object_of_known_members_is_new_if_they_never_stood_together() {
-        let mut lines = Lines::new();
+        let mut lines: Lines = Lines::new();
         for (x, y) in (0..5).flat_map(|x| (0..5).map(move |y| (x, y))) {
             assert!(!lines.show(&format!(r#"{{"x":{x},"y":{y},"door":"open"}}"#)), "{x} {y}");
         }
@@ -377,7 +386,7 @@ mod tests {
                 r#"{{"id":{n},"status":"active","currency":"USD","country":"CH","plan":"free"}}"#
             )
         };
-        let mut lines = Lines::new();
+        let mut lines: Lines = Lines::new();
         let known = (0..200).filter(|n| lines.show(&record(*n))).count();
         // As many as the filter takes for known ones.
         assert!(known <= 2, "{known} of 200");
@@ -390,7 +399,7 @@ mod tests {
         let list = |items: std::ops::Range<usize>| {
             format!("[{}]", items.map(item).collect::<Vec<_>>().join(","))
         };
-        let mut lines = Lines::new();
+        let mut lines: Lines = Lines::new();
         assert!(!lines.show(&list(0..100)));
         assert!(lines.show(&list(0..100)) && lines.show(&list(20..90)));
         assert!(!lines.show(&list(50..150)));
@@ -398,7 +407,7 @@ mod tests {
 
     #[test]
     fn nothing_is_known_after_it_was_forgotten() {
-        let (page, mut lines) = (file("routes", 30).join("\n"), Lines::new());
+        let (page, mut lines) = (file("routes", 30).join("\n"), <Lines>::new());
         assert!(!lines.show(&page) && lines.show(&page));
         lines.clear();
         assert_eq!(lines, Lines::new());
@@ -418,7 +427,7 @@ mod tests {
         fn short_answers_are_judged_as_by_a_set(
             answers in list(list("[ab]{0,3}", 0..12), 0..20),
         ) {
-            let (mut lines, mut shown) = (Lines::new(), HashSet::new());
+            let (mut lines, mut shown) = (<Lines>::new(), HashSet::new());
             for answer in answers {
                 let answer = answer.iter().map(|line| format!("a longer line {line}\n"));
                 let answer: Vec<_> = answer.collect();
@@ -438,7 +447,7 @@ mod tests {
                 format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
             };
             let mut members: Vec<_> = members.into_iter().collect();
-            let (mut lines, one) = (Lines::new(), json(&members));
+            let (mut lines, one) = (<Lines>::new(), json(&members));
             let shift = shift % members.len();
             members.rotate_left(shift);
             prop_assert!(!lines.show(&one));
@@ -448,7 +457,7 @@ mod tests {
         #[test]
         fn any_text_may_be_looked_at(text in any::<String>(), signs in "[\\[\\]{}\",: a\\\\]{0,90}") {
             for text in [text, signs] {
-                let mut lines = Lines::new();
+                let mut lines: Lines = Lines::new();
                 let first = lines.show(&text);
                 prop_assert!(lines.show(&text) || !first);
             }
@@ -461,7 +470,7 @@ mod tests {
         ) {
             let names = ["routes", "models", "views", "tests", "forms"];
             let answer = |(name, length): (usize, usize)| file(names[name], length).join("\n");
-            let mut lines = Lines::new();
+            let mut lines: Lines = Lines::new();
             for asked in answers {
                 lines.show(&answer(asked));
             }
@@ -478,9 +487,9 @@ mod tests {
     #[test]
     fn too_many_words_are_refused() {
         let words = |count: usize| format!("[{}]", ["1"].repeat(count).join(","));
-        assert!(serde_json::from_str::<Lines>(&words(2 * super::WORDS)).is_ok());
-        let error = serde_json::from_str::<Lines>(&words(2 * super::WORDS + 1));
+        assert!(serde_json::from_str::<Lines>(&words(2 * super::LINE_WORDS)).is_ok());
+        let error = serde_json::from_str::<Lines>(&words(2 * super::LINE_WORDS + 1));
         assert!(error.expect_err("too many").to_string().contains("two generations"));
-        assert_eq!(serde_json::to_string(&Lines::new()).expect("lines"), "[]");
+        assert_eq!(serde_json::to_string(&<Lines>::new()).expect("lines"), "[]");
     }
 }

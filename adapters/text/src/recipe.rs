@@ -206,12 +206,34 @@ impl Recipe {
 
     /// Makes the outcome of a call of `tool` that returned `result`. O(length of `result`).
     pub fn outcome(&self, tool: &str, result: &str, failed: bool) -> Outcome {
-        self.outcome_of(&Answer::new(tool, result, failed), None)
+        self.outcome_of(&Answer::new(tool, result, failed))
     }
 
-    /// Makes the outcome of `answer`. With the `lines` of earlier answers, it also finds reads that show
-    /// hardly a new line. O(length of the answer).
-    pub fn outcome_of(&self, answer: &Answer<'_>, lines: Option<&mut Lines>) -> Outcome {
+    /// Makes the outcome of `answer`. O(length of the answer).
+    ///
+    /// To find reads that show hardly a new line, use [`Recipe::outcome_among`], which remembers the lines
+    /// of earlier answers.
+    pub fn outcome_of(&self, answer: &Answer<'_>) -> Outcome {
+        self.read(answer, |_, _| false)
+    }
+
+    /// Like [`Recipe::outcome_of`], but also compares the lines of a read with those of earlier answers.
+    /// O(length of the answer).
+    pub fn outcome_among<const WORDS: usize>(
+        &self,
+        lines: &mut Lines<WORDS>,
+        answer: &Answer<'_>,
+    ) -> Outcome {
+        self.read(answer, |text, masker| lines.show_masked(text, masker))
+    }
+
+    /// Makes the outcome of `answer`. `is_stale` returns whether the text of a read shows hardly a new
+    /// line.
+    fn read(
+        &self,
+        answer: &Answer<'_>,
+        is_stale: impl FnOnce(&str, Masker<'_>) -> bool,
+    ) -> Outcome {
         let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
         let Masked { result: masked, near } = self.masked(own, whole, cut);
@@ -225,8 +247,7 @@ impl Recipe {
             // What is in no class is near to nothing else.
             Near::Class => {
                 let reads = matches!(kind, Tag::Read | Tag::Search);
-                let lines = lines.filter(|_| reads);
-                let is_stale = lines.is_some_and(|lines| lines.show_masked(text, self.masker(own)));
+                let is_stale = reads && is_stale(text, self.masker(own));
                 class(text, failed, report.score().is_some(), is_stale)
             }
         };
@@ -388,6 +409,9 @@ pub struct Preset {
 }
 
 impl Preset {
+    /// The default preset.
+    pub const BALANCED: Self = Self { policy: &presets::BALANCED, recipe: Recipe::BALANCED };
+
     /// Returns the preset with this [name](Policy::name), or `None` if there is none.
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.policy.name() == name)
@@ -400,7 +424,7 @@ const fn exact(policy: &'static Policy<'static>) -> Preset {
 
 /// All presets, the default first.
 pub static PRESETS: [Preset; 8] = [
-    Preset { policy: &presets::BALANCED, recipe: Recipe::BALANCED },
+    Preset::BALANCED,
     Preset {
         policy: &presets::START_OVER,
         recipe: Recipe { result: ResultPart::Head(500), ..Recipe::EXACT },
@@ -471,9 +495,8 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_tells_results_apart() {
-        let outcome = |text, cut| {
-            Recipe::EXACT.outcome_of(&Answer { cut, ..Answer::new("t", text, false) }, None)
-        };
+        let outcome =
+            |text, cut| Recipe::EXACT.outcome_of(&Answer { cut, ..Answer::new("t", text, false) });
         assert_ne!(outcome("head", None), outcome("head", Some("1")));
         assert_ne!(outcome("head", Some("2")), outcome("head", Some("1")));
         assert_ne!(outcome("", Some("1")), outcome("", None));

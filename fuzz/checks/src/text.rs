@@ -89,7 +89,7 @@ fn similar(one: &str, other: &str) {
 
 /// The calls that are written in `texts`, each as a tool, its arguments and the result.
 fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
-    let (mut groups, mut lines) = (SimilarCalls::new(), Lines::new());
+    let (mut groups, mut lines) = (SimilarCalls::new(), <Lines>::new());
     let call = |texts: &[Cow<'_, str>]| {
         let [tool, args, result] = [0, 1, 2].map(|n| texts.get(n).map_or("", |text| text));
         // Failures and results that were cut off need no byte of their own.
@@ -97,7 +97,7 @@ fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
         let cut = (result.len() % 3 == 2).then_some(args);
         let call = recipe.call_among(&mut groups, tool, args);
         let answer = Answer { cut, kind: call.kind(), ..Answer::new(tool, result, failed) };
-        (call, recipe.outcome_of(&answer, Some(&mut lines)))
+        (call, recipe.outcome_among(&mut lines, &answer))
     };
     texts.chunks(3).map(call).collect()
 }

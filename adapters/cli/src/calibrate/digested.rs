@@ -201,7 +201,7 @@ impl Worker {
         }
         let answer =
             Answer { cut: outcome.cut, kind, ..Answer::new(&tool, outcome.text, outcome.failed) };
-        let outcome = recipe.outcome_of(&answer, Some(&mut self.lines));
+        let outcome = recipe.outcome_among(&mut self.lines, &answer);
         self.steps.push(Step::Outcome { place, outcome });
     }
 

@@ -118,7 +118,7 @@ impl Worker {
         let result = self.trail.is_some().then(result);
         let answer =
             Answer { cut: outcome.cut, kind, ..Answer::new(tool, outcome.text, outcome.failed) };
-        let digests = recipe.outcome_of(&answer, Some(&mut self.lines));
+        let digests = recipe.outcome_among(&mut self.lines, &answer);
         let numbering = &self.numbering;
         self.engine.outcome_each(call, digests, |verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
