@@ -45,6 +45,7 @@ mod command;
 mod echo;
 mod find;
 mod grams;
+mod lexer;
 mod likeness;
 mod lines;
 mod mask;

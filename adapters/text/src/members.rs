@@ -2,6 +2,8 @@
 
 use core::iter::from_fn;
 
+use crate::lexer::{Lexer, Token};
+
 /// The longest part of a text that is read, in bytes. Errors and states occur at the start.
 const LOOK_MAX: usize = 4096;
 
@@ -24,38 +26,29 @@ pub(crate) struct Member<'t> {
 /// 4096 bytes.
 pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> {
     let is_object = json.starts_with(['{', '[']);
-    let mut rest = if is_object { head(json) } else { "" };
+    let mut lexer = Lexer::lenient(if is_object { head(json) } else { "" });
     let mut depth: usize = 0;
     from_fn(move || {
         loop {
-            let mut letters = rest.chars();
-            match letters.next()? {
-                '{' | '[' if depth == DEPTH_MAX => return None,
-                '{' | '[' => depth += 1,
-                '}' | ']' => depth = depth.saturating_sub(1),
-                '"' | '\'' => {
-                    let (name, behind) = quoted(rest)?;
-                    let Some(value) = behind.trim_start().strip_prefix(':') else {
-                        rest = behind;
-                        continue;
-                    };
-                    rest = value.trim_start();
-                    return Some(Member {
-                        depth,
-                        name,
-                        value: rest.get(..extent(rest))?.trim_end(),
-                    });
+            match lexer.next()?.1 {
+                Token::Open(_) if depth == DEPTH_MAX => return None,
+                Token::Open(_) => depth += 1,
+                Token::Close(_) => depth = depth.saturating_sub(1),
+                Token::Text(name) if lexer.skip_colon() => {
+                    return Some(Member { depth, name, value: lexer.value() });
                 }
                 _ => {}
             }
-            rest = letters.as_str();
         }
     })
 }
 
 /// Removes the quotes of a JSON string. Returns any other value unchanged.
 pub(crate) fn unquoted(value: &str) -> &str {
-    quoted(value).map_or(value, |(inner, _)| inner)
+    match Lexer::lenient(value).next() {
+        Some((0, Token::Text(inner))) => inner,
+        _ => value,
+    }
 }
 
 /// Returns whether `value` is null, false, zero or empty.
@@ -74,43 +67,6 @@ pub(crate) fn is_void(value: &str) -> bool {
 /// Returns the first [`LOOK_MAX`] bytes of `text`.
 fn head(text: &str) -> &str {
     (0..4).find_map(|less| text.get(..LOOK_MAX - less)).unwrap_or(text)
-}
-
-/// Splits the string at the start of `text`, without its quotes, from the rest. A string without a
-/// closing quote reaches to the end.
-fn quoted(text: &str) -> Option<(&str, &str)> {
-    let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let inside = text.get(1..)?;
-    let mut escaped = false;
-    let end = inside.bytes().position(|byte| {
-        let is_end = byte == quote && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        is_end
-    });
-    let Some(end) = end else { return Some((inside, "")) };
-    Some((inside.get(..end)?, inside.get(end.checked_add(1)?..)?))
-}
-
-/// Returns the length of the value at the start of `text`.
-fn extent(text: &str) -> usize {
-    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
-    let end = text.bytes().position(|byte| {
-        match (quote, byte) {
-            (Some(open), _) => {
-                if byte == open && !escaped {
-                    quote = None;
-                }
-                escaped = byte == b'\\' && !escaped;
-            }
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (None, b'{' | b'[') => depth += 1,
-            (None, b'}' | b']') if depth > 0 => depth -= 1,
-            (None, b',' | b'}' | b']') => return depth == 0,
-            (None, _) => {}
-        }
-        false
-    });
-    end.unwrap_or(text.len())
 }
 
 #[cfg(test)]

@@ -147,15 +147,11 @@ fn is_phrase(text: &str) -> bool {
 /// Returns whether no value of the object carries information. A zero does, unless it is an exit code.
 fn is_silent_object(json: &str) -> bool {
     let coded = ["code\"", "status\"", "rc\""].iter().any(|name| find::contains(json, name));
-    let mut silent = true;
-    values(json.as_bytes(), |value| {
-        silent &= match value {
-            b"0" => coded,
-            b"false" => false,
-            value => core::str::from_utf8(value).is_ok_and(is_word),
-        }
-    });
-    silent
+    values(json).all(|value| match value {
+        "0" => coded,
+        "false" => false,
+        value => is_word(value),
+    })
 }
 
 /// Returns whether the elements only hold an exit code of 0.

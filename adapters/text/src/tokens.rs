@@ -1,6 +1,9 @@
 //! A bounded sketch of the words in a call's arguments, and the similarity of two sketches.
 
+use core::iter::from_fn;
 use core::mem::take;
+
+use crate::lexer::{Lexer, Token, is_joint, is_letter};
 
 /// The number of words that are kept, which is more than most calls have. Of a longer call, the words
 /// with the smallest hashes are kept, a fair sample (bottom-k sketch: Broder, 1997; Cohen, 1997).
@@ -21,11 +24,10 @@ impl Tokens {
     /// plain text. O(n).
     pub(crate) fn of(args: &str) -> Self {
         let mut tokens = Self::NONE;
-        let args = args.as_bytes();
-        if matches!(args.first(), Some(b'{' | b'[')) {
-            values(args, |value| tokens.add_words(value));
+        if args.starts_with(['{', '[']) {
+            values(args).for_each(|value| tokens.add_words(value.as_bytes()));
         } else {
-            tokens.add_words(args);
+            tokens.add_words(args.as_bytes());
         }
         tokens
     }
@@ -143,50 +145,19 @@ const fn stirred(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64 ^ 0x100).wrapping_mul(SPREAD)
 }
 
-/// Returns whether `byte` belongs to a letter or digit of any script.
-const fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80
-}
-
-const fn is_joint(byte: u8) -> bool {
-    matches!(byte, b'/' | b'.' | b'-')
-}
-
-/// Calls `each` with every value in a JSON text that is not a container. Strings keep their escapes.
-/// Names of members are skipped.
-pub(crate) fn values(json: &[u8], mut each: impl FnMut(&[u8])) {
-    let mut rest = json;
-    while let Some(&byte) = rest.first() {
-        if byte == b'"' {
-            let (text, after) = string(rest);
-            let next = after.iter().find(|byte| !byte.is_ascii_whitespace());
-            if next != Some(&b':') {
-                each(text);
+/// Returns every value in a JSON text that is not a container. Strings keep their escapes. Names of members
+/// are skipped.
+pub(crate) fn values(json: &str) -> impl Iterator<Item = &str> {
+    let mut lexer = Lexer::json(json);
+    from_fn(move || {
+        loop {
+            match lexer.next()?.1 {
+                Token::Text(_) if lexer.skip_colon() => {}
+                Token::Text(value) | Token::Plain(value) => return Some(value),
+                _ => {}
             }
-            rest = after;
-        } else if is_letter(byte) || is_joint(byte) {
-            let length = rest.iter().position(|&byte| !is_letter(byte) && !is_joint(byte));
-            let (value, after) = rest.split_at(length.unwrap_or(rest.len()));
-            each(value);
-            rest = after;
-        } else {
-            rest = rest.get(1..).unwrap_or_default();
         }
-    }
-}
-
-/// Splits the string at the start of `text`, without its quotes, from the rest.
-fn string(text: &[u8]) -> (&[u8], &[u8]) {
-    let mut at = 1;
-    loop {
-        match text.get(at) {
-            Some(b'"') | None => break,
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
-        }
-    }
-    let inner = text.get(1..at.min(text.len())).unwrap_or_default();
-    (inner, text.get(at + 1..).unwrap_or_default())
+    })
 }
 
 #[cfg(test)]
@@ -209,10 +180,8 @@ mod tests {
 
     #[test]
     fn only_values_count() {
-        let mut found = Vec::new();
-        let json = br#"{"a": "x y", "b" : [1.5, true, {"c": "d\"e"}], "f": "", "g": "h:"}"#;
-        values(json, |value| found.push(String::from_utf8_lossy(value).into_owned()));
-        assert_eq!(found, ["x y", "1.5", "true", "d\\\"e", "", "h:"]);
+        let json = r#"{"a": "x y", "b" : [1.5, true, {"c": "d\"e"}], "f": "", "g": "h:"}"#;
+        assert_eq!(values(json).collect::<Vec<_>>(), ["x y", "1.5", "true", "d\\\"e", "", "h:"]);
         assert_eq!(likeness(r#"{"path":"a b"}"#, r#"{"file":"b, a"}"#), 100);
     }
 

@@ -1,6 +1,7 @@
 //! The objects in a JSON answer, as hashes without the order of their members.
 
 use super::hash;
+use crate::lexer::{Lexer, Token, is_letter};
 use crate::mask::Masker;
 
 /// The deepest level of nested objects; deeper objects are ignored.
@@ -24,42 +25,36 @@ pub(super) fn is_json(answer: &str) -> bool {
 pub(super) fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
     // The sums of the open objects. In `brackets` each open bracket is a bit, the latest one lowest,
     // which is set if the bracket opens an object.
-    let (mut sums, mut brackets, mut quote) = ([0_u64; DEPTH_MAX], 1_u64, None);
-    let (mut depth, mut start, mut is_escaped) = (0, 0, false);
-    for (at, &byte) in json.as_bytes().iter().enumerate() {
-        if let Some(end) = quote {
-            quote = (byte != end || is_escaped).then_some(end);
-            is_escaped = byte == b'\\' && !is_escaped;
-            continue;
-        }
-        let is_end = matches!(byte, b'{' | b'}') || byte == b',' && brackets & 1 == 1;
+    let (mut sums, mut brackets) = ([0_u64; DEPTH_MAX], 1_u64);
+    let (mut depth, mut start) = (0, 0);
+    for (at, token) in Lexer::lenient(json) {
+        let is_end = match token {
+            Token::Open(bracket) => bracket == b'{',
+            Token::Close(bracket) => bracket == b'}',
+            Token::Comma => brackets & 1 == 1,
+            Token::Colon | Token::Text(_) | Token::Plain(_) => continue,
+        };
         if is_end {
             let member = json.get(start..at).map_or("", str::trim_ascii);
-            if let Some(sum) = sums.get_mut(depth).filter(|_| member.bytes().any(says)) {
+            if let Some(sum) = sums.get_mut(depth).filter(|_| member.bytes().any(is_letter)) {
                 *sum = sum.wrapping_add(hash(member, masker));
             }
             start = at + 1;
         }
-        match byte {
-            b'"' | b'\'' => quote = Some(byte),
-            b'[' => brackets <<= 1,
-            b'{' => (brackets, depth) = (brackets << 1 | 1, depth + 1),
-            b'}' => {
+        match token {
+            Token::Open(b'{') => (brackets, depth) = (brackets << 1 | 1, depth + 1),
+            Token::Open(_) => brackets <<= 1,
+            Token::Close(b'}') => {
                 if let Some(sum) = sums.get_mut(depth).map(core::mem::take).filter(|sum| *sum != 0)
                 {
                     each(sum);
                 }
                 (brackets, depth) = (brackets >> 1, depth.saturating_sub(1));
             }
-            b']' => brackets >>= 1,
+            Token::Close(_) => brackets >>= 1,
             _ => {}
         }
     }
-}
-
-/// Returns whether `byte` belongs to a letter or a digit.
-const fn says(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
 #[cfg(test)]
@@ -74,7 +69,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::{is_json, objects, says};
+    use super::{is_json, is_letter, objects};
     use crate::mask::Masks;
 
     /// A small document of objects, lists and few different values.
@@ -104,7 +99,7 @@ mod tests {
                         format!("{}:{}", Value::from(name.as_str()), own_members(value, found));
                     own.extend(member.split('\0').map(String::from));
                 }
-                own.retain(|part| part.bytes().any(says));
+                own.retain(|part| part.bytes().any(is_letter));
                 own.sort_unstable();
                 if !own.is_empty() {
                     found.push(own);

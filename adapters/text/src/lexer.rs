@@ -1,0 +1,228 @@
+//! A lenient lexer of JSON, for texts that may be cut short, or written by Python.
+
+use memchr::memchr2;
+
+/// A token of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'t> {
+    /// `{` or `[`.
+    Open(u8),
+    /// `}` or `]`.
+    Close(u8),
+    /// `,`
+    Comma,
+    /// `:`
+    Colon,
+    /// A string without its quotes. Escapes are kept. Without a closing quote it reaches to the end.
+    Text(&'t str),
+    /// A number or a word, for example `1.5` or `true`.
+    Plain(&'t str),
+}
+
+/// The tokens of a text, each with the index of its first byte. Other signs are skipped. O(n).
+#[derive(Clone, Debug)]
+pub(crate) struct Lexer<'t> {
+    text: &'t str,
+    /// The index of the next byte.
+    at: usize,
+    /// The quotes that open a string.
+    quotes: &'static [u8],
+}
+
+impl<'t> Lexer<'t> {
+    /// Reads JSON: strings have double quotes.
+    pub(crate) const fn json(text: &'t str) -> Self {
+        Self { text, at: 0, quotes: b"\"" }
+    }
+
+    /// Reads JSON or a literal of Python: strings have double or single quotes.
+    pub(crate) const fn lenient(text: &'t str) -> Self {
+        Self { text, at: 0, quotes: b"\"'" }
+    }
+
+    /// Skips a colon. Returns whether it was the next token.
+    pub(crate) fn skip_colon(&mut self) -> bool {
+        let mut next = self.clone();
+        let is_colon = matches!(next.next(), Some((_, Token::Colon)));
+        if is_colon {
+            *self = next;
+        }
+        is_colon
+    }
+
+    /// Returns the raw text of the value that comes next, and does not skip it.
+    pub(crate) fn value(&self) -> &'t str {
+        let mut depth = 0_usize;
+        let end = self.clone().find_map(|(at, token)| match token {
+            Token::Comma | Token::Close(_) if depth == 0 => Some(at),
+            Token::Open(_) => {
+                depth += 1;
+                None
+            }
+            Token::Close(_) => {
+                depth -= 1;
+                None
+            }
+            _ => None,
+        });
+        self.text.get(self.at..end.unwrap_or(self.text.len())).unwrap_or_default().trim()
+    }
+
+    /// Reads the string that begins at `start`.
+    fn string(&mut self, start: usize, quote: u8) -> Token<'t> {
+        let bytes = self.text.as_bytes();
+        let inside = start + 1;
+        let mut at = inside;
+        while let Some(next) = bytes.get(at..).and_then(|rest| memchr2(quote, b'\\', rest)) {
+            at += next;
+            if bytes.get(at) == Some(&quote) {
+                self.at = at + 1;
+                return Token::Text(self.text.get(inside..at).unwrap_or_default());
+            }
+            // The escaped character cannot end the string.
+            at += 2;
+        }
+        self.at = bytes.len();
+        Token::Text(self.text.get(inside..).unwrap_or_default())
+    }
+
+    /// Reads the number or the word that begins at `start`.
+    fn plain(&mut self, start: usize) -> Token<'t> {
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let length = rest.iter().position(|&byte| !is_plain(byte)).unwrap_or(rest.len());
+        self.at = start + length;
+        Token::Plain(self.text.get(start..self.at).unwrap_or_default())
+    }
+}
+
+impl<'t> Iterator for Lexer<'t> {
+    type Item = (usize, Token<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let start = self.at;
+            let byte = *self.text.as_bytes().get(start)?;
+            self.at = start + 1;
+            let token = match byte {
+                b'{' | b'[' => Token::Open(byte),
+                b'}' | b']' => Token::Close(byte),
+                b',' => Token::Comma,
+                b':' => Token::Colon,
+                _ if self.quotes.contains(&byte) => self.string(start, byte),
+                _ if is_plain(byte) => self.plain(start),
+                _ => continue,
+            };
+            return Some((start, token));
+        }
+    }
+}
+
+/// Returns whether `byte` belongs to a number or a word.
+const fn is_plain(byte: u8) -> bool {
+    is_letter(byte) || is_joint(byte)
+}
+
+/// Returns whether `byte` belongs to a letter or a digit of any script.
+pub(crate) const fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80
+}
+
+/// Returns whether `byte` is a sign that joins the parts of a path or a version.
+pub(crate) const fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'/' | b'.' | b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::{Lexer, Token};
+
+    fn tokens(text: &str) -> Vec<Token<'_>> {
+        Lexer::lenient(text).map(|(_, token)| token).collect()
+    }
+
+    #[test]
+    fn every_token_is_read() {
+        use Token::{Close, Colon, Comma, Open, Plain, Text};
+        let expected = [
+            Open(b'{'),
+            Text("a"),
+            Colon,
+            Open(b'['),
+            Plain("-1.5"),
+            Comma,
+            Plain("true"),
+            Close(b']'),
+            Comma,
+            Text(r#"b\""#),
+            Colon,
+            Text("it's"),
+            Close(b'}'),
+        ];
+        assert_eq!(tokens(r#"{"a": [-1.5, true], "b\"":"it's"}"#), expected);
+        assert_eq!(
+            tokens(r#"['a"b', None]"#)[1..],
+            [Text("a\"b"), Comma, Plain("None"), Close(b']')]
+        );
+    }
+
+    #[test]
+    fn a_text_cut_short_is_read_to_its_end() {
+        for (text, expected) in [
+            ("", None),
+            ("\"", Some(Token::Text(""))),
+            ("\"a", Some(Token::Text("a"))),
+            ("\"a\\", Some(Token::Text("a\\"))),
+            ("\"a\\\"", Some(Token::Text("a\\\""))),
+            ("\"ü\\ü", Some(Token::Text("ü\\ü"))),
+            ("tru", Some(Token::Plain("tru"))),
+        ] {
+            assert_eq!(tokens(text).last().copied(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn single_quotes_open_strings_only_if_allowed() {
+        let text = "{'a': 1}";
+        assert_eq!(tokens(text)[1], Token::Text("a"));
+        assert_eq!(Lexer::json(text).nth(1), Some((2, Token::Plain("a"))));
+    }
+
+    #[test]
+    fn a_value_ends_before_the_next_member() {
+        for (json, expected) in [
+            (r#" "x, y" , "b": 1"#, r#""x, y""#),
+            (r#"{"b": "}", "c": []} }"#, r#"{"b": "}", "c": []}"#),
+            ("1]", "1"),
+            ("1", "1"),
+            ("\"cut off", "\"cut off"),
+            ("", ""),
+        ] {
+            assert_eq!(Lexer::lenient(json).value(), expected, "{json}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_stand_where_they_say(text in any::<String>(), signs in "[{\\[\"'a:,\\]}\\\\ ü]{0,64}") {
+            for text in [text, signs] {
+                let (mut lexer, mut behind) = (Lexer::lenient(&text), 0);
+                while let Some((at, token)) = lexer.next() {
+                    prop_assert!(behind <= at && at < lexer.at);
+                    behind = lexer.at;
+                    match token {
+                        Token::Text(inner) => prop_assert!(text[at + 1..].starts_with(inner)),
+                        Token::Plain(word) => prop_assert_eq!(&text[at..behind], word),
+                        _ => prop_assert_eq!(at + 1, behind),
+                    }
+                }
+            }
+        }
+    }
+}
