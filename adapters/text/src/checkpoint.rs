@@ -1,7 +1,7 @@
 //! The checkpoint of `SimilarCalls`, with every field checked when it is read.
 //!
-//! Written is a list of the groups that there are, the one joined latest first; each is the tool's
-//! hash, the digest that stands for the group, and the hashes of its words in rising order.
+//! The checkpoint is a list of the groups, the one joined latest first. Each has the hash of its tool, the
+//! digest of the group, and the hashes of its words in ascending order.
 
 use core::fmt;
 
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Tokens {
 }
 
 impl<const WORDS: usize> Serialize for Lines<WORDS> {
-    /// As a list of the words of both generations, the newer first. Most are zero.
+    /// Writes a list of the words of both generations, the newer first. Most are zero.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.words())
     }
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_goes_on_as_what_was_written(
+        fn restored_groups_continue_as_the_originals(
             calls in list(("[ab]", list("[a-f]{1,3}", 0..90)), 0..20),
             more in list(("[ab]", list("[a-f]{1,3}", 0..6)), 0..20),
         ) {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wrote_is_refused() {
+    fn invalid_checkpoints_are_refused() {
         let group = "[1,2,[3,4]]";
         let many = [group; GROUPS_MAX + 1].join(",");
         let hashes: Vec<_> = (0..65).map(|hash| format!("{hash}")).collect();

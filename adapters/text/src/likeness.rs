@@ -1,4 +1,4 @@
-//! Which calls are alike: the recipe of the preset `NUDGE`.
+//! The similar calls of the preset `NUDGE`.
 
 use unstuck_core::{Digest, Tag};
 

@@ -388,7 +388,7 @@ mod tests {
         };
         let mut lines: Lines = Lines::new();
         let known = (0..200).filter(|n| lines.show(&record(*n))).count();
-        // As many as the filter takes for known ones.
+        // The number that the filter takes for known lines.
         assert!(known <= 2, "{known} of 200");
         assert!((190..200).all(|n| lines.show(&record(n))));
     }

@@ -186,7 +186,7 @@ const COLUMNS: [&str; 8] = [
 ];
 
 /// Letters that occur in every one of [`COLUMNS`] and in every name of a state.
-const TOLD: Grams = Grams::new(&[
+const STATE_NAMES: Grams = Grams::new(&[
     b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti", b"ercr",
     b"podi",
 ]);
@@ -250,12 +250,12 @@ fn is_pending_text(text: &str) -> bool {
     let last = find::lines_back(text).map(str::trim).find(|line| !line.is_empty());
     let is_alone = !find::contains(text, "\n");
     let goes_on = || last.is_some_and(|line| is_pending_line(line, is_alone));
-    let is_told = || {
-        TOLD.may_be_in(text.as_bytes())
+    let in_rows = || {
+        STATE_NAMES.may_be_in(text.as_bytes())
             && find::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
     };
     let has_failed = || words(text).any(|word| is_any(word, &FAILURES));
-    (goes_on() || is_told()) && !has_failed()
+    (goes_on() || in_rows()) && !has_failed()
 }
 
 /// Returns whether `line` is an entry with a pending state, such as `phase: Running`.
@@ -278,12 +278,12 @@ fn is_pending_row(line: &str) -> bool {
 
 /// Returns whether `line` says that a job is running. Free sentences count only if the line `is_alone`.
 fn is_pending_line(line: &str, is_alone: bool) -> bool {
-    let told = unlabelled(line);
+    let rest = unlabelled(line);
     is_state(line)
-        || told.len() < line.len() && is_state(told)
-        || is_short_of(told)
+        || rest.len() < line.len() && is_state(rest)
+        || is_short_of(rest)
         || has_time_left(line)
-        || is_alone && is_sentence(told)
+        || is_alone && is_sentence(rest)
 }
 
 /// Removes a list marker and a label from the start of `line`, as in `- generic: Loading...`.
@@ -376,13 +376,13 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{COLUMNS, LOOK_MAX, NAMES, TOLD, is_pending};
+    use super::{COLUMNS, LOOK_MAX, NAMES, STATE_NAMES, is_pending};
 
     #[test]
     fn each_column_and_name_has_letters_to_look_for() {
         let ends = ["status", "state", "phase"];
         for word in COLUMNS.iter().chain(&NAMES).chain(&ends) {
-            assert!(TOLD.may_be_in(word.to_uppercase().as_bytes()), "{word}");
+            assert!(STATE_NAMES.may_be_in(word.to_uppercase().as_bytes()), "{word}");
         }
     }
 

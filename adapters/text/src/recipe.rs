@@ -26,7 +26,7 @@ pub struct Recipe {
     pub result: ResultPart,
     /// The volatile text that is masked in results.
     pub masks: Masks,
-    /// How failures and scores are found.
+    /// The source of failures and scores.
     pub failures: Failures,
     /// When two answers are near each other.
     pub near: Near,
@@ -36,7 +36,7 @@ pub struct Recipe {
     pub tools: &'static [OwnTool<'static>],
 }
 
-/// How failures and scores are found.
+/// The source of failures and scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failures {
     /// Only failures that the host reports. Results are not inspected, and have no score.
@@ -237,14 +237,14 @@ impl Recipe {
         let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
         let Masked { result: masked, near } = self.masked(own, whole, cut);
-        // The lines that a host puts beside each answer say nothing of the call.
+        // The lines that a host adds to each answer are not part of the result.
         let text = self.masker(own).trimmed(whole);
         let report = self.report(own, tool, text, failed);
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let near = match self.near {
             Near::Numbers => Some(near),
-            // What is in no class is near to nothing else.
+            // An answer of no class is near only equal answers.
             Near::Class => {
                 let reads = matches!(kind, Tag::Read | Tag::Search);
                 let is_stale = reads && is_stale(text, self.masker(own));
@@ -270,7 +270,7 @@ impl Recipe {
         if is_silent { outcome.silent() } else { outcome }
     }
 
-    /// The digest of a raw answer, its volatile parts included; of a failure, that of its cause.
+    /// Returns the digest of a raw answer with its volatile parts, or of the cause of a failure.
     fn raw(&self, whole: &str, text: &str, cut: Option<&str>, failed: bool) -> Digest {
         let is_read = failed && self.near == Near::Class;
         match if is_read { complaint(text) } else { None } {
@@ -288,7 +288,7 @@ impl Recipe {
         }
         match self.nature(own, tool, "").tag {
             _ if failed => report(result),
-            // What is read tells of itself; but no file is a single complaint.
+            // A file may quote failures, but no file is a single complaint.
             Tag::Read if is_one_line(result) => opens(),
             Tag::Read | Tag::Think => Report::default(),
             // Below its first line, a search quotes what it found, and a write what it wrote.
@@ -369,7 +369,7 @@ impl Recipe {
 /// Returns the digest of the class of an answer, if it belongs to one.
 fn class(result: &str, failed: bool, is_scored: bool, is_stale: bool) -> Option<Digest> {
     match failed {
-        // How a suite fails is told by its score.
+        // The score of a suite says how it fails.
         true if is_scored => None,
         true => complaint(result).and_then(signature),
         false if finds_nothing(result) => Some(nothing_found()),

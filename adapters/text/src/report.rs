@@ -49,14 +49,14 @@ pub use sign::complaint;
 /// test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Whether the call failed, or `None` if the text does not say.
+    /// True if the call failed, or `None` if the text does not say.
     pub failed: Option<bool>,
     /// True if the call failed because it took too long. Running it once more may help.
     pub timed_out: bool,
     /// The number of failing tests, if all tests ran to their end. `None` if a suite could not be
     /// loaded or compiled, or stopped at its first failure.
     pub failing_tests: Option<u32>,
-    /// How many errors a compiler or a checker says it found, if any.
+    /// The number of errors that a compiler or a checker reports, if any.
     pub compile_errors: Option<u32>,
 }
 
@@ -105,7 +105,7 @@ pub fn report(result: &str) -> Report {
         return whole(result);
     }
     let timed_out = times_out(result);
-    let failed = object::told(result).failed;
+    let failed = object::read(result).failed;
     let failed = failed.or_else(|| (timed_out || in_words(result)).then_some(true));
     Report { failed, timed_out: timed_out && failed == Some(true), ..Report::default() }
 }
@@ -118,19 +118,19 @@ fn in_words(result: &str) -> bool {
 /// Reads every line of `result`.
 fn whole(result: &str) -> Report {
     let Reading { tests, compiler, crash } = read(result);
-    // A test may print what the compiler said that it tests.
+    // A test of a compiler may print the compiler's messages.
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
     let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
-    let is_told = || crash.happened() || !crash.is_logged() && in_words(result);
+    let is_stated = || crash.happened() || !crash.is_logged() && in_words(result);
     let failed = match tests.failed() {
         Some(true) => Some(true),
         _ if unbuilt => Some(true),
-        passed => exit_failed(result).or(object::told(result).failed).or(passed),
+        passed => exit_failed(result).or(object::read(result).failed).or(passed),
     };
     let timed_out =
         exit_timed_out(result) || failed != Some(false) && !crash.is_logged() && times_out(result);
     Report {
-        failed: failed.or_else(|| (timed_out || is_told()).then_some(true)),
+        failed: failed.or_else(|| (timed_out || is_stated()).then_some(true)),
         timed_out,
         failing_tests: tests.failing(),
         compile_errors: errors,
@@ -310,12 +310,12 @@ mod tests {
         #[test]
         fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(&LINES[..]), 0..12)) {
             let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
-            let told = |reading: super::Reading| {
+            let report = |reading: super::Reading| {
                 let super::Reading { tests, compiler, crash } = reading;
                 let errors = (compiler.errors(), compiler.of_target(), compiler.failed());
                 (tests, errors, crash.happened(), crash.is_logged())
             };
-            prop_assert_eq!(told(read(&text)), told(read_those(&text, |_| true)), "{:?}", lines);
+            prop_assert_eq!(report(read(&text)), report(read_those(&text, |_| true)), "{:?}", lines);
         }
 
         #[test]

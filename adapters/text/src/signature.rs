@@ -175,7 +175,7 @@ fn is_thing(word: &str) -> bool {
     has_sign
         || word.contains(['.', ':', '(', '[', '{', '<', '"', '\'']) && !is_contraction(word)
         || {
-            // Of ASCII alone: a look into the tables of Unicode can panic, as far as the linker knows.
+            // ASCII only: for the linker, a search in the tables of Unicode can panic.
             let mut letters = word.bytes().zip(word.bytes().skip(1));
             letters.any(|(a, b)| a.is_ascii_lowercase() && b.is_ascii_uppercase())
         }

@@ -72,7 +72,7 @@ impl SimilarCalls {
             .filter(|(_, group)| group.digest != 0 && group.tool == tool)
             .map(|(place, group)| (group.latest.likeness(&tokens), place))
             .filter(|(likeness, _)| *likeness >= u32::from(percent))
-            // Of equally near ones, the latest.
+            // The latest of several equally near groups.
             .max_by_key(|&(likeness, place)| (likeness, GROUPS_MAX - place));
         let place = nearest.map_or(GROUPS_MAX - 1, |(_, place)| place);
         if let Some(upto) = self.recent.get_mut(..=place) {

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_common_words_is_told() {
+    fn likeness_is_the_share_of_common_words() {
         for (one, two, expected) in [
             ("", "", 100),
             ("{}", "[]", 100),
@@ -214,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn of_many_words_a_sample_tells() {
+    fn many_words_are_sampled() {
         for (shared, expected) in [(0, 0), (500, 33), (900, 81), (1000, 100)] {
-            let told = likeness(&words(0..1000), &words(1000 - shared..2000 - shared));
-            assert!(told.abs_diff(expected) <= 15, "{told} for {expected}");
+            let found = likeness(&words(0..1000), &words(1000 - shared..2000 - shared));
+            assert!(found.abs_diff(expected) <= 15, "{found} for {expected}");
         }
         assert_eq!(Tokens::of(&words(0..1000)).hashes().len(), KEPT_MAX);
     }
@@ -231,9 +231,9 @@ mod tests {
             let sets = [&one, &two].map(|words| words.iter().collect::<BTreeSet<_>>());
             let (both, all) = (sets[0].intersection(&sets[1]).count(), sets[0].union(&sets[1]).count());
             let expected = (both * 100).checked_div(all).unwrap_or(100);
-            let told = likeness(&one.join(" "), &two.join(" "));
-            prop_assert_eq!(told as usize, expected);
-            prop_assert_eq!(likeness(&two.join(" "), &one.join(" ")), told);
+            let found = likeness(&one.join(" "), &two.join(" "));
+            prop_assert_eq!(found as usize, expected);
+            prop_assert_eq!(likeness(&two.join(" "), &one.join(" ")), found);
         }
 
         #[test]

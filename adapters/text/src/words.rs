@@ -109,8 +109,8 @@ mod tests {
 
     use super::{after, around, before, has, is_alphanumeric, is_any, words};
 
-    /// Of the letters, only signs made of them and a few rare scripts stand elsewhere; of what is no
-    /// letter, marks that letters carry and signs inside the blocks of a script.
+    /// The exceptions are few: letters in blocks of signs and in rare scripts, and, the other way round,
+    /// combining marks and signs inside the blocks of a script.
     #[test]
     fn letters_and_digits_are_nearly_those_of_unicode() {
         for c in (0..0x80).map(char::from) {

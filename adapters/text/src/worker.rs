@@ -108,9 +108,9 @@ impl Announcement {
 /// Watches the calls of one worker: a [`Detector`] and the [`Digester`] that feeds it.
 ///
 /// It takes a tool's name, its arguments as JSON, and its result as text, and returns verdicts. It needs no
-/// heap; `size_of` is all its memory. `W` and `OPEN` are those of the detector, `WORDS` is that of
-/// [`Lines`]: 0, the default here, for a microcontroller, and [`LINE_WORDS`] for a host with memory to
-/// spare.
+/// heap; `size_of` is all its memory. `W` and `OPEN` are parameters of the detector. `WORDS` is the parameter
+/// of [`Lines`]: 0, the default here, for a microcontroller, and [`LINE_WORDS`] for a host with memory
+/// to spare.
 ///
 /// ```
 /// use unstuck_core::Action;

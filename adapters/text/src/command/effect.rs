@@ -27,18 +27,18 @@ impl Nature {
 /// The effect of one simple command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
-    /// Nothing that matters to the others: `cd`, `echo`.
+    /// No effect: `cd`, `echo`.
     Nothing,
-    /// Reads what only somebody's work changes: files.
+    /// Reads files, which change only by work.
     Reads,
     /// Searches it.
     Searches,
-    /// Reads what changes by itself: processes, builds elsewhere.
+    /// Reads a state that changes by itself: processes, remote builds.
     Looks,
     Waits,
     Tests,
     Writes,
-    /// Does the next of something, so that the same command does another thing each time.
+    /// Advances something, so that the same command does another thing each time.
     Acts,
     /// Something else.
     Runs,
@@ -52,8 +52,8 @@ impl Does {
 
 /// Returns the nature of the whole `command`. O(length of `command`).
 ///
-/// A chain that begins with a wait waits; else one that tests tests, since that is what answers; one
-/// that changes a file writes, and one of which every part only reads reads.
+/// A chain that begins with a wait is a wait. Otherwise a chain with a test is a test, because the test
+/// gives the answer. A chain that changes a file is a write, and a chain that only reads is a read.
 pub(crate) fn effect(command: &str) -> Nature {
     let mut all = Chain::default();
     parts(command, |part| all.add(part));
@@ -116,8 +116,8 @@ impl Chain {
     }
 }
 
-/// Words in front of a program that say how it is to be run; those with an argument of their own are
-/// followed by it.
+/// Words before a program that say how to run it. Words with an argument of their own are followed by
+/// it.
 const BEFORE: [&str; 18] = [
     "sudo", "time", "nohup", "exec", "command", "builtin", "env", "then", "do", "else", "if",
     "elif", "while", "until", "!", "{", "xargs", "stdbuf",
@@ -130,7 +130,7 @@ fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
         let rest = match own {
             [word, rest @ ..] if BEFORE.contains(word) => without_options(rest),
             ["timeout" | "gtimeout" | "nice", rest @ ..] => match without_options(rest) {
-                // The time that is given.
+                // The duration.
                 [limit, rest @ ..] if limit.starts_with(|c: char| c.is_ascii_digit()) => rest,
                 rest => rest,
             },
@@ -141,7 +141,7 @@ fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
     }
 }
 
-/// `words` without the options that they begin with.
+/// Returns `words` without the options at their start.
 fn without_options<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
     let options = words.iter().take_while(|word| word.starts_with('-')).count();
     words.get(options..).unwrap_or_default()
@@ -313,7 +313,7 @@ fn executes(words: &[&str]) -> Does {
     }
 }
 
-/// A command in a command, as of `bash -lc '…'`: only a look at its words.
+/// Reads a nested command, as in `bash -lc '…'`, by its words only.
 fn shell(words: &[&str]) -> Does {
     let inner = words.iter().find(|word| !word.starts_with('-'));
     let is_command = words.first().is_some_and(|word| word.starts_with('-') && word.ends_with('c'));
@@ -328,7 +328,7 @@ fn shell(words: &[&str]) -> Does {
 }
 
 impl Chain {
-    /// As [`Chain::add`], but looks into no further shell.
+    /// Like [`Chain::add`], but does not read a nested shell.
     fn add_plain(&mut self, part: &Part<'_>) {
         if own_words(part.words()).first().is_some_and(|word| INTERPRETERS.contains(word)) {
             self.does(Does::Runs);

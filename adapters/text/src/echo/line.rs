@@ -14,7 +14,7 @@ const LETTERS_MIN: usize = 6;
 /// The kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Nothing.
+    /// An empty line.
     Blank,
     /// Signs and numbers: the rule of a table, a board, a dump.
     Signs,
@@ -117,7 +117,7 @@ pub(super) fn is_word(part: &str) -> bool {
 pub(super) struct Fences {
     /// The character and the length of the fence that is open.
     open: Option<(char, usize)>,
-    /// How many were opened so far.
+    /// The number of fences opened so far.
     opened: usize,
 }
 
@@ -130,7 +130,7 @@ impl Fences {
         fences.open.map(|_| fences.opened)
     }
 
-    /// Takes in a line, and returns whether it opens or closes a block.
+    /// Reads a line, and returns whether it opens or closes a block.
     pub(super) fn take(&mut self, line: &str) -> bool {
         let Some((mark, length, rest)) = fence(line) else { return false };
         match self.open {
@@ -153,7 +153,7 @@ impl Fences {
         self.open.is_some()
     }
 
-    /// How many blocks were opened so far.
+    /// Returns the number of blocks opened so far.
     pub(super) fn opened(&self) -> usize {
         self.opened
     }

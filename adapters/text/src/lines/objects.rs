@@ -85,7 +85,7 @@ mod tests {
         })
     }
 
-    /// Of each object that has members: these, in the order of their names, without the objects inside.
+    /// Collects the members of each object that has some, sorted by name, without nested objects.
     fn own_members(json: &Value, found: &mut Vec<Vec<String>>) -> String {
         match json {
             Value::Array(elements) => {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     /// The objects of `json`, as numbers that are equal where the objects are.
-    fn told(json: &str) -> Vec<u64> {
+    fn hashes(json: &str) -> Vec<u64> {
         let mut found = Vec::new();
         objects(json, Masks::NONE.and(&[]), |hash| found.push(hash));
         found
@@ -130,7 +130,7 @@ mod tests {
             ("{'a': 'x', 'b': None}", "{'b': None, 'a': 'x'}", true),
             (r#"{"a":{"b":1},"c":2}"#, r#"{"c":2,"a":{"b":1}}"#, true),
         ] {
-            assert_eq!(told(one) == told(other), expected, "{one} and {other}");
+            assert_eq!(hashes(one) == hashes(other), expected, "{one} and {other}");
         }
         for (json, count) in [
             ("", 0),
@@ -141,14 +141,14 @@ mod tests {
             (r#"{"never":"ends"#, 0),
             (r#"}]}"a":1}"#, 1),
         ] {
-            assert_eq!(told(json).len(), count, "{json}");
+            assert_eq!(hashes(json).len(), count, "{json}");
         }
         let deep = |n: usize| r#"{"a":1,"b":"#.repeat(n) + "0" + &"}".repeat(n);
-        assert_eq!([1, 15, 16, 200].map(|n| told(&deep(n)).len()), [1, 15, 15, 15]);
+        assert_eq!([1, 15, 16, 200].map(|n| hashes(&deep(n)).len()), [1, 15, 15, 15]);
     }
 
     #[test]
-    fn objects_are_told_from_text_by_their_ends() {
+    fn objects_and_text_differ_at_their_ends() {
         for (answer, expected) in [
             ("{\"a\":1}", true),
             (" [ { \"a\": 1 } ]\n", true),
@@ -169,7 +169,7 @@ mod tests {
         fn objects_are_equal_as_a_parser_has_them(one in document(), other in document()) {
             let texts = [one.to_string(), other.to_string(), format!("{one} {other}")];
             let [first, second, both] = texts.map(|text| {
-                let mut hashes = told(&text);
+                let mut hashes = hashes(&text);
                 hashes.sort_unstable();
                 hashes
             });
@@ -188,7 +188,7 @@ mod tests {
         fn any_text_may_be_looked_at(text in any::<String>(), signs in "[\\[\\]{}\",: a\\\\]{0,90}") {
             for text in [text, signs] {
                 let closing = text.matches('}').count();
-                prop_assert!(told(&text).len() <= closing);
+                prop_assert!(hashes(&text).len() <= closing);
             }
         }
     }

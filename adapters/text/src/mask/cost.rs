@@ -5,7 +5,7 @@
 
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
-use super::number::Row;
+use super::number::Digits;
 
 /// The most words behind `cost` in a label: `cost so far in USD`.
 const BEHIND_MAX: usize = 4;
@@ -36,7 +36,7 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
 }
 
 /// The end of the money at `row` that is said to be spent: `$0.0123 spent`.
-pub(super) fn before_its_name(text: &[u8], row: &Row) -> Option<usize> {
+pub(super) fn before_its_name(text: &[u8], row: &Digits) -> Option<usize> {
     if row.before != b'$' {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Hexadecimal text: ids, checksums, addresses.
 
 use super::number::byte;
-use super::pieces::{Found, Part};
+use super::pieces::{Part, Span};
 use super::{Mask, Masks};
 
 /// The fewest digits of a hash: what `git` abbreviates commits to.
@@ -33,7 +33,7 @@ impl Word {
     }
 
     /// The mask that knows the word, if there is one among `masks`.
-    pub(super) fn masked(&self, masks: Masks, text: &[u8]) -> Option<Found> {
+    pub(super) fn masked(&self, masks: Masks, text: &[u8]) -> Option<Span> {
         let &Self { start, end, floor } = self;
         let word = text.get(start..end)?;
         if masks.contains(Mask::Uuids) && matches!(word.len(), 4 | 8) {
@@ -41,11 +41,11 @@ impl Word {
             let first = if word.len() == 8 { Some(start) } else { start.checked_sub(9) };
             let first = first.filter(|&first| first >= floor && is_uuid(text, first));
             if let Some(start) = first {
-                return Some(Found { start, end: start + 36, part: Part::of(Mask::Uuids) });
+                return Some(Span { start, end: start + 36, part: Part::of(Mask::Uuids) });
             }
         }
         let mask = kind(word).filter(|mask| masks.contains(*mask))?;
-        Some(Found { start, end, part: Part::of(mask) })
+        Some(Span { start, end, part: Part::of(mask) })
     }
 }
 

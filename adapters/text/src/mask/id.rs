@@ -3,13 +3,13 @@
 use super::Mask;
 use super::label::{Label, tail};
 use super::number::byte;
-use super::pieces::{Found, Part};
+use super::pieces::{Part, Span};
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
 ///
 /// An id without a decimal digit stays: it may be a word, as in `request id: missing`.
-pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Found> {
+pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> {
     let mut ahead = text.get(floor..place)?;
     while let [rest @ .., byte] = ahead
         && is_part(*byte)
@@ -28,7 +28,7 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Found>
     if !is_of_a_request(if stem.is_empty() { prior.letters() } else { stem }) {
         return None;
     }
-    Some(Found { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
+    Some(Span { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
 }
 
 /// Returns whether `word` in front of `id` names an object that lasts no longer than one answer.

@@ -1,15 +1,15 @@
 //! Numbers that the words beside them make volatile: `elapsed_ms=412`, `tokens left: 81022`.
 
 use super::label::{Label, Word};
-use super::number::{Row, byte, digits_end};
-use super::pieces::{Found, Part};
+use super::number::{Digits, byte, digits_end};
+use super::pieces::{Part, Span};
 use super::scan::gap;
 use super::{Mask, Masks, cost, elapsed, step, tokens};
 
 /// A number and the label in front of it.
 pub(super) struct Labelled<'t> {
     pub(super) text: &'t [u8],
-    pub(super) row: &'t Row,
+    pub(super) row: &'t Digits,
     pub(super) label: Label<'t>,
     /// The last word of the label.
     pub(super) last: Word,
@@ -33,11 +33,11 @@ const JUDGES: [(Mask, Judge); 4] = [
 pub(super) fn masked(
     masks: Masks,
     text: &[u8],
-    row: &Row,
+    row: &Digits,
     floor: usize,
     tail: [u8; 2],
-) -> Option<Found> {
-    let found = |mask, end| Found { start: row.start, end, part: Part::of(mask) };
+) -> Option<Span> {
+    let found = |mask, end| Span { start: row.start, end, part: Part::of(mask) };
     if masks.contains(Mask::Tokens)
         && let Some(end) = tokens::before_their_name(text, row)
     {
@@ -52,11 +52,11 @@ pub(super) fn masked(
 }
 
 /// The mask that knows `row` by the label in front of it.
-fn by_label(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
+fn by_label(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> Option<Span> {
     let label = Label::before(text, row.start, floor)?;
     let labelled = Labelled { text, row, label, last: label.word(0), floor };
     JUDGES.into_iter().filter(|(mask, _)| masks.contains(*mask)).find_map(|(mask, judge)| {
-        judge(&labelled).map(|end| Found { start: row.start, end, part: Part::of(mask) })
+        judge(&labelled).map(|end| Span { start: row.start, end, part: Part::of(mask) })
     })
 }
 
@@ -105,7 +105,7 @@ const fn may_matter(tail: [u8; 2]) -> bool {
 
 /// The end of the amount that begins with `row`: thousands, a fraction and an exponent. `None` if it
 /// goes on as something else, such as a version or a word.
-pub(super) fn amount(text: &[u8], row: &Row) -> Option<usize> {
+pub(super) fn amount(text: &[u8], row: &Digits) -> Option<usize> {
     let mut end = row.end;
     while row.length() <= 3 && byte(text, end) == b',' && digits_end(text, end + 1) == end + 4 {
         end += 4;
@@ -152,7 +152,7 @@ mod tests {
     use std::string::String;
 
     use super::super::label;
-    use super::{Masks, Row, by_label, may_matter};
+    use super::{Digits, Masks, by_label, may_matter};
 
     /// The words that the judges look for, as their sources spell them.
     fn vocabulary() -> BTreeSet<&'static str> {
@@ -182,7 +182,7 @@ mod tests {
                 {
                     let text = format!("{name}{link}{value}").into_bytes();
                     let start = text.iter().position(u8::is_ascii_digit).expect("a value");
-                    let row = Row::at(&text, start);
+                    let row = Digits::at(&text, start);
                     if by_label(Masks::ALL, &text, &row, 0).is_some() {
                         let tail = label::tail(&text, start, 0);
                         let text = String::from_utf8_lossy(&text);

@@ -1,6 +1,6 @@
 //! Rows of decimal digits: times, durations, process ids, ports, labelled counters, and numbers.
 
-use super::pieces::{Found, Part};
+use super::pieces::{Part, Span};
 use super::scan::{gap_before, is_blank};
 use super::{Mask, Masks, label, labelled, time};
 
@@ -9,8 +9,8 @@ pub(super) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
 }
 
-/// A row of decimal digits, and what of a number it is the beginning of.
-pub(super) struct Row {
+/// A row of decimal digits, and the extent of the number that it begins.
+pub(super) struct Digits {
     pub(super) start: usize,
     /// Behind the digits.
     pub(super) end: usize,
@@ -22,7 +22,7 @@ pub(super) struct Row {
     pub(super) is_free: bool,
 }
 
-impl Row {
+impl Digits {
     pub(super) fn at(text: &[u8], start: usize) -> Self {
         let end = digits_end(text, start);
         let mut decimal = end;
@@ -44,8 +44,8 @@ impl Row {
     }
 
     /// Only this row, without what follows a point.
-    const fn only(&self, mask: Mask) -> Found {
-        Found { start: self.start, end: self.end, part: Part::of(mask) }
+    const fn only(&self, mask: Mask) -> Span {
+        Span { start: self.start, end: self.end, part: Part::of(mask) }
     }
 }
 
@@ -56,9 +56,9 @@ pub(super) fn digits_end(text: &[u8], start: usize) -> usize {
 
 /// Returns the one of `masks` that recognises `row`. Most numbers are not volatile, and the bytes
 /// on both sides show it. No label starts before `floor`.
-pub(super) fn masked(masks: Masks, text: &[u8], row: &Row, floor: usize) -> Option<Found> {
+pub(super) fn masked(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> Option<Span> {
     let has = |mask| masks.contains(mask);
-    let span = |(start, end): (usize, usize), mask| Found { start, end, part: Part::of(mask) };
+    let span = |(start, end): (usize, usize), mask| Span { start, end, part: Part::of(mask) };
     let (before, after) = (row.before, byte(text, row.end));
     if has(Mask::Times)
         && (matches!(after, b':' | b'a' | b'A' | b'p' | b'P')
@@ -106,7 +106,7 @@ const LINE_NUMBER_MAX: usize = 6;
 
 /// Returns whether `row` is a line number that a tool adds, as in `   12→let x = 1;`. No mask
 /// applies to it. Most numbers in the answers of coding agents are line numbers.
-pub(super) fn is_of_a_line(text: &[u8], row: &Row) -> bool {
+pub(super) fn is_of_a_line(text: &[u8], row: &Digits) -> bool {
     row.length() <= LINE_NUMBER_MAX
         && text.get(row.end..).unwrap_or_default().starts_with("→".as_bytes())
         && text.get(..row.start).is_some_and(begins_a_line)
@@ -142,7 +142,7 @@ fn before(text: &[u8], at: usize) -> &[u8] {
 /// be counts.
 const BARE_PID_MIN: usize = 3;
 
-fn is_pid(text: &[u8], row: &Row, tail: [u8; 2]) -> bool {
+fn is_pid(text: &[u8], row: &Digits, tail: [u8; 2]) -> bool {
     let ahead = before(text, row.start);
     match byte(text, row.end) {
         // `[4711] ` at the start of a line, and `sshd[4711]:`.
@@ -178,7 +178,7 @@ const PID_NAMES: [&[u8]; 11] = [
     b"thread id",
 ];
 
-fn is_named_pid(text: &[u8], row: &Row) -> bool {
+fn is_named_pid(text: &[u8], row: &Digits) -> bool {
     let near = before(text, gap_before(text, row.start));
     let named = without_end(near, b" \t\r\x0B\x0C:=#(\"'");
     let is_apart = named.len() < near.len() || is_blank(row.before);
@@ -186,7 +186,7 @@ fn is_named_pid(text: &[u8], row: &Row) -> bool {
 }
 
 /// Returns whether `row` is the shell's message about a background process: `[1] 4711` on a line.
-fn is_job(text: &[u8], row: &Row) -> bool {
+fn is_job(text: &[u8], row: &Digits) -> bool {
     let ahead = before(text, gap_before(text, row.start));
     let Some(number) = ahead.strip_suffix(b"]") else { return false };
     let outer = without_end(number, b"0123456789");
@@ -207,7 +207,7 @@ fn begins_a_line(text: &[u8]) -> bool {
 /// The names of this machine, in front of a port.
 const LOCAL: [&[u8]; 5] = [b"localhost:", b"127.0.0.1:", b"0.0.0.0:", b"[::1]:", b"[::]:"];
 
-fn is_local_port(text: &[u8], row: &Row) -> bool {
+fn is_local_port(text: &[u8], row: &Digits) -> bool {
     let ahead = before(text, row.start);
     (2..=5).contains(&row.length())
         && ahead.ends_with(b":")
@@ -215,7 +215,7 @@ fn is_local_port(text: &[u8], row: &Row) -> bool {
 }
 
 /// Returns whether `row` counts the inputs and outputs of a session.
-fn is_input(text: &[u8], row: &Row) -> bool {
+fn is_input(text: &[u8], row: &Digits) -> bool {
     let ahead = before(text, row.start);
     match byte(text, row.end) {
         b']' => [&b"In ["[..], b"In[", b"Out[", b"Out ["].iter().any(|open| ahead.ends_with(open)),

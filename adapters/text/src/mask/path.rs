@@ -2,7 +2,7 @@
 
 use super::Mask;
 use super::number::ends_with;
-use super::pieces::{Found, Part};
+use super::pieces::{Part, Span};
 
 /// Folders whose entries come and go.
 const FOLDERS: [&[u8]; 4] = [b"/tmp/", b"\\Temp\\", b"/T/", b"/tmp\\"];
@@ -11,7 +11,7 @@ const FOLDERS: [&[u8]; 4] = [b"/tmp/", b"\\Temp\\", b"/T/", b"/tmp\\"];
 const NAME_MIN: usize = 6;
 
 /// The name that a temporary folder at `place` holds, if a program made it up.
-pub(super) fn temporary(text: &[u8], place: usize) -> Option<Found> {
+pub(super) fn temporary(text: &[u8], place: usize) -> Option<Span> {
     let rest = text.get(place..)?;
     let folder = FOLDERS.iter().find(|folder| rest.starts_with(folder))?;
     let before = text.get(..place)?;
@@ -30,7 +30,7 @@ pub(super) fn temporary(text: &[u8], place: usize) -> Option<Found> {
     let start = if name.starts_with(b"pytest-of-") { end + 1 } else { start };
     let end = name_end(text, start);
     let name = text.get(start..end)?;
-    (is_system && is_made_up(name)).then_some(Found { start, end, part: Part::of(Mask::TempPaths) })
+    (is_system && is_made_up(name)).then_some(Span { start, end, part: Part::of(Mask::TempPaths) })
 }
 
 fn name_end(text: &[u8], start: usize) -> usize {

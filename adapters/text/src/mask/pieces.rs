@@ -3,13 +3,13 @@
 use super::scan::{self, ESCAPE, is_blank};
 use super::{Mask, Masker, Masks, hex, id, number, path};
 
-/// Takes in the pieces of a text, in their order.
+/// Receives the pieces of a text in order.
 pub(crate) trait Sink {
     /// Text without a decimal digit.
     fn text(&mut self, text: &[u8]);
     /// A number that counts: digits, with single points between them.
     fn number(&mut self, digits: &[u8]);
-    /// Something volatile: by a mask, or by a counter of the host's.
+    /// Volatile text that a mask or a counter of the host covers.
     fn masked(&mut self, mask: Option<Mask>);
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Pieces<'t> {
 }
 
 /// The text found at a position.
-pub(super) struct Found {
+pub(super) struct Span {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) part: Part,
@@ -33,7 +33,7 @@ pub(super) enum Part {
     Number,
     /// Only white space and terminal controls: what is written for them.
     Blank(&'static [u8]),
-    /// By this mask, or by a counter of the host's.
+    /// Volatile text that this mask or a counter of the host covers.
     Masked(Option<Mask>),
 }
 
@@ -64,14 +64,14 @@ impl<'t> Pieces<'t> {
     /// Hands all pieces to `sink`. O(n).
     pub(super) fn walk(self, sink: &mut impl Sink) {
         let Self { masker, text } = self;
-        // Behind what was handed over.
+        // The end of the last piece that was passed on.
         let mut from = 0;
         let mut words = Words::default();
         let mut at = 0;
         while let Some(place) = scan::next(text, at) {
             at = place + 1;
             let Some(found) = find(masker, text, place, from, &mut words) else { continue };
-            let Found { start, end, part } = found;
+            let Span { start, end, part } = found;
             if let Some(before) = text.get(from..start).filter(|before| !before.is_empty()) {
                 sink.text(before);
             }
@@ -100,11 +100,11 @@ impl<'t> Pieces<'t> {
 /// The result of the latest look at the words around.
 #[derive(Default)]
 pub(super) struct Words {
-    /// Behind what was masked last: a word begins there at the earliest.
+    /// The end of the last masked text. A word begins there at the earliest.
     pub(super) floor: usize,
-    /// Behind the last terminal control.
+    /// The end of the last terminal control.
     control: Option<usize>,
-    /// Behind the word whose first digits were no more than a number: its others are, too.
+    /// The end of a word whose first digits are only a number; its other digits are numbers, too.
     known: usize,
 }
 
@@ -116,7 +116,7 @@ fn find(
     place: usize,
     from: usize,
     words: &mut Words,
-) -> Option<Found> {
+) -> Option<Span> {
     match text.get(place)? {
         b'0'..=b'9' => Some(digits(masker, text, place, words)),
         b'/' | b'\\' if masker.masks.contains(Mask::TempPaths) => path::temporary(text, place),
@@ -127,10 +127,10 @@ fn find(
 
 /// Returns the number or the volatile text around the digits at `place`, which are the first of
 /// their row.
-fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Found {
-    let row = number::Row::at(text, place);
+fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Span {
+    let row = number::Digits::at(text, place);
     if masker.counters.is_empty() && number::is_of_a_line(text, &row) {
-        return Found { start: place, end: row.end, part: Part::Number };
+        return Span { start: place, end: row.end, part: Part::Number };
     }
     if masker.masks.contains(Mask::Ids)
         && let Some(found) = id::labelled(text, place, words.floor)
@@ -150,11 +150,11 @@ fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> F
     }
     let own = masker.counters.iter().any(|counter| counter.matches(text, place, row.decimal));
     let part = if own { Part::Masked(None) } else { Part::Number };
-    Found { start: place, end: row.decimal, part }
+    Span { start: place, end: row.decimal, part }
 }
 
 /// A row of white spaces and terminal controls around `place`, and what is written in its place.
-fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Found> {
+fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Span> {
     let (spaces, ansi) = (masks.contains(Mask::Spaces), masks.contains(Mask::Ansi));
     let mut start = place;
     while spaces && start > from && is_blank(*text.get(start - 1)?) {
@@ -175,18 +175,18 @@ fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Found> 
     if end <= place {
         return None;
     }
-    // Nothing is written at either end of the text.
+    // White space at either end of the text is removed.
     let inner = start > 0 && end < text.len();
     let written: &[u8] = match (any && (inner || !spaces), line) {
         (false, _) => b"",
         (true, false) => b" ",
         (true, true) => b"\n",
     };
-    Some(Found { start, end, part: Part::Blank(written) })
+    Some(Span { start, end, part: Part::Blank(written) })
 }
 
-/// The end of the terminal control that begins at `start`, by ECMA-48; of one that has no end, the
-/// escape alone.
+/// Returns the end of the terminal control at `start`, by ECMA-48. If the control has no end, only the
+/// escape character is skipped.
 fn control_end(text: &[u8], start: usize) -> usize {
     let body = text.get(start + 2..).unwrap_or_default();
     let length = match text.get(start + 1) {

@@ -1,13 +1,13 @@
 //! Times, dates and durations, as programs write them.
 
-use super::number::{Row, byte, ends_with};
+use super::number::{Digits, byte, ends_with};
 use super::scan::{gap, gap_before, is_blank};
 
 /// The end of the clock time that begins with `row`.
 ///
 /// `12:03` alone stays, for it may be a line and a column; with seconds, behind a date, or with `am`
 /// or `pm` it is a time.
-pub(super) fn clock(text: &[u8], row: &Row) -> Option<usize> {
+pub(super) fn clock(text: &[u8], row: &Digits) -> Option<usize> {
     let joined = is_joined_to_date(text, row.start);
     let is_free =
         row.is_free && (byte_before(text, row.start) != b':' || is_in_log(text, row.start));
@@ -162,7 +162,7 @@ fn year_last(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The date that `row` is a part of.
-pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
+pub(super) fn date(text: &[u8], row: &Digits) -> Option<(usize, usize)> {
     let numeric = match (row.length(), byte(text, row.end)) {
         (4, b'-' | b'/' | b'.') => year_first(text, row.start),
         (2, b'/' | b'.') => year_last(text, row.start),
@@ -183,7 +183,7 @@ pub(super) fn date(text: &[u8], row: &Row) -> Option<(usize, usize)> {
 }
 
 /// The value of a short row.
-fn value(text: &[u8], row: &Row) -> u32 {
+fn value(text: &[u8], row: &Digits) -> u32 {
     let digits = text.get(row.start..row.end).unwrap_or_default().iter();
     digits.fold(0, |value, digit| value * 10 + u32::from(digit - b'0'))
 }
@@ -237,7 +237,7 @@ fn month_after(text: &[u8], end: usize) -> Option<usize> {
     let end = begin + letters.count();
     // In a listing, a size stands before the month, and the day behind it.
     let next = gap(text, end);
-    let row = Row::at(text, next);
+    let row = Digits::at(text, next);
     let is_day = matches!(row.length(), 1 | 2) && byte(text, row.end) != b':';
     // A masked text may have been one.
     let is_listed = is_day || byte(text, next) == b'<';
@@ -280,7 +280,7 @@ const UNITS: [&[u8]; 19] = [
 const PARTS_MAX: usize = 5;
 
 /// The end of the duration that begins with `row`.
-pub(super) fn duration(text: &[u8], row: &Row) -> Option<usize> {
+pub(super) fn duration(text: &[u8], row: &Digits) -> Option<usize> {
     let (mut end, mut at) = (None, row.decimal);
     for _ in 0..PARTS_MAX {
         let Some((behind, unit)) = unit(text, at) else { break };
@@ -289,7 +289,7 @@ pub(super) fn duration(text: &[u8], row: &Row) -> Option<usize> {
         }
         // A duration goes on with a smaller unit: `1h 30m`, `1m3.5s`.
         let next = gap(text, behind);
-        let further = Row::at(text, next);
+        let further = Digits::at(text, next);
         if further.length() == 0 {
             // Minutes behind hours are no doubt minutes.
             let minutes = unit == Unit::Doubtful && end.is_some();
@@ -329,7 +329,7 @@ fn unit(text: &[u8], at: usize) -> Option<(usize, Unit)> {
 
 /// Returns whether `row` counts the seconds or milliseconds since 1970. It must stand in a member
 /// whose name says that it is a time.
-pub(super) fn is_since_1970(text: &[u8], row: &Row) -> bool {
+pub(super) fn is_since_1970(text: &[u8], row: &Digits) -> bool {
     if !matches!(row.length(), 10 | 13) || !matches!(byte(text, row.start), b'1' | b'2') {
         return false;
     }

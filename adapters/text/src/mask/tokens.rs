@@ -2,7 +2,7 @@
 
 use super::label::Link;
 use super::labelled::{Labelled, amount, is_inner, word_behind};
-use super::number::{Row, byte};
+use super::number::{Digits, byte};
 use super::scan::{gap, is_blank};
 
 /// The fewest digits of a number of tokens that no other word makes certain: a parser and a wallet
@@ -27,7 +27,7 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
 }
 
 /// The end of the number that the words behind it call tokens, or a share of the context.
-pub(super) fn before_their_name(text: &[u8], row: &Row) -> Option<usize> {
+pub(super) fn before_their_name(text: &[u8], row: &Digits) -> Option<usize> {
     if !may_be_named(text, row.decimal) {
         return None;
     }
@@ -67,7 +67,7 @@ fn is_left(text: &[u8], at: usize) -> bool {
 }
 
 /// The end of the amount at `row`, with the `k` or `M` that may stand behind it.
-fn thousands(text: &[u8], row: &Row) -> Option<usize> {
+fn thousands(text: &[u8], row: &Digits) -> Option<usize> {
     let at = row.decimal;
     let is_scaled = matches!(byte(text, at), b'k' | b'K' | b'M') && !is_inner(byte(text, at + 1));
     if is_scaled { Some(at + 1) } else { amount(text, row) }

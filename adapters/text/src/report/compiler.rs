@@ -9,7 +9,7 @@ pub(crate) struct Compiler {
     /// The errors of the cargo target with the most. A library is compiled once more for its tests,
     /// and cargo may or may not report both.
     target: u32,
-    /// By the summaries of other compilers, together.
+    /// The sum of the summaries of other compilers.
     summed: u32,
     /// True if a line named an error. Such lines are not counted, because `head` or `grep` may hide
     /// some of them.
@@ -17,7 +17,7 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// Takes in the next line.
+    /// Reads the next line.
     pub(crate) fn line(&mut self, line: &str) {
         if let Some(errors) = cargo(line) {
             self.target = self.target.max(errors);

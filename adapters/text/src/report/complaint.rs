@@ -108,20 +108,20 @@ const REFUSALS: [&str; 21] = [
 
 /// Returns whether `result` starts or ends with a complaint that is not an entry of a log. O(n).
 pub(crate) fn complains(result: &str) -> bool {
-    let told = result.trim_end();
-    is_own(full(find::lines(told)), is_complaint)
-        || is_own(full(find::lines_back(told)), is_complaint)
-        || is_sentence(told)
+    let text = result.trim_end();
+    is_own(full(find::lines(text)), is_complaint)
+        || is_own(full(find::lines_back(text)), is_complaint)
+        || is_sentence(text)
         || is_node_crash(result)
 }
 
 /// Returns whether the first or the last line of `result` reports a time-out. O(length of the two
 /// lines).
 pub(crate) fn times_out(result: &str) -> bool {
-    let told = result.trim_end();
-    is_own(full(find::lines(told)), shown_timed_out)
-        || is_own(full(find::lines_back(told)), shown_timed_out)
-        || object::told(result).message.is_some_and(says_timed_out)
+    let text = result.trim_end();
+    is_own(full(find::lines(text)), shown_timed_out)
+        || is_own(full(find::lines_back(text)), shown_timed_out)
+        || object::read(result).message.is_some_and(says_timed_out)
 }
 
 /// Returns whether `line` reports a time-out as a terminal shows it.
@@ -148,7 +148,7 @@ pub fn opens_with_complaint(result: &str) -> bool {
         || says_refused(untagged(line.trim()))
         || says_timed_out(untagged(line))
         || phrases::is_sentence(plain(untagged(line), &mut buffer))
-        || object::told(result).failed == Some(true)
+        || object::read(result).failed == Some(true)
 }
 
 /// The lines that show anything.
@@ -230,8 +230,8 @@ pub(super) fn is_complaint(line: &str) -> bool {
     if is_of_diff(line) {
         return false;
     }
-    let told = untagged(line);
-    told.len() < line.len()
+    let inner = untagged(line);
+    inner.len() < line.len()
         || !line.ends_with([';', ',', '{', '('])
             && (is_opened(line)
                 || is_error_type(line)
@@ -297,13 +297,13 @@ fn is_of_tool(line: &str) -> bool {
     }
     let said = find::rsplit_once(message, " (os error ").map_or(message, |(said, _)| said);
     let said = said.trim_end_matches(')');
-    let is_told = |reason: &&str| {
+    let is_given = |reason: &&str| {
         let before = said.strip_suffix(*reason);
         before.is_some_and(|before| before.is_empty() || before.ends_with([' ', ':', '(']))
     };
     tool == "curl" && message.starts_with('(')
         || SHELLS.contains(&tool) && find::contains(message, ": ")
         || tool.starts_with("make") && message.starts_with("*** ")
-        || REASONS.iter().any(is_told)
+        || REASONS.iter().any(is_given)
         || REFUSALS.iter().any(|refusal| message.starts_with(refusal))
 }

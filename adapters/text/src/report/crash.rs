@@ -17,7 +17,7 @@ pub(crate) struct Crash {
     state: State,
     /// True if the line before was an entry of a log. A crash behind it belongs to the log.
     after_log: bool,
-    /// How many lines there were before.
+    /// The number of lines before this one.
     lines: u8,
     /// True if a crash belongs to a log.
     logged: bool,
@@ -28,9 +28,9 @@ pub(crate) struct Crash {
 enum State {
     #[default]
     None,
-    /// The result begins with one.
+    /// The result begins with a crash.
     First,
-    /// One has begun, so many lines ago.
+    /// A crash began this many lines ago.
     Behind(u8),
 }
 
@@ -45,7 +45,7 @@ impl Crash {
         self.after_log = is_log_entry(before);
     }
 
-    /// Takes in the next line.
+    /// Reads the next line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_logged = is_log_entry(line);
         if is_notebook(line) {
@@ -72,7 +72,7 @@ impl Crash {
         self.logged
     }
 
-    /// A crash begins, and with it the result if no more than so many lines stand before it.
+    /// Notes that a crash begins. The result begins with it if at most so many lines stand before it.
     fn open(&mut self, preamble_max: u8) {
         self.logged |= self.after_log;
         self.state = match self.state {

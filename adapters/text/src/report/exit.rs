@@ -3,7 +3,7 @@
 use super::line::number;
 use crate::find;
 
-/// How many lines from either end of a result are looked at: hosts put the status there, some
+/// The number of lines at either end of a result that are read: hosts put the status there, some
 /// among a few other lines of their own.
 const LINES_MAX: usize = 8;
 
@@ -44,7 +44,7 @@ pub(crate) fn exit_timed_out(result: &str) -> bool {
     codes(result).any(|code| code == TIMED_OUT)
 }
 
-/// The statuses that the lines at either end of `result` name.
+/// Returns the statuses that the lines at either end of `result` name.
 fn codes(result: &str) -> impl Iterator<Item = u32> + '_ {
     let (result, is_full) = (result.trim(), |line: &&str| !line.trim().is_empty());
     let first = || find::lines(result).filter(is_full);
@@ -55,7 +55,7 @@ fn codes(result: &str) -> impl Iterator<Item = u32> + '_ {
     named.chain(near.filter_map(|line| status(line, WORDS_MAX)))
 }
 
-/// The status that `line` names with at most `words` before its name, without a sign.
+/// Returns the status that `line` names after at most `words` words, without a sign.
 fn status(line: &str, words: usize) -> Option<u32> {
     let line = line.trim();
     if !may_name_one(line) {
@@ -64,7 +64,7 @@ fn status(line: &str, words: usize) -> Option<u32> {
     if let Some(code) = in_element(line) {
         return Some(code);
     }
-    // AutoGen says what it means, too.
+    // AutoGen also adds the meaning of the status.
     let line = find::split_once(line, " (execution ").map_or(line, |(line, _)| line);
     let line = line.trim_matches(['[', ']', '(', ')', '.']);
     let before = line.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -84,7 +84,7 @@ fn may_name_one(line: &str) -> bool {
     line.starts_with('<') || end.ends_with(|c: char| c.is_ascii_digit()) || in_words
 }
 
-/// `text` without `end`, in upper or lower case.
+/// Returns `text` without `end`, ignoring ASCII case.
 fn without_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
     let (start, found) = text.split_at_checked(text.len().checked_sub(end.len())?)?;
     let is_word = start.is_empty() || start.ends_with(' ');
@@ -97,17 +97,17 @@ fn is_deed(text: &str, words: usize) -> bool {
     /// The most words of a name.
     const NAME_MAX: usize = 3;
     let mut said = text.split_whitespace();
-    // A search hit, an entry of a log and a comment open with something else than a word.
-    let is_told = said.next().is_some_and(|word| {
+    // A search hit, a log entry and a comment do not begin with a word.
+    let is_named = said.next().is_some_and(|word| {
         word.starts_with(char::is_alphabetic) && !word.contains(|c: char| c.is_ascii_digit())
     });
     let is_short = said.nth(words.saturating_add(NAME_MAX - 1)).is_none();
     let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
     let is_done = last.any(|word| DEEDS.iter().any(|deed| deed.eq_ignore_ascii_case(word)));
-    is_told && is_short && is_done
+    is_named && is_short && is_done
 }
 
-/// The status that stands in an element, as in `<returncode>1</returncode>`.
+/// Returns the status in an element, as in `<returncode>1</returncode>`.
 fn in_element(line: &str) -> Option<u32> {
     let (name, rest) = find::split_once(line.strip_prefix('<')?, ">")?;
     let (code, end) = number(rest.strip_prefix('-').unwrap_or(rest))?;

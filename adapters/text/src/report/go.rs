@@ -8,7 +8,7 @@ use super::tally::{Runner, Tally};
 #[derive(Default)]
 pub(crate) struct GoTest {
     tally: Tally,
-    /// How many tests failed of the package whose verdict is still to come.
+    /// The number of failed tests in the package whose verdict has not come yet.
     failing: u32,
     /// True if that package panicked.
     panicked: bool,

@@ -21,20 +21,20 @@ const EXITS: [&str; 5] = ["exit_code", "exitCode", "returncode", "return_code", 
 /// Members that say what went wrong, the most specific first.
 const MESSAGES: [&str; 6] = ["message", "detail", "error_description", "stderr", "title", "output"];
 
-/// How a call went by the object that it returned.
+/// The outcome of a call according to the object that it returned.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told<'t> {
+pub(super) struct Status<'t> {
     /// True if the call failed, or `None` if the object does not say.
     pub(super) failed: Option<bool>,
     /// The sentence that says what went wrong, if there is one.
     pub(super) message: Option<&'t str>,
 }
 
-/// Reads an object or returns `Told::default()` for any other text. Looks at the first 4096 bytes.
-pub(super) fn told(result: &str) -> Told<'_> {
+/// Reads an object or returns `Status::default()` for any other text. Looks at the first 4096 bytes.
+pub(super) fn read(result: &str) -> Status<'_> {
     let result = result.trim_start();
     if !result.starts_with('{') {
-        return Told::default();
+        return Status::default();
     }
     let outer = || members(result).filter(|member| member.depth == 1);
     let failed = match outer().find_map(exit) {
@@ -42,10 +42,10 @@ pub(super) fn told(result: &str) -> Told<'_> {
         None => (outer().any(|member| tells(member, result))).then_some(true),
     };
     let message = failed.and_then(|failed| if failed { message(result) } else { None });
-    Told { failed, message }
+    Status { failed, message }
 }
 
-/// Returns whether the command failed whose exit status `member` holds.
+/// Returns whether `member` holds the exit status of a failed command.
 fn exit(member: Member<'_>) -> Option<bool> {
     let code = unquoted(member.value);
     let is_code = code.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
@@ -105,7 +105,7 @@ fn message(json: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::read;
 
     #[test]
     fn an_object_says_how_the_call_went() {
@@ -143,7 +143,7 @@ mod tests {
             (r#"[{"error": "in a list"}]"#, None, None),
             ("error: {}", None, None),
         ] {
-            let found = told(json);
+            let found = read(json);
             assert_eq!((found.failed, found.message), (failed, message), "{json}");
         }
     }

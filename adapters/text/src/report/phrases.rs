@@ -202,7 +202,7 @@ const REASONS: [&str; 12] = [
 ];
 
 /// Names of an HTTP status inside of a sentence.
-const TOLD: [&str; 4] = [" status code ", "status code: ", " (HTTP ", " HTTP status "];
+const STATUS_LABELS: [&str; 4] = [" status code ", "status code: ", " (HTTP ", " HTTP status "];
 
 /// Words of which each sentence has one that `INSIDE`, `SAME` or an HTTP status is found in.
 const TELLING: Grams = Grams::new(&[
@@ -232,14 +232,14 @@ pub(super) fn is_http_failure(line: &str) -> bool {
     let is_named = ["HTTP ", "HTTP error ", "Error code: ", "Status code: ", "Status: "]
         .iter()
         .any(|name| after(line, name).is_some_and(code));
-    let is_told = || {
-        let mut codes = TOLD.iter().filter_map(|name| around(line, name));
+    let is_sentence = || {
+        let mut codes = STATUS_LABELS.iter().filter_map(|name| around(line, name));
         codes.any(|(_, rest)| code(rest))
     };
     let reason = line.get(3..).unwrap_or_default();
     status_line.is_some_and(|(_, rest)| code(rest))
         || is_named
-        || line.len() <= SENTENCE_MAX && TELLING.may_be_in(line.as_bytes()) && is_told()
+        || line.len() <= SENTENCE_MAX && TELLING.may_be_in(line.as_bytes()) && is_sentence()
         || code(line) && starts_with_any(reason, &REASONS)
 }
 
@@ -323,7 +323,7 @@ fn is_count(line: &str) -> bool {
     words(label).count() <= 3 && value.trim().bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a tool says behind its name: `docker: invalid reference format`.
+/// Texts that a tool prints behind its name: `docker: invalid reference format`.
 fn of_tool(line: &str) -> Option<&str> {
     let (tool, message) = find::split_once(line, ": ")?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+');
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn a_phrase_is_looked_for_where_it_may_be() {
-        for phrase in super::INSIDE.iter().chain(&super::SAME).chain(&super::TOLD) {
+        for phrase in super::INSIDE.iter().chain(&super::SAME).chain(&super::STATUS_LABELS) {
             assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
         }
     }

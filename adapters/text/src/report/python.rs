@@ -16,7 +16,7 @@ impl Runner for Pytest {
             self.tally.broke();
         }
         match last_line(line) {
-            // Errors alone are of the collection, or of a fixture that everything needs.
+            // Errors alone come from the collection, or from a fixture that every test needs.
             Some(Counts { passed: 0, failed: 0, skipped: 0, .. }) => self.tally.broke(),
             Some(counts) => {
                 self.tally.ran(counts.passed, counts.failed.saturating_add(counts.errors));
@@ -94,7 +94,7 @@ fn is_duration(text: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct Unittest {
     tally: Tally,
-    /// How many tests the suite ran whose verdict is still to come.
+    /// The number of tests that the suite has run; its verdict has not come yet.
     ran: Option<u32>,
 }
 
@@ -138,7 +138,7 @@ fn tests_run(line: &str) -> Option<u32> {
     is_duration(duration).then_some(ran)
 }
 
-/// How many tests fail by the verdict of a suite: `OK (skipped=1)`, `FAILED (failures=1, errors=2)`.
+/// Returns the number of failing tests in the verdict of a suite: `OK (skipped=1)`, `FAILED (failures=1, errors=2)`.
 fn failing(line: &str) -> Option<u32> {
     if line == "OK" || line.starts_with("OK (") {
         return Some(0);

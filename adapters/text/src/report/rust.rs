@@ -50,7 +50,7 @@ fn is_start(line: &str) -> bool {
     rest.is_some_and(|(_, what)| matches!(what, "test" | "tests"))
 }
 
-/// How many tests passed and failed by `test result: FAILED. 1 passed; 2 failed; 0 ignored; …`.
+/// Returns the numbers of passed and failed tests in `test result: FAILED. 1 passed; 2 failed; 0 ignored; …`.
 fn result(line: &str) -> Option<(u32, u32)> {
     let rest = line.strip_prefix("test result: ")?;
     let counts = rest.strip_prefix("ok. ").or(rest.strip_prefix("FAILED. "))?;

@@ -109,9 +109,9 @@ const SUMMARIES: [&str; 10] = [
 /// assert_eq!(complaint("error: Command failed with exit code 1."), None);
 /// ```
 pub fn complaint(result: &str) -> Option<&str> {
-    let told = object::told(result);
-    if told.failed == Some(true) {
-        return told.message.and_then(|message| specific(message).or(Some(message.trim())));
+    let status = object::read(result);
+    if status.failed == Some(true) {
+        return status.message.and_then(|message| specific(message).or(Some(message.trim())));
     }
     in_tag(result)
         .or_else(|| in_crash(result))
@@ -122,8 +122,8 @@ pub fn complaint(result: &str) -> Option<&str> {
 /// The first line inside of the tag of an error.
 fn in_tag(result: &str) -> Option<&str> {
     let line = find::lines(result.trim_start()).next()?.trim();
-    let told = untagged(line);
-    if told.len() < line.len() { specific(told) } else { None }
+    let inner = untagged(line);
+    if inner.len() < line.len() { specific(inner) } else { None }
 }
 
 /// The lines at either end of `result` that show anything, without the tag of an error around them,
@@ -344,7 +344,7 @@ mod tests {
                 Some("a: error: unrecognized arguments: -x"),
             ),
             ("Command timed out after 120s", Some("Command timed out after 120s")),
-            // Nothing but generic text.
+            // Only generic text.
             ("error", None),
             ("Error: failed\n", None),
             ("Command failed", None),

@@ -2,7 +2,7 @@
 
 /// Reads what one kind of test runner prints, line by line.
 pub(crate) trait Runner {
-    /// Takes in the next line.
+    /// Reads the next line.
     fn line(&mut self, line: &str);
 
     /// Returns the counts of all lines so far.
@@ -14,15 +14,15 @@ pub(crate) trait Runner {
 pub(crate) struct Tally {
     /// True if there was a suite.
     seen: bool,
-    /// How many tests passed. Only whether there were any counts, so that some runners count
+    /// The number of tests that passed. Only zero or not matters, so some runners count
     /// packages.
     passed: u32,
-    /// How many tests failed.
+    /// The number of tests that failed.
     failing: u32,
     /// A suite did not run, or stopped early. Its counts do not include the tests that were left
     /// out.
     broken: bool,
-    /// Some of what a suite printed is missing. It need not have failed.
+    /// A part of the output of a suite is missing. It need not have failed.
     partial: bool,
 }
 
@@ -68,7 +68,7 @@ impl Tally {
         (self.seen && !self.partial).then_some(false)
     }
 
-    /// How many tests fail, where that is all of them and any ran.
+    /// Returns the number of failing tests if all are counted and any test ran.
     pub(crate) fn failing(self) -> Option<u32> {
         let ran = self.passed > 0 || self.failing > 0;
         (ran && !self.broken && !self.partial).then_some(self.failing)

@@ -7,11 +7,11 @@ use crate::find;
 /// A report by the protocol. Subtests are indented, and counted by the test they belong to.
 #[derive(Default)]
 pub(crate) struct Tap {
-    /// How many tests were announced: `1..5`.
+    /// The number of announced tests: `1..5`.
     plan: Option<u32>,
     passed: u32,
     failing: u32,
-    /// How many were only to be done, or skipped.
+    /// The number of tests that are skipped or still to be written.
     aside: u32,
     bailed_out: bool,
 }
@@ -46,7 +46,7 @@ impl Runner for Tap {
 }
 
 impl Tap {
-    /// Takes in a test: its number, its name, and perhaps a directive.
+    /// Adds a test: its number, its name, and perhaps a directive.
     fn test(&mut self, test: &str, count: impl Fn(&mut Self) -> &mut u32) {
         if number(test).is_none() {
             return;

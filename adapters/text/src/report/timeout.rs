@@ -136,7 +136,7 @@ mod tests {
     use super::says_timed_out;
 
     #[test]
-    fn a_time_out_is_told_in_many_words() {
+    fn time_outs_are_found_in_many_wordings() {
         for line in [
             "timeout",
             "Timeout",

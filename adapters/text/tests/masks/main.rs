@@ -1,4 +1,4 @@
-//! What each mask takes for volatile, and what it leaves alone.
+//! The texts that each mask removes, and the texts that it keeps.
 
 mod cases;
 mod labelled;

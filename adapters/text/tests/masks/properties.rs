@@ -1,4 +1,4 @@
-//! What holds of all texts.
+//! Properties that hold for every text.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ const WORDS: [&str; 12] = [
     "retry",
 ];
 
-/// What stands between words, volatile or not.
+/// A separator between words, volatile or not.
 const FILL: [&str; 36] = [
     " ",
     "  ",
@@ -127,7 +127,7 @@ proptest! {
         prop_assert_ne!(one.near, two.near);
     }
 
-    /// A line number is told from the sign behind it, and another sign makes no difference.
+    /// A line number is recognised by the sign behind it, and another sign makes no difference.
     #[test]
     fn no_mask_knows_the_number_of_a_line(
         lines in vec((texts(), " {0,8}", 0_u32..2_000_000, texts()), 1..6),

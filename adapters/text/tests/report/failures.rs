@@ -60,7 +60,7 @@ fn a_crash_ends_or_begins_a_result() {
             ],
             FAILED,
         ),
-        // It went on, or is told of in a log.
+        // The program went on, or a log quotes the failure.
         (vec!["a\n", TRACE, "retry\n1\n2\n3\n4\n5\n"], NOTHING),
         (vec!["2024-05-01 12:00:01 ERROR app: no\n", TRACE], NOTHING),
         (vec!["a\n", TRACE, "2024-05-01 12:00:02 INFO app: retry\n"], NOTHING),

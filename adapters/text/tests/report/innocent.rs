@@ -147,7 +147,7 @@ fn texts_that_open_with_the_words_of_a_complaint_are_no_failures() {
         // Logs.
         ("Failed to connect, trying again\n12:00:02 INFO ready\n", NOTHING),
         ("[INFO] Could not connect, trying again\nready\n", NOTHING),
-        // What went well.
+        // Successes.
         ("Failed to connect\nTrying again\nDone.\n", NOTHING),
         ("The file a.rs has been updated:\nerror: String\n", NOTHING),
         ("File created successfully at: a/errors.py", NOTHING),

@@ -1,4 +1,4 @@
-//! What the text of a result says of how the call went, by tables of texts in the shapes of tools.
+//! Reports read from results: tables of texts as tools print them.
 
 mod failures;
 mod innocent;

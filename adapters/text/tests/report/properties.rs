@@ -1,4 +1,4 @@
-//! What holds of every text.
+//! Properties that hold for every text.
 
 use proptest::prelude::*;
 

@@ -249,7 +249,7 @@ fn compilers_count_errors_and_no_tests() {
             "a.c: In function 'main':\na.c:3:5: error: 'x' undeclared\na.c:3:5: note: reported once\nb.c:1:10: fatal error: b.h: No such file or directory\n",
             FAILED,
         ),
-        // As many as `head` let through.
+        // The number of lines that `head` printed.
         ("src/a.ts(3,5): error TS2322: no\nsrc/b.ts(9,1): error TS2304: no\n", FAILED),
         ("src/a.ts:3:5 - error TS2322: no\n\nFound 1 error in src/a.ts:3\n", errors(1)),
         ("Found 3 errors in 2 files.\n\nErrors  Files\n     2  a.ts:1\n", errors(3)),
@@ -260,7 +260,7 @@ fn compilers_count_errors_and_no_tests() {
         ),
         ("Found 2 errors.\n[*] 1 fixable with the `--fix` option.\n", errors(2)),
         ("Found 0 errors. Watching for file changes.\n", NOTHING),
-        // What a test prints of a compiler is the test's.
+        // The output of a compiler under test belongs to the test.
         ("a.c:3:5: error: no\n1 error generated.\n=== 4 passed in 0.03s ===\n", tests(0)),
     ]);
 }
