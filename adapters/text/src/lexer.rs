@@ -25,27 +25,28 @@ pub(crate) struct Lexer<'t> {
     text: &'t str,
     /// The index of the next byte.
     at: usize,
-    /// The quotes that open a string.
-    quotes: &'static [u8],
+    /// The second quote that opens a string; the first is `"`.
+    quote: u8,
 }
 
 impl<'t> Lexer<'t> {
     /// Reads JSON: strings have double quotes.
     pub(crate) const fn json(text: &'t str) -> Self {
-        Self { text, at: 0, quotes: b"\"" }
+        Self { text, at: 0, quote: b'"' }
     }
 
     /// Reads JSON or a literal of Python: strings have double or single quotes.
     pub(crate) const fn lenient(text: &'t str) -> Self {
-        Self { text, at: 0, quotes: b"\"'" }
+        Self { text, at: 0, quote: b'\'' }
     }
 
     /// Skips a colon. Returns whether it was the next token.
     pub(crate) fn skip_colon(&mut self) -> bool {
-        let mut next = self.clone();
-        let is_colon = matches!(next.next(), Some((_, Token::Colon)));
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let is_colon = rest.get(blanks) == Some(&b':');
         if is_colon {
-            *self = next;
+            self.at += blanks + 1;
         }
         is_colon
     }
@@ -108,7 +109,8 @@ impl<'t> Iterator for Lexer<'t> {
                 b'}' | b']' => Token::Close(byte),
                 b',' => Token::Comma,
                 b':' => Token::Colon,
-                _ if self.quotes.contains(&byte) => self.string(start, byte),
+                b'"' => self.string(start, byte),
+                _ if byte == self.quote => self.string(start, byte),
                 _ if is_plain(byte) => self.plain(start),
                 _ => continue,
             };
