@@ -68,8 +68,8 @@ const INSTALL: [&str; 3] = ["install", "cargo-fuzz", "--locked"];
 /// The number of inputs within which the canary must be found. It usually takes about ten thousand.
 const CANARY_RUNS: u32 = 1_000_000;
 
-/// The message of the canary's panic.
-const CANARY_FOUND: &str = "canary: Said";
+/// The message of the canary's panic. It contains no name of a type, which may change.
+const CANARY_FOUND: &str = "canary: found the planted bug";
 
 /// The longest input, in bytes. A longer run is cut. Short inputs run faster, and bugs need few lines.
 const LENGTH_MAX: u32 = 4096;
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn the_canary_panics_with_the_expected_message() {
         let source = fs::read_to_string(folder("checks/src/canary.rs")).expect("the canary");
-        assert!(source.contains("\"canary: {said:?} "), "{CANARY_FOUND} is not what it says");
+        assert!(source.contains(&format!("\"{CANARY_FOUND}\"")), "the message is another");
     }
 
     /// The targets that start with inputs made from text.

@@ -22,12 +22,15 @@ pub fn check(bytes: &[u8]) {
     let agreed = stream::replay(bytes, &mut pair, |event, said| {
         let (wrong, settled) = planted.take(event);
         let wrong = wrong.found(settled);
-        if said == wrong { Ok(()) } else { Err(format!("canary: {said:?} is not {wrong:?}")) }
+        if said == wrong { Ok(()) } else { Err(format!("{FOUND}: {said:?} is not {wrong:?}")) }
     });
     if let Err(difference) = agreed {
         panic!("{difference}");
     }
 }
+
+/// The start of the message if the planted bug is found. `cargo xtask fuzz` looks for it.
+const FOUND: &str = "canary: found the planted bug";
 
 /// Twice round are eight calls in the right order, all answered as before.
 const PERIOD_MAX: u8 = 4;

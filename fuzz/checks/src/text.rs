@@ -69,7 +69,7 @@ fn shown_twice(text: &str) {
     if text.len() > SHOWN_MAX {
         return;
     }
-    let mut lines = Lines::new();
+    let mut lines: Lines = Lines::new();
     let first = lines.show(text);
     let second = lines.show(text);
     assert!(second || !first, "{text:?} was known before");
