@@ -16,11 +16,11 @@ const NAMES_MAX: usize = 6;
 /// writer.
 ///
 /// The advice of a nudge fits the kind of call. The advice of a warning or a block depends on the
-/// number of repetitions, so that an agent that is warned again reads something new. A warning threatens only with what can follow it: see
-/// [`Finding::most`].
+/// number of repetitions, so that an agent that is warned again reads something new. A warning
+/// threatens only with what can follow it: see [`Finding::most`].
 ///
-/// The message names tools and numbers. It never repeats arguments or results, because the agent or
-/// a web page wrote them, and such text must not come back as an instruction.
+/// The message names tools and numbers. It never repeats arguments or results, because the agent
+/// or a web page wrote them, and such text must not come back as an instruction.
 ///
 /// ```
 /// use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
@@ -206,8 +206,8 @@ impl Nudge<'_> {
                  needs, or try another command."
             }
             (_, Tag::Read | Tag::Search, true) => {
-                " The error will not go away by itself: list the directory to check the name, or \
-                 look somewhere else."
+                " The error will not go away by itself: check the name or the query, or look with \
+                 another tool."
             }
             (_, Tag::Write, true) => {
                 " The error will not go away by itself: read the file as it is now, or make a \
