@@ -1,4 +1,4 @@
-//! What agents read, for every kind of finding and every action.
+//! The messages to agents, for every kind of finding and every action.
 
 use unstuck_core::{
     Action, Args, Basis, Call, Detector, Digest, Finding, Kind, Ladder, Outcome, Pattern, Policy,
@@ -7,12 +7,13 @@ use unstuck_core::{
 
 const ONCE: Ladder<'_> = Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge)]);
 
-/// The nudge of the first finding of a rule on `calls`: which arguments, with which result.
+/// Returns the nudge of the first finding of a rule on `calls`, given as pairs of arguments and
+/// result.
 fn nudge(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> String {
     finding(rule, tag, failed, calls).nudge(Action::Nudge, "bash").to_string()
 }
 
-/// The first finding of a rule on `calls`.
+/// Returns the first finding of a rule on `calls`.
 fn finding(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> Finding {
     let rules = [rule];
     let policy = Policy::new("p", 20, &rules).unwrap();
@@ -72,7 +73,8 @@ fn every_kind_has_words_that_fit() {
     insta::assert_snapshot!(cases.join("\n"));
 }
 
-/// What is found when the user has said the same `times` over, or the agent has only talked.
+/// Returns the finding after the user repeated one message, or the agent only talked, `times`
+/// times.
 fn finding_of_text(texts: Texts, times: u16) -> Finding {
     let rules = [rule(Args::Same, Results::Same, Pattern::Streak { times: 2 })];
     let policy = Policy::new("p", 20, &rules).unwrap();
@@ -88,7 +90,7 @@ fn finding_of_text(texts: Texts, times: u16) -> Finding {
 
 #[test]
 fn every_action_says_what_comes_next() {
-    // At the edge of what a ladder of nudges leads to, and of one that ends in a stop.
+    // Once for a ladder that ends in a nudge, and once for a ladder that ends in a stop.
     let said = [Action::Nudge, Action::Stop].map(|most| {
         let mut finding = finding_of_text(Texts::Any, 2);
         assert_eq!(finding.most, Action::Nudge);
@@ -99,7 +101,7 @@ fn every_action_says_what_comes_next() {
     insta::assert_snapshot!(said.join("\n"));
 }
 
-/// The message about a cycle of the tools `names`, two laps over.
+/// Returns the message about a cycle of the tools `names` that ran twice.
 fn message_about_a_cycle(names: &[&str]) -> String {
     let period = u8::try_from(names.len()).unwrap();
     let rules = [rule(Args::Same, Results::Ignored, Pattern::cycle(period, period, 2))];
@@ -161,7 +163,7 @@ fn the_tool_of_a_call_is_known_while_its_record_is_held() {
     let mut detector: Detector<'_, 2, 2> = Detector::new(&policy).unwrap();
     let tools = ["a", "b", "c", "d"].map(Tool::named);
     let ids = tools.map(|tool| detector.announce(Call::new(tool, Digest::of(b"")).step(1)).id);
-    // There is no room for the first two among the open calls, so they have settled.
+    // The queue has no room for the first two calls, so they have settled.
     assert_eq!([0, 1, 2, 3].map(|seq| detector.tool_of(seq)), tools.map(Some));
     for id in ids {
         let _ = detector.outcome(id, Outcome::ok(Digest::of(b"")));
@@ -170,8 +172,7 @@ fn the_tool_of_a_call_is_known_while_its_record_is_held() {
     assert_eq!(known, [None, None, Some(tools[2]), Some(tools[3]), None, None]);
 }
 
-/// The size of the buffer that hosts in C reserve for a message about a tool whose name has 64
-/// bytes, without the NUL.
+/// The buffer size in C for a message about a tool with a name of 64 bytes, without the NUL.
 const BUFFER: usize = 383;
 
 #[test]
@@ -201,11 +202,11 @@ fn every_message_without_a_lap_fits_into_its_buffer() {
     }
 }
 
-/// The repetitions at which the rungs of `ladder` are reached by a rule that asks for `times`.
+/// Returns the repetitions and actions of the rungs of `ladder` for a rule that asks for `times`.
 fn repetitions(ladder: &Ladder<'_>, times: u16) -> Vec<(u16, Action)> {
     let rungs = ladder.rungs.iter().map(|rung| match ladder.basis {
         Basis::Repetitions => (rung.count, rung.action),
-        // Each finding is one repetition more.
+        // Each finding adds one repetition.
         Basis::LoopFindings | Basis::AllFindings => (times + rung.count - 1, rung.action),
     });
     rungs.collect()
@@ -237,7 +238,7 @@ fn the_messages_of_a_preset_change_from_rung_to_rung() {
 }
 
 #[test]
-fn a_message_that_comes_again_is_said_to() {
+fn a_repeated_message_is_named() {
     let finding = finding_of_text(Texts::Prompt, 4);
     let nudges = [Action::Nudge, Action::Warn].map(|action| finding.nudge(action, "").to_string());
     insta::assert_snapshot!(nudges.join("\n"));
