@@ -1,9 +1,9 @@
-//! Checkpoints: a detector as bytes, and back, with every field checked.
+//! Checkpoints: a detector as bytes, and its restoration with every field checked.
 //!
-//! The format is that of `serde` over the fields of one struct, in their order; with `postcard`
-//! that is a byte for the version, then as few bytes as the numbers need. Digests stand as bytes,
-//! the lowest first. What [`Detector::save`] writes ends with four bytes that sum up the rest. A
-//! change of the format is a new [`VERSION`].
+//! The format is the `serde` representation of the fields of one struct, in their order. With
+//! `postcard` it is a byte for the version, followed by variable-length numbers. Digests are
+//! written as bytes, the lowest first. [`Detector::save`] appends a checksum of four bytes. Each
+//! change of the format gets a new [`VERSION`].
 
 use core::fmt;
 
@@ -29,48 +29,57 @@ use crate::track::Track;
 use crate::verdict::RuleIndex;
 use crate::window::Window;
 
-/// The version of the format that this engine writes, and the only one that it reads.
+/// The version of the format that this engine writes, and the only version that it reads.
 pub const VERSION: u8 = 3;
 
-/// More calls, or turns, than any detector will see: what comes after them can still be counted.
+/// A limit above the number of calls or turns of any detector, so that later ones can still be
+/// counted.
 const COUNT_MAX: u64 = u64::MAX >> 1;
 
-/// The highest rung that is ever told: one of a ladder, or a reminder above all of them.
+/// The highest rung that a verdict can have: a rung of a ladder, or a reminder above the last
+/// rung.
 const RUNG_MAX: u8 = {
     let [rungs, ..] = RUNGS_MAX.to_le_bytes();
     rungs.saturating_add(REMINDERS_MAX)
 };
 
-/// The length of what stands at the end of a checkpoint, and sums up the rest.
+/// The length of the checksum at the end of a checkpoint.
 #[cfg(feature = "postcard")]
 const SUM: usize = size_of::<u32>();
 
-/// Why a checkpoint was not written, or not read.
+/// The reason why a checkpoint was not written or not restored.
+///
+/// ```
+/// use unstuck_core::CheckpointError;
+///
+/// let error = CheckpointError::Version { found: 9 };
+/// assert!(error.to_string().starts_with("the checkpoint has version 9"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// The buffer is too short for the checkpoint.
     BufferTooShort {
-        /// The length of the buffer, in bytes.
+        /// The length of the buffer in bytes.
         length: usize,
-        /// The length that is always enough.
+        /// A length that is always enough.
         enough: usize,
     },
-    /// The bytes are no checkpoint, or one that was cut short or damaged, or that holds more than
-    /// this detector can.
+    /// The bytes are not a checkpoint, were cut short or damaged, or hold more than this detector
+    /// can.
     Malformed,
     /// The checkpoint was written in another version of the format.
     Version {
-        /// Its version.
+        /// The version of the checkpoint.
         found: u8,
     },
     /// The checkpoint was written under a policy with other rules.
     OtherPolicy,
     /// The window of the policy is longer than the detector's capacity.
     PolicyDoesNotFit,
-    /// A field holds what no detector could have written.
+    /// A field holds a value that no detector writes.
     Corrupt {
-        /// Which one.
+        /// The name of the field.
         field: &'static str,
     },
 }
@@ -107,7 +116,7 @@ impl fmt::Display for CheckpointError {
 
 impl core::error::Error for CheckpointError {}
 
-/// A detector as it is written. The counters of rules stand for as many rules as there are.
+/// The serialised form of a detector. It has the memory of as many rules as the policy has.
 #[derive(Serialize, Deserialize)]
 struct State<const W: usize, const OPEN: usize> {
     version: Version,
@@ -135,7 +144,7 @@ struct State<const W: usize, const OPEN: usize> {
     statistics: Statistics,
 }
 
-/// A version that can be read.
+/// The version that this engine reads.
 struct Version;
 
 impl Serialize for Version {
@@ -190,7 +199,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         }
     }
 
-    /// The detector that was written, if one could have been.
+    /// Restores the detector if the state is one that a detector could have written.
     fn restore(&mut self, detector: &mut Detector<'_, W, OPEN>) -> Result<(), CheckpointError> {
         let policy = detector.policy;
         let corrupt = |field| CheckpointError::Corrupt { field };
@@ -199,7 +208,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             return Err(CheckpointError::OtherPolicy);
         }
         if self.ladders != policy.digest_of_ladders() {
-            // Rungs of other ladders mean nothing: what they ask for is told again.
+            // The rungs of other ladders have no meaning here, so the rungs of these are reported
+            // again.
             self.rung = 0;
             for known in &mut self.loops {
                 known.rung = 0;
@@ -249,8 +259,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
     }
 }
 
-/// The `values`, of which there are never more than `N`. Has no way to panic, which cannot be said
-/// of `collect`: no compiler sees that they fit.
+/// Returns the `values` as a list. There are never more than `N`. Unlike `collect`, it has no way
+/// to panic, because the compiler cannot see that they fit.
 fn listed<T, const N: usize>(mut values: impl Iterator<Item = T>) -> Vec<T, N> {
     let mut list = Vec::new();
     let all = values.try_for_each(|value| list.push(value).ok());
@@ -258,7 +268,7 @@ fn listed<T, const N: usize>(mut values: impl Iterator<Item = T>) -> Vec<T, N> {
     list
 }
 
-/// The records that the rule may have seen and the detector still holds.
+/// Returns the records that the rule may have seen and the detector still holds.
 fn held_by<const W: usize, const OPEN: usize>(
     rule: &Rule<'_>,
     detector: &Detector<'_, W, OPEN>,
@@ -268,7 +278,7 @@ fn held_by<const W: usize, const OPEN: usize>(
     Mask::newest(detector.history.window.len().saturating_add(waiting))
 }
 
-/// Fills `window` with these records, oldest first; false if one has not settled.
+/// Fills `window` with these records, the oldest first. Returns `false` if one has not settled.
 fn restore_settled<const W: usize>(window: &mut Window<W>, records: &[Record]) -> bool {
     for record in records {
         window.push(record);
@@ -276,13 +286,14 @@ fn restore_settled<const W: usize>(window: &mut Window<W>, records: &[Record]) -
     records.iter().all(|record| record.status != Status::Open)
 }
 
-/// Fills `open` with the records that wait; false if the first does not wait for its outcome.
+/// Fills `open` with the waiting records. Returns `false` if the first one does not wait for its
+/// outcome.
 fn restore_open<const OPEN: usize>(open: &mut Queue<Record, OPEN>, records: &[Record]) -> bool {
     let waits = records.first().is_none_or(|record| record.status == Status::Open);
     waits && records.iter().all(|record| open.push(*record))
 }
 
-/// Gives each rule what it remembers, as far as there are records to remember.
+/// Gives each rule its memory, as far as the records are held.
 fn restore_tracks<const W: usize, const OPEN: usize>(
     detector: &mut Detector<'_, W, OPEN>,
     tracks: &[(Mask, u16)],
@@ -308,7 +319,7 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     (tracks.next().is_none() && counts.next().is_none()).then_some(())
 }
 
-/// Fills `restored` with these loops; false if no detector knows such.
+/// Fills `restored` with these loops. Returns `false` if no detector can know such a loop.
 fn restore_loops(restored: &mut Loops, loops: &[Loop], next: u64, policy: &Policy<'_>) -> bool {
     loops.iter().all(|known| {
         let blocker = known.blocker.rule().map(|(place, _)| policy.rules().get(usize::from(place)));
@@ -321,7 +332,7 @@ fn restore_loops(restored: &mut Loops, loops: &[Loop], next: u64, policy: &Polic
     })
 }
 
-/// Fills `feedback` with what was taught; false if no detector can have been taught that.
+/// Fills `feedback` with these entries. Returns `false` if no detector can have such an entry.
 fn restore_feedback(
     feedback: &mut Feedback,
     silenced: &[u32],
@@ -347,8 +358,13 @@ impl<const W: usize, const OPEN: usize> Serialize for Detector<'_, W, OPEN> {
 }
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
-    /// The detector that was serialised, going on under the same policy; how it was written is
-    /// the host's choice. [`Detector::restore`] reads what [`Detector::save`] writes.
+    /// Restores a serialised detector, which goes on under the same policy. The host chooses the
+    /// format. [`Detector::restore`] reads the bytes that [`Detector::save`] writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the deserializer, or an error with the message of a
+    /// [`CheckpointError`].
     ///
     /// # Errors
     ///
@@ -366,10 +382,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
 #[cfg(feature = "postcard")]
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
-    /// A buffer of so many bytes is enough for every checkpoint of this detector.
+    /// A buffer size that is enough for every checkpoint of this detector, in bytes.
     ///
-    /// 48 bytes a record, 20 a loop, 13 a rule, 3 a run counter, and 512 for all else: what the
-    /// fields take at most, rounded up.
+    /// It is 48 bytes for each record, 20 for each loop, 13 for each rule, 3 for each run counter,
+    /// and 512 for the rest. These are the maximum sizes of the fields, rounded up.
     pub const CHECKPOINT_MAX: usize = W
         .saturating_add(OPEN)
         .saturating_mul(48)
@@ -378,8 +394,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         .saturating_add(RUNS_MAX.saturating_mul(3))
         .saturating_add(512);
 
-    /// Writes everything that the detector knows, but for the policy, to the start of `buffer`;
-    /// returns the part that was written. [`Detector::CHECKPOINT_MAX`] bytes are always enough.
+    /// Writes everything except the policy to the start of `buffer`, and returns the part that was
+    /// written. [`Detector::CHECKPOINT_MAX`] bytes are always enough.
     ///
     /// ```
     /// use unstuck_core::{Call, Detector, Digest, Tool, presets};
@@ -398,7 +414,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::BufferTooShort`].
+    /// Returns [`CheckpointError::BufferTooShort`] if the checkpoint does not fit.
     pub fn save<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b mut [u8], CheckpointError> {
         let (length, enough) = (buffer.len(), Self::CHECKPOINT_MAX);
         let short = CheckpointError::BufferTooShort { length, enough };
@@ -411,7 +427,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Ok(all)
     }
 
-    /// The detector that [`Detector::save`] wrote, going on as if nothing had happened.
+    /// Restores the detector that [`Detector::save`] wrote, and continues with its history.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why `bytes` are not a checkpoint that this detector could have written
+    /// under `policy`. The bytes may be arbitrary.
     ///
     /// # Errors
     ///
@@ -428,8 +449,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Ok(detector)
     }
 
-    /// Takes over what is in `bytes`. Apart from what it is called by: what was read and the detector
-    /// are both large, and neither is to lie on the stack twice.
+    /// Restores the fields from `bytes`. This is a separate function because the state and the
+    /// detector are both large, and neither should lie on the stack twice.
     #[inline(never)]
     fn fill(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
         let (bytes, sum) = bytes.split_last_chunk().ok_or(CheckpointError::Malformed)?;

@@ -1,4 +1,4 @@
-//! Control events: what the host knows that no call says.
+//! Control events: facts that the host knows and no call shows.
 
 use core::mem::replace;
 
@@ -10,20 +10,20 @@ use crate::verdict::{Finding, LoopId, Verdict};
 use crate::window::Window;
 
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
-    /// What the verdict on `call` would be if it were announced now. Changes nothing; works on a
-    /// copy. O(W).
+    /// Returns the verdict on `call` as if it were announced now. Works on a copy and changes
+    /// nothing. O(W).
     pub fn peek(&self, call: Call) -> Verdict {
         self.clone().announce(call).verdict
     }
 
-    /// The latest `calls` calls are taken back: the provider failed, and sends them again.
-    /// Returns how many were; those that have left the window stay. Counted are calls that are
-    /// recorded: those of exempt tools, and allowed ones, were never there. O(W²).
+    /// Takes back the latest `calls` calls, because the provider failed and sends them again.
+    /// Returns how many calls were taken back. Calls that have left the window stay. Calls of
+    /// exempt tools and allowed calls were never recorded and do not count. O(W²).
     ///
-    /// Where a rule has seen them, everything is counted again from the calls that are left, as if
-    /// the first of them that is still held had been the first of all, and each had been answered
-    /// before the next. The numbers of the calls that were taken back are given again; their
-    /// outcomes, should they still come, change nothing.
+    /// If a rule has seen one of them, everything is counted again from the remaining calls, as if
+    /// the first call still held had been the first of all, and each had been answered before the
+    /// next. The numbers of the taken calls are given again. Their outcomes, if they still come,
+    /// change nothing.
     pub fn retry(&mut self, calls: usize) -> usize {
         let (open, mut taken) = (usize::from(self.history.open.len()), 0_usize);
         let mut oldest = None;
@@ -37,7 +37,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.history.next = self.history.next.wrapping_sub(count);
         self.history.begun = self.history.begun.min(self.history.next);
         self.history.era = self.history.era.wrapping_add(1);
-        // The latest step goes on if a part of it is left, of which there may be more than is held.
+        // The latest step goes on if a part of it is left. The step may be longer than what the
+        // detector holds.
         let left = u32::from(self.history.open.len()).saturating_add(self.history.window.len());
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         let cut = usize::from(self.history.in_step).saturating_sub(taken);
@@ -48,26 +49,27 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             self.history.step = None;
             self.history.in_step = 0;
         }
-        // Only rules that are judged early have seen a call that waits.
+        // Only rules that are judged early have seen a waiting call.
         if taken > open || self.policy.needs().early {
             self.rebuild();
         }
         taken
     }
 
-    /// A call that waits for its outcome will not be run: as if it had never been announced, but
-    /// for its number. Returns the strongest verdict on the calls that settle with that. O(W²).
+    /// Cancels a call that waits for its outcome and will not run. It counts as if it had never
+    /// been announced, but keeps its number. Returns the strongest verdict on the calls that
+    /// settle with it. O(W²).
     ///
-    /// Where a rule has seen it, everything is counted again, as after [`Detector::retry`]. A call
-    /// whose outcome came, or that was given up, stays. For a call that somebody refused there is
-    /// [`Detector::vetoed`]: an agent that asks for it again and again is stuck.
+    /// If a rule has seen the call, everything is counted again, as after [`Detector::retry`]. A
+    /// call whose outcome came, or that was given up, stays. Use [`Detector::vetoed`] for a
+    /// refused call, because an agent that asks for it again and again is stuck.
     pub fn cancel(&mut self, call: CallId) -> Verdict {
         let mut strongest = Verdict::PROCEED;
         self.cancel_each(call, |one| strongest = strongest.or_stronger(one));
         strongest
     }
 
-    /// As [`Detector::cancel`], with every verdict that has a finding given to `each`.
+    /// Works like [`Detector::cancel`], and passes every verdict with a finding to `each`.
     pub fn cancel_each(&mut self, call: CallId, mut each: impl FnMut(Verdict)) {
         let Some(record) = self.history.open_record(call) else { return };
         record.status = Status::Cancelled;
@@ -79,9 +81,9 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.settle(&mut each);
     }
 
-    /// The host knows that something moved, whatever the answers say: the oldest call that has
-    /// not settled, or else the next one, is progress. Say so before the outcome of the call that
-    /// moved it. O(rules).
+    /// Records that the host saw progress, whatever the answers say. The oldest call that has not
+    /// settled, or else the next call, counts as progress. Call this before the outcome of the
+    /// call that made the progress. O(rules).
     pub fn progress(&mut self) {
         match self.history.open.as_mut_slice().first_mut() {
             Some(record) => record.moved = true,
@@ -90,25 +92,26 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.cut_early_rules(u32::from(self.history.open.len()));
     }
 
-    /// The loop `id` is none: it is not found again, as long as it is among the
-    /// [`SILENCED_MAX`](crate::SILENCED_MAX) silenced last.
+    /// Silences the loop `id`. It is not found again as long as it is among the latest
+    /// [`SILENCED_MAX`](crate::SILENCED_MAX) silenced loops.
     pub fn silence(&mut self, id: LoopId) {
         self.feedback.silence(id);
         self.patterns.loops.forget(id);
     }
 
-    /// `finding` was wrong: its rule asks for one repetition more of that tool, up to
-    /// [`RAISE_MAX`](crate::RAISE_MAX) more, and does not count as found. Where the loop is known by
-    /// calls, results or texts, the same kind of finding is not made of it again. Is counted.
+    /// Records that `finding` was wrong. Its rule asks for one more repetition of that tool, up to
+    /// [`RAISE_MAX`](crate::RAISE_MAX) more, and the finding no longer counts. If calls, results
+    /// or texts identify the loop, the same kind of finding is not made of it again. The
+    /// statistics count the false positive.
     pub fn false_positive(&mut self, finding: &Finding) {
-        // "Any three failing commands" would silence its rule for good.
+        // Silencing "any three failing commands" would silence its rule for good.
         if finding.names_its_loop() {
             self.feedback.silence_kind(finding.loop_id, finding.kind);
         }
         self.patterns.loops.forget(finding.loop_id);
         self.patterns.rules.findings = self.patterns.rules.findings.saturating_sub(1);
         self.patterns.rules.rung = self.patterns.rules.rung.saturating_sub(1);
-        // A finding of another policy may name a rule that is not there.
+        // A finding of another policy may name a rule that this policy does not have.
         if self.policy.has(finding.rule) {
             self.feedback.raise(finding.rule, finding.tool);
         }
@@ -118,7 +121,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Takes back the latest call.
     fn take_back_one(&mut self) -> Option<Record> {
         if let Some(record) = self.history.open.pop_newest() {
-            // The host said that something moved; that it did before.
+            // The host saw progress before the call, and that still holds.
             self.history.moved |= record.moved;
             return Some(record);
         }
@@ -127,13 +130,13 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             && record.moved
             && best.is_known()
         {
-            // What it was before is not known any more: whatever comes is better.
+            // The earlier best score is unknown, so every known score is better.
             *best = Score::WORST;
         }
         Some(record)
     }
 
-    /// Counts everything again from the records that are held.
+    /// Counts everything again from the records that the detector holds.
     fn rebuild(&mut self) {
         let held = replace(&mut self.history.window, Window::new());
         let open = replace(&mut self.history.open, Queue::new(Record::NONE));
@@ -144,7 +147,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         for age in (0..held.len()).rev() {
             if let Some(mut record) = held.record(age) {
                 let seq = self.announce_again(&record);
-                // Whatever it finds was said before.
+                // Its findings were reported before.
                 let _ = self.settle_one(seq, &mut record);
             }
         }
@@ -155,13 +158,13 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         debug_assert_eq!(self.history.next, next, "every record has its number again");
     }
 
-    /// Shows a record to the rules that are judged when a call is announced; gives its number.
+    /// Shows a record to the rules that are judged at announcement, and returns its number.
     fn announce_again(&mut self, record: &Record) -> u64 {
         let seq = self.history.next;
         self.history.next = seq.wrapping_add(1);
         if self.policy.needs().early {
             let view = self.view_ahead(record);
-            // Whatever it finds was said before.
+            // Its findings were reported before.
             let _ = self.judge(Moment::Announced, seq, record, &view);
         }
         seq

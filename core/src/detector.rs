@@ -1,4 +1,4 @@
-//! The detector: events in, verdicts out.
+//! The detector: it takes events and returns verdicts.
 
 use core::mem::take;
 
@@ -9,37 +9,50 @@ use crate::patterns::Patterns;
 use crate::policy::{Policy, usize_from};
 use crate::policy_error::{PolicyError, PolicyErrorKind};
 use crate::recent::Recent;
-use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag};
+use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::Texts;
 use crate::statistics::Statistics;
 use crate::talk::{MESSAGES_MAX, TextRow};
 use crate::verdict::Verdict;
 
-/// How many calls may be open at once, unless the detector says otherwise. Agents issue a handful
-/// of calls together, seldom more than eight; of more, the oldest is given up. 40 bytes each.
+/// The default number of calls that may be open at once. Agents seldom issue more than eight calls
+/// together. If there are more, the detector gives up the oldest. Each open call takes 40 bytes.
 pub const OPEN_MAX: usize = 8;
 
-/// What an announcement is answered with.
+/// The answer to an announcement.
+///
+/// ```
+/// use unstuck_core::{Action, Call, Detector, Digest, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+/// let announced = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
+/// if announced.verdict.action >= Action::Block {
+///     let _ = detector.vetoed(announced.id);
+/// } else {
+///     // Run the tool, and pass its outcome to `Detector::outcome`.
+/// }
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "the verdict says whether to run the call"]
 pub struct Announced {
-    /// The call's name, for its outcome.
+    /// The id of the call. Pass it on with the outcome.
     pub id: CallId,
     /// The verdict on this call, before it runs.
     pub verdict: Verdict,
-    /// The strongest verdict on earlier calls that this announcement settled, since their
-    /// outcomes had not come by the time a later step began. It says nothing about this call.
+    /// The strongest verdict on earlier calls that this announcement settled because a later step
+    /// began before their outcomes came. It says nothing about this call.
     pub settled: Verdict,
 }
 
-/// Watches the calls of one worker by the rules of a policy.
+/// A detector that watches the calls of one worker by the rules of a policy.
 ///
-/// A plain value beside a borrowed policy: `size_of` is all its memory, 1.6 KB for a
-/// window of 20. It holds the last `W` records, 1 to 64; `W` must be at least the policy's
-/// window. At most `OPEN` calls wait for their outcomes, 1 at least. A record takes O(W) time when it
-/// is announced and when it settles; an event may settle all that wait.
+/// It is a plain value beside a borrowed policy. `size_of` is all its memory: 1.6 KB for a window
+/// of 20. It holds the last `W` records, 1 to 64, and `W` must be at least the policy's window. Up
+/// to `OPEN` calls, at least 1, wait for their outcomes. A record takes O(W) time when it is
+/// announced and when it settles, and one event may settle all waiting records.
 ///
 /// ```
 /// use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
@@ -57,9 +70,9 @@ pub struct Announced {
 ///
 /// # Calls that are issued together
 ///
-/// Records settle in the order of their calls, so one outcome may settle several. [`outcome`] and
-/// its like return the strongest verdict; [`outcome_each`] and its like give every verdict with a
-/// finding, one by one, and those are the same in whatever order outcomes come.
+/// Records settle in the order of their calls, so one outcome may settle several records.
+/// [`outcome`] and the methods like it return the strongest verdict. [`outcome_each`] and the methods
+/// like it pass on every verdict with a finding. These are the same in whatever order outcomes come.
 ///
 /// [`outcome`]: Detector::outcome
 /// [`outcome_each`]: Detector::outcome_each
@@ -79,11 +92,12 @@ pub struct Detector<'p, const W: usize, const OPEN: usize = OPEN_MAX> {
 }
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
-    /// A detector that has seen nothing yet.
+    /// Creates a detector that has seen no event.
     ///
     /// # Errors
     ///
-    /// [`PolicyErrorKind::WindowBeyondCapacity`] if the policy's window is longer than `W`.
+    /// Returns [`PolicyErrorKind::WindowBeyondCapacity`] if the policy's window is longer than `W`.
+    /// The error borrows from the policy. It converts into a [`PolicyErrorKind`], which does not.
     pub const fn new(policy: &'p Policy<'p>) -> Result<Self, PolicyError<'p>> {
         let window = policy.window();
         if !Self::fits(policy) {
@@ -94,7 +108,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Ok(Self::fresh(policy))
     }
 
-    /// A detector that has seen nothing yet, whether or not it holds the policy's window.
+    /// Creates a detector without checking that it holds the policy's window.
     pub(crate) const fn fresh(policy: &'p Policy<'p>) -> Self {
         Self {
             policy,
@@ -108,23 +122,32 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
     }
 
-    /// Whether `W` records are enough for the policy's window.
+    /// Returns whether `W` records are enough for the policy's window.
     pub(crate) const fn fits(policy: &Policy<'_>) -> bool {
         usize_from(policy.window()) <= W
     }
 
-    /// The policy whose rules the detector follows.
+    /// Returns the policy of the detector.
     pub const fn policy(&self) -> &'p Policy<'p> {
         self.policy
     }
 
-    /// What the detector has seen and said so far.
+    /// Returns the counts of events and verdicts so far.
     pub const fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// The agent asks for `call`. Judges it by the rules that need no outcome, and blocks it if
-    /// it continues a loop whose ladder has reached [`Action::Block`](crate::Action::Block). O(W).
+    /// Returns the tool of the call with the sequence number `seq`, or `None` if the detector no
+    /// longer holds its record.
+    ///
+    /// With it a host names the tools of [`Finding::lap`](crate::Finding::lap) in a message.
+    pub fn tool_of(&self, seq: u64) -> Option<Tool> {
+        self.history.tool_of(seq)
+    }
+
+    /// Takes in a call that the agent asks for. Judges it by the rules that need no outcome, and
+    /// blocks it if it continues a loop whose ladder has reached
+    /// [`Action::Block`](crate::Action::Block). O(W).
     ///
     /// Calls that are still open when a later step begins settle as unreported.
     pub fn announce(&mut self, call: Call) -> Announced {
@@ -133,8 +156,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Announced { id, verdict, settled }
     }
 
-    /// As [`Detector::announce`], with every verdict on the calls that it settles given to `each`.
-    /// Returns the call's name, and the verdict on it.
+    /// Takes in a call like [`Detector::announce`], and passes every verdict on the calls that it
+    /// settles to `each`. Returns the id of the call and the verdict on it.
     pub fn announce_each(
         &mut self,
         call: Call,
@@ -166,18 +189,19 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         (CallId::new(seq, self.history.era), verdict)
     }
 
-    /// The outcome of a call has come. Judges every record that settles with it: records settle
-    /// in the order of their calls, whatever the order in which outcomes come. O(W) a record.
-    /// Returns the strongest verdict.
+    /// Takes in the outcome of a call. Judges every record that settles with it and returns the
+    /// strongest verdict. O(W) for each record.
     ///
-    /// An outcome that comes late, twice, or for an exempt call changes nothing.
+    /// Records settle in the order of their calls, in whatever order outcomes come. An outcome
+    /// that comes late, twice, or for an exempt call changes nothing.
     pub fn outcome(&mut self, call: CallId, outcome: Outcome) -> Verdict {
         let mut strongest = Verdict::PROCEED;
         self.outcome_each(call, outcome, |one| strongest = strongest.or_stronger(one));
         strongest
     }
 
-    /// As [`Detector::outcome`], with every verdict that has a finding given to `each`.
+    /// Takes in an outcome like [`Detector::outcome`], and passes every verdict with a finding to
+    /// `each`.
     pub fn outcome_each(&mut self, call: CallId, outcome: Outcome, mut each: impl FnMut(Verdict)) {
         if let Some(record) = self.history.open_record(call) {
             record.report(&outcome);
@@ -185,15 +209,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.settle(&mut each);
     }
 
-    /// The call was not run: the host, or this engine, blocked it. It still counts as an
-    /// attempt, and stands for any result. Returns the strongest verdict.
+    /// Records that the call did not run because the host or the engine blocked it. It still
+    /// counts as an attempt, and matches any result. Returns the strongest verdict.
     pub fn vetoed(&mut self, call: CallId) -> Verdict {
         let mut strongest = Verdict::PROCEED;
         self.vetoed_each(call, |one| strongest = strongest.or_stronger(one));
         strongest
     }
 
-    /// As [`Detector::vetoed`], with every verdict that has a finding given to `each`.
+    /// Works like [`Detector::vetoed`], and passes every verdict with a finding to `each`.
     pub fn vetoed_each(&mut self, call: CallId, mut each: impl FnMut(Verdict)) {
         if let Some(record) = self.history.open_record(call) {
             record.status = Status::Vetoed;
@@ -201,21 +225,20 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.settle(&mut each);
     }
 
-    /// No more outcomes will come: what is open settles as unreported. Returns the strongest
-    /// verdict.
+    /// Ends the wait for outcomes: open calls settle as unreported. Returns the strongest verdict.
     pub fn finish(&mut self) -> Verdict {
         let mut strongest = Verdict::PROCEED;
         self.finish_each(|one| strongest = strongest.or_stronger(one));
         strongest
     }
 
-    /// As [`Detector::finish`], with every verdict that has a finding given to `each`.
+    /// Works like [`Detector::finish`], and passes every verdict with a finding to `each`.
     pub fn finish_each(&mut self, mut each: impl FnMut(Verdict)) {
         self.history.give_up(OPEN, Status::Unreported);
         self.settle(&mut each);
     }
 
-    /// The agent took a turn without calling a tool. O(1).
+    /// Takes in a turn in which the agent called no tool. O(1).
     pub fn text_turn(&mut self, turn: impl Into<Turn>) -> Verdict {
         let turn = turn.into();
         let number = self.talk.add(&turn);
@@ -229,11 +252,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         })
     }
 
-    /// The user, or the host in their name, says something; `message` stands for what. A new
-    /// instruction starts everything afresh. A message that is among the latest [`MESSAGES_MAX`] (an
-    /// automatic "please continue") is none; where it comes again and again with no call between, a
-    /// rule about [prompts](Texts::Prompt) may find that. For an old message that is meant as a new
-    /// instruction there is [`Detector::clear`]. O(1).
+    /// Takes in a message of the user, or of the host in the user's name. `message` stands for its
+    /// text. A new instruction clears the history. O(1).
+    ///
+    /// A message among the latest [`MESSAGES_MAX`] (an automatic "please continue", for example)
+    /// is not a new instruction. A rule about [prompts](Texts::Prompt) may find it if it comes
+    /// again and again with no call between. Use [`Detector::clear`] for an old message that is
+    /// meant as a new instruction.
     pub fn user_message(&mut self, message: Digest) -> Verdict {
         let heard = message.folded();
         let is_again = self.messages.iter().next() == Some(&heard);
@@ -254,13 +279,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         })
     }
 
-    /// Whether `message` is among the latest [`MESSAGES_MAX`], so that it is no new instruction. O(1).
+    /// Returns whether `message` is among the latest [`MESSAGES_MAX`], and so not a new
+    /// instruction. O(1).
     pub fn has_heard(&self, message: Digest) -> bool {
         self.messages.iter().any(|heard| *heard == message.folded())
     }
 
-    /// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and
-    /// user messages, feedback and statistics stay.
+    /// Forgets all calls, turns, scores and loops, because a new run begins. Sequence numbers go
+    /// on. User messages, feedback and statistics stay.
     pub fn clear(&mut self) {
         self.history.clear();
         self.patterns.clear();
@@ -280,7 +306,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if later {
             self.history.in_step = 0;
         }
-        // Set last: what settled may have cleared the history, and the step with it.
+        // This comes last: the records that settled may have cleared the history and its step.
         self.history.step = call.step;
     }
 }

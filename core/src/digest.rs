@@ -1,15 +1,15 @@
-//! Digests: 64 bits that stand for something, so that equal things compare equal.
+//! Digests: 64 bits that represent a value, so that values can be compared.
 
 use core::hash::Hasher as _;
 
 use fnv::FnvHasher;
 
-/// 64 bits that stand for something: equal things have equal digests.
+/// 64 bits that represent a value. Equal values have equal digests.
 ///
-/// The engine never looks inside. Whoever makes digests decides what "equal" means: an
-/// adapter for JSON lets key order and number spelling fall away, an adapter for text masks
-/// clock times. Two different things share a digest with probability 2⁻⁶⁴ per pair if the
-/// hash behind it is a good one.
+/// The engine never looks inside a digest. The adapter that makes digests decides which values are
+/// equal. For example, an adapter for JSON ignores key order and the spelling of numbers, and an
+/// adapter for text masks clock times. Two different values share a digest with probability 2⁻⁶⁴
+/// per pair if the hash is a good one.
 ///
 /// ```
 /// use unstuck_core::Digest;
@@ -27,36 +27,36 @@ use fnv::FnvHasher;
 pub struct Digest(u64);
 
 impl Digest {
-    /// The digest whose bits are `bits`, made by a hash of the caller's choice.
+    /// Creates a digest from the bits of a hash of the caller's choice.
     pub const fn new(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The digest of `bytes` by 64-bit FNV-1a, the default hash, finished by [`Digest::mix`]'s
-    /// avalanche. O(n).
+    /// Returns the digest of `bytes` by 64-bit FNV-1a, the default hash, finished by the avalanche
+    /// of [`Digest::mix`]. O(n).
     ///
-    /// FNV is small and fast on short input, and *not* collision-resistant: whoever chooses
-    /// the bytes can make two inputs collide. Where digests leave the process, or an adversary
-    /// writes the input, use a keyed hash and [`Digest::new`].
+    /// FNV is small and fast on short input, but it is *not* collision-resistant: an adversary who
+    /// chooses the bytes can make two inputs collide. Use a keyed hash and [`Digest::new`] if
+    /// digests leave the process or an adversary writes the input.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = FnvHasher::default();
         hasher.write(bytes);
         Self(avalanche(hasher.finish()))
     }
 
-    /// The 64 bits.
+    /// Returns the 64 bits.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// The digest in 32 bits: the two halves combined.
+    /// Returns the digest in 32 bits, both halves combined.
     pub(crate) const fn folded(self) -> u32 {
         let (low, high) = (self.0, self.0.rotate_left(32));
         let [a, b, c, d, ..] = (low ^ high).to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// The digest of the ordered pair `(self, other)`. O(1).
+    /// Returns the digest of the ordered pair `(self, other)`. O(1).
     ///
     /// ```
     /// use unstuck_core::Digest;
@@ -85,8 +85,8 @@ impl From<Digest> for [u8; 8] {
     }
 }
 
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014), on top of an odd constant so
-/// that 0 does not map to 0. A bijection: it loses nothing.
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014), after adding an odd constant so
+/// that 0 does not map to 0. It is a bijection and loses no information.
 const fn avalanche(bits: u64) -> u64 {
     let bits = bits.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_input_has_a_digest_of_its_own() {
+    fn empty_input_has_its_own_digest() {
         assert_ne!(Digest::of(b""), Digest::default());
         assert_ne!(Digest::of(b""), Digest::of(b"\0"));
     }

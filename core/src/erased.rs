@@ -1,4 +1,4 @@
-//! A detector of any capacity: what a binding to another language holds.
+//! A detector whose capacity is erased from its type, for bindings to other languages.
 
 use crate::Digest;
 use crate::detector::{Announced, Detector};
@@ -17,7 +17,7 @@ impl<const W: usize, const OPEN: usize> sealed::Sealed for Detector<'_, W, OPEN>
 
 /// A detector whose capacities are not part of its type.
 ///
-/// Each method is the one of [`Detector`] with the same name. Nobody else implements this trait.
+/// Each method is the method of [`Detector`] with the same name. The trait is sealed.
 ///
 /// ```
 /// use unstuck_core::{AnyDetector, Call, Detector, Digest, Tool, presets};
@@ -32,73 +32,77 @@ impl<const W: usize, const OPEN: usize> sealed::Sealed for Detector<'_, W, OPEN>
 /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
 /// ```
 pub trait AnyDetector<'p>: sealed::Sealed {
-    /// The policy whose rules the detector follows.
+    /// Returns the policy of the detector.
     fn policy(&self) -> &'p Policy<'p>;
 
-    /// What the detector has seen and said so far.
+    /// Returns the counts of events and verdicts so far.
     fn statistics(&self) -> &Statistics;
 
-    /// The agent asks for `call`.
+    /// Takes in a call that the agent asks for.
     fn announce(&mut self, call: Call) -> Announced;
 
-    /// As [`AnyDetector::announce`], with each verdict on the calls that settle.
+    /// Works like [`AnyDetector::announce`], and passes on each verdict on the calls that settle.
     fn announce_each(&mut self, call: Call, each: &mut dyn FnMut(Verdict)) -> (CallId, Verdict);
 
-    /// The outcome of a call has come.
+    /// Takes in the outcome of a call.
     fn outcome(&mut self, call: CallId, outcome: Outcome) -> Verdict;
 
-    /// As [`AnyDetector::outcome`], with each verdict that has a finding.
+    /// Works like [`AnyDetector::outcome`], and passes on each verdict with a finding.
     fn outcome_each(&mut self, call: CallId, outcome: Outcome, each: &mut dyn FnMut(Verdict));
 
-    /// The call was not run, since somebody blocked it.
+    /// Records that the call was blocked and did not run.
     fn vetoed(&mut self, call: CallId) -> Verdict;
 
-    /// As [`AnyDetector::vetoed`], with each verdict that has a finding.
+    /// Works like [`AnyDetector::vetoed`], and passes on each verdict with a finding.
     fn vetoed_each(&mut self, call: CallId, each: &mut dyn FnMut(Verdict));
 
-    /// The call will not be run.
+    /// Cancels a call that will not run.
     fn cancel(&mut self, call: CallId) -> Verdict;
 
-    /// As [`AnyDetector::cancel`], with each verdict that has a finding.
+    /// Works like [`AnyDetector::cancel`], and passes on each verdict with a finding.
     fn cancel_each(&mut self, call: CallId, each: &mut dyn FnMut(Verdict));
 
-    /// No more outcomes will come.
+    /// Ends the wait for outcomes.
     fn finish(&mut self) -> Verdict;
 
-    /// As [`AnyDetector::finish`], with each verdict that has a finding.
+    /// Works like [`AnyDetector::finish`], and passes on each verdict with a finding.
     fn finish_each(&mut self, each: &mut dyn FnMut(Verdict));
 
-    /// The agent took a turn without calling a tool.
+    /// Takes in a turn in which the agent called no tool.
     fn text_turn(&mut self, turn: Turn) -> Verdict;
 
-    /// The user says something.
+    /// Takes in a message of the user.
     fn user_message(&mut self, message: Digest) -> Verdict;
 
-    /// A new run begins.
+    /// Forgets the history, because a new run begins.
     fn clear(&mut self);
 
-    /// The latest `calls` calls are taken back.
+    /// Takes back the latest `calls` calls.
     fn retry(&mut self, calls: usize) -> usize;
 
-    /// The host knows that something moved.
+    /// Records that the host saw progress.
     fn progress(&mut self);
 
-    /// What the verdict on `call` would be.
+    /// Returns the verdict on `call` as if it were announced now.
     fn peek(&self, call: Call) -> Verdict;
 
-    /// The loop `id` is none.
+    /// Silences the loop `id`.
     fn silence(&mut self, id: LoopId);
 
-    /// `finding` was wrong.
+    /// Records that `finding` was wrong.
     fn false_positive(&mut self, finding: &Finding);
 
-    /// How near each rule is, given to `each` one by one.
+    /// Passes the nearness of each rule to `each`.
     fn nearness(&self, each: &mut dyn FnMut(Nearness));
 
-    /// The rule that is nearest to a finding.
+    /// Returns the rule that is nearest to a finding.
     fn nearest(&self) -> Option<Nearness>;
 
-    /// Writes everything that the detector knows to the start of `buffer`.
+    /// Writes a checkpoint of the detector to the start of `buffer`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the buffer is too short.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! From a pattern that holds to a finding: which calls, which loop, how sure.
+//! The step from a pattern that holds to a finding with its calls, loop id and confidence.
 
 use crate::Digest;
 use crate::hit::Hit;
@@ -10,15 +10,15 @@ use crate::rule::{Args, RUNS_MAX, Results, Rule, TextRule, Texts};
 use crate::verdict::{Finding, Kind, LoopId, RuleIndex, confidence};
 use crate::window::{Key, Window};
 
-/// The records before the one that is judged: the window, and before it, for a call that is
-/// being announced, those still open.
+/// The records before the judged one: the window, and for a call that is being announced also the
+/// open calls.
 pub(crate) struct Evidence<'d, const W: usize> {
     pub(crate) window: &'d Window<W>,
     pub(crate) open: &'d [Record],
 }
 
-/// The finding of the rule at `place` about text, at the turn numbered `number`: so many turns in a
-/// row, or repetitions inside `turn`, and as many as were asked for.
+/// Returns the finding of the rule at `place` about text, at the turn `number`. The array holds
+/// the turns in a row, or the repetitions inside `turn`, and the number that the rule asked for.
 pub(crate) fn of_text(
     place: u8,
     rule: &TextRule<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn of_text(
         Texts::Inside => (Kind::Echo, Args::Same, turn.text.mix(Digest::new(1)), number),
         Texts::Prompt => (Kind::Text, Args::Any, turn.text.mix(Digest::new(2)), number),
     };
-    // Whatever was answered, what asked for it is the same.
+    // The answers may differ, but the message that asked for them is the same.
     let results = if rule.texts == Texts::Prompt { Results::Same } else { Results::Ignored };
     Finding {
         rule: RuleIndex::Text(place),
@@ -55,7 +55,8 @@ pub(crate) fn of_text(
 }
 
 impl<const W: usize> Evidence<'_, W> {
-    /// The finding of the rule at `place`, which `hit` at `record`, the one numbered `seq`.
+    /// Returns the finding of the rule at `place` from its `hit` at `record`, which has the number
+    /// `seq`.
     pub(crate) fn finding(
         &self,
         place: u8,
@@ -84,12 +85,12 @@ impl<const W: usize> Evidence<'_, W> {
         }
     }
 
-    /// The id of the loop that `hit` found: the digest of its lap, begun where it sorts first, so
-    /// that it is the same wherever the loop is entered. O(period²).
+    /// Returns the id of the loop that `hit` found: the digest of its lap. The lap begins at the
+    /// step that sorts first, so that the id is the same wherever the loop is entered. O(period²).
     fn loop_id(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> LoopId {
         let period = u32::from(hit.period);
         let (steps, shown) = match hit.kind {
-            // Lap by lap through what the rule saw.
+            // A cycle steps through the records that the rule saw, lap by lap.
             Kind::Cycle => (hit.seen, hit.shown),
             Kind::Streak | Kind::Recurrence | Kind::Text | Kind::Echo => (hit.matches, u32::MAX),
         };
@@ -100,7 +101,7 @@ impl<const W: usize> Evidence<'_, W> {
         };
         let known = |place: u32| {
             let Some(step) = key(place) else { return Digest::new(0) };
-            // A vetoed call has no result: the same call has one a lap back, or two.
+            // A vetoed call has no result. The same call has one a lap or two earlier.
             let (mut latest, mut back) = (step, place);
             while latest.vetoed {
                 back = back.saturating_add(period.max(1));
@@ -117,7 +118,7 @@ impl<const W: usize> Evidence<'_, W> {
         })
     }
 
-    /// What `rule` knows the record by that stands `age` records before the one judged.
+    /// Returns the key under `rule` of the record `age` records before the judged one.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
         let open = u32::try_from(self.open.len()).ok()?;
@@ -129,9 +130,9 @@ impl<const W: usize> Evidence<'_, W> {
     }
 }
 
-/// Returns the digest of `modes` with a lap of `period` steps, where the step `n` calls back is `step(n)`.
-/// The lap starts at the step that sorts first. A function of its own, since a lap takes 200 bytes of
-/// stack.
+/// Returns the digest of `modes` with a lap of `period` steps, where the step `n` calls back is
+/// `step(n)`. The lap starts at the step that sorts first. This is a separate function because a
+/// lap takes 200 bytes of stack.
 #[inline(never)]
 fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest {
     let mut steps = [Digest::new(0); RUNS_MAX];
@@ -143,7 +144,7 @@ fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest
     (0..lap.len()).fold(modes, |id, step| id.mix(turned(lap, begin, step)))
 }
 
-/// Where the rotation of `lap` begins that sorts first. O(n²).
+/// Returns the start of the rotation of `lap` that sorts first. O(n²).
 fn least_rotation(lap: &[Digest]) -> usize {
     let mut least = 0;
     for begin in 1..lap.len() {
@@ -158,7 +159,7 @@ fn least_rotation(lap: &[Digest]) -> usize {
     least
 }
 
-/// The step numbered `step` of `lap`, if that began at `begin`.
+/// Returns the step `step` of `lap` if the lap began at `begin`.
 fn turned(lap: &[Digest], begin: usize, step: usize) -> Digest {
     let place = begin.saturating_add(step);
     lap.get(place.checked_sub(lap.len()).unwrap_or(place)).copied().unwrap_or_default()

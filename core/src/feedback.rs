@@ -1,42 +1,43 @@
-//! What a detector was told of its own findings: loops that are none, and rules to be patient with.
+//! Feedback on findings: silenced loops, and rules that became more patient.
 
 use crate::recent::Recent;
 use crate::record::Tool;
 use crate::verdict::{Kind, LoopId, RuleIndex};
 
-/// How many silenced loops a detector remembers, 32 bits each. Of more, the one silenced first is
-/// forgotten: if it still goes on, it is found again.
+/// The number of silenced loops that a detector remembers, 32 bits each. If there are more, the
+/// loop silenced first is forgotten and can be found again.
 pub const SILENCED_MAX: usize = 8;
 
-/// For how many pairs of rule and tool a detector remembers that it was wrong, 8 bytes each.
+/// The number of pairs of rule and tool for which a detector remembers false positives, 8 bytes
+/// each.
 pub const RAISED_MAX: usize = 8;
 
-/// How far false positives raise what a rule asks of one tool: enough to leave it nearly alone,
-/// and not so much that a real loop runs for ever.
+/// The maximum number of additional repetitions that false positives demand of a rule for one
+/// tool. It leaves the tool nearly alone, but a real loop does not run for ever.
 pub const RAISE_MAX: u8 = 8;
 
-/// What was learned from false positives.
+/// The feedback from false positives.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
-    /// The loops that are none, in 29 bits each, with the kind of finding in the other 3.
+    /// The silenced loops: 29 bits of the id, and 3 bits for the kind of finding.
     silenced: Recent<u32, SILENCED_MAX>,
     raised: Recent<Raised, RAISED_MAX>,
 }
 
-/// A rule that asks for more repetitions where the call is of one tool.
+/// A rule that asks for more repetitions if the call is of one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Raised {
     pub(crate) tool: Tool,
-    /// The place of the rule; of one about text, with the highest bit set.
+    /// The index of the rule. The highest bit is set for a rule about text.
     pub(crate) rule: u8,
     pub(crate) by: u8,
 }
 
-/// The bit that tells rules about text from those about calls.
+/// The bit that separates rules about text from rules about calls.
 const TEXT: u8 = 0x80;
 
-/// The code of all kinds of findings.
+/// The code that stands for every kind of finding.
 const ANY_KIND: u8 = 7;
 
 const fn code_of(rule: RuleIndex) -> u8 {
@@ -52,7 +53,7 @@ fn key(id: LoopId, kind: u8) -> u32 {
 
 #[cfg(feature = "serde")]
 impl Raised {
-    /// The rule that is raised.
+    /// Returns the rule.
     pub(crate) const fn index(self) -> RuleIndex {
         if self.rule & TEXT == 0 {
             RuleIndex::Call(self.rule)
@@ -68,13 +69,13 @@ impl Feedback {
         Self { silenced: Recent::new(0), raised: Recent::new(none) }
     }
 
-    /// The loop is none.
+    /// Silences the loop for every kind of finding.
     pub(crate) fn silence(&mut self, id: LoopId) {
         self.remember(key(id, ANY_KIND));
     }
 
-    /// The loop is none of this kind: that a call comes back does not say that it may be made
-    /// without end.
+    /// Silences the loop for one kind of finding. For example, a call that may come back may still
+    /// not be made without end.
     pub(crate) fn silence_kind(&mut self, id: LoopId, kind: Kind) {
         self.remember(key(id, kind.code()));
     }
@@ -90,8 +91,8 @@ impl Feedback {
         self.silenced.iter().any(|silenced| keys.contains(silenced))
     }
 
-    /// The rule was wrong about a call of `tool`. Of too many pairs the one raised longest ago is
-    /// forgotten.
+    /// Records that the rule was wrong about a call of `tool`. If there are too many pairs, the
+    /// one raised longest ago is forgotten.
     pub(crate) fn raise(&mut self, rule: RuleIndex, tool: Tool) {
         let rule = code_of(rule);
         let before = self.raised.take(|raised| (raised.rule, raised.tool) == (rule, tool));
@@ -99,7 +100,7 @@ impl Feedback {
         self.raised.push(Raised { tool, rule, by });
     }
 
-    /// How many repetitions more the rule asks of `tool`.
+    /// Returns the number of additional repetitions that the rule asks of `tool`.
     pub(crate) fn raised_by(&self, rule: RuleIndex, tool: Tool) -> u8 {
         let rule = code_of(rule);
         let mut pairs = self.raised.iter();
@@ -107,25 +108,25 @@ impl Feedback {
         raised.map_or(0, |raised| raised.by)
     }
 
-    /// The silenced loops, as they are kept, the one silenced first at first.
+    /// Returns the silenced loops as they are stored, the first silenced first.
     #[cfg(feature = "serde")]
     pub(crate) fn silenced(&self) -> impl Iterator<Item = u32> {
         self.silenced.iter().rev().copied()
     }
 
-    /// The raised rules, the one raised longest ago first.
+    /// Returns the raised rules, the one raised longest ago first.
     #[cfg(feature = "serde")]
     pub(crate) fn raised(&self) -> impl Iterator<Item = Raised> {
         self.raised.iter().rev().copied()
     }
 
-    /// Remembers one more silenced loop, as [`Feedback::silenced`] gave it.
+    /// Adds a silenced loop in the form that [`Feedback::silenced`] returns.
     #[cfg(feature = "serde")]
     pub(crate) fn restore_silenced(&mut self, folded: u32) {
         self.silenced.push(folded);
     }
 
-    /// Remembers one more raised rule; false if it is remembered already, or raised too far.
+    /// Adds a raised rule. Returns `false` if it is present already, or raised too far.
     #[cfg(feature = "serde")]
     pub(crate) fn restore_raised(&mut self, raised: Raised) -> bool {
         let fits = self.raised_by(raised.index(), raised.tool) == 0
@@ -143,7 +144,7 @@ mod tests {
     use crate::record::Tool;
     use crate::verdict::{Kind, LoopId, RuleIndex};
 
-    /// An id whose lowest bits, which do not count, are zero.
+    /// Returns an id whose lowest bits, which are not stored, are zero.
     fn id(n: usize) -> LoopId {
         LoopId::from_bits(u64::try_from(8 * n).unwrap())
     }
@@ -162,7 +163,7 @@ mod tests {
     #[test]
     fn a_kind_is_silenced_by_itself() {
         for (kind, low) in Kind::ALL.into_iter().flat_map(|kind| (0..8).map(move |n| (kind, n))) {
-            // Whatever the bits of the id that do not count.
+            // The lowest bits of the id are not stored, so they must not matter.
             let one = LoopId::from_bits(id(1).bits() | low);
             let mut feedback = Feedback::new();
             feedback.silence_kind(one, kind);

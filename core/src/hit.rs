@@ -1,4 +1,4 @@
-//! A pattern that holds at a record, as a rule found it.
+//! A pattern that holds at a record, as found by a rule.
 
 use crate::mask::Mask;
 use crate::rule::Rule;
@@ -10,11 +10,11 @@ pub(crate) struct Hit {
     pub(crate) kind: Kind,
     pub(crate) period: u8,
     pub(crate) repetitions: u16,
-    /// How many were asked for.
+    /// The number of repetitions that the rule asked for.
     pub(crate) asked: u16,
-    /// How many calls lie between the first of the pattern and the last.
+    /// The number of calls from the first of the pattern to the last.
     pub(crate) span: u64,
-    /// How many records make the pattern, of those that the window shows.
+    /// The number of records in the pattern that the window still shows.
     pub(crate) shown: u32,
     /// The records of the pattern: bit *k* is the call *k* before the last.
     pub(crate) evidence: Mask,
@@ -27,8 +27,8 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// The repetitions as the ladder of `rule` counts them: as if the rule's own number had been
-    /// asked for.
+    /// Returns the repetitions as the ladder of `rule` counts them, as if the rule's own number
+    /// had been asked for.
     pub(crate) fn count_for(&self, rule: &Rule<'_>) -> u16 {
         let least = rule.pattern.least();
         let less = self.repetitions.saturating_sub(self.asked.saturating_sub(least));

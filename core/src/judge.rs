@@ -1,4 +1,4 @@
-//! How records settle and are judged: from what rules see to verdicts.
+//! Settlement and judgement of records: from the view of each rule to a verdict.
 
 use crate::detector::Detector;
 use crate::evidence::{self, Evidence};
@@ -17,7 +17,7 @@ use crate::verdict::{Finding, RuleIndex, Verdict};
 use crate::window::View;
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
-    /// Settles every record that no open one stands before, and gives each verdict that has a
+    /// Settles every record that has no open record before it, and passes each verdict with a
     /// finding to `each`.
     pub(crate) fn settle(&mut self, each: &mut dyn FnMut(Verdict)) {
         while let Some((seq, mut record)) = self.history.pop_settled() {
@@ -32,12 +32,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
     }
 
-    /// Judges a record, and moves it into the window.
+    /// Judges a record and moves it into the window.
     pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record) -> Verdict {
         record.moved |= self.improves(record);
         let concerned = self.policy.selection().of(record);
         self.count_unbroken(record);
-        // Nothing in the past is like it: by far the common case.
+        // The common case by far: no record of the past is like it.
         if record.novel && !record.moved && !self.looks_beyond_args(record, concerned) {
             self.pass(concerned);
             self.history.window.push(record);
@@ -58,13 +58,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.policy.selection().looks_beyond_args(concerned, record, holds)
     }
 
-    /// Counts how many calls in a row were the same and came back with the same bytes. Calls that were
-    /// issued together count once, and nothing goes on with a poll.
+    /// Counts how many calls in a row were equal and came back with the same bytes. Calls that
+    /// were issued together count once, and a poll ends the row.
     fn count_unbroken(&mut self, record: &Record) {
         if record.status == Status::Cancelled {
             return;
         }
-        // By far the common case: nothing in the window is the same call.
+        // The common case by far: the window does not hold the same call.
         let before = if record.novel { None } else { self.continued_by(record) };
         self.history.unbroken = match before {
             None => 1,
@@ -73,14 +73,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         };
     }
 
-    /// How far back the record stands that `record` goes on with, by the row of equal answers.
+    /// Returns the age of the record whose row of equal answers `record` continues.
     fn continued_by(&self, record: &Record) -> Option<u32> {
         let reach = Mask::newest(u32::from(self.policy.window()));
         self.history.window.continued_by(record, reach)
     }
 
-    /// The length of the row of equal answers that an announced call would go on with if it were
-    /// answered as before; 0 while other calls are open.
+    /// Returns the length of the row of equal answers that an announced call would continue if it
+    /// were answered as before. Returns 0 while other calls are open.
     fn unbroken_before(&self, call: &Record) -> u16 {
         let attempt = Record { status: Status::Vetoed, ..*call };
         let is_alone = self.history.open.oldest().is_none();
@@ -88,7 +88,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if goes_on { self.history.unbroken } else { 0 }
     }
 
-    /// Shows a record that matches nothing to every rule that is judged when it settles.
+    /// Shows a record that matches no other to every rule that is judged at settlement.
     fn pass(&mut self, concerned: RecordRules) {
         let rules = self.policy.rules();
         let judged = self.policy.selection().settled();
@@ -104,7 +104,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
     }
 
-    /// Whether the score of `record` is better than the best so far of its tag, which it becomes.
+    /// Returns whether the score of `record` is better than the best so far of its tag, and stores
+    /// it as the best.
     fn improves(&mut self, record: &Record) -> bool {
         if !record.score.is_known() {
             return false;
@@ -115,8 +116,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         before.is_known() && record.score < before
     }
 
-    /// Tells the rules that are judged before an answer is known to forget all but the `keep`
-    /// newest records, since there was progress.
+    /// Makes the rules that are judged before an answer forget all but the `keep` newest records,
+    /// because there was progress.
     pub(crate) fn cut_early_rules(&mut self, keep: u32) {
         let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in self.policy.rules().iter().enumerate() {
@@ -129,7 +130,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
     }
 
-    /// Shows a record to every rule that is judged at this moment; the first that fires makes
+    /// Shows a record to every rule that is judged at this moment. The first rule that fires makes
     /// the finding.
     pub(crate) fn judge(
         &mut self,
@@ -153,12 +154,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.climb(&rule.ladder, finding, &climb)
     }
 
-    /// The proof that making the calls of `hit` again does not help.
+    /// Returns the proof that making the calls of `hit` again does not help.
     fn proof(&self, moment: Moment, rule: &Rule<'_>, record: &Record, hit: &Hit) -> Proof {
         if rule.force == Force::Always {
             return Proof::GIVEN;
         }
-        // Before the outcome nothing is proved but by the row that the call goes on with.
+        // Before the outcome, only the row that the call continues proves anything.
         let (proven, unbroken) = match moment {
             Moment::Announced => (0, self.unbroken_before(record)),
             Moment::Settled => (self.proven(rule, record, hit), self.history.unbroken),
@@ -166,12 +167,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Proof::new(rule, hit, proven, unbroken)
     }
 
-    /// How many repetitions of `hit` the settled records prove, up to what is enough.
+    /// Returns how many repetitions of `hit` the settled records prove, up to the number that is
+    /// enough.
     fn proven(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> u16 {
         self.history.window.proven(record, hit, Proof::enough(rule, hit))
     }
 
-    /// Shows a record to every rule that is judged at this moment, and gives the first that fires.
+    /// Shows a record to every rule that is judged at this moment, and returns the first rule that
+    /// fires.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn show(
         &mut self,
@@ -222,7 +225,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let Some(known) = self.patterns.loops.found(finding.loop_id, climb.now, window) else {
             return Verdict::PROCEED;
         };
-        // Nobody knows how a call that was blocked would have ended: as those before it, it is said.
+        // A blocked call has no outcome, so the finding takes the outcome of the calls before it.
         if let (true, Some((_, failed))) = (climb.is_attempt, known.blocker.rule()) {
             finding.failed = failed;
         }
@@ -242,7 +245,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         *highest = rung.max(*highest);
         let blocker = match (known.blocker.rule(), climb.blocker) {
             (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
-            // The rule that blocks has no proof any more, or did not look for it.
+            // The blocking rule has lost its proof, or did not look for it.
             (Some((blocking, _)), found)
                 if asks_for_proof(self.policy, blocking)
                     && (found != Some(blocking) || !ladder.forces_at(climb.proof.count)) =>
@@ -256,15 +259,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Verdict { action, rung, fresh, finding: Some(finding) }
     }
 
-    /// Judges a turn, or a message of the user, by the rules about text; `counted` says how many there
-    /// are of what each rule counts.
+    /// Judges a turn, or a message of the user, by the rules about text. `counted` returns the
+    /// count that a rule compares.
     pub(crate) fn judge_text(
         &mut self,
         number: u64,
         turn: &Turn,
         counted: impl Fn(Texts) -> u16,
     ) -> Verdict {
-        // Where the rule was wrong before, it asks for more.
+        // A rule that was wrong before asks for more.
         let raised =
             |place| u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
         let mut rules = (0_u8..).zip(self.policy.texts());
@@ -276,7 +279,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let finding = evidence::of_text(place, rule, number, turn, [laps, asked]);
         let climb = Climb {
             most: Action::Stop,
-            // The clock is still that of the records: a loop ends when they move on.
+            // The clock counts records: a loop ends after a window of them.
             now: self.history.next,
             count: finding.laps.saturating_sub(raised(place)),
             proof: Proof::GIVEN,
@@ -296,10 +299,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.policy.silenced().contains(&id) || self.feedback.is_silenced(id, finding.kind)
     }
 
-    /// The verdict on an announced call that continues a blocked loop: one with which the rule
-    /// would fire again on that loop if it were answered as before. A rule that asks for proof blocks
-    /// only the call after the one that gave it. While other calls are open, nobody knows what they will
-    /// change, and nothing is blocked.
+    /// Returns a verdict if an announced call continues a blocked loop: the rule would fire again
+    /// on that loop if the call were answered as before. A rule that asks for proof blocks only
+    /// the call after the one that gave the proof. While other calls are open, their effect is
+    /// unknown, and no call is blocked.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
         let policy = self.policy;
@@ -332,7 +335,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         None
     }
 
-    /// What the rule at `place` would say if `attempt` settled now. Changes nothing.
+    /// Returns the hit of the rule at `place` if `attempt` settled now. Changes nothing.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
         let view = self.history.window.compare(attempt, self.policy);
@@ -351,7 +354,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))
     }
 
-    /// The records before the one that is judged at this moment.
+    /// Returns the records before the one that is judged at this moment.
     fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
         let open = match moment {
             Moment::Settled => &[],
@@ -360,7 +363,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Evidence { window: &self.history.window, open }
     }
 
-    /// Finds out whether an announced call is novel, and judges it by the rules that need no
+    /// Determines whether an announced call is novel, and judges it by the rules that need no
     /// outcome.
     pub(crate) fn foresee(&mut self, seq: u64, record: &mut Record) -> Verdict {
         if !self.policy.needs().early {
@@ -377,8 +380,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.judge(Moment::Announced, seq, record, &view)
     }
 
-    /// The same calls as a call sees them that is being announced: what [`Detector::view_ahead`]
-    /// has in `args`.
+    /// Returns the same calls as seen by a call that is being announced: the `args` of
+    /// [`Detector::view_ahead`].
     fn same_calls_ahead(&self, record: &Record) -> Mask {
         let settled = self.history.window.same_calls(record);
         let open = self.history.open.as_slice().iter();
@@ -386,13 +389,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         all & Mask::newest(u32::from(self.policy.window()))
     }
 
-    /// The past as a call sees it that is being announced: open calls first, then the window.
+    /// Returns the past as seen by a call that is being announced: open calls first, then the
+    /// window.
     pub(crate) fn view_ahead(&self, record: &Record) -> View {
         self.view_ahead_of(0, record)
     }
 
-    /// The past as it was seen by the open call that `record` is of, before the `later` latest open
-    /// calls, itself included.
+    /// Returns the past as seen by the open call of `record`, which is among the `later` latest
+    /// open calls.
     pub(crate) fn view_ahead_of(&self, later: u32, record: &Record) -> View {
         let mut view = self.history.window.compare_call(record, self.policy);
         let earlier = u32::from(self.history.open.len()).saturating_sub(later);
@@ -403,38 +407,38 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 }
 
-/// How many repetitions more are asked for of a call that acts, as a key that is pressed, and says that
-/// it did: such a confirmation is seldom a reason to stop.
+/// The number of additional repetitions for a call that acts and worked, such as a key press. Such
+/// a confirmation is seldom a reason to stop.
 const ACTING_PATIENCE: i16 = 5;
 
-/// How many repetitions more `rule` asks for, since `record` is of a tool that acts and worked, and the
-/// rule is about equal results.
+/// Returns the additional repetitions that `rule` asks for if `record` is of a tool that acts and
+/// worked. Only rules about equal results ask for more.
 fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
     let acts = record.tag == Tag::Act && record.status == Status::Reported && !record.failed;
     if acts && rule.results == Results::Same { ACTING_PATIENCE } else { 0 }
 }
 
-/// Whether the rule at `place` goes beyond a warning only on proof.
+/// Returns whether the rule at `place` goes beyond a warning only on proof.
 fn asks_for_proof(policy: &Policy<'_>, place: u8) -> bool {
     policy.rules().get(usize::from(place)).is_some_and(|rule| rule.force == Force::Proven)
 }
 
-/// What decides, beside the ladder, how far a finding climbs it.
+/// The facts, besides the ladder, that decide how far a finding climbs.
 pub(crate) struct Climb {
-    /// The most to ask for.
+    /// The strongest action allowed.
     pub(crate) most: Action,
-    /// The number of the record that is judged.
+    /// The sequence number of the judged record.
     pub(crate) now: u64,
-    /// The repetitions, as the ladder counts them.
+    /// The repetitions as the ladder counts them.
     pub(crate) count: u16,
     pub(crate) proof: Proof,
-    /// The rule that, from [`Action::Block`] on, blocks the calls of the loop before they run.
+    /// The rule that blocks the calls of the loop before they run, from [`Action::Block`] on.
     pub(crate) blocker: Option<u8>,
-    /// Whether the record is of a call that was not run.
+    /// Whether the record is of a call that did not run.
     pub(crate) is_attempt: bool,
 }
 
-/// When a rule is judged.
+/// The moment at which a rule is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Announced,

@@ -1,44 +1,52 @@
-//! Ladders: which action at which count.
+//! Ladders: the action to take at each count.
 
 use core::fmt;
 
-/// How often in a row a call must have come back with the same bytes to be stopped whatever it does.
-/// Nobody presses a key so often without a look; a model that has run away does.
+/// The number of equal answers in a row after which a call is stopped, whatever the call does. A
+/// person or a working agent does not press a key so often without a look. A model that has run
+/// away does.
 pub const RUNAWAY_MIN: u16 = 24;
 
-/// The most rungs of a ladder: there are five actions above `Proceed`, and room for one rung
-/// that repeats each.
+/// The maximum number of rungs of a ladder. There are five actions above `Proceed`, and each may
+/// appear twice.
 pub const RUNGS_MAX: usize = 10;
 
-/// The most reminders that a ladder has: those from a rung at 1 up to the highest count.
+/// The maximum number of reminders of a ladder: from a rung at 1 up to the highest count.
 #[cfg(any(feature = "serde", test))]
 pub(crate) const REMINDERS_MAX: u8 = 23;
 
-/// What to do, from nothing to everything.
+/// An action, from the mildest to the strongest.
+///
+/// ```
+/// use unstuck_core::Action;
+///
+/// assert!(Action::Nudge < Action::Block);
+/// assert_eq!(Action::StartOver.to_string(), "start_over");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Action {
-    /// Nothing: go on.
+    /// Go on.
     #[default]
     Proceed,
-    /// Tell the agent, in passing.
+    /// Tell the agent in passing.
     Nudge,
     /// Tell the agent plainly.
     Warn,
-    /// Do not run the call; tell the agent why.
+    /// Do not run the call, and tell the agent why.
     Block,
-    /// Throw away what was done since the start and begin again.
+    /// Throw away everything since the start and begin again.
     StartOver,
     /// End the run.
     Stop,
 }
 
 impl Action {
-    /// Every action, the mildest first.
+    /// All actions, the mildest first.
     pub const ALL: [Self; 6] =
         [Self::Proceed, Self::Nudge, Self::Warn, Self::Block, Self::StartOver, Self::Stop];
 
-    /// The action's one spelling, wherever it is written.
+    /// Returns the name that reports and configurations use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Proceed => "proceed",
@@ -50,12 +58,12 @@ impl Action {
         }
     }
 
-    /// Whether the action ends what was going on, so that the history is cleared.
+    /// Returns whether the action ends the current work, which clears the history.
     pub(crate) const fn clears(self) -> bool {
         matches!(self, Self::StartOver | Self::Stop)
     }
 
-    /// How strong the action is, so that constants can compare two.
+    /// Returns the strength as a number, because constants cannot compare actions.
     pub(crate) const fn strength(self) -> u8 {
         match self {
             Self::Proceed => 0,
@@ -74,24 +82,38 @@ impl fmt::Display for Action {
     }
 }
 
-/// One rung of a ladder: from this count on, this action.
+/// One rung of a ladder: an action that holds from a count on.
+///
+/// ```
+/// use unstuck_core::{Action, Rung};
+///
+/// let rung = Rung::new(5, Action::Block);
+/// assert_eq!((rung.count, rung.action), (5, Action::Block));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rung {
-    /// The count from which on the rung holds, 1 or more.
+    /// The count from which the rung holds, 1 or more.
     pub count: u16,
-    /// What to do there.
+    /// The action at this rung.
     pub action: Action,
 }
 
 impl Rung {
-    /// The rung that asks for `action` from `count` on.
+    /// Creates the rung that asks for `action` from `count` on.
     pub const fn new(count: u16, action: Action) -> Self {
         Self { count, action }
     }
 }
 
-/// What a ladder counts.
+/// The quantity that a ladder counts.
+///
+/// ```
+/// use unstuck_core::{Action, Basis, Ladder, Rung};
+///
+/// let rungs = [Rung::new(1, Action::Nudge), Rung::new(2, Action::Stop)];
+/// assert_eq!(Ladder::by_loop_findings(&rungs).basis, Basis::LoopFindings);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Basis {
@@ -103,28 +125,39 @@ pub enum Basis {
     AllFindings,
 }
 
-/// Which action at which count. Below the first rung the action is [`Action::Proceed`].
+/// The actions at rising counts. Below the first rung the action is [`Action::Proceed`].
+///
+/// The counts and actions are checked when a [`Policy`](crate::Policy) is made from the ladder.
+///
+/// ```
+/// use unstuck_core::{Action, Ladder, Rung};
+///
+/// // A nudge at the third repetition, a block from the fifth on.
+/// const LADDER: Ladder<'_> =
+///     Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Block)]);
+/// assert_eq!(LADDER.rungs.len(), 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ladder<'p> {
-    /// What is counted.
+    /// The quantity that is counted.
     pub basis: Basis,
-    /// The rungs, from the lowest: counts rise, actions do not fall.
+    /// The rungs, the lowest first. Counts rise, and actions do not fall.
     pub rungs: &'p [Rung],
 }
 
 impl<'p> Ladder<'p> {
-    /// A ladder that counts repetitions of the pattern.
+    /// Creates a ladder that counts repetitions of the pattern.
     pub const fn by_repetitions(rungs: &'p [Rung]) -> Self {
         Self { basis: Basis::Repetitions, rungs }
     }
 
-    /// A ladder that counts findings of the same loop.
+    /// Creates a ladder that counts findings of the same loop.
     pub const fn by_loop_findings(rungs: &'p [Rung]) -> Self {
         Self { basis: Basis::LoopFindings, rungs }
     }
 
-    /// A ladder that counts findings of any kind.
+    /// Creates a ladder that counts findings of any kind.
     pub const fn by_all_findings(rungs: &'p [Rung]) -> Self {
         Self { basis: Basis::AllFindings, rungs }
     }
@@ -145,13 +178,14 @@ impl<'p> Ladder<'p> {
         rungs.fold(crate::Digest::of(&[basis]), crate::Digest::mix)
     }
 
-    /// The action of the last rung that does not ask for more than `most`.
+    /// Returns the action of the highest rung that asks for at most `most`.
     pub(crate) fn last(&self, most: Action) -> Action {
         let within = self.rungs.iter().rev().find(|rung| rung.action <= most);
         within.map_or(Action::Proceed, |rung| rung.action)
     }
 
-    /// `action`, held at a warning where it asks for more than the rungs up to the count `proved` do.
+    /// Returns `action`, lowered to a warning if it asks for more than the rungs up to the count
+    /// `proved`.
     pub(crate) fn held(&self, action: Action, proved: u16, most: Action) -> Action {
         if action < Action::Block {
             return action;
@@ -160,9 +194,10 @@ impl<'p> Ladder<'p> {
         if proved < Action::Block { Action::Warn } else { proved }
     }
 
-    /// The number of reminders up to `count`: rungs above the last one, which only say a warning again.
-    /// Each is at a count five eighths above the one before, so that an agent that goes on is warned ever
-    /// more seldom: after a last rung at 8, at 13, 21, 34 and 55. At most 23.
+    /// Returns the number of reminders up to `count`. Reminders are rungs above the last one, and
+    /// each repeats the warning. Each is at a count five eighths above the one before, so an agent
+    /// that goes on is warned less and less often. For example, after a last rung at 8 they are at
+    /// 13, 21, 34 and 55. There are at most 23.
     pub(crate) fn reminders(&self, count: u16) -> u8 {
         let Some(last) = self.rungs.last() else { return 0 };
         let (mut next, mut reminders) = (reminder_after(last.count.into()), 0_u8);
@@ -172,25 +207,27 @@ impl<'p> Ladder<'p> {
         reminders
     }
 
-    /// Whether the ladder asks for more than a warning at `count`.
+    /// Returns whether the ladder asks for more than a warning at `count`.
     pub(crate) fn forces_at(&self, count: u16) -> bool {
         self.force_from().is_some_and(|from| from <= count)
     }
 
-    /// The count up to which this ladder may ask for more than a warning, if so many `repetitions` are
-    /// proved where `least` make a finding.
+    /// Returns the count up to which this ladder may ask for more than a warning, if `repetitions`
+    /// are proved and `least` make a finding.
     pub(crate) fn proof_of(&self, repetitions: u16, least: u16) -> u16 {
         match self.basis {
             Basis::Repetitions => repetitions,
-            // Findings are counted, each of which is as good as its repetitions.
+            // The ladder counts findings, and each finding is as good as its repetitions.
             Basis::LoopFindings | Basis::AllFindings if repetitions >= least => u16::MAX,
             Basis::LoopFindings | Basis::AllFindings => 0,
         }
     }
 
-    /// How many of `count` repetitions are as good a proof as all of them, where `least` make a
-    /// finding: those of the rung that they reach, if that asks for more than a warning, or else 2,
-    /// which show that there is some proof.
+    /// Returns the number of proved repetitions, out of `count`, that is as good as all of them.
+    /// `least` repetitions make a finding.
+    ///
+    /// If the rung reached at `count` asks for more than a warning, the count of that rung is
+    /// enough. Otherwise 2 are enough to show that there is some proof.
     pub(crate) fn enough(&self, count: u16, least: u16) -> u16 {
         if self.basis != Basis::Repetitions {
             return least;
@@ -200,21 +237,22 @@ impl<'p> Ladder<'p> {
         forceful.map_or(2, |rung| rung.count)
     }
 
-    /// The count from which on the ladder asks for more than a warning, if it ever does.
+    /// Returns the first count at which the ladder asks for more than a warning, if there is one.
     pub(crate) fn force_from(&self) -> Option<u16> {
         let forceful = self.rungs.iter().find(|rung| rung.action >= Action::Block);
         forceful.map(|rung| rung.count)
     }
 
-    /// The same for a call that came back with the same bytes `unbroken` times in a row, whatever it
-    /// does: from [`RUNAWAY_MIN`] on the first forceful rung is reached, and the others after it.
+    /// Returns the proved count for a call that came back with the same bytes `unbroken` times in
+    /// a row, whatever it does. From [`RUNAWAY_MIN`] on, the first forceful rung is reached, and
+    /// then the others.
     pub(crate) fn runaway(&self, unbroken: u16) -> u16 {
         let Some(beyond) = unbroken.checked_sub(RUNAWAY_MIN) else { return 0 };
         self.force_from().map_or(0, |count| count.saturating_add(beyond))
     }
 
-    /// The rung that `count` has reached, counted from 1 (0 is the ground), and its action; rungs
-    /// that ask for more than `most` are out of reach.
+    /// Returns the rung that `count` has reached, counted from 1, and its action. Rung 0 is below
+    /// the first. Rungs that ask for more than `most` are out of reach.
     pub(crate) fn at(&self, count: u16, most: Action) -> (u8, Action) {
         let within = |rung: &&Rung| rung.count <= count && rung.action <= most;
         let reached = self.rungs.iter().take_while(within);
@@ -222,8 +260,8 @@ impl<'p> Ladder<'p> {
     }
 }
 
-/// The count of the reminder after a rung, or a reminder, at `count`. Wider than any count, so that
-/// the last one is beyond all of them.
+/// Returns the count of the reminder that follows a rung or a reminder at `count`. The result is
+/// wider than any count, so that the last one is beyond all counts.
 fn reminder_after(count: u32) -> u32 {
     count.saturating_add((count.saturating_mul(5) >> 3).max(1))
 }

@@ -1,12 +1,12 @@
 //! Loop detection for agents that call tools.
 //!
-//! An agent that lets a language model call tools can get stuck: the same call again and
-//! again, two calls in turns, tests that keep failing alike, talk without action. This engine
-//! watches digests of the calls and their outcomes and says, at the call where a competent
-//! supervisor would step in, what kind of loop it is, which calls prove it, and what to do.
+//! An agent that lets a language model call tools can get stuck: it repeats one call, alternates
+//! between two, runs tests that keep failing in the same way, or talks without acting. This engine
+//! watches digests of the calls and their outcomes. At the call where a competent supervisor would
+//! step in, it returns the kind of loop, the calls that prove it, and the action to take.
 //!
 //! It uses no allocator, no clock, no I/O and no unsafe code. A record takes time linear in the
-//! window when it is announced and when it settles, and memory that was there from the start.
+//! window when it is announced and when it settles. All memory is reserved from the start.
 //!
 //! # Watching calls
 //!
@@ -43,57 +43,58 @@
 //! assert_eq!(
 //!     finding.nudge(verdict.action, "read_file").to_string(),
 //!     "You have made the same `read_file` call 3 times in a row, and the result is the same \
-//!      each time. Once more will not change that. Try another way, or say what blocks you.",
+//!      each time. Once more will not change that: use what you have, try another tool, or say what \
+//!      blocks you.",
 //! );
 //! # Ok::<(), unstuck_core::PolicyError<'_>>(())
 //! ```
 //!
 //! # Choosing rules
 //!
-//! [`presets`] has policies for most needs; a [`Policy`] of your own is a list of [`Rule`]s,
-//! checked when it is made.
+//! [`presets`] has policies for most needs. A [`Policy`] of your own is a list of [`Rule`]s,
+//! which is checked when the policy is made.
 //!
 //! # On a microcontroller
 //!
-//! A detector is one value without a pointer to itself: it may sit in a `static` or on the stack,
+//! A detector is one value without a pointer to itself. It may live in a `static` or on the stack,
 //! and `size_of` is all the memory that it takes.
 //!
-//! **The window.** Take the preset's, which is 20 for [`presets::BALANCED`]: a shorter one does not
-//! hold the longer cycles and recurrences, and [`Detector::new`] refuses it. For less memory write
-//! a policy whose rules fit into a window of 8. A longer window finds nothing more by itself: a rule
-//! sees as far back as it says.
+//! **The window.** Use the window of the preset, which is 20 for [`presets::BALANCED`]. A shorter
+//! window does not hold the longer cycles and recurrences, and [`Detector::new`] refuses it. To save
+//! memory, write a policy whose rules fit into a window of 8. A longer window finds nothing more,
+//! because a rule looks back only as far as it says.
 //!
-//! **Memory.** With pointers of 64 bits: 720 bytes, 27 for each record of the window, and 40 for each
-//! call that may be open. A planner that waits for each answer needs one open call, and
-//! `Detector<'_, 20, 1>` is 1,296 bytes where `Detector<'_, 20>` is 1,576. `cargo xtask footprint` has the
-//! sizes on the processor itself, and of the code.
+//! **Memory.** With 64-bit pointers a detector takes 720 bytes, 27 for each record of the window, and
+//! 40 for each call that may be open. A planner that waits for each answer needs one open call:
+//! `Detector<'_, 20, 1>` has 1,296 bytes, and `Detector<'_, 20>` has 1,576. `cargo xtask footprint`
+//! measures the sizes of data and code on the processors themselves.
 //!
-//! **Without a clock.** Nothing here asks for the time. Calls are counted, and a call that is announced
-//! without a step begins one: whatever is still open is then given up. Where several calls are issued
-//! together give them one [step](Call::step), which may be any number that changes.
+//! **Without a clock.** The engine never asks for the time. It counts calls. A call that is announced
+//! without a step begins a new one, and open calls are then given up. Calls that are issued together
+//! need the same [step](Call::step), which may be any number that changes.
 //!
 //! **Across a reset.** `Detector::save` (feature `postcard`) writes a checkpoint of at most
-//! `CHECKPOINT_MAX` bytes, with a version and a sum over it; `restore` refuses what was cut short or
-//! damaged, and a policy with other rules. Keep two pages and write them in turns, so that one is
-//! whole whenever the power fails. Save as often as the memory bears: the calls since are lost with
-//! a reset, and a robot whose loop ends in a brownout each time is found only if they are not.
+//! `CHECKPOINT_MAX` bytes, with a version and a checksum. `restore` refuses bytes that were cut short
+//! or damaged, and a policy with other rules. Keep two pages and write them in turns, so that one
+//! page is whole whenever the power fails. Save as often as the memory endures, because a reset loses
+//! the calls since. A robot whose loop ends in a brownout each time is found only if they are saved.
 //!
-//! **Outcomes from sensors.** A digest is equal or it is not: round a reading to what matters before
-//! it is hashed, and leave out what always changes. A reading that moves towards the goal is
-//! progress by itself where the same call reads it; where other calls do, say
-//! [`Detector::progress`], or give the distance that is left as a [score](Outcome::score). A command that only
-//! says "done" is [silent](Outcome::silent): it proves nothing between different commands.
+//! **Outcomes from sensors.** Two digests are equal or different. Round a reading to the precision
+//! that matters before you hash it, and leave out values that always change. A reading that moves
+//! towards the goal is progress if the same call reads it. If other calls read it, call
+//! [`Detector::progress`], or give the remaining distance as a [score](Outcome::score). A command that
+//! only says "done" is [silent](Outcome::silent), and proves nothing between different commands.
 //!
 //! # What this crate does not do
 //!
-//! It makes no digests of JSON or text (adapters do), knows no transcript format, runs and
-//! stops nothing, and keeps no text. Where both the arguments and the results vary, nothing
-//! structural tells a stuck agent from a working one, and it does not pretend to.
+//! It makes no digests of JSON or text, which is the task of the adapters. It knows no transcript
+//! format, runs and stops no tool, and keeps no text. If both the arguments and the results vary,
+//! their structure does not separate a stuck agent from a working one, and the engine reports nothing.
 
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Nothing here may panic, wrap unseen, or lose bits.
+// The engine must not panic, overflow silently, or lose bits.
 #![deny(
     clippy::arithmetic_side_effects,
     clippy::as_conversions,

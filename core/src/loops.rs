@@ -1,28 +1,28 @@
-//! The loops that a detector remembers: how often each was found, and how far up its ladder.
+//! The loops that a detector remembers, with their findings and rungs.
 
 use heapless::Vec;
 
 use crate::verdict::LoopId;
 
-/// How many loops are remembered. A worker is seldom in more than two at once; eight leave
-/// room for those that have ended but not yet left the window.
+/// The number of loops that a detector remembers. A worker is seldom in more than two at once.
+/// Eight leave room for loops that have ended but not yet left the window.
 pub const LOOPS_MAX: usize = 8;
 
-/// One loop that was found, in 16 bytes.
+/// A loop that was found, in 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Loop {
     pub(crate) id: LoopId,
-    /// The lower half of the number of the record with which it was last found: enough to tell
-    /// how long ago that was.
+    /// The lower half of the number of the record that found it last, which is enough to compute
+    /// its age.
     pub(crate) last: u32,
     pub(crate) findings: u16,
     pub(crate) rung: u8,
     pub(crate) blocker: Blocker,
 }
 
-/// The rule that blocks the calls of a loop before they run, if one does, and whether the latest
-/// outcome of the loop was a failure.
+/// The rule that blocks the calls of a loop before they run, if there is one, and whether the
+/// latest outcome of the loop was a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Blocker(u8);
@@ -30,12 +30,13 @@ pub(crate) struct Blocker(u8);
 impl Blocker {
     pub(crate) const NONE: Self = Self(0);
 
-    /// The rule at `place`, which is less than [`RULES_MAX`](crate::RULES_MAX).
+    /// Creates a blocker from the rule at `place`, which is less than
+    /// [`RULES_MAX`](crate::RULES_MAX).
     pub(crate) fn new(place: u8, failed: bool) -> Self {
         Self(place.wrapping_shl(2) | u8::from(failed).wrapping_shl(1) | 1)
     }
 
-    /// The rule's place, and whether the latest outcome was a failure.
+    /// Returns the place of the rule, and whether the latest outcome was a failure.
     pub(crate) fn rule(self) -> Option<(u8, bool)> {
         (self.0 & 1 == 1).then_some((self.0.wrapping_shr(2), self.0 & 2 == 2))
     }
@@ -56,8 +57,9 @@ impl Loops {
         self.known.clear();
     }
 
-    /// The loop `id`, found again with record `seq`, or for the first time; one that `window`
-    /// records have passed without is over, and begins anew. The oldest makes room.
+    /// Records that the loop `id` was found with record `seq`, and returns it. A loop without a
+    /// finding in the last `window` records has ended and begins again. The oldest loop makes
+    /// room.
     pub(crate) fn found(&mut self, id: LoopId, seq: u64, window: u8) -> Option<&mut Loop> {
         self.forget_ended(seq, window);
         let last = lower_half(seq);
@@ -80,8 +82,8 @@ impl Loops {
         self.known.retain(|known| known.id != id);
     }
 
-    /// The loops whose calls are blocked as of record `seq`, each with the rule that blocks it and
-    /// whether its latest outcome was a failure.
+    /// Returns the loops whose calls are blocked as of record `seq`, each with the rule that
+    /// blocks it and whether its latest outcome was a failure.
     pub(crate) fn blocked(&self, seq: u64, window: u8) -> impl Iterator<Item = (&Loop, u8, bool)> {
         let alive = self.known.iter().filter(move |known| !known.is_over(seq, window));
         alive.filter_map(|known| {
@@ -95,7 +97,7 @@ impl Loops {
         &self.known
     }
 
-    /// Remembers one more; false if there is no room, or it is remembered already.
+    /// Adds a loop. Returns `false` if there is no room, or the loop is present already.
     #[cfg(feature = "serde")]
     pub(crate) fn restore(&mut self, restored: Loop) -> bool {
         let known = self.known.iter().any(|known| known.id == restored.id);
@@ -108,22 +110,23 @@ impl Loops {
 }
 
 impl Loop {
-    /// How many records after it was last found the one numbered `seq` is; 0 if it is before. After
-    /// 2³¹ records without any finding that is wrong, and a rung may be told once too few.
+    /// Returns how many records passed from its last finding to the record `seq`, or 0 if the
+    /// record came before. The result is wrong after 2³¹ records without any finding, and a rung
+    /// may then be reported once too few.
     fn age(&self, seq: u64) -> u32 {
         let age = lower_half(seq).wrapping_sub(self.last).cast_signed();
         age.max(0).unsigned_abs()
     }
 
-    /// Whether it can have been found before the record numbered `next`. A loop that was found at a
-    /// turn is ahead of it by the calls that were taken back since.
+    /// Returns whether the loop can have been found before the record numbered `next`. A loop
+    /// found at a turn is ahead of `next` by the calls that were taken back since.
     #[cfg(feature = "serde")]
     pub(crate) fn is_past(&self, next: u64) -> bool {
         let next = lower_half(next).wrapping_add(u32::from(u8::MAX));
         next.wrapping_sub(self.last).cast_signed() >= 0
     }
 
-    /// How many records stand between the one with which it was last found and the one numbered `seq`.
+    /// Returns the number of records between its last finding and the record `seq`.
     pub(crate) fn since(&self, seq: u64) -> Option<u32> {
         self.age(seq).checked_sub(1)
     }

@@ -1,18 +1,18 @@
-//! Bit masks over the past: bit *k* stands for the record *k + 1* calls back.
+//! Bit masks over past records: bit *k* represents the record *k + 1* calls back.
 
 use core::ops::{BitAnd, BitOr, Not};
 
-/// The longest window: one bit a record in a 64-bit mask.
+/// The maximum window: a 64-bit mask has one bit for each record.
 pub const WINDOW_MAX: u8 = 64;
 
-/// One bit for each record of the past, the newest in bit 0.
+/// One bit for each past record. The newest record is bit 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Mask(u64);
 
-// On a machine of 32 bits every one of these takes a dozen instructions or more, and room is
-// dearer than time: there they are called where elsewhere they are inlined.
+// On a 32-bit machine each of these takes a dozen instructions or more, and code size matters more
+// than time. They are calls there, and inlined elsewhere.
 impl Mask {
     pub(crate) const NONE: Self = Self(0);
 
@@ -20,7 +20,7 @@ impl Mask {
         Self(bits)
     }
 
-    /// The `n` newest records. All of them from 64 on.
+    /// Returns the `n` newest records, or all records if `n` is 64 or more.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn newest(n: u32) -> Self {
         match u64::MAX.checked_shr(64_u32.saturating_sub(n)) {
@@ -38,42 +38,42 @@ impl Mask {
         self.0.count_ones()
     }
 
-    /// Whether the record with `k` others after it is in the mask.
+    /// Returns whether the record with `k` newer records is in the mask.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn has(self, k: u32) -> bool {
         self.0.checked_shr(k).unwrap_or(0) & 1 == 1
     }
 
-    /// How many of the newest records are in the mask without a gap.
+    /// Returns the number of newest records that are in the mask without a gap.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn leading_run(self) -> u32 {
         self.0.trailing_ones()
     }
 
-    /// The mask after one more record, which is in it if `newest`.
+    /// Returns the mask after one more record, which is in the mask if `newest` is true.
     pub(crate) fn then(self, newest: bool) -> Self {
         Self(self.0.wrapping_shl(1) | u64::from(newest))
     }
 
-    /// The mask after one more record if it `counts`, which is in it if `newest`. A record that does not
-    /// count is never in it.
+    /// Returns the mask after one more record if it `counts`. The record is in the mask if
+    /// `newest` is true. A record that does not count is never in the mask.
     pub(crate) fn then_if(self, counts: bool, newest: bool) -> Self {
         debug_assert!(counts || !newest, "a record in the mask counts");
         Self(self.0.wrapping_shl(u32::from(counts)) | u64::from(newest))
     }
 
-    /// The mask as it was seen from `n` records earlier.
+    /// Returns the mask as seen from `n` records earlier.
     pub(crate) fn since(self, n: u32) -> Self {
         Self(self.0.checked_shr(n).unwrap_or(0))
     }
 
-    /// The oldest record in the mask.
+    /// Returns the oldest record in the mask.
     pub(crate) fn oldest(self) -> Option<u32> {
         self.0.checked_ilog2()
     }
 
-    /// The `n`th newest record in the mask, counted from 0. O(n), and at once if none is
-    /// missing before it.
+    /// Returns the `n`th newest record in the mask, counted from 0. O(n), or O(1) if no newer
+    /// record is missing.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn nth(self, n: u32) -> Option<u32> {
         if n < self.leading_run() {
@@ -86,7 +86,7 @@ impl Mask {
         (bits != 0).then(|| bits.trailing_zeros())
     }
 
-    /// The places of the records in the mask, the newest first.
+    /// Returns the indices of the records in the mask, the newest first.
     pub(crate) fn places(self) -> impl Iterator<Item = u32> {
         let mut rest = self.0;
         core::iter::from_fn(move || {
@@ -96,11 +96,12 @@ impl Mask {
         })
     }
 
-    /// The mask over the records of `selected` alone, as if the others had never been: bit
-    /// *k* of the result stands for the *k*th newest of them. O(records selected).
+    /// Returns the mask restricted to the records of `selected`, as if the others did not exist.
+    /// Bit *k* of the result is the *k*th newest of them. O(records selected).
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn among(self, selected: Self) -> Self {
-        // Nothing lies between the selected ones, so nothing moves. By far the common case.
+        // There is no gap between the selected records, so no bit moves. This is by far the common
+        // case.
         if selected.0 & selected.0.wrapping_add(1) == 0 {
             return self & selected;
         }

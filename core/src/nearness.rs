@@ -1,4 +1,4 @@
-//! How near every rule of a policy is to a finding: an early warning.
+//! The nearness of each rule to a finding: an early warning.
 
 use crate::detector::Detector;
 use crate::mask::Mask;
@@ -8,24 +8,36 @@ use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
 use crate::window::View;
 
-/// How near a rule is to a finding, as of the latest record that it saw, if that is still in the
-/// window.
+/// How near a rule is to a finding, as of the latest record that it saw, if that record is still
+/// in the window.
 ///
-/// Counted are the calls that match, whatever else the rule asks of those between them.
+/// It counts the matching calls, even if the rule asks for more than matches.
+///
+/// ```
+/// use unstuck_core::{Call, Detector, Digest, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::REPEAT)?;
+/// for _ in 0..2 {
+///     let _ = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
+/// }
+/// let near = detector.nearest().expect("two of three calls are there");
+/// assert_eq!((near.held, near.needed), (2, 3));
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Nearness {
-    /// Which rule.
+    /// The rule.
     pub rule: RuleIndex,
-    /// How many calls of its pattern there are in a row, or within its reach; turns, for a rule
-    /// about text. At most `needed`.
+    /// The number of calls of its pattern in a row, or within its reach. For a rule about text,
+    /// the number of turns. At most `needed`.
     pub held: u16,
-    /// How many a finding takes. For a cycle those of the period that is nearest.
+    /// The number that a finding takes. For a cycle, the number for the nearest period.
     pub needed: u16,
 }
 
 impl Nearness {
-    /// Whether this is a greater share of what a finding takes than `other` is.
+    /// Returns whether this is a greater share of a finding than `other` is.
     ///
     /// ```
     /// use unstuck_core::{Nearness, RuleIndex};
@@ -40,7 +52,8 @@ impl Nearness {
 }
 
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
-    /// How near each rule is, in the policy's order, those about text last. O(rules · W).
+    /// Returns the nearness of each rule in the policy's order, rules about text last. O(rules ·
+    /// W).
     ///
     /// ```
     /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
@@ -66,12 +79,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
     }
 
-    /// The rule that is nearest to a finding, by the share of the calls that it takes; of equals the
-    /// first in the policy's order, rules about calls before those about text. None where no rule
-    /// holds anything: nothing was seen yet, or the history was cleared. O(rules · W).
+    /// Returns the rule that is nearest to a finding by its share, or `None` if no rule holds any
+    /// call. Of equal rules the first in the policy's order wins, and rules about calls come
+    /// before rules about text. O(rules · W).
     ///
-    /// An early warning, if it is heard from two thirds on: that is one call ahead of most findings,
-    /// and what it is worth on labelled runs stands in `adapters/cli/EVALUATION.md`.
+    /// A share of two thirds or more is a useful early warning. It comes one call before most
+    /// findings. `adapters/cli/EVALUATION.md` has its precision on labelled runs.
     ///
     /// ```
     /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
@@ -119,13 +132,13 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         Nearness { rule: index, held, needed }
     }
 
-    /// The latest record that the rule saw, if that is still in the window.
+    /// Returns the latest record that the rule saw, if it is still in the window.
     fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<LatestRecord> {
         let later = track.seen().nth(0)?;
         let open = u32::from(self.history.open.len());
         let seen = track.seen().since(later.saturating_add(1));
         let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
-        // How many records of the window stand before it.
+        // The number of window records before it.
         let left = u32::from(self.policy.window()).checked_sub(after.saturating_add(1))?;
         let position = match after.checked_sub(open) {
             Some(age) => Position::Window { age },
@@ -138,8 +151,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         Some(LatestRecord { tool, position, seen: seen & Mask::newest(left) })
     }
 
-    /// How many records match the latest one among the last `within` that the rule saw, itself
-    /// included. O(W), or O(1) if it is the one that was `compared` last.
+    /// Returns the number of records that match the latest one among the last `within` that the
+    /// rule saw, itself included. O(W), or O(1) if the record was `compared` last.
     fn recurrence(
         &self,
         rule: &Rule<'_>,
@@ -151,7 +164,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             *compared = Some(self.compared(latest.position)?);
         }
         let ComparedRecord { record, view, .. } = compared.as_ref()?;
-        // By far the common case: nothing in the window is the same call.
+        // The common case by far: the window does not hold the same call.
         if record.novel && rule.args == Args::Same {
             return Some(1);
         }
@@ -161,7 +174,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         Some(u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1))
     }
 
-    /// The record at `position`, and the past as it sees it. O(W).
+    /// Returns the record at `position` and the past as seen by it. O(W).
     fn compared(&self, position: Position) -> Option<ComparedRecord> {
         let (record, view) = match position {
             Position::Window { age } => {
@@ -189,7 +202,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 }
 
-/// Each rule's own part of the run counters, in the order of the rules.
+/// Returns each rule's own run counters, in the order of the rules.
 fn runs_of_each<'r>(runs: &'r [u16], rules: &[Rule<'_>]) -> impl Iterator<Item = &'r [u16]> {
     let mut rest = runs;
     rules.iter().map(move |rule| {
@@ -205,27 +218,27 @@ fn runs_of_each<'r>(runs: &'r [u16], rules: &[Rule<'_>]) -> impl Iterator<Item =
 struct LatestRecord {
     tool: Tool,
     position: Position,
-    /// The records before it that the rule saw, as far as they are still in the window.
+    /// The records before it that the rule saw and the window still holds.
     seen: Mask,
 }
 
-/// A record, and the past as it sees it.
+/// A record and the past as seen by it.
 struct ComparedRecord {
     position: Position,
     record: Record,
     view: View,
 }
 
-/// Where a record stands: in the window, `age` others after it, or among the open calls, of which
-/// `later` came after it.
+/// The position of a record: in the window with `age` newer records, or among the open calls with
+/// `later` newer calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Window { age: u32 },
     Open { later: u32 },
 }
 
-/// The calls that there are, and those that it takes, of the period that is nearest to a cycle;
-/// of two, the shorter.
+/// Returns the calls held and needed for the period that is nearest to a cycle. Of two equal
+/// periods the shorter wins.
 fn nearest_cycle(runs: &[u16], period_min: u8, laps: u8) -> (u16, u16) {
     let mut nearest = (0, u16::from(period_min).saturating_mul(u16::from(laps)));
     let periods = runs.iter().zip(1_u8..).skip_while(|&(_, period)| period < period_min);
@@ -243,7 +256,7 @@ fn nearest_cycle(runs: &[u16], period_min: u8, laps: u8) -> (u16, u16) {
     nearest
 }
 
-/// Whether so many of so many are a greater share than those of the other.
+/// Returns whether the first share is greater than the other.
 fn is_greater((held, needed): (u16, u16), other: (u16, u16)) -> bool {
     let ratio = |held: u16, of: u16| u32::from(held).saturating_mul(u32::from(of));
     ratio(held, other.1) > ratio(other.0, needed)

@@ -1,4 +1,4 @@
-//! Policies: a set of rules, checked when it is made.
+//! Policies: sets of rules, checked at construction.
 
 use crate::mask::WINDOW_MAX;
 use crate::policy_error::{PolicyError, PolicyErrorKind, flaw_of_ladder, flaw_of_pattern};
@@ -8,9 +8,9 @@ use crate::selection::Selection;
 use crate::tools::{Phase, TOOL_RULES_MAX, ToolRule, Tools};
 use crate::verdict::{Finding, LoopId, RuleIndex};
 
-/// A set of rules with their ladders, checked when constructed.
+/// A set of rules with their ladders, checked at construction.
 ///
-/// Rules are judged in order; the first that fires makes the finding.
+/// Rules are judged in order, and the first rule that fires makes the finding.
 ///
 /// ```
 /// use unstuck_core::{Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung};
@@ -31,7 +31,7 @@ use crate::verdict::{Finding, LoopId, RuleIndex};
 /// );
 /// ```
 ///
-/// In a constant the check is made by the compiler, and a policy that cannot work does not build:
+/// In a constant the compiler makes the check, and a policy that cannot work does not build:
 ///
 /// ```compile_fail,E0080
 /// # use unstuck_core::{Action, Args, Ladder, Pattern, Policy, PolicyError, Results, Rule, Rung};
@@ -63,7 +63,7 @@ pub struct Policy<'p> {
     selection: Selection,
 }
 
-/// What the rules look at, beside equal `args`.
+/// The digests that the rules compare, besides equal `args`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing to look at")]
 pub(crate) struct Needs {
@@ -74,7 +74,7 @@ pub(crate) struct Needs {
     pub(crate) raw: bool,
     /// Whether some rule is judged when a call is announced.
     pub(crate) early: bool,
-    /// Whether rules are judged with more or less patience than they say.
+    /// Whether some rule is judged with more or less patience than it says.
     pub(crate) patience: bool,
 }
 
@@ -94,7 +94,7 @@ impl Needs {
             similar: self.similar || matches!(rule.args, Args::Similar),
             tool: self.tool || matches!(rule.args, Args::SameTool),
             result: self.result || matches!(rule.results, Results::Same),
-            // Where work was done between failures, only the same complaint counts.
+            // If work was done between failures, only answers with the same bytes count.
             raw: self.raw || matches!(rule.outcomes, Outcomes::Failures),
             near: self.near || matches!(rule.results, Results::Near),
             early: self.early || rule.is_judged_early(),
@@ -104,11 +104,11 @@ impl Needs {
 }
 
 impl<'p> Policy<'p> {
-    /// A policy whose rules look back over the last `window` records.
+    /// Creates a policy whose rules look back over the last `window` records.
     ///
     /// # Errors
     ///
-    /// One that names the first rule that cannot work, and why.
+    /// Returns an error that names the first rule that cannot work, and the reason.
     pub const fn new(
         name: &'p str,
         window: u8,
@@ -156,11 +156,11 @@ impl<'p> Policy<'p> {
         Ok(policy)
     }
 
-    /// The policy with rules about text-only turns.
+    /// Returns the policy with rules about text-only turns.
     ///
     /// # Errors
     ///
-    /// One that names the first rule that cannot work, and why.
+    /// Returns an error that names the first rule that cannot work, and the reason.
     pub const fn with_texts(mut self, rules: &'p [TextRule<'p>]) -> Result<Self, PolicyError<'p>> {
         if rules.len() > TEXT_RULES_MAX {
             return Err(self.error(None, PolicyErrorKind::TooManyTextRules { rules: rules.len() }));
@@ -181,12 +181,12 @@ impl<'p> Policy<'p> {
         Ok(self)
     }
 
-    /// The policy with rules about single tools.
+    /// Returns the policy with rules about single tools.
     ///
     /// # Errors
     ///
-    /// [`PolicyErrorKind::TooManyTools`] if there are more than [`TOOL_RULES_MAX`], and [`PolicyErrorKind::ToolTwice`]
-    /// if two are about one tool.
+    /// Returns [`PolicyErrorKind::TooManyTools`] if there are more than [`TOOL_RULES_MAX`] rules, and
+    /// [`PolicyErrorKind::ToolTwice`] if two rules are about one tool.
     pub const fn with_tools(mut self, rules: &'p [ToolRule]) -> Result<Self, PolicyError<'p>> {
         if rules.len() > TOOL_RULES_MAX {
             return Err(self.error(None, PolicyErrorKind::TooManyTools { tools: rules.len() }));
@@ -209,11 +209,11 @@ impl<'p> Policy<'p> {
         Ok(self)
     }
 
-    /// The policy with these calls allowed to repeat: they are not recorded.
+    /// Returns the policy with these calls allowed to repeat: they are not recorded.
     ///
     /// # Errors
     ///
-    /// [`PolicyErrorKind::TooManyAllowed`] if there are more than [`TOOL_RULES_MAX`].
+    /// Returns [`PolicyErrorKind::TooManyAllowed`] if there are more than [`TOOL_RULES_MAX`] calls.
     pub const fn with_allowed(mut self, calls: &'p [Call]) -> Result<Self, PolicyError<'p>> {
         if calls.len() > TOOL_RULES_MAX {
             return Err(self.error(None, PolicyErrorKind::TooManyAllowed { calls: calls.len() }));
@@ -222,20 +222,20 @@ impl<'p> Policy<'p> {
         Ok(self)
     }
 
-    /// The policy with these loops left alone, since somebody said that they are none. Looked
-    /// through where a rule fires.
+    /// Returns the policy with these loops silenced, because a person declared them to be no
+    /// loops. The list is searched when a rule fires.
     #[must_use]
     pub const fn with_silenced(mut self, loops: &'p [LoopId]) -> Self {
         self.silenced = loops;
         self
     }
 
-    /// The policy, asking for more repetitions or fewer in the first calls of a run, and after
-    /// many.
+    /// Returns the policy with more or fewer repetitions in the first calls of a run, and after
+    /// many calls.
     ///
     /// # Errors
     ///
-    /// [`PolicyErrorKind::PhasesOverlap`] if the late phase begins before the early one ends.
+    /// Returns [`PolicyErrorKind::PhasesOverlap`] if the late phase begins before the early one ends.
     pub const fn with_phases(mut self, early: Phase, late: Phase) -> Result<Self, PolicyError<'p>> {
         if early.calls > late.calls {
             let (early, late) = (early.calls, late.calls);
@@ -247,59 +247,59 @@ impl<'p> Policy<'p> {
         Ok(self)
     }
 
-    /// The policy with tools of these tags exempt: their calls are not recorded.
+    /// Returns the policy with tools of these tags exempt: their calls are not recorded.
     #[must_use]
     pub const fn with_exempt(mut self, tags: TagSet) -> Self {
         self.exempt = tags;
         self
     }
 
-    /// What the policy is called.
+    /// Returns the name of the policy.
     pub const fn name(&self) -> &'p str {
         self.name
     }
 
-    /// How many records the rules look back over.
+    /// Returns the number of records that the rules look back over.
     pub const fn window(&self) -> u8 {
         self.window
     }
 
-    /// The rules, in the order in which they are judged.
+    /// Returns the rules in the order in which they are judged.
     pub const fn rules(&self) -> &'p [Rule<'p>] {
         self.rules
     }
 
-    /// The rules about text-only turns, in the order in which they are judged.
+    /// Returns the rules about text-only turns in the order in which they are judged.
     pub const fn texts(&self) -> &'p [TextRule<'p>] {
         self.texts
     }
 
-    /// The rules about single tools.
+    /// Returns the rules about single tools.
     pub const fn tools(&self) -> &'p [ToolRule] {
         self.tools.rules
     }
 
-    /// The calls that may repeat.
+    /// Returns the calls that may repeat.
     pub const fn allowed(&self) -> &'p [Call] {
         self.tools.allowed
     }
 
-    /// The loops that are left alone.
+    /// Returns the silenced loops.
     pub const fn silenced(&self) -> &'p [LoopId] {
         self.silenced
     }
 
-    /// The early phase of a run, and the late one.
+    /// Returns the early phase of a run and the late one.
     pub const fn phases(&self) -> (Phase, Phase) {
         (self.early, self.late)
     }
 
-    /// Whose calls are not recorded.
+    /// Returns the tags of the tools whose calls are not recorded.
     pub const fn exempt(&self) -> TagSet {
         self.exempt
     }
 
-    /// What a rule is called; nothing if there is none at that place.
+    /// Returns the name of the rule at this index, or an empty string if there is no such rule.
     pub fn rule_name(&self, rule: RuleIndex) -> &'p str {
         match rule {
             RuleIndex::Call(place) => {
@@ -311,7 +311,7 @@ impl<'p> Policy<'p> {
         }
     }
 
-    /// Whether there is a rule at that place.
+    /// Returns whether there is a rule at this index.
     pub(crate) const fn has(&self, rule: RuleIndex) -> bool {
         match rule {
             RuleIndex::Call(place) => usize_from(place) < self.rules.len(),
@@ -323,8 +323,8 @@ impl<'p> Policy<'p> {
         self.needs
     }
 
-    /// Returns the digest of everything that decides what the rules count. A checkpoint can only be read
-    /// under the rules that it was written under.
+    /// Returns the digest of everything that decides what the rules count. A checkpoint can only
+    /// be restored under the rules under which it was written.
     #[cfg(feature = "serde")]
     pub(crate) fn digest(&self) -> crate::Digest {
         let window = crate::Digest::new(u64::from(self.window));
@@ -340,14 +340,14 @@ impl<'p> Policy<'p> {
         ladders.chain(texts).fold(none, |digest, ladder| digest.mix(ladder.digest()))
     }
 
-    /// The tag under which `call` is recorded; none if it is not.
+    /// Returns the tag under which `call` is recorded, or `None` if it is not recorded.
     pub(crate) fn tag_of(&self, call: &Call) -> Option<Tag> {
         let tag = self.tools.tag_of(call)?;
         (!self.exempt.contains(tag)).then_some(tag)
     }
 
-    /// How many repetitions more are asked for at a call of `tool`, the one after `before`
-    /// others in its run.
+    /// Returns the number of additional repetitions for a call of `tool` that has `before` earlier
+    /// calls in its run.
     pub(crate) fn patience(&self, tool: Tool, before: u64) -> i16 {
         if !self.needs.patience {
             return 0;
@@ -358,7 +358,7 @@ impl<'p> Policy<'p> {
         self.tools.patience(tool).saturating_add(phase)
     }
 
-    /// Which rules see which records.
+    /// Returns the sets of rules that see each kind of record.
     pub(crate) const fn selection(&self) -> &Selection {
         &self.selection
     }
@@ -373,13 +373,14 @@ impl<'p> Policy<'p> {
 }
 
 impl Finding {
-    /// The name of the rule that fired, in the policy of the detector that found it.
+    /// Returns the name of the rule that fired. `policy` is the policy of the detector that made
+    /// the finding.
     pub fn rule_name<'p>(&self, policy: &Policy<'p>) -> &'p str {
         policy.rule_name(self.rule)
     }
 }
 
-/// `usize::from`, for constants.
+/// Converts like `usize::from`, but in constants.
 pub(crate) const fn usize_from(n: u8) -> usize {
     let mut bytes = [0; size_of::<usize>()];
     let [lowest, ..] = &mut bytes;

@@ -1,4 +1,4 @@
-//! What can be wrong with a policy, and how its author reads of it.
+//! The errors of a policy, with messages for its author.
 
 use core::fmt;
 
@@ -8,7 +8,15 @@ use crate::record::Tool;
 use crate::rule::{Pattern, RULES_MAX, RUNS_MAX, TEXT_RULES_MAX};
 use crate::tools::TOOL_RULES_MAX;
 
-/// Why a policy, or a detector with it, cannot be made: which rule, and what is wrong.
+/// The error of a policy, or of a detector with it: the rule and the reason.
+///
+/// ```
+/// use unstuck_core::{Policy, PolicyErrorKind};
+///
+/// let error = Policy::new("mine", 20, &[]).unwrap_err();
+/// assert_eq!(error.flaw, PolicyErrorKind::NoRules);
+/// assert_eq!(error.to_string(), "policy `mine`: there is no rule; add at least one");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PolicyError<'p> {
@@ -16,7 +24,7 @@ pub struct PolicyError<'p> {
     pub policy: &'p str,
     /// The name of the rule that cannot work, or `None` if no single rule is at fault.
     pub rule: Option<&'p str>,
-    /// What is wrong with it.
+    /// The reason.
     pub flaw: PolicyErrorKind,
 }
 
@@ -32,7 +40,30 @@ impl fmt::Display for PolicyError<'_> {
 
 impl core::error::Error for PolicyError<'_> {}
 
-/// What can be wrong with a policy.
+/// Drops the names of the policy and the rule, so that the error outlives the policy.
+impl From<PolicyError<'_>> for PolicyErrorKind {
+    fn from(error: PolicyError<'_>) -> Self {
+        error.flaw
+    }
+}
+
+impl core::error::Error for PolicyErrorKind {}
+
+/// The reason why a policy cannot work, without names.
+///
+/// A [`PolicyError`] borrows its names from the policy. It converts into this type if it must outlive
+/// the policy:
+///
+/// ```
+/// use unstuck_core::{Detector, Policy, PolicyErrorKind, presets};
+///
+/// fn rules() -> Result<usize, PolicyErrorKind> {
+///     let policy = Policy::new("mine", 20, presets::BALANCED.rules())?;
+///     let detector: Detector<'_, 8> = Detector::new(&policy)?;
+///     Ok(detector.policy().rules().len())
+/// }
+/// assert_eq!(rules(), Err(PolicyErrorKind::WindowBeyondCapacity { window: 20, capacity: 8 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -53,34 +84,34 @@ pub enum PolicyErrorKind {
     NoRules,
     /// There are more than [`RULES_MAX`] rules.
     TooManyRules {
-        /// How many there are.
+        /// The number of rules.
         rules: usize,
     },
     /// There are more than [`TEXT_RULES_MAX`] rules about text-only turns.
     TooManyTextRules {
-        /// How many there are.
+        /// The number of rules.
         rules: usize,
     },
     /// There are more than [`TOOL_RULES_MAX`] rules about single tools.
     TooManyTools {
-        /// How many there are.
+        /// The number of tools.
         tools: usize,
     },
     /// Two rules are about one tool.
     ToolTwice {
-        /// Which tool.
+        /// The tool.
         tool: Tool,
     },
     /// More than [`TOOL_RULES_MAX`] calls are allowed to repeat.
     TooManyAllowed {
-        /// How many there are.
+        /// The number of calls.
         calls: usize,
     },
     /// The late phase of a run begins before the early one ends.
     PhasesOverlap {
-        /// How many calls the early phase lasts.
+        /// The number of calls in the early phase.
         early: u32,
-        /// How many calls come before the late one.
+        /// The number of calls before the late phase.
         late: u32,
     },
     /// Fewer than 2 times: everything happens once.
@@ -128,7 +159,7 @@ pub enum PolicyErrorKind {
     },
     /// A ladder has no rung, or more than [`RUNGS_MAX`].
     Rungs {
-        /// How many it has.
+        /// The number of rungs.
         rungs: usize,
     },
     /// The counts of a ladder do not rise.
@@ -147,17 +178,17 @@ pub enum PolicyErrorKind {
     RungOutOfReach {
         /// The rung's count.
         count: u16,
-        /// The highest count that there can be.
+        /// The highest count that can be reached.
         most: u16,
     },
-    /// A rung never holds, since the next one is reached at once.
+    /// A rung never holds, because the next rung is reached at once.
     RungPassedOver {
         /// The rung's count.
         count: u16,
         /// The count at which the pattern first holds.
         least: u16,
     },
-    /// A rung stands above one that clears the history, and with it the count.
+    /// A rung above one that clears the history and its count.
     RungAfterReset {
         /// The upper rung's count.
         count: u16,
@@ -260,7 +291,7 @@ impl fmt::Display for PolicyErrorKind {
     }
 }
 
-/// What is wrong with a pattern under a policy that looks back over `window` records.
+/// Returns the error of a pattern under a policy that looks back over `window` records.
 pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<PolicyErrorKind> {
     match pattern {
         Pattern::Streak { times } if times < 2 => Some(PolicyErrorKind::TooFewTimes { times }),
@@ -286,7 +317,7 @@ pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Poli
     }
 }
 
-/// What is wrong with a ladder whose pattern holds from `least` to `most` repetitions.
+/// Returns the error of a ladder whose pattern holds from `least` to `most` repetitions.
 pub(crate) const fn flaw_of_ladder(
     ladder: &Ladder<'_>,
     least: u16,
@@ -295,7 +326,7 @@ pub(crate) const fn flaw_of_ladder(
     if ladder.rungs.is_empty() || ladder.rungs.len() > RUNGS_MAX {
         return Some(PolicyErrorKind::Rungs { rungs: ladder.rungs.len() });
     }
-    // Where findings are counted, the first finding is the first count.
+    // If findings are counted, the first finding has the count 1.
     let (least, most) = match ladder.basis {
         Basis::Repetitions => (least, most),
         Basis::LoopFindings | Basis::AllFindings => (1, u16::MAX),

@@ -1,8 +1,8 @@
-//! Policies for most needs.
+//! Ready-made policies.
 //!
-//! A preset is a policy together with a recipe for its digests; the recipes stand with each
-//! preset, and the adapter `unstuck-text` carries them out. [`BALANCED`] is the one to begin
-//! with. The others follow published rule sets to the letter, for those who want exactly that.
+//! A preset is a policy and a recipe for its digests. Each preset describes its recipe here, and
+//! the adapter `unstuck-text` implements it. Begin with [`BALANCED`]. The others follow published
+//! rule sets exactly.
 
 use crate::ladder::{Action, Ladder, Rung};
 use crate::policy::Policy;
@@ -10,18 +10,18 @@ use crate::policy_error::PolicyError;
 use crate::record::{Tag, TagSet};
 use crate::rule::{Args, Pattern, Results, Rule, Select, TextRule, Texts};
 
-/// A policy that is checked when it is compiled.
+/// Unwraps a policy at compile time.
 macro_rules! checked {
     ($policy:expr) => {
         match $policy {
             Ok(policy) => policy,
-            // Evaluated by the compiler, never at run time.
+            // The compiler evaluates this, so it never runs.
             Err(PolicyError { .. }) => panic!("a preset that cannot work"),
         }
     };
 }
 
-/// The default: aware of results, tuned on labelled runs.
+/// The default: it compares results, and is tuned on labelled runs.
 ///
 /// The rules about calls, in the order in which they are judged:
 ///
@@ -30,35 +30,37 @@ macro_rules! checked {
 /// - `ragged-repeat`: the same call with the same result, three among the last 12, with at most five
 ///   novel calls between.
 /// - `same-failure`: four calls of one tool in a row that fail with the same error.
-/// - `alike`: five calls among the last eight that are alike and have the same result, even an empty one.
-/// - `failing-call`: the same call fails three times in a row, whatever the errors.
-/// - `one-error`: four failures of one class among the last ten calls, whatever the tools.
-/// - `nothing-new`: five calls of one tool among the last eight whose answers are near each other:
-///   searches that find nothing, for example, or reads that show hardly a new line.
+/// - `alike`: five similar calls among the last eight with the same result, even an empty one.
+/// - `failing-call`: the same call fails three times in a row, whatever the errors are.
+/// - `one-error`: four failures of one class among the last ten calls, whatever the tools are.
+/// - `nothing-new`: five calls of one tool among the last eight with near answers, for example
+///   searches that find nothing, or reads with hardly a new line.
 /// - `failing-tests`: six failing test runs in a row without a better score.
 /// - `swing`: two to eight calls with the same results, run four times, even if an answer differs from
 ///   the one before it.
-/// - `unreported`: the same call five times in a row, where no outcome is reported.
-/// - `still-waiting`: eight polls with the same answer among the last 20. Most other rules leave polls out.
+/// - `unreported`: the same call five times in a row without a reported outcome.
+/// - `still-waiting`: eight polls with the same answer among the last 20. Most other rules skip polls.
 ///
-/// The rules about talk: `same-text`, the same text-only turn three times in a row; `echo`, a turn that
-/// says the same thing five times; and `same-prompt`, the same message of the user five times in a row,
-/// with no call between.
+/// The rules about talk:
 ///
-/// A changed answer to the same call is progress, but not for `failing-call` and `swing`. A write that
+/// - `same-text`: the same text-only turn three times in a row.
+/// - `echo`: a turn that says the same thing five times.
+/// - `same-prompt`: the same message of the user five times in a row, with no call between.
+///
+/// A changed answer to the same call is progress, except for `failing-call` and `swing`. A write that
 /// works is progress between equal successes. Between failures it is progress for `one-error`, unless
-/// they complain of the same thing.
+/// the failures have the same complaint.
 ///
-/// Every rule begins with a nudge and goes on to a warning. Only `same-effect` and `cycle` ask for more,
-/// and only on [proof](crate::Force::Proven): they block from the fifth call in a row and the fourth lap
-/// on, and stop from the eighth and the sixth on. Without proof, the streak is warned of at 5, 8, 13, 21
-/// and so on.
+/// Every rule begins with a nudge and goes on to a warning. Only `same-effect` and `cycle` ask for
+/// more, and only on [proof](crate::Force::Proven). They block from the fifth call in a row or the
+/// fourth lap on, and stop from the eighth call or the sixth lap on. Without proof, the streak is
+/// warned of at 5, 8, 13, 21 and so on.
 ///
-/// Recipe: `args` is the canonical JSON, calls are `similar` that have seven of ten words in common,
-/// `result` is the whole result without what is volatile, and `near` stands for a class of answers:
-/// failures with one complaint, searches that find nothing, reads that show hardly a new line. Empty and
-/// "ok" results are silent; failures are also read from results, with the number of failing tests as
-/// their score.
+/// Recipe: `args` is the canonical JSON. Calls are `similar` if seven of ten words are the same.
+/// `result` is the whole result without its volatile parts. `near` stands for a class of answers:
+/// failures with one complaint, searches that find nothing, or reads with hardly a new line. Empty and
+/// "ok" results are silent. Failures are also recognised from results, with the number of failing
+/// tests as their score.
 pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALANCED_RULES) {
     Ok(policy) => policy.with_texts(BALANCED_TEXTS),
     Err(error) => Err(error),
@@ -91,7 +93,7 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         Args::Same,
         Results::Same,
         Pattern::Streak { times: 3 },
-        // Where force is not proved, each rung above the first is a warning.
+        // Without proof, each rung above the first is a warning.
         Ladder::by_repetitions(&[
             Rung::new(3, Action::Nudge),
             Rung::new(5, Action::Block),
@@ -119,7 +121,7 @@ const BALANCED_RULES: &[Rule<'_>] = &[
         Args::Same,
         Results::Same,
         Pattern::Recurrence { times: 3, within: 12, novel: 5 },
-        // Never blocked: a test that still fails must be run again to see whether it passes.
+        // It never blocks: a test that still fails must run again to show whether it passes.
         Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(4, Action::Warn)]),
     )
     .select(Select::Except(Tag::Poll)),
@@ -219,14 +221,15 @@ const START_OVER_RULES: &[Rule<'_>] = &[Rule::new(
 )
 .ignore_progress()];
 
-/// The same call twice more among the ten before it, or a cycle of 2 to 5 calls run twice:
-/// warn, warn again, stop; whichever is found. Blind to results.
+/// The same call three times among eleven, or a cycle of 2 to 5 calls run twice: warn, warn again,
+/// stop. Findings of both count together. Ignores results.
 ///
 /// Recipe: `args` is the canonical JSON.
 pub const GRADUATED: Policy<'_> =
     checked!(Policy::new("graduated", 20, &[GRADUATED_REPEAT, GRADUATED_CYCLE,],));
 
-/// [`GRADUATED`], slower: five among 16, or a cycle of 3 to 5 run three times; three warnings.
+/// A slower [`GRADUATED`]: five calls among 16, or a cycle of 3 to 5 calls run three times, with
+/// three warnings.
 pub const GRADUATED_CONSERVATIVE: Policy<'_> = checked!(Policy::new(
     "graduated_conservative",
     20,
@@ -236,7 +239,8 @@ pub const GRADUATED_CONSERVATIVE: Policy<'_> = checked!(Policy::new(
     ],
 ));
 
-/// [`GRADUATED`], quicker: two among 11, or a cycle of 2 to 4 run twice; one warning.
+/// A faster [`GRADUATED`]: two calls among 11, or a cycle of 2 to 4 calls run twice, with one
+/// warning.
 pub const GRADUATED_AGGRESSIVE: Policy<'_> = checked!(Policy::new(
     "graduated_aggressive",
     20,
@@ -272,12 +276,12 @@ const CONSERVATIVE: Ladder<'_> = Ladder::by_all_findings(&[
 const AGGRESSIVE: Ladder<'_> =
     Ladder::by_all_findings(&[Rung::new(1, Action::Warn), Rung::new(2, Action::Stop)]);
 
-/// Nudges early: the same call three times in a row, alike ones four times, three failing test
-/// runs or commands in a row, three turns of talk. Blind to results.
+/// An early nudge: for the same call three times in a row, four similar calls in a row, three
+/// failing test runs or commands in a row, or three turns of talk. Ignores results.
 ///
-/// Recipe: `similar` is made of the primary keys among the arguments (path, `file_path`,
-/// command, pattern, query, url, content, filename, offset, limit; all arguments if none of
-/// these is among them), with shell commands that only read one file held alike.
+/// Recipe: `similar` is made of the primary keys among the arguments (path, `file_path`, command,
+/// pattern, query, url, content, filename, offset, limit), or of all arguments if there is no such
+/// key. Shell commands that only read one file are similar.
 pub const NUDGE: Policy<'_> = checked!(match Policy::new("nudge", 10, NUDGE_RULES) {
     Ok(policy) => policy.with_texts(NUDGE_TEXTS),
     Err(error) => Err(error),
@@ -330,8 +334,8 @@ const NUDGE_FROM_3: Ladder<'_> = Ladder::by_repetitions(&[
     Rung::new(6, Action::Block),
 ]);
 
-/// The same call twice in a row, or a cycle of 2 or 3 calls run twice; the ladder climbs with
-/// each finding of the same loop. Blind to results.
+/// The same call twice in a row, or a cycle of 2 or 3 calls run twice. The ladder climbs with each
+/// finding of the same loop. Ignores results.
 ///
 /// Recipe: `args` is the canonical JSON.
 pub const CYCLES: Policy<'_> = checked!(Policy::new(
@@ -353,7 +357,7 @@ const CYCLES_RULE: Rule<'_> = Rule::new(
 )
 .ignore_progress();
 
-/// The same call three times among the last 20: stop. Blind to results.
+/// The same call three times among the last 20: stop. Ignores results.
 ///
 /// Recipe: `args` is the canonical JSON.
 pub const REPEAT: Policy<'_> = checked!(Policy::new(
@@ -369,7 +373,7 @@ pub const REPEAT: Policy<'_> = checked!(Policy::new(
     .ignore_progress()],
 ));
 
-/// Every preset, the default first.
+/// All presets, the default first.
 pub const ALL: [&Policy<'_>; 8] = [
     &BALANCED,
     &START_OVER,

@@ -1,4 +1,4 @@
-//! Proof: how it is known that making calls again does not help.
+//! Proof that making calls again does not help.
 
 use crate::Digest;
 use crate::hit::Hit;
@@ -6,7 +6,7 @@ use crate::ladder::RUNAWAY_MIN;
 use crate::record::{Record, Status, Tag};
 use crate::rule::Rule;
 
-/// How a call ended, as far as that proves something beside another ending of the same call.
+/// The ending of a call, as evidence together with another ending of the same call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub(crate) args: Digest,
@@ -15,12 +15,12 @@ pub(crate) struct Ending {
     pub(crate) end: End,
 }
 
-/// What became of a call.
+/// The fate of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Nobody knows, or it was a poll: something is on its way.
+    /// The outcome is unknown, or the call was a poll and something is under way.
     Open,
-    /// It was not run, since somebody blocked it.
+    /// The call was blocked.
     Vetoed,
     Failed,
     Worked {
@@ -40,20 +40,21 @@ impl Ending {
         Self { args: record.args, result: record.result, raw: record.raw, end }
     }
 
-    /// Whether the two are of the same call, and both say something.
+    /// Returns whether both are of the same call and have an outcome.
     pub(crate) fn is_comparable_to(self, other: Self) -> bool {
         self.args == other.args && self.end != End::Open && other.end != End::Open
     }
 
-    /// Whether the call was blocked, or came back with the same bytes as `answer`.
+    /// Returns whether the call was blocked, or came back with the same bytes as `answer`.
     pub(crate) fn has_answer_of(self, answer: Self) -> bool {
         let failed_alike = (self.end == End::Failed) == (answer.end == End::Failed);
         let is_same = self.is_comparable_to(answer) && self.raw == answer.raw;
         self.end == End::Vetoed || is_same && failed_alike
     }
 
-    /// Whether this ending, after the `older` one, proves that making the call again does not help: it
-    /// failed alike, or it is idempotent and the answers are the same. A blocked call stands for any.
+    /// Returns whether this ending, after the `older` one, proves that making the call again does
+    /// not help. It does if both failed alike, or if the call is idempotent and the answers are
+    /// the same. A blocked call matches any ending.
     pub(crate) fn proves_with(self, older: Self) -> bool {
         let proves = match (self.end, older.end) {
             (End::Vetoed, older) => older != End::Open,
@@ -66,22 +67,23 @@ impl Ending {
     }
 }
 
-/// How far a ladder may go beyond a warning.
+/// The limit up to which a ladder may go beyond a warning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
-    /// Up to which count.
+    /// The count up to which force is proved.
     pub(crate) count: u16,
-    /// Whether the latest repetition is proved, so that more of the same lead on.
+    /// Whether the latest repetition is proved, so that more of the same goes on to force.
     pub(crate) is_latest: bool,
 }
 
 impl Proof {
-    /// That of a rule which asks for none.
+    /// The proof of a rule that needs none.
     pub(crate) const GIVEN: Self = Self { count: u16::MAX, is_latest: true };
 
-    /// That of the `proven` latest repetitions of `hit`, and of a row of `unbroken` equal answers.
+    /// Returns the proof from the `proven` latest repetitions of `hit` and a row of `unbroken`
+    /// equal answers.
     pub(crate) fn new(rule: &Rule<'_>, hit: &Hit, proven: u16, unbroken: u16) -> Self {
-        // One call alone proves nothing.
+        // A single call proves nothing.
         let is_proven = proven >= 2;
         let unproven = hit.repetitions.saturating_sub(proven);
         let left = hit.count_for(rule).saturating_sub(unproven);
@@ -90,7 +92,7 @@ impl Proof {
         Self { count: counted.max(runaway), is_latest: is_proven || unbroken >= RUNAWAY_MIN }
     }
 
-    /// How many repetitions of `hit` are as good a proof as all of them.
+    /// Returns the number of proved repetitions of `hit` that is as good as all of them.
     pub(crate) fn enough(rule: &Rule<'_>, hit: &Hit) -> u16 {
         let count = hit.count_for(rule);
         let uncounted = hit.repetitions.saturating_sub(count);

@@ -2,17 +2,18 @@
 
 use core::mem::replace;
 
-/// At most `N` values, the oldest first. As with [`Recent`](crate::recent::Recent), nothing here
-/// can panic, and with one value or two, which is the rule, a ring would gain nothing.
+/// A queue of at most `N` values, the oldest first. As with [`Recent`](crate::recent::Recent),
+/// nothing here can panic. A ring would not be faster, because there is usually only one value or
+/// two.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<T, const N: usize> {
-    /// The oldest first; what lies beyond `len` means nothing.
+    /// The oldest first. The values beyond `len` are unused.
     held: [T; N],
     len: u16,
 }
 
 impl<T: Copy, const N: usize> Queue<T, N> {
-    /// Nothing yet; `filler` takes the places of what is not there.
+    /// Creates an empty queue. `filler` fills the unused places.
     pub(crate) const fn new(filler: T) -> Self {
         const { assert!(N <= 65_535, "a detector waits for at most 65,535 calls") };
         Self { held: [filler; N], len: 0 }
@@ -30,7 +31,7 @@ impl<T: Copy, const N: usize> Queue<T, N> {
         self.len = 0;
     }
 
-    /// Adds the newest value; false if there is no room.
+    /// Adds the newest value. Returns `false` if there is no room.
     pub(crate) fn push(&mut self, value: T) -> bool {
         let Some(place) = self.held.get_mut(usize::from(self.len)) else { return false };
         *place = value;
@@ -59,17 +60,17 @@ impl<T: Copy, const N: usize> Queue<T, N> {
         self.as_slice().first()
     }
 
-    /// The value with `later` others after it.
+    /// Returns the value with `later` newer ones.
     pub(crate) fn latest(&self, later: u32) -> Option<&T> {
         self.as_slice().iter().nth_back(usize::try_from(later).ok()?)
     }
 
-    /// The values, the oldest first.
+    /// Returns the values, the oldest first.
     pub(crate) fn as_slice(&self) -> &[T] {
         self.held.get(..usize::from(self.len)).unwrap_or(&self.held)
     }
 
-    /// The values, the oldest first.
+    /// Returns the values, the oldest first.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
         self.held.get_mut(..usize::from(self.len)).unwrap_or_default()
     }
@@ -85,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_agrees(steps in prop::collection::vec((0..4_u8, any::<u8>()), 0..40)) {
+        fn it_agrees_with_a_list(steps in prop::collection::vec((0..4_u8, any::<u8>()), 0..40)) {
             let mut queue: Queue<u8, 4> = Queue::new(0);
             let mut list: Vec<u8> = Vec::new();
             for (step, value) in steps {

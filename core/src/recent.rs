@@ -1,18 +1,18 @@
-//! The latest few of something, the newest first.
+//! A short list of the latest values, the newest first.
 
 use core::mem::replace;
 
-/// The latest `N` values; of more, the oldest is forgotten. Has no way to panic, which cannot be
-/// said of a ring: its index is bounded by an invariant that no compiler sees.
+/// The latest `N` values. If there are more, the oldest is forgotten. Unlike a ring, it cannot
+/// panic, because the compiler need not know an invariant of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recent<T, const N: usize> {
-    /// The newest first; what lies beyond `len` means nothing.
+    /// The newest first. The values beyond `len` are unused.
     held: [T; N],
     len: u8,
 }
 
 impl<T: Copy, const N: usize> Recent<T, N> {
-    /// Nothing yet; `filler` takes the places of what is not there.
+    /// Creates an empty list. `filler` fills the unused places.
     pub(crate) const fn new(filler: T) -> Self {
         Self { held: [filler; N], len: 0 }
     }
@@ -24,7 +24,7 @@ impl<T: Copy, const N: usize> Recent<T, N> {
         self.len = self.len.saturating_add(1).min(most);
     }
 
-    /// Takes out the newest value that is `wanted`, if there is one. O(N).
+    /// Takes out the newest `wanted` value. O(N).
     pub(crate) fn take(&mut self, wanted: impl Fn(&T) -> bool) -> Option<T> {
         let place = self.iter().position(wanted)?;
         let older = self.held.get_mut(place..usize::from(self.len))?;
@@ -34,7 +34,7 @@ impl<T: Copy, const N: usize> Recent<T, N> {
         Some(taken)
     }
 
-    /// The values, the newest first.
+    /// Returns the values, the newest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.held.get(..usize::from(self.len)).unwrap_or(&self.held).iter()
     }
@@ -50,7 +50,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_agrees(steps in prop::collection::vec((any::<bool>(), 0..6_u8), 0..40)) {
+        fn it_agrees_with_a_list(steps in prop::collection::vec((any::<bool>(), 0..6_u8), 0..40)) {
             let mut recent: Recent<u8, 4> = Recent::new(0);
             let mut list: Vec<u8> = Vec::new();
             for (takes, value) in steps {

@@ -1,10 +1,10 @@
-//! Calls and outcomes as the engine takes them: digests and flags, no text.
+//! Calls and outcomes in the form that the engine takes: digests and flags, no text.
 
 use core::fmt;
 
 use crate::Digest;
 
-/// Which tool a call is for: 32 bits chosen by the host.
+/// The tool that a call is for: 32 bits chosen by the host.
 ///
 /// ```
 /// use unstuck_core::Tool;
@@ -18,33 +18,40 @@ use crate::Digest;
 pub struct Tool(u32);
 
 impl Tool {
-    /// The tool with a number of the host's own.
+    /// Creates a tool from the host's own number.
     pub const fn new(id: u32) -> Self {
         Self(id)
     }
 
-    /// The tool called `name`, by the folded digest of its name. O(n).
+    /// Creates a tool from the folded digest of its name. O(n).
     ///
-    /// Two of `n` names share an id with probability n²/2³³: one in a hundred million for ten
-    /// tools. A host that numbers its tools has no such doubt.
+    /// Two of `n` names share an id with probability n²/2³³, which is one in a hundred million for
+    /// ten tools. Numbers chosen by the host never collide.
     pub fn named(name: &str) -> Self {
         Self(Digest::of(name.as_bytes()).folded())
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn id(self) -> u32 {
         self.0
     }
 }
 
-/// What kind of tool a call is for, where that matters to a rule or to the advice given.
-// Checkpoints know a tag by its place here: new ones stand last.
+/// The kind of tool that a call is for, if a rule or the advice depends on it.
+///
+/// ```
+/// use unstuck_core::Tag;
+///
+/// assert_eq!(Tag::default(), Tag::Other);
+/// assert_eq!(Tag::Search.name(), "search");
+/// ```
+// Checkpoints store a tag as its index here, so new tags go to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Tag {
-    /// Nothing that a rule asks for.
+    /// A kind that no rule asks for.
     #[default]
     Other,
     /// Runs tests.
@@ -57,20 +64,20 @@ pub enum Tag {
     Write,
     /// Searches.
     Search,
-    /// Asks for the state of something that is on its way.
+    /// Asks for the state of something that is under way.
     Poll,
     /// Only thinks or plans.
     Think,
     /// Ends the run or hands it over.
     Finish,
-    /// Throws the work away and starts over.
+    /// Throws the work away and begins again.
     StartOver,
-    /// Acts, so that an equal confirmation proves nothing: presses a key, clicks, scrolls, moves.
+    /// Presses a key, clicks, scrolls or moves. An equal confirmation proves nothing.
     Act,
 }
 
 impl Tag {
-    /// Every tag.
+    /// All tags.
     pub const ALL: [Self; 11] = [
         Self::Other,
         Self::Test,
@@ -85,7 +92,7 @@ impl Tag {
         Self::Act,
     ];
 
-    /// The tag's one spelling, wherever it is written.
+    /// Returns the name that reports and configurations use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Other => "other",
@@ -102,7 +109,7 @@ impl Tag {
         }
     }
 
-    /// A number of the tag's own, which is never reused for another.
+    /// Returns the number of the tag. Numbers are never reused.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Other => 0,
@@ -138,22 +145,22 @@ impl fmt::Display for Tag {
 pub struct TagSet(u16);
 
 impl TagSet {
-    /// No tag.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// The set with `tag` in it.
+    /// Returns the set with `tag` added.
     #[must_use]
     pub const fn with(self, tag: Tag) -> Self {
         Self(self.0 | 1_u16.rotate_left(u32::from_le_bytes([tag.code(), 0, 0, 0])))
     }
 
-    /// Whether `tag` is in the set.
+    /// Returns whether `tag` is in the set.
     pub const fn contains(self, tag: Tag) -> bool {
         self.with(tag).0 == self.0
     }
 }
 
-/// A tool's name with its arguments, as the agent asked for it.
+/// A call of a tool with its arguments, as the agent asked for it.
 ///
 /// ```
 /// use unstuck_core::{Call, Digest, Tag, Tool};
@@ -174,40 +181,40 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of `tool` with arguments that stand for `args`, in a step of its own.
+    /// Creates a call of `tool` in a step of its own. `args` stands for the arguments.
     ///
-    /// The tool is mixed into the digest: equal arguments of two tools are two calls.
+    /// The tool is mixed into the digest, so equal arguments of two tools are different calls.
     pub const fn new(tool: Tool, args: Digest) -> Self {
         let args = args.mix(tool.digest());
         let similar = args.folded();
         Self { tool, args, similar, tag: Tag::Other, idempotent: false, step: None }
     }
 
-    /// Holds this call alike to every call of the same tool with an equal `similar` digest.
-    /// Without it, only equal arguments are alike.
+    /// Makes this call similar to every call of the same tool with an equal `similar` digest. By
+    /// default, only calls with equal arguments are similar.
     #[must_use]
     pub const fn similar(mut self, similar: Digest) -> Self {
         self.similar = similar.mix(self.tool.digest()).folded();
         self
     }
 
-    /// Says what kind of tool this is.
+    /// Sets the kind of tool.
     #[must_use]
     pub const fn tag(mut self, tag: Tag) -> Self {
         self.tag = tag;
         self
     }
 
-    /// Marks the call as idempotent: it only reads, or it writes the same content to the same place,
-    /// so an equal answer proves that calling again does not help. Without it, the call counts as
-    /// one that acts: an equal confirmation may be good news.
+    /// Marks the call as idempotent: it only reads, or it writes the same content to the same
+    /// place. An equal answer then proves that calling again does not help. By default a call
+    /// counts as one that acts, for which an equal confirmation may be good news.
     #[must_use]
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Puts the call into the step `step`: calls that the agent issued together share one.
+    /// Puts the call into the step `step`. Calls that the agent issued together share a step.
     #[must_use]
     pub const fn step(mut self, step: u64) -> Self {
         self.step = Some(step);
@@ -221,17 +228,17 @@ impl Call {
         self.args
     }
 
-    /// What kind of tool this is, as far as the host said.
+    /// Returns the kind of tool that the host gave.
     pub const fn kind(&self) -> Tag {
         self.tag
     }
 
-    /// Whether this is a call of that kind of tool, as far as the host said.
+    /// Returns whether the host gave this kind of tool.
     pub fn has_tag(&self, tag: Tag) -> bool {
         self.tag == tag
     }
 
-    /// Whether this is the same tool with the same arguments as `other`.
+    /// Returns whether `other` is a call of the same tool with the same arguments.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.tool == other.tool && self.args == other.args
     }
@@ -244,7 +251,7 @@ impl Tool {
     }
 }
 
-/// What came back from a call: a result, and whether it failed.
+/// The outcome of a call: a result, and whether the call failed.
 ///
 /// ```
 /// use unstuck_core::{Digest, Outcome};
@@ -268,12 +275,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The call worked, with a result that stands for `result`.
+    /// Creates the outcome of a call that worked. `result` stands for the result.
     pub const fn ok(result: Digest) -> Self {
         Self::new(result, false)
     }
 
-    /// The call failed, with an error that stands for `result`. It equals no [`Outcome::ok`].
+    /// Creates the outcome of a call that failed. `result` stands for the error. It never equals
+    /// an [`Outcome::ok`].
     pub const fn failed(result: Digest) -> Self {
         Self::new(result.mix(Digest::new(1)), true)
     }
@@ -296,13 +304,13 @@ impl Outcome {
         self.result
     }
 
-    /// Whether the call failed.
+    /// Returns whether the call failed.
     pub const fn has_failed(&self) -> bool {
         self.failed
     }
 
-    /// Holds this outcome near to every outcome with an equal `near` digest that failed or
-    /// worked alike, whatever the calls were. Without it, only equal results of the same call are near.
+    /// Makes this outcome near to every outcome of any call with an equal `near` digest, if both
+    /// failed or both worked. By default, only equal results of the same call are near.
     #[must_use]
     pub const fn near(mut self, near: Digest) -> Self {
         let near = if self.failed { near.mix(Digest::new(1)) } else { near };
@@ -310,28 +318,31 @@ impl Outcome {
         self
     }
 
-    /// Says what stands for every byte of the answer. Where the digest of the result leaves out
-    /// volatile text, two results may be equal and their answers not; only equal answers prove that
-    /// an [idempotent](Call::idempotent) call does not help. Of a failure it may stand for what went
-    /// wrong, without the noise around it. Without it, equal results are equal answers.
+    /// Sets the digest of the whole answer, byte for byte. By default, equal results are equal
+    /// answers.
     ///
-    /// Sixteen bits of it are kept: five different answers are held equal by chance once in 2⁶⁴.
+    /// The digest of the result may leave out volatile text, so two answers can differ although
+    /// their results are equal. Only equal answers prove that an [idempotent](Call::idempotent)
+    /// call does not help. For a failure, `answer` may be the digest of the error message without
+    /// the noise around it.
+    ///
+    /// The engine keeps sixteen bits, so five different answers look equal by chance once in 2⁶⁴.
     #[must_use]
     pub const fn raw(mut self, answer: Digest) -> Self {
         self.raw = half(answer.folded());
         self
     }
 
-    /// Marks the answer as "still under way" (running, pending, queued): the call waited, whatever its
-    /// tool is, and its record has the tag [`Tag::Poll`]. A call that tests or ends the run keeps
-    /// its own.
+    /// Marks the answer as "still under way" (running, pending, queued). The record then has the
+    /// tag [`Tag::Poll`], whatever the tool is. A call that tests, ends the run or starts over
+    /// keeps its own tag.
     #[must_use]
     pub const fn pending(mut self) -> Self {
         self.pending = true;
         self
     }
 
-    /// Marks the outcome as a time-out. It is judged one repetition later than others: the same call
+    /// Marks the outcome as a time-out. Rules ask for one repetition more, because the same call
     /// may come back in time.
     #[must_use]
     pub const fn timed_out(mut self) -> Self {
@@ -339,7 +350,7 @@ impl Outcome {
         self
     }
 
-    /// Says how good the outcome is: lower is better, as in the number of failing tests. A score
+    /// Sets how good the outcome is. Lower is better, as for the number of failing tests. A score
     /// better than the best so far of tools with the same tag is progress.
     #[must_use]
     pub const fn score(mut self, score: u32) -> Self {
@@ -347,8 +358,8 @@ impl Outcome {
         self
     }
 
-    /// Marks the result as one that says nothing (empty, "ok", a placeholder): it is no
-    /// evidence between calls with different arguments.
+    /// Marks the result as silent: it says nothing (empty, "ok", a placeholder). It is no evidence
+    /// between calls with different arguments.
     #[must_use]
     pub const fn silent(mut self) -> Self {
         self.silent = true;
@@ -356,13 +367,13 @@ impl Outcome {
     }
 }
 
-/// The lower half of `digest`.
+/// Returns the lower half of `digest`.
 const fn half(digest: u32) -> u16 {
     let [low, high, ..] = digest.to_le_bytes();
     u16::from_le_bytes([low, high])
 }
 
-/// How good an outcome is; lower is better. The worst number stands for "nobody knows".
+/// The quality of an outcome. Lower is better, and the highest number means "unknown".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -371,7 +382,7 @@ pub(crate) struct Score(u32);
 impl Score {
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    /// The worst that is known.
+    /// The worst known score.
     pub(crate) const WORST: Self = Self(u32::MAX.saturating_sub(1));
 
     const fn new(score: u32) -> Self {
@@ -383,28 +394,40 @@ impl Score {
     }
 }
 
-/// The engine's name for one announced call.
+/// The engine's name for an announced call.
+///
+/// ```
+/// use unstuck_core::{Call, Detector, Digest, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+/// let announced = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
+/// assert_eq!(announced.id.seq(), Some(0));
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CallId {
     seq: u64,
-    /// The number was given anew so many times: calls that were taken back have one, too.
+    /// How many times calls were taken back before this number was given. Numbers are given again
+    /// after that.
     era: u8,
     recorded: bool,
 }
 
 impl CallId {
-    /// The name of a call that is not recorded.
+    /// The id of a call that is not recorded.
     pub(crate) const NONE: Self = Self { seq: 0, era: 0, recorded: false };
 
     pub(crate) const fn new(seq: u64, era: u8) -> Self {
         Self { seq, era, recorded: true }
     }
 
-    /// The call's sequence number: 0 for the first that a detector recorded, then one more
-    /// each; a call that was taken back leaves its number to the next. `None` for a call of an
-    /// exempt tool, which is not recorded.
+    /// Returns the sequence number of the call, or `None` if its tool is exempt and the call is
+    /// not recorded.
+    ///
+    /// The first recorded call has the number 0, and each further call has one more. If a call is
+    /// taken back, the next call gets its number.
     pub const fn seq(self) -> Option<u64> {
         if self.recorded { Some(self.seq) } else { None }
     }
@@ -414,12 +437,12 @@ impl CallId {
     }
 }
 
-/// How far a record has come.
-// Checkpoints know a status by its place here: new ones stand last.
+/// The progress of a record from its announcement to its end.
+// Checkpoints store a status as its index here, so new ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Status {
-    /// Announced; its outcome may still come.
+    /// Announced. Its outcome may still come.
     Open,
     /// Its outcome came.
     Reported,
@@ -427,13 +450,13 @@ pub(crate) enum Status {
     Unreported,
     /// Too many calls were open at once to wait for it.
     Dropped,
-    /// It was not run, since somebody blocked it.
+    /// Blocked by the host or the engine, so it did not run.
     Vetoed,
-    /// It was not run: as if it had never been announced, but for its number.
+    /// Not run. The record counts as if it had never been announced, but keeps its number.
     Cancelled,
 }
 
-/// A call with its outcome, as the engine keeps it until it settles.
+/// A call with its outcome, which the engine keeps until the record settles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing to know of a record")]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -444,7 +467,7 @@ pub(crate) struct Record {
     pub(crate) similar: u32,
     pub(crate) near: u32,
     pub(crate) tool: Tool,
-    /// The digest of the raw answer, its volatile parts included.
+    /// The digest of the raw answer, including its volatile parts.
     pub(crate) raw: u16,
     pub(crate) tag: Tag,
     pub(crate) status: Status,
@@ -452,20 +475,20 @@ pub(crate) struct Record {
     pub(crate) silent: bool,
     /// Whether an equal answer proves that calling again does not help.
     pub(crate) idempotent: bool,
-    /// Whether it timed out.
+    /// Whether the call timed out.
     pub(crate) late: bool,
-    /// Whether its `args` were nowhere in the window when it was announced.
+    /// Whether its `args` were absent from the window when it was announced.
     pub(crate) novel: bool,
-    /// How many of the records directly before it were issued together with it.
+    /// The number of records directly before it that were issued together with it.
     pub(crate) in_step: u8,
-    /// Whether it is progress, whatever the same call was answered before.
+    /// Whether it is progress, whatever earlier answers of the same call were.
     pub(crate) moved: bool,
     pub(crate) era: u8,
     pub(crate) score: Score,
 }
 
 impl Record {
-    /// What takes the place of a record where there is none.
+    /// The filler for an empty place.
     pub(crate) const NONE: Self = Self::open(&Call::new(Tool::new(0), Digest::new(0)), 0);
 
     pub(crate) const fn open(call: &Call, in_step: u8) -> Self {
@@ -490,24 +513,25 @@ impl Record {
         }
     }
 
-    /// Whether this is a call with the arguments of `other` that may have been run.
+    /// Returns whether this is a call with the arguments of `other` that may have run.
     pub(crate) fn is_same_call(&self, other: &Self) -> bool {
         self.args == other.args && self.status != Status::Cancelled
     }
 
-    /// Whether the call failed, or was not run since somebody blocked it.
+    /// Returns whether the call failed, or was blocked.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed || self.status == Status::Vetoed
     }
 
-    /// Whether this is a novel call of a writing tool that worked.
+    /// Returns whether this is a novel call of a writing tool that worked.
     pub(crate) fn has_written(&self) -> bool {
         self.tag == Tag::Write && self.novel && !self.failed && self.status == Status::Reported
     }
 
     pub(crate) fn report(&mut self, outcome: &Outcome) {
         self.result = outcome.result.folded();
-        // Without a word of the host on what is near, only the same answer to the same call is.
+        // If the host gave no digest for near results, only the same answer to the same call is
+        // near.
         self.near = outcome.near.unwrap_or_else(|| outcome.result.mix(self.args).folded());
         self.raw = outcome.raw;
         self.failed = outcome.failed;
@@ -544,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tag_has_a_place_and_a_name_of_its_own() {
+    fn tags_differ_in_index_and_name() {
         for (i, tag) in Tag::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(tag.code()), i);
             let set = TagSet::EMPTY.with(tag);

@@ -1,4 +1,4 @@
-//! Turns of text, and what repeats inside one.
+//! Turns of text, and repetitions inside a turn.
 
 use crate::Digest;
 
@@ -17,12 +17,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A turn that said what `text` stands for.
+    /// Creates a turn. `text` stands for its text.
     pub const fn new(text: Digest) -> Self {
         Self { text, repeated: RepeatedText::NONE }
     }
 
-    /// Says what repeats inside the text, as [`RepeatFinder`] found it.
+    /// Adds the repetition that a [`RepeatFinder`] found inside the text.
     #[must_use]
     pub const fn repeated(mut self, repeated: RepeatedText) -> Self {
         self.repeated = repeated;
@@ -36,25 +36,33 @@ impl From<Digest> for Turn {
     }
 }
 
-/// A sequence that was repeated.
+/// A repeated sequence.
+///
+/// ```
+/// use unstuck_core::{Digest, RepeatedText, Turn};
+///
+/// let turn = Turn::new(Digest::of(b"wait wait wait")).repeated(RepeatedText { period: 1, laps: 3 });
+/// assert_ne!(turn, Turn::new(Digest::of(b"wait wait wait")));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RepeatedText {
-    /// How many digests make a lap.
+    /// The number of digests in a lap.
     pub period: u8,
-    /// How many laps there were in a row; 1 says that nothing was repeated.
+    /// The number of laps in a row. It is 1 if the sequence does not repeat.
     pub laps: u16,
 }
 
 impl RepeatedText {
-    /// Nothing was repeated.
+    /// No repetition.
     pub const NONE: Self = Self { period: 1, laps: 1 };
 }
 
-/// Finds what repeats at the end of a sequence of digests, with periods from 1 to `P`, at most 64.
+/// A finder of the repetition at the end of a sequence of digests, with periods from 1 to `P`, at
+/// most 64.
 ///
-/// The cycle scan of the engine, over anything: an adapter hashes the words of a text, and looks
-/// after each word, or only after the last. Each digest takes O(P) time.
+/// It is the cycle scan of the engine for any sequence. For example, an adapter hashes the words
+/// of a text, and checks after each word or only after the last. Each digest takes O(P) time.
 ///
 /// ```
 /// use unstuck_core::{Digest, RepeatedText, RepeatFinder};
@@ -67,29 +75,30 @@ impl RepeatedText {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RepeatFinder<const P: usize> {
-    /// The latest digests: the one pushed `n`th stands at `n % P`.
+    /// The latest digests. The `n`th digest is at index `n % P`.
     latest: [Digest; P],
-    /// For each period from 1 on, how many of the latest digests equal the one a period before.
+    /// For each period from 1 on, the number of latest digests that equal the digest a period
+    /// before.
     runs: [u16; P],
-    /// How many digests there were.
+    /// The number of digests pushed.
     count: u64,
 }
 
 impl<const P: usize> RepeatFinder<P> {
-    /// A sequence that is empty yet.
+    /// Creates an empty sequence.
     pub const fn new() -> Self {
         const { assert!(P >= 1 && P <= 64, "periods are 1 to 64") };
         Self { latest: [Digest::new(0); P], runs: [0; P], count: 0 }
     }
 
-    /// The sequence goes on with `digest`. O(P).
+    /// Appends `digest` to the sequence. O(P).
     pub fn push(&mut self, digest: Digest) {
         let slots = u64::try_from(P).unwrap_or(u64::MAX);
         let slot = self.count.checked_rem(slots).and_then(|slot| usize::try_from(slot).ok());
         let slot = slot.unwrap_or(0);
         let known = usize::try_from(self.count).unwrap_or(usize::MAX);
-        // The digest a period back stands as many slots before: first those below, then, from
-        // the end, those that were written in the round before.
+        // The digest a period back is as many slots before. First come the slots below, then, from
+        // the end, the slots written in the round before.
         let (newer, older) = self.latest.split_at_checked(slot).unwrap_or_default();
         let back = newer.iter().rev().chain(older.iter().rev()).take(known);
         let mut equal = back.map(|earlier| *earlier == digest);
@@ -103,8 +112,7 @@ impl<const P: usize> RepeatFinder<P> {
         self.count = self.count.saturating_add(1);
     }
 
-    /// What is repeated at the end: of all periods that were run at least twice, the shortest.
-    /// O(P).
+    /// Returns the repetition at the end, with the shortest period that ran at least twice. O(P).
     pub fn latest(&self) -> RepeatedText {
         let mut runs = self.runs.iter().zip(1_u8..);
         let shortest = runs.find(|(run, period)| **run >= u16::from(*period));
@@ -128,8 +136,8 @@ mod tests {
     use super::{RepeatFinder, RepeatedText};
     use crate::Digest;
 
-    /// The definition: the shortest period of which the end of `word` holds two laps or more, and
-    /// all the laps that it holds.
+    /// Returns the repetition by its definition: the shortest period with two laps or more at the
+    /// end of `word`, and all its laps there.
     fn expected(word: &[u32], periods: usize) -> RepeatedText {
         for period in 1..=periods {
             let pairs = word.iter().rev().zip(word.iter().rev().skip(period));

@@ -1,35 +1,41 @@
-//! Rules: what must match, which records count, how they recur, and what to do about it.
+//! Rules: which calls match, which records count, how they recur, and which action follows.
 
 use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag};
 
-/// The most rules in a policy. Every rule costs 10 bytes of a detector and a look at every
-/// event; the largest preset has twelve.
+/// The maximum number of rules in a policy. Each rule costs 10 bytes of a detector and a check at
+/// every event. The largest preset has twelve.
 pub const RULES_MAX: usize = 12;
 
-/// The most run counters over all cycle rules of a policy, one for each period from 1 to each
-/// rule's longest. 2 bytes of a detector each.
+/// The maximum number of run counters over all cycle rules of a policy. A rule needs one for each
+/// period from 1 to its longest. Each takes 2 bytes of a detector.
 pub const RUNS_MAX: usize = 24;
 
-/// The most rules about text-only turns: one for each of [`Texts`](crate::Texts).
+/// The maximum number of rules about text-only turns, one for each of [`Texts`](crate::Texts).
 pub const TEXT_RULES_MAX: usize = 4;
 
-/// What two calls must have in common to match.
+/// The part of two calls that must be equal for them to match.
+///
+/// ```
+/// use unstuck_core::Args;
+///
+/// assert_eq!(Args::SameTool.name(), "same_tool");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Args {
     /// The same tool and the same arguments.
     Same,
-    /// The same tool and arguments that the adapter holds to be alike.
+    /// The same tool, and arguments that the adapter considers similar.
     Similar,
     /// The same tool.
     SameTool,
-    /// Nothing.
+    /// Any two calls match.
     Any,
 }
 
 impl Args {
-    /// A number of the word's own, for loop ids.
+    /// Returns the number of this value in loop ids.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Same => 0,
@@ -39,7 +45,7 @@ impl Args {
         }
     }
 
-    /// The word's one spelling, wherever it is written.
+    /// Returns the name that reports and configurations use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -50,20 +56,26 @@ impl Args {
     }
 }
 
-/// What two outcomes must have in common to match.
+/// The part of two outcomes that must be equal for them to match.
+///
+/// ```
+/// use unstuck_core::Results;
+///
+/// assert_eq!(Results::Near.name(), "near");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Results {
-    /// Nothing.
+    /// Results are not compared.
     Ignored,
     /// The same result.
     Same,
-    /// The same result but for its numbers: weak evidence.
+    /// The same result except for its numbers, which is weak evidence.
     Near,
 }
 
 impl Results {
-    /// A number of the word's own, for loop ids.
+    /// Returns the number of this value in loop ids.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Ignored => 0,
@@ -72,7 +84,7 @@ impl Results {
         }
     }
 
-    /// The word's one spelling, wherever it is written.
+    /// Returns the name that reports and configurations use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ignored => "ignored",
@@ -82,7 +94,18 @@ impl Results {
     }
 }
 
-/// Which records a rule sees. The others are skipped, as if they had never been.
+/// The records that a rule sees. It skips all others.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Ladder, Pattern, Results, Rule, Rung, Select, Tag};
+///
+/// const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(4, Action::Warn)]);
+/// const FAILING_TESTS: Rule<'_> =
+///     Rule::new("tests", Args::Any, Results::Ignored, Pattern::Streak { times: 4 }, LADDER)
+///         .select(Select::Tag(Tag::Test))
+///         .failed();
+/// assert_eq!(FAILING_TESTS.select, Select::Tag(Tag::Test));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Select {
@@ -97,7 +120,7 @@ pub enum Select {
 }
 
 impl Select {
-    /// A number of the selection's own, for loop ids.
+    /// Returns the number of this selection in loop ids.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Every => 0,
@@ -108,21 +131,31 @@ impl Select {
     }
 }
 
-/// Which outcome a record that the rule sees must have had. One that had another breaks the
-/// pattern.
+/// The outcome that a record must have if the rule sees it. A record with another outcome breaks
+/// the pattern.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Ladder, Outcomes, Pattern, Results, Rule, Rung};
+///
+/// const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(4, Action::Warn)]);
+/// const RULE: Rule<'_> =
+///     Rule::new("errors", Args::Any, Results::Near, Pattern::recurrence(4, 10), LADDER);
+/// assert_eq!(RULE.outcomes, Outcomes::Any);
+/// assert_eq!(RULE.failures().outcomes, Outcomes::Failures);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcomes {
-    /// Whichever.
+    /// Any outcome.
     Any,
-    /// The call failed. A vetoed call counts as one that did.
+    /// The call failed. A vetoed call counts as a failure.
     Failed,
-    /// The call failed, to match; one that did not is passed over and breaks nothing.
+    /// Only failures match. A call that did not fail is skipped and does not break the pattern.
     Failures,
 }
 
 impl Outcomes {
-    /// Whether the outcome of `record` is one of these.
+    /// Returns whether the outcome of `record` is one of these.
     pub(crate) fn includes(self, record: &Record) -> bool {
         match self {
             Self::Any => true,
@@ -130,12 +163,12 @@ impl Outcomes {
         }
     }
 
-    /// Whether the outcome of `record` breaks a pattern of these.
+    /// Returns whether the outcome of `record` breaks a pattern of these.
     pub(crate) fn is_broken_by(self, record: &Record) -> bool {
         self == Self::Failed && !record.has_failed()
     }
 
-    /// A number of the word's own, for digests of rules.
+    /// Returns the number of this value in digests of rules.
     #[cfg(feature = "serde")]
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -146,47 +179,56 @@ impl Outcomes {
     }
 }
 
-/// How matching records recur.
+/// The way in which matching records recur.
+///
+/// ```
+/// use unstuck_core::Pattern;
+///
+/// let [three_in_a_row, three_among_twelve, two_laps] =
+///     [Pattern::Streak { times: 3 }, Pattern::recurrence(3, 12), Pattern::cycle(2, 10, 2)];
+/// assert_ne!(three_in_a_row, three_among_twelve);
+/// assert_eq!(two_laps, Pattern::Cycle { period_min: 2, period_max: 10, laps: 2 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Pattern {
     /// `times` matching records in a row.
     Streak {
-        /// How many, 2 or more.
+        /// The number of records, 2 or more.
         times: u16,
     },
-    /// `times` matching records among the last `within`, others between.
+    /// `times` matching records among the last `within`, with others between.
     Recurrence {
-        /// How many, this one included; 2 or more.
+        /// The number of matching records, this one included. 2 or more.
         times: u8,
-        /// Among how many, this one included.
+        /// The number of latest records to look at, this one included.
         within: u8,
-        /// How many novel records may stand after the oldest of the `times` latest matches.
+        /// The maximum number of novel records after the oldest of the `times` latest matches.
         novel: u8,
     },
-    /// A sequence of records, not all equal, repeated.
+    /// A repeated sequence of records that are not all equal.
     Cycle {
-        /// The shortest period looked for, in records; 2 or more.
+        /// The shortest period to look for, in records. 2 or more.
         period_min: u8,
-        /// The longest.
+        /// The longest period to look for.
         period_max: u8,
-        /// How often the sequence must have run, 2 or more.
+        /// The number of times that the sequence must have run, 2 or more.
         laps: u8,
     },
 }
 
 impl Pattern {
-    /// A recurrence that any number of novel calls may interrupt.
+    /// Creates a recurrence that any number of novel calls may interrupt.
     pub const fn recurrence(times: u8, within: u8) -> Self {
         Self::Recurrence { times, within, novel: u8::MAX }
     }
 
-    /// A cycle with `period_min` to `period_max` records a lap, run `laps` times.
+    /// Creates a cycle of `period_min` to `period_max` records that has run `laps` times.
     pub const fn cycle(period_min: u8, period_max: u8, laps: u8) -> Self {
         Self::Cycle { period_min, period_max, laps }
     }
 
-    /// The fewest repetitions at which the pattern holds.
+    /// Returns the smallest number of repetitions at which the pattern holds.
     pub(crate) const fn least(self) -> u16 {
         match self {
             Self::Streak { times } => times,
@@ -196,11 +238,11 @@ impl Pattern {
         }
     }
 
-    /// The pattern, asking for `patience` more repetitions, or for fewer: never for fewer than 2,
-    /// nor for more than can be counted.
+    /// Returns the pattern with `patience` more repetitions, or fewer if it is negative. The
+    /// number stays between 2 and the highest that can be counted.
     pub(crate) fn patient(self, patience: i16) -> Self {
-        // Not `clamp`, which panics where there is nothing between: no compiler sees that a policy
-        // was checked.
+        // This does not use `clamp`, which panics if its range is empty. The compiler cannot see
+        // that the policy was checked.
         let counted = self.least().saturating_add_signed(patience).min(self.most()).max(2);
         let short = u8::try_from(counted).unwrap_or(u8::MAX);
         match self {
@@ -214,7 +256,7 @@ impl Pattern {
         }
     }
 
-    /// The most repetitions that can be counted.
+    /// Returns the highest number of repetitions that can be counted.
     pub(crate) const fn most(self) -> u16 {
         match self {
             Self::Recurrence { within, .. } => u16::from_le_bytes([within, 0]),
@@ -222,7 +264,8 @@ impl Pattern {
         }
     }
 
-    /// How many run counters the pattern needs: one for each period up to its longest.
+    /// Returns the number of run counters that the pattern needs, one for each period up to its
+    /// longest.
     pub(crate) const fn runs(self) -> u8 {
         match self {
             Self::Cycle { period_max, .. } => period_max,
@@ -231,53 +274,84 @@ impl Pattern {
     }
 }
 
-/// Whether progress inside a pattern means that it is no loop.
+/// Whether progress inside a pattern means that the pattern is no loop.
 ///
-/// Progress is the same call answered differently than the last time, by the rule's own
-/// measure of results. The record that made progress may begin a pattern, but none reaches
-/// back across it. In a recurrence it is also progress if, between equal results that did not
-/// fail, a novel call of a writing tool worked, or, between silent ones, any call is novel: a
-/// check that still passes after another edit says that the edit was good.
+/// Progress is a different answer to the same call than the last time, by the rule's own measure
+/// of results. The record that made progress may begin a pattern, but no pattern reaches back
+/// across it. For example, a check that still passes after another edit shows that the edit was
+/// good. So in a recurrence a novel call of a writing tool that worked is progress between equal
+/// results that did not fail, and any novel call is progress between silent results.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Ladder, Pattern, Progress, Results, Rule, Rung};
+///
+/// const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(3, Action::Warn)]);
+/// const RULE: Rule<'_> =
+///     Rule::new("same", Args::Same, Results::Same, Pattern::Streak { times: 3 }, LADDER);
+/// assert_eq!(RULE.progress, Progress::Respect);
+/// assert_eq!(RULE.ignore_progress().progress, Progress::Ignore);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Progress {
     /// A pattern that holds progress is no loop.
     Respect,
-    /// It is one all the same.
+    /// Such a pattern is a loop nevertheless.
     Ignore,
-    /// Nothing is a loop as long as the window holds a call that was answered in two ways, by the
-    /// rule's own measure of results, or a record that is progress for another reason. A write is no
-    /// progress here. Looking for it takes O(W²) time, where a pattern holds and nowhere else.
+    /// No pattern is a loop while the window holds a call with two answers, by the rule's own
+    /// measure of results, or a record that is progress for another reason. A write is no progress
+    /// here. The search takes O(W²) time, and runs only if a pattern holds.
     Anywhere,
 }
 
-/// What silent results say of different calls. Those of equal calls are equal in any case.
+/// The weight of silent results between different calls. Silent results of equal calls are always
+/// equal.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Ladder, Pattern, Results, Rule, Rung, Silence};
+///
+/// const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(5, Action::Warn)]);
+/// const RULE: Rule<'_> =
+///     Rule::new("alike", Args::Similar, Results::Same, Pattern::recurrence(5, 8), LADDER);
+/// assert_eq!(RULE.silence, Silence::Ignored);
+/// assert_eq!(RULE.count_silence().silence, Silence::Evidence);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Silence {
-    /// Nothing: that two calls come back with "ok" does not make them equal, and work between two
-    /// silent answers is progress.
+    /// Two calls that come back with "ok" are not equal for that, and work between two silent
+    /// answers is progress.
     Ignored,
-    /// As much as other results: for calls that are much alike.
+    /// They weigh as much as other results. This suits calls that are very similar.
     Evidence,
 }
 
-/// When a rule may ask for more than a warning.
+/// The condition under which a rule may ask for more than a warning.
+///
+/// ```
+/// use unstuck_core::{Action, Args, Force, Ladder, Pattern, Results, Rule, Rung};
+///
+/// const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(3, Action::Block)]);
+/// const RULE: Rule<'_> =
+///     Rule::new("same", Args::Same, Results::Same, Pattern::Streak { times: 3 }, LADDER);
+/// assert_eq!(RULE.force, Force::Always);
+/// assert_eq!(RULE.forced_on_proof().force, Force::Proven);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Force {
-    /// As its ladder says.
+    /// The ladder alone decides.
     Always,
-    /// Only where running the calls again is known not to help. Each repetition that a forceful rung
-    /// counts must have failed as the one before it did, or be of an
-    /// [idempotent](crate::Call::idempotent) call with the [same answer](crate::Outcome::raw), byte
-    /// for byte. Whatever the call does, [`RUNAWAY_MIN`](crate::RUNAWAY_MIN) equal answers in a row
-    /// are proof enough. Polls never are.
+    /// The rule needs proof that running the calls again does not help. Each repetition that a
+    /// forceful rung counts must have failed like the one before it, or be of an
+    /// [idempotent](crate::Call::idempotent) call with the [same answer](crate::Outcome::raw),
+    /// byte for byte. Whatever the call does, [`RUNAWAY_MIN`](crate::RUNAWAY_MIN) equal answers in
+    /// a row are enough. Polls never prove anything.
     Proven,
 }
 
 impl Force {
-    /// The word's one spelling, wherever it is written.
+    /// Returns the name that configurations use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always => "always",
@@ -286,10 +360,10 @@ impl Force {
     }
 }
 
-/// What must match × which records count × how they recur × what to do about it.
+/// A rule: which calls match, which records count, how they recur, and which action follows.
 ///
-/// A rule that looks neither at results nor at outcomes is judged when a call is announced,
-/// before it runs; any other when the call's record settles.
+/// A rule that compares neither results nor outcomes is judged when a call is announced, before it
+/// runs. Any other rule is judged when the call's record settles.
 ///
 /// ```
 /// use unstuck_core::{Action, Args, Ladder, Pattern, Results, Rule, Rung};
@@ -305,32 +379,32 @@ impl Force {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule<'p> {
-    /// What findings call the rule.
+    /// The name of the rule in findings.
     pub name: &'p str,
-    /// What two calls must have in common.
+    /// The part of two calls that must be equal.
     pub args: Args,
-    /// What their outcomes must have in common.
+    /// The part of their outcomes that must be equal.
     pub results: Results,
-    /// Which records the rule sees.
+    /// The records that the rule sees.
     pub select: Select,
-    /// Which outcome those must have had.
+    /// The outcome that those records must have.
     pub outcomes: Outcomes,
-    /// How the matching ones recur.
+    /// The way in which matching records recur.
     pub pattern: Pattern,
     /// Whether progress undoes the pattern.
     pub progress: Progress,
-    /// What to do about it.
+    /// The actions to take.
     pub ladder: Ladder<'p>,
-    /// What silent results of different calls say.
+    /// The weight of silent results of different calls.
     pub silence: Silence,
-    /// The most to ask for while the latest outcome is silent, and so hardly any evidence.
+    /// The strongest action while the latest outcome is silent and hardly any evidence.
     pub silent_max: Action,
-    /// When to ask for more than a warning.
+    /// The condition for more than a warning.
     pub force: Force,
 }
 
 impl<'p> Rule<'p> {
-    /// A rule that sees every record, asks for no outcome, and respects progress.
+    /// Creates a rule that sees every record, accepts any outcome, and respects progress.
     pub const fn new(
         name: &'p str,
         args: Args,
@@ -353,77 +427,77 @@ impl<'p> Rule<'p> {
         }
     }
 
-    /// The rule, with another pattern.
+    /// Returns the rule with another pattern.
     #[must_use]
     pub const fn pattern(mut self, pattern: Pattern) -> Self {
         self.pattern = pattern;
         self
     }
 
-    /// The rule, with another ladder.
+    /// Returns the rule with another ladder.
     #[must_use]
     pub const fn ladder(mut self, ladder: Ladder<'p>) -> Self {
         self.ladder = ladder;
         self
     }
 
-    /// The rule, seeing only the records that `select` names.
+    /// Returns the rule restricted to the records that `select` names.
     #[must_use]
     pub const fn select(mut self, select: Select) -> Self {
         self.select = select;
         self
     }
 
-    /// The rule, broken by every record that it sees that did not fail.
+    /// Returns the rule in which every record that did not fail breaks the pattern.
     #[must_use]
     pub const fn failed(mut self) -> Self {
         self.outcomes = Outcomes::Failed;
         self
     }
 
-    /// The rule, in which only failures match; what worked stands between them and breaks nothing.
+    /// Returns the rule in which only failures match. Calls that worked may stand between them.
     #[must_use]
     pub const fn failures(mut self) -> Self {
         self.outcomes = Outcomes::Failures;
         self
     }
 
-    /// The rule, asking for more than a warning only on [proof](Force::Proven).
+    /// Returns the rule that asks for more than a warning only on [proof](Force::Proven).
     #[must_use]
     pub const fn forced_on_proof(mut self) -> Self {
         self.force = Force::Proven;
         self
     }
 
-    /// The rule, blind to progress.
+    /// Returns the rule that ignores progress.
     #[must_use]
     pub const fn ignore_progress(mut self) -> Self {
         self.progress = Progress::Ignore;
         self
     }
 
-    /// The rule, silent while there is progress anywhere in the window.
+    /// Returns the rule that does not fire while there is progress anywhere in the window.
     #[must_use]
     pub const fn respect_progress_anywhere(mut self) -> Self {
         self.progress = Progress::Anywhere;
         self
     }
 
-    /// The rule, holding silent results of different calls equal.
+    /// Returns the rule in which silent results of different calls count as equal.
     #[must_use]
     pub const fn count_silence(mut self) -> Self {
         self.silence = Silence::Evidence;
         self
     }
 
-    /// The rule, asking for no more than `most` while the latest outcome is silent.
+    /// Returns the rule that asks for at most `most` while the latest outcome is silent.
     #[must_use]
     pub const fn silent_at_most(mut self, most: Action) -> Self {
         self.silent_max = most;
         self
     }
 
-    /// Whether the rule is judged when a call is announced.
+    /// Returns whether the rule is judged when a call is announced.
     pub const fn is_judged_early(&self) -> bool {
         matches!(
             (self.results, self.outcomes, self.select),
@@ -454,12 +528,12 @@ impl<'p> Rule<'p> {
         asks.mix(crate::Digest::of(&pattern))
     }
 
-    /// Whether the rule sees `record`, and its outcome complies.
+    /// Returns whether the rule sees `record` and the outcome matches the rule.
     pub(crate) fn takes(&self, record: &Record) -> bool {
         self.selects(record) && self.outcomes.includes(record)
     }
 
-    /// Whether the rule sees `record`.
+    /// Returns whether the rule sees `record`.
     pub(crate) fn selects(&self, record: &Record) -> bool {
         match self.select {
             _ if record.status == Status::Cancelled => false,
@@ -470,36 +544,42 @@ impl<'p> Rule<'p> {
         }
     }
 
-    /// Whether the outcome of `record` does not break the rule's pattern.
+    /// Returns whether the outcome of `record` leaves the rule's pattern intact.
     pub(crate) fn allows(&self, record: &Record) -> bool {
         !self.outcomes.is_broken_by(record)
     }
 
-    /// Whether an announced call can be known to continue a loop of this rule before it runs:
-    /// the rule names the call and looks at what comes back.
+    /// Returns whether the engine can know that an announced call continues a loop of this rule
+    /// before the call runs. The rule must name the call and compare its outcome.
     pub(crate) const fn can_block_ahead(&self) -> bool {
         !self.is_judged_early() && matches!(self.args, Args::Same | Args::Similar)
     }
 }
 
-/// What a rule counts among text-only turns.
+/// The quantity that a rule counts among text-only turns.
+///
+/// ```
+/// use unstuck_core::Texts;
+///
+/// assert_eq!(Texts::Inside.name(), "inside");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Texts {
-    /// Turns in a row: the agent talks and does nothing.
+    /// Turns in a row, in which the agent talks without acting.
     Any,
     /// Turns in a row with the same text.
     Same,
-    /// The same message of the user or the host in a row, with no call between: what it asks for is
-    /// not done.
+    /// The same message of the user or the host in a row, with no call between. The agent does not
+    /// do what the message asks for.
     Prompt,
-    /// How often a sequence is repeated inside the text of one turn: see [`Turn::repeated`].
+    /// Repetitions of a sequence inside the text of one turn. See [`Turn::repeated`].
     ///
     /// [`Turn::repeated`]: crate::Turn::repeated
     Inside,
 }
 
 impl Texts {
-    /// The word's one spelling, wherever it is written.
+    /// Returns the name that reports and configurations use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -510,22 +590,36 @@ impl Texts {
     }
 }
 
-/// How much talk is too much, and what to do about it.
+/// A rule about text: how much is too much, and which action follows.
+///
+/// ```
+/// use unstuck_core::{Action, Ladder, Rung, TextRule, Texts};
+///
+/// // Three turns of talk in a row are nudged, and five are warned of.
+/// const TALK: TextRule<'_> = TextRule::new(
+///     "talk",
+///     Texts::Any,
+///     3,
+///     Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
+/// );
+/// assert_eq!(TALK.times, 3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextRule<'p> {
-    /// What findings call the rule.
+    /// The name of the rule in findings.
     pub name: &'p str,
-    /// What is counted.
+    /// The quantity that is counted.
     pub texts: Texts,
-    /// How many are too many, 2 or more. Only a call, or a new instruction, ends a row of turns.
+    /// The number that is too many, 2 or more. Only a call or a new instruction ends a row of
+    /// turns.
     pub times: u16,
-    /// What to do about it.
+    /// The actions to take.
     pub ladder: Ladder<'p>,
 }
 
 impl<'p> TextRule<'p> {
-    /// A rule about `times` turns in a row, or repetitions inside one.
+    /// Creates a rule about `times` turns in a row, or repetitions inside one turn.
     pub const fn new(name: &'p str, texts: Texts, times: u16, ladder: Ladder<'p>) -> Self {
         Self { name, texts, times, ladder }
     }

@@ -1,40 +1,40 @@
-//! Which rules see a record: sets that are worked out when a policy is made.
+//! The sets of rules that see a record, computed when a policy is made.
 
 use crate::record::{Record, Status, Tag};
 use crate::rule::{Args, Outcomes, Results, Rule, Select};
 
-/// A set of rules, by their places in the policy.
+/// A set of rules, by their indices in the policy.
 pub(crate) type RuleSet = u16;
 
-/// Of each kind of record, the rules that look at it.
+/// The sets of rules for each kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// Those that see the records of each tag.
+    /// The rules that see the records of each tag.
     by_tag: [RuleSet; Tag::ALL.len()],
-    /// Those that see only unreported ones.
+    /// The rules that see only unreported records.
     unreported: RuleSet,
-    /// Those that a success breaks.
+    /// The rules whose pattern a success breaks.
     failed: RuleSet,
-    /// Those that are judged when a call is announced.
+    /// The rules that are judged when a call is announced.
     early: RuleSet,
-    /// Those that match calls of other arguments, if these are alike.
+    /// The rules that match calls with similar arguments.
     similar: RuleSet,
-    /// Those that match any calls of a tool, or any calls, whatever they were answered.
+    /// The rules that match any call of a tool, or any call, whatever the answer was.
     loose: RuleSet,
-    /// Those that match any calls of a tool, or any calls, if the answers are equal.
+    /// The rules that match any call of a tool, or any call, if the answers are equal.
     equal: RuleSet,
-    /// Those that do so if the answers are near.
+    /// The rules that match any call of a tool, or any call, if the answers are near.
     near: RuleSet,
-    /// Those that only match failures.
+    /// The rules that match only failures.
     failures: RuleSet,
 }
 
-/// The rules that one record concerns.
+/// The rules that one record affects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordRules {
-    /// Those that see it.
+    /// The rules that see it.
     pub(crate) selected: RuleSet,
-    /// Of those, the ones that it breaks.
+    /// The rules among them whose pattern it breaks.
     pub(crate) broken: RuleSet,
 }
 
@@ -51,7 +51,7 @@ impl Selection {
         failures: 0,
     };
 
-    /// These rules, and `rule` at `place`.
+    /// Returns the sets with `rule` at `place` added.
     pub(crate) const fn with(mut self, place: u32, rule: &Rule<'_>) -> Self {
         let one: RuleSet = 1_u16.rotate_left(place);
         let (mut tags, mut code): (&mut [RuleSet], u8) = (&mut self.by_tag, 0);
@@ -78,7 +78,7 @@ impl Selection {
         self
     }
 
-    /// The rules that `record` concerns, once it has settled. O(1).
+    /// Returns the rules that `record` affects once it has settled. O(1).
     #[inline]
     pub(crate) fn of(&self, record: &Record) -> RecordRules {
         let of_tag = self.by_tag.get(usize::from(record.tag.code())).copied().unwrap_or(0);
@@ -93,13 +93,13 @@ impl Selection {
         RecordRules { selected, broken: if breaks { selected & self.failed } else { 0 } }
     }
 
-    /// The rules that are judged when a record settles, where some are judged before.
+    /// Returns the rules that are judged when a record settles.
     pub(crate) const fn settled(&self) -> RuleSet {
         !self.early
     }
 
-    /// Whether some rule could match `record`, which concerns the rules `concerned`, with a call of other
-    /// arguments. Whether a call of the window `holds` the same digest is only asked where that matters.
+    /// Returns whether a rule in `concerned` could match `record` with a call of other arguments.
+    /// It asks whether a call of the window `holds` the same digest only if that decides.
     #[inline]
     pub(crate) fn looks_beyond_args(
         &self,
@@ -116,7 +116,7 @@ impl Selection {
     }
 }
 
-/// A digest by which calls of other arguments may match.
+/// A digest by which calls with other arguments may match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
     Similar,

@@ -3,8 +3,8 @@
 use crate::ladder::Action;
 use crate::verdict::{Kind, Verdict};
 
-/// What a detector has seen and said since it was made. A cleared history changes nothing here,
-/// and neither do calls that are taken back. Every count stops at its greatest value.
+/// Counts of the events and verdicts of a detector since it was made. They keep their values if
+/// the history is cleared or calls are taken back. Every count stops at its maximum.
 ///
 /// ```
 /// use unstuck_core::{Action, Call, Detector, Digest, Kind, Tool, presets};
@@ -41,33 +41,34 @@ impl Statistics {
         false_positives: 0,
     };
 
-    /// How many calls and text-only turns were looked at.
+    /// Returns the number of calls and text-only turns that were checked.
     pub const fn checks(&self) -> u32 {
         self.checks
     }
 
-    /// How many verdicts had a finding of this kind.
+    /// Returns the number of verdicts with a finding of this kind.
     pub fn findings(&self, kind: Kind) -> u32 {
         self.kinds.get(usize::from(kind.code())).copied().unwrap_or(0)
     }
 
-    /// How many verdicts with a finding asked for this action.
+    /// Returns the number of verdicts with a finding that asked for this action.
     pub fn actions(&self, action: Action) -> u32 {
         self.actions.get(usize::from(action.strength())).copied().unwrap_or(0)
     }
 
-    /// How many findings the host called wrong.
+    /// Returns the number of findings that the host called wrong.
     pub const fn false_positives(&self) -> u32 {
         self.false_positives
     }
 
-    /// How sure the findings of this kind were on average, in percent; none if there were none.
+    /// Returns the mean confidence of the findings of this kind, in percent, or `None` if there
+    /// were no such findings.
     pub fn mean_confidence(&self, kind: Kind) -> Option<u8> {
         let sum = self.confidences.get(usize::from(kind.code()))?;
         u8::try_from(sum.checked_div(self.findings(kind))?).ok()
     }
 
-    /// Whether no mean is more than 100 percent.
+    /// Returns whether no mean is more than 100 percent.
     #[cfg(feature = "serde")]
     pub(crate) fn is_sound(&self) -> bool {
         let mut pairs = self.kinds.iter().zip(&self.confidences);
@@ -87,7 +88,7 @@ impl Statistics {
         let place = usize::from(finding.kind.code());
         if let (Some(count), Some(sum)) =
             (self.kinds.get_mut(place), self.confidences.get_mut(place))
-            // A mean of which only one side still grows would be wrong.
+            // The mean would be wrong if only one of the two still grew.
             && let Some(more) = sum.checked_add(u32::from(finding.confidence))
         {
             *count = count.saturating_add(1);

@@ -1,12 +1,12 @@
-//! What a policy says of single tools and calls, and of when in a run it is patient.
+//! Rules about single tools and calls, and the phases of a run.
 
 use crate::record::{Call, Tag, Tool};
 
-/// The most rules about single tools, and the most allowed calls: each announcement looks through
-/// them, and hosts seldom offer more than 64 tools at once.
+/// The maximum number of rules about single tools, and of allowed calls. Each announcement looks
+/// through them, and hosts seldom offer more than 64 tools at once.
 pub const TOOL_RULES_MAX: usize = 64;
 
-/// What holds for the calls of one tool.
+/// A rule about the calls of one tool.
 ///
 /// ```
 /// use unstuck_core::{Tool, ToolRule};
@@ -20,38 +20,39 @@ pub const TOOL_RULES_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolRule {
-    /// Which tool.
+    /// The tool.
     pub tool: Tool,
-    /// Whether its calls are not recorded: as if they had never been made.
+    /// Whether its calls are not recorded. The engine then treats them as if they had never been
+    /// made.
     pub exempt: bool,
-    /// Whether its calls have the tag [`Tag::Poll`], whatever the host says.
+    /// Whether its calls have the tag [`Tag::Poll`], regardless of the tag that the host gives.
     pub poll: bool,
-    /// How many repetitions more than a rule says are asked for where its pattern ends with a
-    /// call of this tool; fewer, if negative. Never fewer than 2.
+    /// The number of additional repetitions that rules ask for if their pattern ends with a call
+    /// of this tool. A negative number means fewer, but never fewer than 2.
     pub patience: i8,
 }
 
 impl ToolRule {
-    /// A rule that changes nothing yet.
+    /// Creates a rule that changes nothing.
     pub const fn new(tool: Tool) -> Self {
         Self { tool, exempt: false, poll: false, patience: 0 }
     }
 
-    /// The rule, with the tool's calls not recorded.
+    /// Returns the rule with the tool's calls not recorded.
     #[must_use]
     pub const fn exempt(mut self) -> Self {
         self.exempt = true;
         self
     }
 
-    /// The rule, with the tool's calls taken as polls.
+    /// Returns the rule with the tool's calls treated as polls.
     #[must_use]
     pub const fn poll(mut self) -> Self {
         self.poll = true;
         self
     }
 
-    /// The rule, asking for so many more repetitions, or fewer.
+    /// Returns the rule with this number of additional repetitions. A negative number means fewer.
     #[must_use]
     pub const fn patience(mut self, more: i8) -> Self {
         self.patience = more;
@@ -59,14 +60,25 @@ impl ToolRule {
     }
 }
 
-/// A part of a run in which a policy asks for more repetitions than its rules say, or fewer.
+/// A part of a run in which the rules of a policy ask for more repetitions, or fewer.
 ///
-/// A run begins with a new instruction of the user, and when the history is cleared.
+/// A run begins with a new instruction of the user, or when the history is cleared.
+///
+/// ```
+/// use unstuck_core::{Phase, presets};
+///
+/// // The first ten calls of a run may repeat twice more. Later calls get the usual patience.
+/// let policy = presets::BALANCED.with_phases(Phase::new(10, 2), Phase::NEVER_LATE)?;
+/// assert_eq!(policy.phases().0.calls, 10);
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// For an early phase, how many calls it lasts; for a late one, how many come before it.
+    /// For an early phase, the number of calls it lasts. For a late phase, the number of calls
+    /// before it.
     pub calls: u32,
-    /// How many repetitions more are asked for; fewer, if negative. Never fewer than 2.
+    /// The number of additional repetitions. A negative number means fewer, but never fewer than
+    /// 2.
     pub patience: i8,
 }
 
@@ -77,13 +89,13 @@ impl Phase {
     /// No late phase.
     pub const NEVER_LATE: Self = Self::new(u32::MAX, 0);
 
-    /// A phase of, or after, `calls` calls.
+    /// Creates a phase of the first `calls` calls, or of the calls after them.
     pub const fn new(calls: u32, patience: i8) -> Self {
         Self { calls, patience }
     }
 }
 
-/// What a policy knows of single tools and calls.
+/// The rules of a policy about single tools and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tools<'p> {
     pub(crate) rules: &'p [ToolRule],
@@ -93,7 +105,8 @@ pub(crate) struct Tools<'p> {
 impl Tools<'_> {
     pub(crate) const NONE: Self = Self { rules: &[], allowed: &[] };
 
-    /// The tag under which `call` is recorded; none if it is not. O(rules + allowed calls).
+    /// Returns the tag under which `call` is recorded, or `None` if it is not recorded. O(rules +
+    /// allowed calls).
     pub(crate) fn tag_of(&self, call: &Call) -> Option<Tag> {
         let is_allowed = self.allowed.iter().any(|allowed| allowed.is_same(call));
         let rule = self.rule(call.tool);

@@ -1,4 +1,4 @@
-//! What a rule remembers between two records, and how its pattern is told.
+//! The memory of a rule between two records, and the recognition of its pattern.
 
 use core::mem::take;
 
@@ -10,19 +10,19 @@ use crate::selection::{RecordRules, RuleSet};
 use crate::verdict::Kind;
 use crate::window::View;
 
-/// What one rule remembers; its run counters are kept beside it.
+/// The memory of one rule. Its run counters are stored beside it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Track {
     /// The records that the rule saw and may still use.
     seen: Mask,
-    /// How many of the latest of those match in a row.
+    /// The number of latest records among them that match in a row.
     streak: u16,
     /// Whether a run counter may be above zero.
     running: bool,
 }
 
-/// What all rules remember: side by side, so that a record which matches nothing passes them all in a
-/// few steps each.
+/// The memory of all rules. The fields lie side by side, so that a record without a match passes
+/// all rules in a few steps each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleStates {
     seen: [Mask; RULES_MAX],
@@ -30,12 +30,12 @@ pub(crate) struct RuleStates {
     running: RuleSet,
     /// The findings of all rules since the history was cleared.
     pub(crate) findings: u16,
-    /// The highest rung that this number of findings gave.
+    /// The highest rung that this number of findings reached.
     pub(crate) rung: u8,
 }
 
 impl RuleStates {
-    /// Rules that saw nothing yet.
+    /// The memory of rules that have seen no record.
     pub(crate) const NEW: Self = Self {
         seen: [Mask::NONE; RULES_MAX],
         streaks: [0; RULES_MAX],
@@ -44,7 +44,7 @@ impl RuleStates {
         rung: 0,
     };
 
-    /// What the rule at `place` remembers.
+    /// Returns the memory of the rule at `place`.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn at(&self, place: usize) -> Track {
         let seen = self.seen.get(place).copied().unwrap_or(Mask::NONE);
@@ -52,12 +52,12 @@ impl RuleStates {
         Track { seen, streak, running: self.running & one(place) != 0 }
     }
 
-    /// What each rule remembers, in their order.
+    /// Returns the memory of each rule, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Track> {
         (0..RULES_MAX).map(|place| self.at(place))
     }
 
-    /// Lets the rule at `place` remember `track`.
+    /// Stores `track` as the memory of the rule at `place`.
     pub(crate) fn set(&mut self, place: usize, track: Track) {
         let (Some(seen), Some(streak)) = (self.seen.get_mut(place), self.streaks.get_mut(place))
         else {
@@ -68,9 +68,9 @@ impl RuleStates {
             if track.running { self.running | one(place) } else { self.running & !one(place) };
     }
 
-    /// Takes in one record that matches none before it: the `rules` first rules are `concerned` by it, and of
-    /// those only the ones in `judged` are judged now. Every row begins anew; of which rules the run
-    /// counters, too, must fall to zero. O(rules).
+    /// Takes in a record that matches no earlier one, for the first `rules` rules. Only the rules
+    /// in `judged` are judged now. Every row begins again. Returns the rules whose run counters
+    /// must fall to zero. O(rules).
     pub(crate) fn pass(
         &mut self,
         rules: usize,
@@ -80,7 +80,7 @@ impl RuleStates {
         let selected = concerned.selected & judged;
         let (mut left, mut now) = (selected, judged);
         for (mask, streak) in self.seen.iter_mut().zip(&mut self.streaks).take(rules) {
-            // Without a branch: the rules that see a record are others from one to the next.
+            // This has no branch, because other rules see the next record.
             let (is_selected, is_judged) = (left & 1, now & 1);
             *mask = mask.then_if(is_judged == 1, is_selected == 1);
             *streak = (*streak & is_selected.wrapping_sub(1)) | is_selected;
@@ -92,7 +92,7 @@ impl RuleStates {
         fallen
     }
 
-    /// Lets the rules in `broken` forget all that they saw.
+    /// Makes the rules in `broken` forget all records.
     fn forget(&mut self, mut broken: RuleSet) {
         let mut tracks = self.seen.iter_mut().zip(&mut self.streaks);
         while broken != 0 {
@@ -106,30 +106,30 @@ impl RuleStates {
     }
 }
 
-/// The set of the one rule at `place`.
+/// Returns the set of the one rule at `place`.
 fn one(place: usize) -> RuleSet {
     1_u16.rotate_left(u32::try_from(place).unwrap_or(0))
 }
 
 impl Track {
-    /// A rule that remembers this.
+    /// Creates the memory from a checkpoint.
     #[cfg(feature = "serde")]
     pub(crate) const fn restored(seen: Mask, streak: u16, running: bool) -> Self {
         Self { seen, streak, running }
     }
 
-    /// The records that the rule saw and may still use.
+    /// Returns the records that the rule saw and may still use.
     pub(crate) const fn seen(&self) -> Mask {
         self.seen
     }
 
-    /// How many of the latest of those match in a row.
+    /// Returns the number of latest records among them that match in a row.
     pub(crate) const fn streak(&self) -> u16 {
         self.streak
     }
 
-    /// Forgets all but what the `keep` newest records tell: none of the others will be part
-    /// of a pattern again. O(run counters).
+    /// Forgets all but the `keep` newest records, because no other record will be part of a
+    /// pattern again. O(run counters).
     pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
         self.seen = self.seen & Mask::newest(keep);
         let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
@@ -139,9 +139,9 @@ impl Track {
         }
     }
 
-    /// Takes in one record and says whether the rule's pattern holds with it, if it asks for
-    /// `patience` more repetitions. O(1), and O(longest period) for a cycle; a record that
-    /// matches nothing is told at once.
+    /// Takes in one record, and returns a hit if the rule's pattern holds with `patience` more
+    /// repetitions. O(1), or O(longest period) for a cycle. A record without a match returns at
+    /// once.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     #[cfg_attr(not(target_pointer_width = "32"), inline)]
     pub(crate) fn observe(
@@ -157,8 +157,8 @@ impl Track {
         self.tell(runs, pattern, rule, &past)
     }
 
-    /// Takes in one record that matches none before it. Every row begins anew: whether the run
-    /// counters, too, must fall to zero. O(1).
+    /// Takes in one record that matches no earlier one. Every row begins again. Returns whether
+    /// the run counters must fall to zero. O(1).
     fn pass(&mut self, rule: &Rule<'_>, record: &Record) -> bool {
         let selected = rule.selects(record);
         self.seen = self.seen.then(selected);
@@ -173,8 +173,8 @@ impl Track {
         take(&mut self.running)
     }
 
-    /// Takes in one record, and finds what it has in common with those that the rule saw, if
-    /// anything.
+    /// Takes in one record, and returns what it has in common with the records that the rule saw,
+    /// if anything.
     fn see<'r>(
         &mut self,
         runs: &mut [u16],
@@ -196,18 +196,18 @@ impl Track {
             return None;
         }
         self.seen = before.then(false);
-        // A duplicate of a call of its own step: both count as one.
+        // A duplicate of a call of its own step: both count once.
         if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
             return None;
         }
         self.seen = before.then(true);
         let View { novel, written, reach, .. } = *view;
-        // A blocked call came back with nothing.
+        // A blocked call has no answer.
         let equal = view.raw & view.answered;
         Some(Past { seen: before & reach, matches, novel, written, equal, record })
     }
 
-    /// Whether the pattern holds at a record that matches something.
+    /// Returns a hit if the pattern holds at a record with a match.
     fn tell(
         &mut self,
         runs: &mut [u16],
@@ -222,7 +222,7 @@ impl Track {
                 if rule.progress != Progress::Respect || !past.has_moved(times, &hit, rule) {
                     return Some(hit);
                 }
-                // A failure that comes back byte for byte says that the work did not help.
+                // A failure that comes back byte for byte shows that the work did not help.
                 let failures = rule.outcomes == Outcomes::Failures;
                 failures.then(|| past.with_equal_answers().recurrence(times, within, novel))?
             }
@@ -237,7 +237,7 @@ impl Track {
         let row = past.matches.among(past.seen).leading_run();
         let row = u16::try_from(row).unwrap_or(u16::MAX);
         let all = u16::try_from(past.seen.count()).unwrap_or(u16::MAX);
-        // When the whole window matches, the row may reach back beyond it.
+        // If the whole window matches, the row may reach back beyond it.
         let before = if row == all { self.streak.max(row) } else { row };
         self.streak = before.saturating_add(1);
         (self.streak >= times)
@@ -245,7 +245,7 @@ impl Track {
     }
 }
 
-/// What a record that a rule sees finds before it.
+/// The past of a record as a rule sees it.
 struct Past<'a> {
     seen: Mask,
     matches: Mask,
@@ -286,14 +286,14 @@ impl Past<'_> {
         })
     }
 
-    /// The same, with only those matches whose answers are the same byte for byte.
+    /// Returns the same past, in which only records with the same answer, byte for byte, match.
     fn with_equal_answers(&self) -> Self {
         Self { matches: self.matches & self.equal, ..*self }
     }
 
-    /// Whether work was done between the `times` latest matches of a recurrence. If the result is
-    /// silent, any novel call is work. Else one that wrote is, unless the result is a failure and the
-    /// rule is not about failures among others.
+    /// Returns whether work was done between the `times` latest matches of a recurrence. If the
+    /// result is silent, any novel call is work. Otherwise a novel write is work, unless the
+    /// result is a failure and the rule does not select `Failures`.
     fn has_moved(&self, times: u8, hit: &Hit, rule: &Rule<'_>) -> bool {
         let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
         let between = Mask::newest(oldest.unwrap_or(0));
@@ -304,7 +304,7 @@ impl Past<'_> {
             (Status::Reported, false, false) => self.written,
             _ => Mask::NONE,
         };
-        // The matches themselves are what is repeated, and no work.
+        // The matches themselves are repetitions, not work.
         !(work & between & !hit.matches).is_empty()
     }
 
@@ -330,8 +330,8 @@ impl Past<'_> {
         None
     }
 
-    /// The hit made of the `length` latest records that the rule saw, this one included; `counts`
-    /// are the repetitions that there are and those that were asked for.
+    /// Returns the hit of the `length` latest records that the rule saw, this one included.
+    /// `counts` are the repetitions found and the repetitions asked for.
     fn stretch(&self, kind: Kind, period: u8, counts: [u16; 2], length: u32) -> Hit {
         let [repetitions, asked] = counts;
         let earlier = length.saturating_sub(1);
@@ -342,7 +342,7 @@ impl Past<'_> {
             Some(oldest) => self.seen & Mask::newest(oldest.saturating_add(1)),
             None => Mask::NONE,
         };
-        // What the window no longer shows counts as if the rule had seen every call there.
+        // Beyond the window, the span counts as if the rule had seen every call.
         let beyond = u64::from(earlier.saturating_sub(within));
         let inside = oldest.map_or(0, |oldest| u64::from(oldest).saturating_add(1));
         Hit {
@@ -359,15 +359,16 @@ impl Past<'_> {
         }
     }
 
-    /// How many novel records the rule saw after the one at `oldest`, this one included.
+    /// Returns the number of novel records that the rule saw after the one at `oldest`, this one
+    /// included.
     fn novel_within(&self, oldest: u32) -> u32 {
         let between = (self.novel & self.seen & Mask::newest(oldest)).count();
         between.saturating_add(u32::from(self.record.novel))
     }
 }
 
-/// Whether no shorter period explains the whole tail of `tail` records, which has `period`.
-/// By the theorem of Fine and Wilf (1965) one that does would divide `period`.
+/// Returns whether no shorter period explains the whole tail of `tail` records with `period`. By
+/// the theorem of Fine and Wilf (1965), a shorter period that does would divide `period`.
 pub(crate) fn is_primitive(runs: &[u16], period: u8, tail: u16) -> bool {
     let shorter = runs.iter().zip(1_u8..).take_while(|&(_, divisor)| divisor < period);
     !shorter.into_iter().any(|(&run, divisor)| {
@@ -381,14 +382,14 @@ mod tests {
 
     use super::is_primitive;
 
-    /// How many symbols at the end of `word` equal the one `period` before them.
+    /// Returns how many symbols at the end of `word` equal the symbol `period` before them.
     fn run(word: &[u32], period: usize) -> u16 {
         let pairs = word.iter().rev().zip(word.iter().rev().skip(period));
         u16::try_from(pairs.take_while(|(a, b)| a == b).count()).unwrap()
     }
 
     #[test]
-    fn divisors_decide_for_every_shorter_period() {
+    fn checking_divisors_is_enough() {
         for length in 4..=10_u32 {
             for code in 0..3_u32.pow(length) {
                 let word: Vec<u32> = (0..length).map(|n| code / 3_u32.pow(n) % 3).collect();

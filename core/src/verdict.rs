@@ -1,4 +1,4 @@
-//! Verdicts: what to do, and the evidence for it.
+//! Verdicts: the action to take, and the evidence for it.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,28 +9,34 @@ use crate::mask::Mask;
 use crate::record::{Tag, Tool};
 use crate::rule::{Args, Results};
 
-/// How something recurs.
+/// The way in which something recurs.
+///
+/// ```
+/// use unstuck_core::Kind;
+///
+/// assert_eq!(Kind::Recurrence.to_string(), "recurrence");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
-    /// The same thing several times in a row.
+    /// The same several times in a row.
     Streak,
-    /// The same thing several times with others between.
+    /// The same several times, with other calls between.
     Recurrence,
-    /// A sequence, repeated.
+    /// A sequence that repeats.
     Cycle,
     /// Text-only turns in a row.
     Text,
-    /// A sequence repeated inside the text of one turn.
+    /// A sequence that repeats inside the text of one turn.
     Echo,
 }
 
 impl Kind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::Streak, Self::Recurrence, Self::Cycle, Self::Text, Self::Echo];
 
-    /// The kind's place in [`Kind::ALL`], which is never another's.
+    /// Returns the index of the kind in [`Kind::ALL`].
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Streak => 0,
@@ -41,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The kind's one spelling, wherever it is written.
+    /// Returns the name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Streak => "streak",
@@ -59,10 +65,19 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The stable id of a loop: the same whichever of its calls is found first.
+/// The stable id of a loop. It is the same whichever call of the loop is found first.
 ///
-/// It depends on digests alone, so it is the same in every run in which the same calls,
-/// answered the same, go round in the same order. Displayed as 16 hexadecimal digits.
+/// The id depends on digests alone. It is the same in every run in which the same calls with the
+/// same answers repeat in the same order. It is displayed as 16 hexadecimal digits.
+///
+/// ```
+/// use unstuck_core::LoopId;
+///
+/// let id: LoopId = "9f0c5e8b2a7d4411".parse()?;
+/// assert_eq!(id.to_string(), "9f0c5e8b2a7d4411");
+/// assert_eq!(LoopId::from_bits(id.bits()), id);
+/// # Ok::<(), unstuck_core::ParseLoopIdError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -73,12 +88,13 @@ impl LoopId {
         Self(digest)
     }
 
-    /// The id that [`LoopId::bits`] gave, or that was read where it was printed.
+    /// Creates the id from the bits that [`LoopId::bits`] returned, or that were read from a
+    /// report.
     pub const fn from_bits(bits: u64) -> Self {
         Self(Digest::new(bits))
     }
 
-    /// The id as 64 bits.
+    /// Returns the id as 64 bits.
     pub const fn bits(self) -> u64 {
         self.0.bits()
     }
@@ -91,7 +107,7 @@ impl LoopId {
 impl FromStr for LoopId {
     type Err = ParseLoopIdError;
 
-    /// Reads what [`Display`](fmt::Display) writes: 16 hexadecimal digits.
+    /// Parses the 16 hexadecimal digits that [`Display`](fmt::Display) writes.
     fn from_str(text: &str) -> Result<Self, ParseLoopIdError> {
         if text.len() != 16 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(ParseLoopIdError);
@@ -100,7 +116,13 @@ impl FromStr for LoopId {
     }
 }
 
-/// What was read as a [`LoopId`] is none.
+/// The error for a text that is not a [`LoopId`].
+///
+/// ```
+/// use unstuck_core::{LoopId, ParseLoopIdError};
+///
+/// assert_eq!("9f0c".parse::<LoopId>(), Err(ParseLoopIdError));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseLoopIdError;
 
@@ -118,75 +140,95 @@ impl fmt::Display for LoopId {
     }
 }
 
-/// Which rule of a policy made a finding.
+/// The index of the rule that made a finding.
+///
+/// ```
+/// use unstuck_core::{RuleIndex, presets};
+///
+/// assert_eq!(presets::BALANCED.rule_name(RuleIndex::Call(1)), "cycle");
+/// assert_eq!(presets::BALANCED.rule_name(RuleIndex::Text(1)), "echo");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RuleIndex {
-    /// The rule with this place among [`Policy::rules`](crate::Policy::rules), counted from 0.
+    /// The index into [`Policy::rules`](crate::Policy::rules), counted from 0.
     Call(u8),
-    /// The rule with this place among [`Policy::texts`](crate::Policy::texts), counted from 0.
+    /// The index into [`Policy::texts`](crate::Policy::texts), counted from 0.
     Text(u8),
 }
 
 impl RuleIndex {
-    /// A rule that stands in no policy.
+    /// The index of findings that no policy made.
     pub const ELSEWHERE: Self = Self::Call(u8::MAX);
 }
 
 /// The evidence for a verdict.
+///
+/// ```
+/// use unstuck_core::{Call, Detector, Digest, Kind, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::REPEAT)?;
+/// let call = Call::new(Tool::named("ls"), Digest::of(b"{}"));
+/// let verdicts = [(); 3].map(|()| detector.announce(call).verdict);
+/// let finding = verdicts[2].finding.expect("three calls are a finding");
+/// assert_eq!((finding.kind, finding.laps), (Kind::Recurrence, 3));
+/// assert!(finding.calls().eq([0, 1, 2]));
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule that fired.
     pub rule: RuleIndex,
-    /// How things recur.
+    /// The kind of recurrence.
     pub kind: Kind,
-    /// What the calls have in common.
+    /// The part of the calls that matches.
     pub args: Args,
-    /// What their outcomes have in common.
+    /// The part of their outcomes that matches.
     pub results: Results,
     /// The tool of the last call.
     pub tool: Tool,
-    /// What kind of tool that is.
+    /// The kind of that tool.
     pub tag: Tag,
     /// Whether the last call failed.
     pub failed: bool,
-    /// How many calls make a lap: 1 but for cycles, and for [`Kind::Echo`], where it is how many
-    /// words do.
+    /// The number of calls in a lap: 1 except for cycles. For [`Kind::Echo`], the number of words
+    /// in a lap.
     pub period: u8,
-    /// How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
+    /// The number of repetitions: laps of a cycle, records of a streak or a recurrence, or turns.
     pub laps: u16,
-    /// The first call of the pattern, by sequence number; for [`Kind::Text`] and [`Kind::Echo`] the
-    /// first turn, counted likewise among text-only turns.
+    /// The sequence number of the first call of the pattern. For [`Kind::Text`] and
+    /// [`Kind::Echo`], the number of the first turn among text-only turns.
     ///
-    /// Exact while the pattern lies within the window. Of a longer one in which the rule skips
-    /// calls, the calls skipped beyond the window are not counted.
+    /// The number is exact if the pattern lies within the window. For a longer pattern, calls that
+    /// the rule skips beyond the window are not counted.
     pub first: u64,
-    /// The last call of the pattern: the one that was judged.
+    /// The sequence number of the last call of the pattern, which was judged.
     pub last: u64,
-    /// Which loop it is.
+    /// The id of the loop.
     pub loop_id: LoopId,
-    /// How sure the engine is, in percent.
+    /// The confidence of the engine, in percent.
     ///
-    /// Arguments count 100 where they are the same, 85 where similar, 70 where only the tool
-    /// is the same, 60 where anything goes; results 100 where the same, 80 where near, 75
-    /// where ignored. The product of the two is what a bare pattern is worth, less 5 for each
-    /// novel call between the matches of a recurrence. Each repetition beyond those that the rule
-    /// asks for halves the doubt that is left.
+    /// Arguments count 100 if they are the same, 85 if similar, 70 if only the tool is the same,
+    /// and 60 if anything matches. Results count 100 if they are the same, 80 if near, and 75 if
+    /// ignored. The product of the two, less 5 for each novel call between the matches of a
+    /// recurrence, is the confidence of a bare pattern. Each repetition beyond the number that the
+    /// rule asks for halves the remaining doubt.
     pub confidence: u8,
-    /// The most that more of the same can lead to: [`Action::Warn`] where the rule asks for
-    /// [proof](crate::Force::Proven) and there is none so far.
+    /// The strongest action that more of the same can lead to. It is [`Action::Warn`] if the rule
+    /// asks for [proof](crate::Force::Proven) and there is none so far.
     pub most: Action,
     pub(crate) evidence: Mask,
 }
 
 impl Finding {
-    /// A finding that no detector made: of a host that learns of a loop in another way, and shows it as
-    /// it shows others. The call `seq` is made again and again, and comes back as it did before.
+    /// Creates a finding that no detector made, for a host that learns of a loop in another way
+    /// and reports it like other findings. It says that the call `seq` is made again and again
+    /// with the same result.
     ///
-    /// Its fields are the host's to change. It is nothing to tell a detector of as a
-    /// [false positive](crate::Detector::false_positive).
+    /// The host may change its fields. Do not give it to a detector as a [false
+    /// positive](crate::Detector::false_positive).
     ///
     /// ```
     /// use unstuck_core::{Action, Finding, LoopId, RuleIndex, Tool};
@@ -216,14 +258,14 @@ impl Finding {
         }
     }
 
-    /// Whether the loop is known by calls, results or texts, and not only by its rule.
+    /// Returns whether calls, results or texts identify the loop, and not only its rule.
     pub(crate) const fn names_its_loop(&self) -> bool {
         let named = matches!(self.args, Args::Same | Args::Similar);
         named || !matches!(self.results, Results::Ignored)
     }
 
-    /// The calls that prove it, by sequence number, from the oldest that the window still
-    /// shows to the last. Empty for findings about text.
+    /// Returns the sequence numbers of the calls that prove the finding, from the oldest that the
+    /// window still holds to the last. It is empty for findings about text.
     pub fn calls(&self) -> impl Iterator<Item = u64> + use<> {
         let (evidence, last) = (self.evidence, self.last);
         (0_u32..64)
@@ -232,14 +274,24 @@ impl Finding {
             .map(move |back| last.saturating_sub(u64::from(back)))
     }
 
-    /// Whether it is about the same message of the user, sent again and again, and not about turns of
+    /// Returns the last lap of a cycle by sequence number, in the order of the calls. It is the last
+    /// call alone for a streak or a recurrence, and empty for findings about text.
+    ///
+    /// See [`Nudge`](crate::Nudge) for an example.
+    pub fn lap(&self) -> impl Iterator<Item = u64> + use<> {
+        let calls = usize::try_from(self.evidence.count()).unwrap_or(usize::MAX);
+        let period = if self.kind == Kind::Cycle { self.period } else { 1 };
+        self.calls().skip(calls.saturating_sub(usize::from(period)))
+    }
+
+    /// Returns whether the finding is about repeated messages of the user, and not about turns of
     /// the agent.
     pub const fn is_about_prompts(&self) -> bool {
         matches!((self.kind, self.results), (Kind::Text, Results::Same))
     }
 }
 
-/// How sure a finding is; the formula stands at [`Finding::confidence`].
+/// Returns the confidence of a finding by the formula at [`Finding::confidence`].
 pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) -> u8 {
     let args: u32 = match args {
         Args::Same => 100,
@@ -259,7 +311,7 @@ pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) 
     u8::try_from(100_u32.saturating_sub(left)).unwrap_or(100)
 }
 
-/// The engine's answer to one event: what to do, and why.
+/// The engine's answer to one event: the action to take, and the evidence.
 ///
 /// ```
 /// use unstuck_core::{Action, Verdict};
@@ -271,23 +323,24 @@ pub(crate) fn confidence(args: Args, results: Results, novel: u32, beyond: u16) 
 #[must_use = "a verdict that nobody looks at helps nobody"]
 #[non_exhaustive]
 pub struct Verdict {
-    /// What to do.
+    /// The action to take.
     pub action: Action,
-    /// The rung of the ladder that is reached, counted from 1; 0 below the first.
+    /// The rung of the ladder that is reached, counted from 1. It is 0 below the first rung.
     pub rung: u8,
-    /// Whether that rung was reached just now: a host that speaks only then speaks once a rung.
+    /// Whether that rung was reached just now. A host that speaks only then speaks once for each
+    /// rung.
     pub fresh: bool,
-    /// The evidence, where a rule fired.
+    /// The evidence, if a rule fired.
     pub finding: Option<Finding>,
 }
 
 impl Verdict {
-    /// Nothing was found: go on.
+    /// The verdict without a finding.
     pub const PROCEED: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
-    /// The verdict that asks for more; of two that ask for the same, the fresh one, or the one
-    /// with a finding, or else `self`.
+    /// Returns the verdict that asks for more. If both ask for the same, the fresh one wins, then
+    /// the one with a finding, then `self`.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub fn or_stronger(self, other: Self) -> Self {
         let rank = |verdict: &Self| (verdict.action, verdict.fresh, verdict.finding.is_some());
@@ -319,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_verdicts_that_ask_for_the_same_the_first_stays() {
+    fn the_first_of_two_equally_strong_verdicts_stays() {
         let first = Verdict { action: Action::Warn, rung: 1, ..Verdict::PROCEED };
         let second = Verdict { rung: 2, ..first };
         assert_eq!(first.or_stronger(second), first);
@@ -330,14 +383,14 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_a_place_of_its_own() {
+    fn kinds_differ_in_index() {
         for (place, kind) in Kind::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(kind.code()), place);
         }
     }
 
     #[test]
-    fn a_loop_id_is_read_as_it_is_written() {
+    fn a_displayed_loop_id_parses_to_itself() {
         for bits in [0, 1, 0x9f0c_5e8b_2a7d_4411, u64::MAX] {
             let id = LoopId::from_bits(bits);
             assert_eq!(id.to_string().parse(), Ok(id));

@@ -1,4 +1,4 @@
-//! The window: the last W settled records, a column for each digest.
+//! The window: the last W settled records, with a column for each digest.
 
 use crate::Digest;
 use crate::hit::Hit;
@@ -9,8 +9,8 @@ use crate::record::{Record, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
 use crate::selection::Column;
 
-/// The last `W` settled records. Slots are filled downwards, so that the slot after the
-/// newest holds the one before it: a rotation turns slots into ages.
+/// The last `W` settled records. Slots are filled downwards, so that the slot after the newest
+/// holds the record before it. A rotation turns slots into ages.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<const W: usize> {
     args: [Digest; W],
@@ -19,26 +19,26 @@ pub(crate) struct Window<const W: usize> {
     near: [u32; W],
     /// The ids of the tools.
     tool: [u32; W],
-    /// The digest of each raw answer, its volatile parts included.
+    /// The digest of each raw answer, including its volatile parts.
     raw: [u16; W],
-    /// Of each record the tag, with what is only asked of a record that is looked at again.
+    /// The tag of each record, and the marks that are needed only if a record is read again.
     marks: [Marks; W],
     answered: Mask,
     vetoed: Mask,
     cancelled: Mask,
-    /// Failures; a call that was not run since somebody blocked it is one.
+    /// Failures. A blocked call counts as a failure.
     failed: Mask,
     silent: Mask,
     novel: Mask,
     /// Novel calls of writing tools that worked.
     written: Mask,
-    /// Calls of which an equal answer proves that they do not help.
+    /// Calls for which an equal answer proves that calling again does not help.
     idempotent: Mask,
     newest: u8,
     len: u8,
 }
 
-/// `W` as the number of bits that it is, and the proof that they fit into a mask.
+/// Returns `W` as a number, and checks at compile time that `W` records fit into a mask.
 const fn width<const W: usize>() -> u8 {
     const { assert!(W >= 1 && W <= 64, "a detector holds 1 to 64 records") };
     let [lowest, ..] = W.to_le_bytes();
@@ -75,8 +75,8 @@ impl<const W: usize> Window<W> {
         self.len = 0;
     }
 
-    /// Every mask of the window: bit *k* is the record *k* before the newest, and no bit is set
-    /// beyond the oldest.
+    /// Returns every mask of the window. Bit *k* is the record *k* before the newest, and no bit
+    /// is set beyond the oldest.
     fn flags(&mut self) -> [&mut Mask; 8] {
         let Self {
             answered, vetoed, cancelled, failed, silent, novel, written, idempotent, ..
@@ -88,7 +88,7 @@ impl<const W: usize> Window<W> {
         u32::from(self.len)
     }
 
-    /// Adds the newest record; the one `W` before it is forgotten. O(1).
+    /// Adds the newest record. The record `W` before it is forgotten. O(1).
     pub(crate) fn push(&mut self, record: &Record) {
         let width = width::<W>();
         self.newest = self.newest.checked_sub(1).unwrap_or(width.saturating_sub(1));
@@ -129,7 +129,7 @@ impl<const W: usize> Window<W> {
         Some(record)
     }
 
-    /// The record `age` records back, as it settled; 0 is the newest.
+    /// Returns the record `age` records back in its settled form. Age 0 is the newest.
     pub(crate) fn record(&self, age: u32) -> Option<Record> {
         let slot = self.slot(age)?;
         let marks = *self.marks.get(slot)?;
@@ -167,8 +167,9 @@ impl<const W: usize> Window<W> {
         })
     }
 
-    /// How far back the record before `record` stands, if both are of the same call and came back with
-    /// the same bytes; a call that was blocked stands for any answer. Looks at what is in `reach`. O(1).
+    /// Returns the age of the record before `record` if both are of the same call and came back
+    /// with the same bytes. A blocked call matches any answer. Only records in `reach` count.
+    /// O(1).
     pub(crate) fn continued_by(&self, record: &Record, reach: Mask) -> Option<u32> {
         let present = reach & Mask::newest(self.len()) & !self.cancelled;
         let age = present.nth(0)?;
@@ -176,7 +177,8 @@ impl<const W: usize> Window<W> {
         if !now.is_comparable_to(before) {
             return None;
         }
-        // By far the common case: the record before was answered, and is compared itself.
+        // The common case by far: the record before was answered, and the comparison is with that
+        // record.
         let latest = match (self.answered & reach).nth(0) {
             Some(latest) if latest != age => self.ending(latest),
             Some(_) => Some(before),
@@ -185,8 +187,8 @@ impl<const W: usize> Window<W> {
         latest.is_none_or(|latest| now.has_answer_of(latest)).then_some(age)
     }
 
-    /// How many repetitions of `hit`, up to `record` and without a gap, prove that making its calls
-    /// again does not help; `enough` are as good as more. O(records of the pattern).
+    /// Returns how many repetitions of `hit`, up to `record` and without a gap, prove that making
+    /// its calls again does not help. It stops at `enough`. O(records of the pattern).
     pub(crate) fn proven(&self, record: &Record, hit: &Hit, enough: u16) -> u16 {
         let period = usize::from(hit.period);
         let most = period.saturating_mul(usize::from(enough.saturating_sub(1)));
@@ -207,8 +209,8 @@ impl<const W: usize> Window<W> {
         row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
     }
 
-    /// Whether each of the `count` newest records was issued together with the one before them all, is
-    /// the same call, and ended like it. O(`count`).
+    /// Returns whether the `count` newest records are duplicates of the record before them: issued
+    /// in the same step, of the same call, and with the same ending. O(`count`).
     pub(crate) fn only_duplicates(&self, count: u32) -> bool {
         let first = self.ending(count);
         (0..count).all(|age| {
@@ -218,7 +220,7 @@ impl<const W: usize> Window<W> {
         })
     }
 
-    /// How the call ended that stands `age` records back.
+    /// Returns the ending of the call `age` records back.
     fn ending(&self, age: u32) -> Option<Ending> {
         let slot = self.slot(age)?;
         let (answered, vetoed) = (self.answered.has(age), self.vetoed.has(age));
@@ -239,12 +241,12 @@ impl<const W: usize> Window<W> {
         })
     }
 
-    /// Whom the call was for that stands `age` records back.
+    /// Returns the tool of the call `age` records back.
     pub(crate) fn tool(&self, age: u32) -> Option<Tool> {
         self.tool.get(self.slot(age)?).copied().map(Tool::new)
     }
 
-    /// Where the record `age` records back stands, if there is one.
+    /// Returns the slot of the record `age` records back.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn slot(&self, age: u32) -> Option<usize> {
         if age >= self.len() {
@@ -254,13 +256,13 @@ impl<const W: usize> Window<W> {
         usize::try_from(place.checked_rem(u32::from(width::<W>()))?).ok()
     }
 
-    /// The calls of the same tool with the same arguments. O(W).
+    /// Returns the calls of the same tool with the same arguments. O(W).
     pub(crate) fn same_calls(&self, record: &Record) -> Mask {
         self.ages(equal(&self.args, record.args)) & !self.cancelled
     }
 
-    /// Whether a call of the window has the digest of `record` in `column`, or had one that left the
-    /// window last. O(W).
+    /// Returns whether a call of the window has the digest of `record` in `column`. The record
+    /// that left the window last may also count. O(W).
     pub(crate) fn holds(&self, record: &Record, column: Column) -> bool {
         match column {
             Column::Similar => holds(&self.similar, record.similar),
@@ -269,8 +271,8 @@ impl<const W: usize> Window<W> {
         }
     }
 
-    /// Compares the call of `record` with the window, once for each digest of a call that
-    /// `policy` looks at. O(W).
+    /// Compares the call of `record` with the window, once for each digest of a call that `policy`
+    /// uses. O(W).
     pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
         let reach = Mask::newest(u32::from(policy.window()));
@@ -284,11 +286,11 @@ impl<const W: usize> Window<W> {
         }
     }
 
-    /// Compares `record` with the window, once for each digest that `policy` looks at. O(W).
+    /// Compares `record` with the window, once for each digest that `policy` uses. O(W).
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
         let mut view = self.compare_call(record, policy);
-        // Whatever the rules ask, progress asks what the same call was answered before.
+        // Progress depends on earlier answers of the same call, whatever the rules ask.
         let repeated = !view.args.is_empty();
         view.result =
             self.if_needed(needs.result || repeated, || equal(&self.result, record.result));
@@ -304,29 +306,29 @@ impl<const W: usize> Window<W> {
         view
     }
 
-    /// As [`Window::compare`] had it for the record `age` records back, with what is still in the
-    /// window. O(W).
+    /// Returns the view of [`Window::compare`] for the record `age` records back, restricted to
+    /// records that are still in the window. O(W).
     pub(crate) fn compare_from(&self, age: u32, record: &Record, policy: &Policy<'_>) -> View {
         self.compare(record, policy).since(age.saturating_add(1))
     }
 
-    /// Whether progress anywhere in the window undoes a pattern of `rule` at `record`, before which
-    /// `open` calls wait for their outcomes. O(W²) for a rule that asks for it.
+    /// Returns whether progress anywhere in the window undoes a pattern of `rule` at `record`.
+    /// Before the record, `open` calls wait for their outcomes. O(W²) for a rule that asks for it.
     pub(crate) fn undoes(&self, rule: &Rule<'_>, record: &Record, view: &View, open: u16) -> bool {
         if rule.progress != Progress::Anywhere {
             return false;
         }
         let reach = view.reach.since(open.into()) & Mask::newest(self.len());
         let equal = if rule.results == Results::Near { view.near } else { view.result };
-        // Where records are counted anew, one may be shown with its answer to a rule that is judged
-        // before there is any.
+        // When records are counted again, a rule that is judged before the answer may get a record
+        // that has one.
         let is_answered = record.status == Status::Reported && !rule.is_judged_early();
         let differs = is_answered && !(view.args & self.answered & !equal).is_empty();
         differs || record.moved || self.holds_progress(reach, rule.results)
     }
 
-    /// Whether one of the records in `reach` is progress in itself, or two of them are one call that
-    /// was answered in two ways. O(W²).
+    /// Returns whether a record in `reach` is progress in itself, or two records are of one call
+    /// with two answers. O(W²).
     fn holds_progress(&self, reach: Mask, results: Results) -> bool {
         let answered = self.answered & reach;
         (0..self.len()).filter(|age| reach.has(*age)).any(|age| {
@@ -344,7 +346,8 @@ impl<const W: usize> Window<W> {
         if needed { self.ages(slots()) } else { Mask::NONE }
     }
 
-    /// What `rule` knows the record `age` records back by; 0 is the newest settled one.
+    /// Returns the key of the record `age` records back under `rule`. Age 0 is the newest settled
+    /// one.
     pub(crate) fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
         let slot = self.slot(age)?;
         let vetoed = self.vetoed.has(age);
@@ -358,7 +361,7 @@ impl<const W: usize> Window<W> {
         Some(digests.key(rule, vetoed))
     }
 
-    /// Turns a set of slots into a mask of ages.
+    /// Converts a set of slots into a mask of ages.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn ages(&self, slots: u64) -> Mask {
         let (newest, width) = (u32::from(self.newest), u32::from(width::<W>()));
@@ -374,18 +377,18 @@ fn set<T>(column: &mut [T], slot: usize, value: T) {
     }
 }
 
-/// The tag of a record, in the lower four bits, and marks in the others.
+/// The tag of a record in the lower four bits, and marks in the others.
 #[derive(Clone, Copy, Debug)]
 struct Marks(u8);
 
 impl Marks {
     const NONE: Self = Self(0);
-    /// It timed out.
+    /// The call timed out.
     const LATE: u8 = 0x10;
     const DROPPED: u8 = 0x20;
-    /// It is progress, whatever the same call was answered before.
+    /// The record is progress, whatever earlier answers of the same call were.
     const MOVED: u8 = 0x40;
-    /// It was issued together with the record before it.
+    /// The record was issued together with the record before it.
     const JOINED: u8 = 0x80;
 
     fn of(record: &Record) -> Self {
@@ -414,20 +417,20 @@ impl Marks {
 
 const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
 
-/// Whether a slot of `column` holds `value`.
+/// Returns whether a slot of `column` holds `value`.
 fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
-    // Without an early end, many are compared at once.
+    // Without an early exit, the compiler compares many slots at once.
     column.iter().fold(0, |any, held| any | u8::from(*held == value)) != 0
 }
 
-/// The slots of `column` that hold `value`.
+/// Returns the slots of `column` that hold `value`.
 #[cfg_attr(target_pointer_width = "32", inline(never))]
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
     let bits = (0_u32..64).zip(column).map(|(slot, held)| u64::from(*held == value) << slot);
     bits.fold(0, |mask, bit| mask | bit)
 }
 
-/// What a rule knows a record by, for the id of its loop.
+/// The key by which a rule identifies a record, for the id of its loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Key {
     pub(crate) args: Digest,
@@ -442,7 +445,7 @@ impl Key {
     }
 }
 
-/// All that is known of a record.
+/// All digests of a record.
 struct Digests {
     args: Digest,
     result: u32,
@@ -452,7 +455,7 @@ struct Digests {
 }
 
 impl Digests {
-    /// What of it `rule` looks at.
+    /// Returns the part that `rule` compares.
     fn key(&self, rule: &Rule<'_>, vetoed: bool) -> Key {
         let args = match rule.args {
             Args::Same => self.args,
@@ -469,7 +472,7 @@ impl Digests {
     }
 }
 
-/// The past as one record sees it: for each digest, which records are equal to it there.
+/// The past as seen by one record: for each digest, the mask of the records that are equal to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View {
     pub(crate) args: Mask,
@@ -486,14 +489,15 @@ pub(crate) struct View {
     pub(crate) written: Mask,
     /// The records that the policy's window reaches.
     pub(crate) reach: Mask,
-    /// Whether the record is progress, by its result.
+    /// Whether the record is progress by its result.
     changed: bool,
-    /// Whether it is, by its result but for the numbers.
+    /// Whether the record is progress by its near result.
     nearly_changed: bool,
 }
 
 impl View {
-    /// The records that `rule` holds equal to `record`, whether or not it sees them.
+    /// Returns the records that `rule` considers equal to `record`, even if the rule does not see
+    /// them.
     pub(crate) fn matches(&self, rule: &Rule<'_>, record: &Record) -> Mask {
         let args = match rule.args {
             Args::Same => self.args,
@@ -514,8 +518,8 @@ impl View {
             Results::Same => self.result & self.answered,
             Results::Near => self.near & self.answered,
         };
-        // A veto stands for any result, where the rule names the call or the call is the same. What is
-        // near may be so to answers of the same call alone.
+        // A blocked call matches any result if the rule names the call or the call is the same. A
+        // near result may be near only to answers of the same call.
         let named = match (rule.args, rule.results) {
             (Args::Same, _) | (Args::Similar, Results::Same | Results::Ignored) => args,
             (Args::Similar, Results::Near) | (Args::SameTool | Args::Any, _) => args & self.args,
@@ -533,7 +537,7 @@ impl View {
         }
     }
 
-    /// Puts the open call `newer` between the record and all that it saw.
+    /// Puts the open call `newer` between the record and its past.
     pub(crate) fn add(&mut self, newer: &Record, record: &Record) {
         self.args = self.args.then(newer.is_same_call(record)) & self.reach;
         self.similar = self.similar.then(newer.similar == record.similar) & self.reach;
@@ -541,8 +545,8 @@ impl View {
         self.novel = self.novel.then(newer.novel) & self.reach;
     }
 
-    /// The view as it was `n` records earlier, as far as they are still known; whether the record was
-    /// progress is not.
+    /// Returns the view from `n` records earlier, as far as those records are known. It does not
+    /// contain whether the record was progress.
     fn since(self, n: u32) -> Self {
         Self {
             args: self.args.since(n),
@@ -563,7 +567,7 @@ impl View {
         }
     }
 
-    /// Whether the record is progress by the measure of `results`.
+    /// Returns whether the record is progress by the measure of `results`.
     pub(crate) fn progressed(&self, results: Results) -> bool {
         match results {
             Results::Ignored | Results::Same => self.changed,
@@ -571,7 +575,7 @@ impl View {
         }
     }
 
-    /// Whether the call of `record` was answered before, in an earlier step, and the latest of
+    /// Returns whether the call of `record` was answered in an earlier step, and the latest of
     /// those answers is not among the `equal` ones.
     fn answers_differ(&self, record: &Record, equal: Mask) -> bool {
         let earlier = !Mask::newest(u32::from(record.in_step));

@@ -1,4 +1,4 @@
-//! Checkpoints: what is read back goes on as before, and what is no checkpoint is refused.
+//! Checkpoints: a restored detector continues as before, and other bytes are refused.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,13 +10,13 @@ use unstuck_core::{
 
 type Balanced = Detector<'static, 20>;
 
-/// How many rules that has, about calls and about text.
+/// The number of rules of the preset, about calls and about text.
 const RULES: usize = presets::BALANCED.rules().len();
 const TEXTS: usize = presets::BALANCED.texts().len();
 
 const ROOM: usize = Balanced::CHECKPOINT_MAX;
 
-/// The highest rung: above the longest ladder there are 23 reminders, from a rung at 1 to the
+/// The highest rung. Above the longest ladder there are 23 reminders, from a rung at 1 to the
 /// highest count.
 const RUNG_MAX: usize = RUNGS_MAX + 23;
 
@@ -39,14 +39,14 @@ fn saved<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
     detector.save(&mut buffer).unwrap().to_vec()
 }
 
-/// The bytes with the sum at their end made right, as it stands in what was written on purpose.
+/// Returns the bytes with a correct checksum, as if they had been written on purpose.
 fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
     let sum = Digest::of(&bytes).bits();
     bytes.extend(&(sum ^ sum >> 32).to_le_bytes()[..4]);
     bytes
 }
 
-/// What was saved, without the sum at its end.
+/// Returns a saved detector without its checksum.
 fn unsummed<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
     let mut bytes = saved(detector);
     bytes.truncate(bytes.len() - 4);
@@ -54,7 +54,7 @@ fn unsummed<const W: usize>(detector: &Detector<'_, W>) -> Vec<u8> {
 }
 
 #[test]
-fn a_finding_of_another_policy_spoils_no_checkpoint() {
+fn a_finding_of_another_policy_leaves_checkpoints_valid() {
     let mut detector = balanced();
     let mut wrong = (0..3).find_map(|_| run(&mut detector, 0, 0).finding).expect("a streak");
     for rule in [RuleIndex::Call(u8::try_from(RULES).unwrap()), RuleIndex::Text(9)] {
@@ -64,7 +64,7 @@ fn a_finding_of_another_policy_spoils_no_checkpoint() {
     assert!(Balanced::restore(&presets::BALANCED, &saved(&detector)).is_ok());
 }
 
-/// A detector that has something in every field.
+/// Returns a detector with a value in every field.
 fn busy() -> Balanced {
     let mut detector = balanced();
     let _ = detector.user_message(Digest::of(b"go"));
@@ -92,8 +92,8 @@ fn busy() -> Balanced {
 }
 
 #[test]
-fn the_format_does_not_change_unseen() {
-    // A change here is a new version of the format.
+fn the_format_is_stable() {
+    // A change here needs a new version of the format.
     let mut detector = balanced();
     let _ = run(&mut detector, 0, 0);
     let _ = detector.announce(call(1).step(3));
@@ -108,7 +108,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_was_saved_is_saved_again_alike() {
+fn saving_a_restored_detector_gives_the_same_bytes() {
     let detector = busy();
     let bytes = saved(&detector);
     let restored = Balanced::restore(&presets::BALANCED, &bytes).unwrap();
@@ -130,7 +130,7 @@ fn an_open_call_can_be_answered_after_a_restart() {
 }
 
 #[test]
-fn another_format_of_serde_does_as_well() {
+fn other_serde_formats_work() {
     let detector = busy();
     let json = serde_json::to_string(&detector).unwrap();
     let mut reader = serde_json::Deserializer::from_str(&json);
@@ -143,7 +143,7 @@ fn another_format_of_serde_does_as_well() {
 }
 
 #[test]
-fn what_is_no_checkpoint_says_why() {
+fn invalid_bytes_give_a_reason() {
     let bytes = saved(&busy());
     let read = |bytes: &[u8]| Balanced::restore(&presets::BALANCED, bytes).map(drop);
     assert_eq!(read(&bytes), Ok(()));
@@ -166,7 +166,7 @@ fn what_is_no_checkpoint_says_why() {
     assert_eq!(read(&summed([&state[..], &[0]].concat())), Err(CheckpointError::Malformed));
     let other = Detector::<20>::restore(&presets::REPEAT, &bytes).map(drop);
     assert_eq!(other, Err(CheckpointError::OtherPolicy));
-    // Fewer records than a larger detector wrote down.
+    // The checkpoint has fewer records than the larger detector wrote.
     let mut large: Detector<'_, 64> = Detector::new(&presets::BALANCED).unwrap();
     for n in 0..30 {
         let _ = run(&mut large, n, n);
@@ -177,7 +177,7 @@ fn what_is_no_checkpoint_says_why() {
 }
 
 #[test]
-fn what_is_said_of_tools_and_ladders_may_change_between_two_starts() {
+fn tools_and_ladders_may_change_between_two_starts() {
     let mut detector = balanced();
     let _ = run(&mut detector, 0, 0);
     let _ = run(&mut detector, 0, 0);
@@ -213,7 +213,7 @@ fn every_error_says_what_to_do() {
 }
 
 #[test]
-fn a_new_ladder_is_told_from_its_first_rung() {
+fn a_new_ladder_is_reported_from_its_first_rung() {
     const LOUD: Ladder<'_> =
         Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Stop)]);
     const QUIET: Ladder<'_> = Ladder::by_repetitions(&[
@@ -255,7 +255,7 @@ fn a_step_goes_on_after_a_restart() {
     assert!(bytes[0] == bytes[1], "the same calls wait");
 }
 
-/// A policy that stops only what is proved, and talk that leads nowhere.
+/// Runs `judge` with a policy that stops only on proof, and has a rule about talk.
 fn with_careful<T>(judge: impl FnOnce(&Policy<'_>) -> T) -> T {
     const LADDER: Ladder<'_> =
         Ladder::by_repetitions(&[Rung::new(3, Action::Warn), Rung::new(5, Action::Block)]);
@@ -267,11 +267,12 @@ fn with_careful<T>(judge: impl FnOnce(&Policy<'_>) -> T) -> T {
 }
 
 #[test]
-fn what_is_proved_is_proved_after_a_restart() {
+fn proof_survives_a_restart() {
     let acts = Outcome::ok(Digest::of(b"done"));
     let fails = Outcome::failed(Digest::of(b"no"));
     let other = acts.raw(Digest::of(b"done at 9"));
-    // How many alike come before a block, and whether one with other bytes comes before them.
+    // Each case has the number of equal calls before a block, and whether a call with other bytes
+    // comes first.
     let cases = [
         (call(0), acts, usize::from(RUNAWAY_MIN), None),
         (call(0).idempotent(), acts, 5, None),
@@ -307,7 +308,7 @@ fn a_row_of_prompts_goes_on_after_a_restart() {
 }
 
 #[test]
-fn a_window_that_does_not_fit_is_said_to_be_that() {
+fn a_window_that_does_not_fit_has_its_own_error() {
     let error = Detector::<8>::restore(
         &presets::BALANCED,
         &saved(&Balanced::new(&presets::BALANCED).unwrap()),
@@ -316,7 +317,7 @@ fn a_window_that_does_not_fit_is_said_to_be_that() {
     assert_eq!(error, Err(CheckpointError::PolicyDoesNotFit));
 }
 
-/// Nothing that can be called breaks, and what it says makes sense.
+/// Calls every method, and checks that the results are plausible.
 fn exercise(detector: &mut Balanced) {
     for n in 0..60_u8 {
         let announced = detector.announce(call(n % 4).step(u64::from(n / 3)));
@@ -352,7 +353,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4_000),
         ..ProptestConfig::default() })]
 
-    /// A checkpoint with some bytes changed is refused, or gives a detector that works.
+    /// A checkpoint with some changed bytes is refused, or gives a working detector.
     #[test]
     fn a_damaged_checkpoint_breaks_nothing(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
@@ -367,7 +368,7 @@ proptest! {
         }
     }
 
-    /// So do any bytes that begin like a checkpoint.
+    /// Any bytes that begin like a checkpoint are refused, or give a working detector.
     #[test]
     fn any_bytes_break_nothing(tail in prop::collection::vec(any::<u8>(), 0..600)) {
         let bytes = summed([&saved(&balanced())[..17], &tail].concat());
@@ -376,7 +377,7 @@ proptest! {
         }
     }
 
-    /// The room that is always enough is enough for what takes most.
+    /// The buffer size that is always enough is enough for the largest checkpoint.
     #[test]
     fn the_room_is_enough(seed in any::<u64>()) {
         let mut detector: Detector<'_, 64, 32> = Detector::new(&presets::BALANCED).unwrap();
@@ -397,7 +398,7 @@ proptest! {
 type Damage = fn(&mut Value);
 
 #[test]
-fn what_no_detector_writes_is_corrupt() {
+fn impossible_fields_are_corrupt() {
     let cases: [(&str, Damage); 24] = [
         ("next", |state| state["next"] = json!(3)),
         ("next", |state| state["next"] = json!(u64::MAX / 2)),
@@ -444,7 +445,7 @@ fn what_no_detector_writes_is_corrupt() {
 }
 
 #[test]
-fn a_rule_too_many_is_corrupt() {
+fn an_additional_rule_is_corrupt() {
     let mut state = serde_json::to_value(Balanced::new(&presets::REPEAT).unwrap()).unwrap();
     state["tracks"].as_array_mut().unwrap().push(json!([0, 0]));
     let error = Balanced::deserialize(&presets::REPEAT, state).unwrap_err();

@@ -1,4 +1,4 @@
-//! What the host knows that no call says: taken back, cancelled, allowed, wrong, moved.
+//! Control events: calls taken back, cancelled or allowed, wrong findings, and progress.
 
 use proptest::prelude::*;
 use unstuck_core::{
@@ -26,7 +26,7 @@ fn run<const W: usize>(detector: &mut Detector<'_, W>, call: Call, outcome: Outc
     announced.verdict.or_stronger(detector.outcome(announced.id, outcome))
 }
 
-/// A call that only reads, so that equal answers prove that it does not help.
+/// Returns a call that only reads, so that equal answers prove that it does not help.
 fn read(args: u8) -> Call {
     call(args).idempotent()
 }
@@ -49,7 +49,7 @@ fn calls_that_are_sent_again_are_counted_once() {
         assert_eq!(actions(&mut detector, 1), ["proceed"]);
     }
     assert_eq!(actions(&mut detector, 1), ["nudge"]);
-    // A nudge that was taken back is said again when its call comes again.
+    // A nudge that was taken back is given again when its call comes again.
     detector.retry(1);
     let again = run(&mut detector, call(0), answer(0));
     assert_eq!((again.action, again.fresh), (Action::Nudge, true));
@@ -67,7 +67,7 @@ fn no_more_is_taken_back_than_is_held() {
 }
 
 #[test]
-fn the_outcome_of_a_call_that_was_taken_back_is_nobody_elses() {
+fn a_late_outcome_of_a_call_taken_back_is_ignored() {
     let mut detector = balanced();
     let old = detector.announce(call(0)).id;
     detector.retry(1);
@@ -83,19 +83,19 @@ fn the_outcome_of_a_call_that_was_taken_back_is_nobody_elses() {
 }
 
 #[test]
-fn a_step_of_which_a_part_was_taken_back_goes_on() {
+fn a_step_goes_on_after_a_part_was_taken_back() {
     let mut detector = balanced();
     let first = detector.announce(call(0).step(7)).id;
     let _ = detector.announce(call(1).step(7));
     detector.retry(1);
     let _ = detector.announce(call(0).step(7));
-    // The first still waits, and the second is its duplicate.
+    // The first call still waits, and the second is its duplicate.
     let _ = detector.outcome(first, answer(0));
     assert_eq!(detector.nearness().next().map(|near| near.held), Some(1));
 }
 
 #[test]
-fn a_cancelled_call_was_never_made() {
+fn a_cancelled_call_leaves_no_trace() {
     let mut detector = balanced();
     let _ = actions(&mut detector, 2);
     let cancelled = detector.announce(call(1)).id;
@@ -105,7 +105,7 @@ fn a_cancelled_call_was_never_made() {
 }
 
 #[test]
-fn what_waits_behind_a_cancelled_call_settles() {
+fn calls_behind_a_cancelled_call_settle() {
     let mut detector = balanced();
     let _ = actions(&mut detector, 2);
     let [first, second] = [1, 0].map(|args| detector.announce(call(args).step(3)).id);
@@ -125,13 +125,13 @@ fn a_rule_that_is_judged_early_forgets_a_cancelled_call() {
 }
 
 #[test]
-fn a_host_that_saw_progress_is_believed() {
+fn progress_reported_by_the_host_counts() {
     let mut detector = balanced();
     for _ in 0..4 {
         assert_eq!(actions(&mut detector, 2), ["proceed", "proceed"]);
         detector.progress();
     }
-    // Nor is a call blocked that follows progress.
+    // A call that follows progress is not blocked either.
     for _ in 0..5 {
         let _ = run(&mut detector, read(0), answer(0));
     }
@@ -141,7 +141,7 @@ fn a_host_that_saw_progress_is_believed() {
 }
 
 #[test]
-fn progress_outlasts_what_is_counted_again() {
+fn progress_survives_counting_again() {
     let mut detector = balanced();
     let _ = actions(&mut detector, 2);
     detector.progress();
@@ -172,11 +172,11 @@ fn a_better_score_is_progress_and_a_worse_one_is_not() {
 fn each_tag_has_a_best_score_of_its_own() {
     let mut detector = balanced();
     let scored = |tag, score| (call(0).tag(tag), answer(0).score(score));
-    let told = [(Tag::Test, 3), (Tag::Shell, 9), (Tag::Shell, 8)].map(|(tag, score)| {
+    let judged = [(Tag::Test, 3), (Tag::Shell, 9), (Tag::Shell, 8)].map(|(tag, score)| {
         let (call, outcome) = scored(tag, score);
         run(&mut detector, call, outcome).action.name()
     });
-    assert_eq!(told, ["proceed"; 3], "the last was the best of its tag");
+    assert_eq!(judged, ["proceed"; 3], "the last was the best of its tag");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_score_that_was_taken_back_is_progress_again() {
 }
 
 #[test]
-fn a_peek_changes_nothing_and_tells_what_comes() {
+fn a_peek_changes_nothing_and_predicts_the_verdict() {
     let mut detector = balanced();
     for _ in 0..12 {
         let before = format!("{detector:?}");
@@ -204,7 +204,7 @@ fn a_peek_changes_nothing_and_tells_what_comes() {
 }
 
 #[test]
-fn a_silenced_loop_is_silent_and_any_other_is_not() {
+fn only_the_silenced_loop_is_silent() {
     let mut detector = balanced();
     let wrong = finding(&mut detector);
     detector.silence(wrong.loop_id);
@@ -229,7 +229,7 @@ fn too_many_silenced_loops_forget_the_first() {
 }
 
 #[test]
-fn a_policy_can_know_loops_that_are_none() {
+fn a_policy_can_silence_loops() {
     let id = finding(&mut balanced()).loop_id;
     let silenced = [id];
     let policy = presets::BALANCED.with_silenced(&silenced);
@@ -239,7 +239,7 @@ fn a_policy_can_know_loops_that_are_none() {
 }
 
 #[test]
-fn each_false_positive_raises_what_the_rule_asks_of_the_tool_up_to_a_bound() {
+fn false_positives_raise_the_rule_for_the_tool_up_to_a_bound() {
     let mut detector = balanced();
     for round in 0..2 * usize::from(RAISE_MAX) {
         detector.clear();
@@ -255,15 +255,15 @@ fn each_false_positive_raises_what_the_rule_asks_of_the_tool_up_to_a_bound() {
     }
     let wrong = u32::from(2 * RAISE_MAX);
     assert_eq!(detector.statistics().false_positives(), wrong);
-    // Another tool is judged as ever.
+    // The rule judges another tool as before.
     let other = Call::new(Tool::new(2), Digest::of(b"x"));
-    let told: Vec<_> = (0..3).map(|_| run(&mut detector, other, answer(0)).action).collect();
-    assert_eq!(told, [Action::Proceed, Action::Proceed, Action::Nudge]);
+    let judged: Vec<_> = (0..3).map(|_| run(&mut detector, other, answer(0)).action).collect();
+    assert_eq!(judged, [Action::Proceed, Action::Proceed, Action::Nudge]);
 }
 
 #[test]
-fn taking_back_what_waits_forgets_nothing_else() {
-    // A cycle of eight whose laps lie beyond the window; every call is lost once, and sent again.
+fn taking_back_an_open_call_forgets_nothing_else() {
+    // The laps of a cycle of eight lie beyond the window. Every call is lost once and sent again.
     let mut detector = balanced();
     let mut highest = 0;
     for n in 0..40_u8 {
@@ -275,23 +275,24 @@ fn taking_back_what_waits_forgets_nothing_else() {
 }
 
 #[test]
-fn a_call_that_nobody_waited_for_stays_one_when_others_are_taken_back() {
+fn a_dropped_call_stays_dropped_when_others_are_taken_back() {
     let rules =
         [Rule::new("r", Args::Same, Results::Ignored, Pattern::recurrence(3, 8), NUDGE_WARN)
             .select(Select::Unreported)];
     let policy = Policy::new("p", 20, &rules).unwrap();
     let mut detector: Detector<'_, 20, 2> = Detector::new(&policy).unwrap();
-    // The first of three calls at once, where two may wait: it is not known that nothing came.
+    // The first of three simultaneous calls is dropped, because two may wait. It does not count as
+    // unreported.
     for (args, step) in [(0, 1), (1, 1), (2, 1), (0, 2), (0, 3)] {
         let _ = detector.announce(call(args).step(step));
     }
     assert_eq!(detector.retry(2), 2);
-    let told = [4, 5, 6, 7].map(|step| detector.announce(call(0).step(step)).settled.action);
-    assert_eq!(told, [Action::Proceed, Action::Proceed, Action::Proceed, Action::Nudge]);
+    let judged = [4, 5, 6, 7].map(|step| detector.announce(call(0).step(step)).settled.action);
+    assert_eq!(judged, [Action::Proceed, Action::Proceed, Action::Proceed, Action::Nudge]);
 }
 
 #[test]
-fn progress_that_was_told_before_a_call_outlasts_it() {
+fn progress_reported_before_a_call_survives_its_retry() {
     let mut detector = balanced();
     let _ = actions(&mut detector, 2);
     detector.progress();
@@ -315,8 +316,8 @@ fn scores_that_were_taken_back_are_progress_again() {
     }
 }
 
-/// Lets something be found three times, each in a run of its own, and calls it wrong; returns at
-/// which event of each run it was found.
+/// Produces a finding three times, each in a run of its own, and calls it wrong. Returns the
+/// number of the event in each run that had the finding.
 fn wrong_three_times(
     mut event: impl FnMut(&mut Detector<'static, 20>, u8) -> Verdict,
 ) -> Vec<Option<usize>> {
@@ -346,7 +347,7 @@ fn a_rule_that_names_no_call_is_never_silenced_as_a_whole() {
 }
 
 #[test]
-fn a_call_that_may_come_back_may_not_be_made_without_end() {
+fn silencing_one_kind_leaves_the_other_kinds() {
     let mut detector = balanced();
     let ragged = [0, 1, 0, 2, 0].map(|args| run(&mut detector, call(args), answer(args)).finding);
     let ragged = ragged[4].filter(|found| found.kind == Kind::Recurrence);
@@ -356,7 +357,7 @@ fn a_call_that_may_come_back_may_not_be_made_without_end() {
 }
 
 #[test]
-fn what_was_wrong_climbs_no_ladder_of_all_findings() {
+fn a_false_positive_does_not_count_on_a_ladder_of_all_findings() {
     let mut detector: Detector<'_, 20> = Detector::new(&presets::GRADUATED).unwrap();
     for tool in 0..9 {
         let call = Call::new(Tool::new(tool), Digest::of(b"{}"));
@@ -409,12 +410,16 @@ fn an_exempt_tool_and_an_allowed_call_are_not_recorded() {
 }
 
 #[test]
-fn a_poll_is_what_the_policy_says_it_is() {
+fn a_policy_can_declare_a_tool_a_poll() {
     let tools = [ToolRule::new(Tool::new(1)).poll()];
     let policy = presets::BALANCED.with_tools(&tools).unwrap();
     let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-    let told = actions(&mut detector, 8);
-    assert_eq!(told.iter().position(|action| *action == "nudge"), Some(7), "eight times among 20");
+    let judged = actions(&mut detector, 8);
+    assert_eq!(
+        judged.iter().position(|action| *action == "nudge"),
+        Some(7),
+        "eight times among 20"
+    );
 }
 
 #[test]
@@ -423,7 +428,7 @@ fn a_run_can_be_judged_patiently_at_first_and_strictly_late() {
     let policy = Policy::new("p", 20, &rules).unwrap();
     let policy = policy.with_phases(Phase::new(4, 2), Phase::new(10, -1)).unwrap();
     let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-    // The fourth call is early, the fifth is not: the streak is past three by then.
+    // The fourth call is early and the fifth is not. By then the streak is longer than three.
     assert_eq!(actions(&mut detector, 5), ["proceed", "proceed", "proceed", "proceed", "warn"]);
     for n in 1..=5 {
         let _ = run(&mut detector, call(n), answer(n));
@@ -453,7 +458,7 @@ fn nearness_grows_until_the_finding() {
 }
 
 #[test]
-fn nearness_of_a_cycle_is_that_of_its_nearest_period() {
+fn the_nearness_of_a_cycle_uses_its_nearest_period() {
     let mut detector = balanced();
     let near: Vec<_> = [0, 1, 2, 0, 1, 2]
         .map(|args| {
@@ -477,8 +482,8 @@ fn nearness_skips_what_the_rule_skips() {
 }
 
 proptest! {
-    /// Calls that are answered in turn and then taken back leave no trace in what is said later,
-    /// as long as the window has lost nothing to them.
+    /// Calls that are answered in turn and then taken back do not change later verdicts, as long
+    /// as the window has lost no record to them.
     #[test]
     fn what_was_taken_back_was_never_there(
         before in prop::collection::vec((0..3_u8, 0..2_u8), 0..8),
@@ -491,13 +496,13 @@ proptest! {
         let (mut plain, mut retried) = (balanced(), balanced());
         let _ = play(&mut plain, &before);
         let _ = play(&mut retried, &before);
-        let told = play(&mut retried, &taken);
-        prop_assume!(told.iter().all(|verdict| verdict.action < Action::StartOver));
+        let judged = play(&mut retried, &taken);
+        prop_assume!(judged.iter().all(|verdict| verdict.action < Action::StartOver));
         prop_assert_eq!(retried.retry(taken.len()), taken.len());
         prop_assert_eq!(play(&mut plain, &after), play(&mut retried, &after));
     }
 
-    /// A batch of calls of which none ran is as if it had never been announced.
+    /// Cancelling a whole batch of calls has the same effect as not announcing it.
     #[test]
     fn a_cancelled_batch_was_never_there(
         before in prop::collection::vec((0..3_u8, 0..2_u8), 0..6),

@@ -1,4 +1,4 @@
-//! Events that the oracle does not reach, or that deserve to be seen one by one.
+//! Events that the oracle does not reach, or that deserve a test of their own.
 
 use proptest::prelude::*;
 use unstuck_core::{
@@ -20,7 +20,7 @@ fn answer(result: u8) -> Outcome {
     Outcome::ok(Digest::of(&[result]))
 }
 
-/// A call that only reads, so that equal answers prove that it does not help.
+/// Returns a call that only reads, so that equal answers prove that it does not help.
 fn read(args: u8) -> Call {
     call(args).idempotent()
 }
@@ -38,7 +38,7 @@ fn a_blocked_loop_stays_blocked_until_something_moves() {
         let announced = detector.announce(read(0));
         assert_eq!(detector.outcome(announced.id, answer(0)).action.name(), expected);
     }
-    // The next is blocked before it runs, and vetoing it does not end the loop.
+    // The next call is blocked before it runs, and the veto does not end the loop.
     let announced = detector.announce(read(0));
     assert_eq!((announced.verdict.action, announced.verdict.fresh), (Action::Block, false));
     assert_eq!(detector.vetoed(announced.id).action, Action::Block);
@@ -46,7 +46,7 @@ fn a_blocked_loop_stays_blocked_until_something_moves() {
     assert_eq!(again.verdict.action, Action::Block);
     let ids = [announced, again].map(|announced| announced.verdict.finding.unwrap().loop_id);
     assert_eq!(ids[0], ids[1]);
-    // Another call is let through; and so is the first, once it is answered differently.
+    // Another call may run. After a different answer, the first call may run again too.
     assert_eq!(run(&mut detector, 1, 1).action, Action::Proceed);
     assert_eq!(run(&mut detector, 0, 9).action, Action::Proceed);
     assert_eq!(detector.announce(call(0)).verdict.action, Action::Proceed);
@@ -65,7 +65,7 @@ fn a_host_that_runs_a_blocked_call_is_judged_by_what_came_back() {
 }
 
 #[test]
-fn a_call_that_is_blocked_is_said_to_end_as_those_before_it() {
+fn a_blocked_call_is_reported_with_the_outcome_before_it() {
     for failed in [false, true] {
         let mut detector = balanced();
         let mut said = Vec::new();
@@ -99,7 +99,7 @@ fn every_further_attempt_climbs_to_the_stop() {
     }
     let expected = ["proceed", "proceed", "nudge", "nudge", "block", "block", "block", "stop"];
     assert_eq!(actions, expected);
-    // The history is gone, the sequence numbers go on.
+    // The history is empty, but the sequence numbers go on.
     let announced = detector.announce(call(0));
     assert_eq!((announced.verdict.action, announced.id.seq()), (Action::Proceed, Some(8)));
 }
@@ -129,7 +129,7 @@ fn a_loop_has_one_id_wherever_it_is_entered() {
 }
 
 #[test]
-fn a_verdict_is_fresh_once_a_rung() {
+fn a_verdict_is_fresh_once_for_each_rung() {
     let mut detector = balanced();
     let fresh: Vec<usize> = (1..24).filter(|_| run(&mut detector, 0, 0).fresh).collect();
     assert_eq!(fresh, [3, 5, 8, 13, 21], "a call that acts is warned of ever more seldom");
@@ -179,7 +179,7 @@ fn the_oldest_of_too_many_open_calls_settles_as_unreported() {
         .map(|n| detector.announce(call(n).step(1)).id)
         .collect();
     assert_eq!(detector.outcome(open[0], answer(0)), Verdict::PROCEED);
-    // The others still wait: reported, the same calls are a lap of equal effects.
+    // The other calls still wait. Once reported, the same calls are a lap with equal results.
     for (n, id) in (1..).zip(&open[1..]) {
         assert_eq!(detector.outcome(*id, answer(n)), Verdict::PROCEED);
     }
@@ -189,28 +189,28 @@ fn the_oldest_of_too_many_open_calls_settles_as_unreported() {
 }
 
 #[test]
-fn every_verdict_of_one_event_can_be_had() {
+fn each_verdict_of_one_event_is_available() {
     const ONCE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let rules = [Rule::new("r", Args::Same, Results::Same, Pattern::recurrence(2, 8), ONCE)];
     let policy = Policy::new("p", 8, &rules).unwrap();
     let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
-    // Two calls a step, answered in reverse: each time both settle with one event.
-    let told = [1, 2, 3].map(|step| {
+    // Each step has two calls that are answered in reverse, so both settle with one event.
+    let judged = [1, 2, 3].map(|step| {
         let [a, b] = [0, 1].map(|args| detector.announce(call(args).step(step)).id);
         assert_eq!(detector.outcome(b, answer(1)), Verdict::PROCEED);
-        let mut told = Vec::new();
+        let mut judged = Vec::new();
         detector.outcome_each(a, answer(0), |verdict| {
-            told.push((verdict.fresh, verdict.finding.map(|finding| finding.last)));
+            judged.push((verdict.fresh, verdict.finding.map(|finding| finding.last)));
         });
-        told
+        judged
     });
     let second = [(true, Some(2)), (true, Some(3))];
     let third = [(false, Some(4)), (false, Some(5))];
-    assert_eq!(told, [vec![], second.to_vec(), third.to_vec()]);
+    assert_eq!(judged, [vec![], second.to_vec(), third.to_vec()]);
 }
 
 #[test]
-fn a_loop_that_climbs_two_rungs_in_one_event_has_told_both() {
+fn two_rungs_in_one_event_are_both_reported() {
     const RUNGS: [Rung; 3] =
         [Rung::new(1, Action::Nudge), Rung::new(2, Action::Warn), Rung::new(9, Action::Block)];
     let pattern = Pattern::cycle(2, 2, 2);
@@ -218,17 +218,17 @@ fn a_loop_that_climbs_two_rungs_in_one_event_has_told_both() {
     let rules = [Rule::new("r", Args::Same, Results::Same, pattern, ladder)];
     let policy = Policy::new("p", 8, &rules).unwrap();
     let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
-    // A, then B and A, then B and A: the last two settle with one event.
+    // The calls are A, then B and A, then B and A. The last two settle with one event.
     let first = detector.announce(call(0).step(0)).id;
     let _ = detector.outcome(first, answer(0));
-    let told = [1, 2, 3].map(|step| {
+    let judged = [1, 2, 3].map(|step| {
         let [b, a] = [1, 0].map(|args| detector.announce(call(args).step(step)).id);
         assert_eq!(detector.outcome(a, answer(0)), Verdict::PROCEED);
         let verdict = detector.outcome(b, answer(1));
         (verdict.action, verdict.fresh)
     });
     let expected = [(Action::Proceed, false), (Action::Warn, true), (Action::Warn, false)];
-    assert_eq!(told, expected);
+    assert_eq!(judged, expected);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_failure_is_blocked_ahead_by_a_rule_about_failures() {
 }
 
 #[test]
-fn what_settles_at_the_end_is_judged() {
+fn calls_that_settle_at_the_end_are_judged() {
     const NUDGE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let pattern = Pattern::recurrence(2, 8);
     let rules = [Rule::new("r", Args::Same, Results::Same, pattern, NUDGE)];
@@ -269,7 +269,7 @@ fn what_settles_at_the_end_is_judged() {
     let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
     let first = detector.announce(call(1)).id;
     assert_eq!(detector.outcome(first, answer(1)), Verdict::PROCEED);
-    // The first call of the next step is never answered, so that the second waits for the end.
+    // The first call of the next step is never answered, so the second call waits for the end.
     let [_, second] = [0, 1].map(|args| detector.announce(call(args).step(1)).id);
     assert_eq!(detector.outcome(second, answer(1)), Verdict::PROCEED);
     assert_eq!(detector.finish().action, Action::Nudge);
@@ -335,7 +335,8 @@ fn a_streak_is_counted_beyond_the_window() {
 }
 
 proptest! {
-    /// The same batches of calls, answered in two orders, meet the same verdicts one by one.
+    /// The same batches of calls get the same single verdicts when answered in two different
+    /// orders.
     #[test]
     fn the_order_of_arrival_does_not_matter(
         batches in prop::collection::vec(

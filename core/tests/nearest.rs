@@ -1,4 +1,4 @@
-//! The rule that is nearest to a finding is the one that all of them together say it is.
+//! The nearest rule is the first among the nearnesses of all rules.
 
 use proptest::prelude::*;
 use unstuck_core::{
@@ -11,7 +11,7 @@ fn watching(policy: &'static Policy<'static>) -> Engine {
     Detector::new(policy).expect("a window of at most 20")
 }
 
-/// Makes a call that is answered at once.
+/// Makes a call and answers it at once.
 fn run(detector: &mut Engine, args: u8, answer: u8) {
     let tag = if args == 0 { Tag::Test } else { Tag::Other };
     let announced = detector.announce(Call::new(Tool::new(1), Digest::of(&[args])).tag(tag));
@@ -20,57 +20,58 @@ fn run(detector: &mut Engine, args: u8, answer: u8) {
     let _ = detector.outcome(announced.id, outcome);
 }
 
-/// By the name of its rule, and how near that is.
-fn told(detector: &Engine) -> Option<(&'static str, u16, u16)> {
+/// Returns the name of the nearest rule and its nearness.
+fn nearest_rule(detector: &Engine) -> Option<(&'static str, u16, u16)> {
     let near = detector.nearest()?;
     Some((detector.policy().rule_name(near.rule), near.held, near.needed))
 }
 
 #[test]
-fn of_rules_that_are_as_near_the_first_is_told() {
+fn the_first_of_equally_near_rules_is_returned() {
     let mut detector = watching(&presets::BALANCED);
     let mut seen = Vec::new();
     for args in [1, 1, 2, 1, 2] {
         run(&mut detector, args, 1);
-        seen.extend(told(&detector));
+        seen.extend(nearest_rule(&detector));
     }
-    // As often in a row as among twelve; then that row is over, and in the end two laps are done.
+    // First the streak and the recurrence are equally near. Then the streak ends, and in the end
+    // two laps are done.
     let row = [1, 2, 1].map(|held| ("same-effect", held, 3));
     assert_eq!(seen[..3], row);
     assert_eq!(seen[3..], [("ragged-repeat", 3, 3), ("cycle", 4, 4)]);
 }
 
 #[test]
-fn talk_is_as_near_as_calls_are() {
+fn rules_about_talk_count_like_rules_about_calls() {
     let mut detector = watching(&presets::BALANCED);
     run(&mut detector, 1, 1);
     for held in 1..=2 {
         let _ = detector.text_turn(Digest::of(b"done"));
         let expected = if held == 1 { "same-effect" } else { "same-text" };
-        assert_eq!(told(&detector), Some((expected, held, 3)));
+        assert_eq!(nearest_rule(&detector), Some((expected, held, 3)));
     }
 }
 
 #[test]
 fn nothing_is_near_before_the_first_call_and_after_the_history_is_cleared() {
     let mut detector = watching(&presets::BALANCED);
-    assert_eq!(told(&detector), None);
+    assert_eq!(nearest_rule(&detector), None);
     run(&mut detector, 1, 1);
-    assert!(told(&detector).is_some());
+    assert!(nearest_rule(&detector).is_some());
     let _ = detector.user_message(Digest::of(b"something else"));
-    assert_eq!(told(&detector), Some(("same-prompt", 1, 5)), "the message itself is left");
+    assert_eq!(nearest_rule(&detector), Some(("same-prompt", 1, 5)), "the message itself is left");
     detector.clear();
-    assert_eq!(told(&detector), None);
+    assert_eq!(nearest_rule(&detector), None);
 }
 
 #[test]
-fn a_rule_about_talk_is_told_by_its_own_index() {
+fn a_rule_about_talk_has_its_own_index() {
     let mut detector = watching(&presets::NUDGE);
     let _ = detector.text_turn(Digest::of(b"hm"));
     assert_eq!(detector.nearest().map(|near| near.rule), Some(RuleIndex::Text(0)));
 }
 
-/// Whether `near` is nearer than `other`, in fractions of a finding.
+/// Returns whether `near` is nearer than `other`, as fractions of a finding.
 fn is_nearer(near: Nearness, other: Nearness) -> bool {
     f64::from(near.held) / f64::from(near.needed) > f64::from(other.held) / f64::from(other.needed)
 }

@@ -1,4 +1,4 @@
-//! Every way in which a policy can be wrong, with what its author reads.
+//! Every error of a policy, with its message.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn with_rules(window: u8, patterns: &[Pattern]) -> Result<(), String> {
 const STREAK: Pattern = Pattern::Streak { times: 3 };
 
 #[test]
-fn what_cannot_work_is_refused_with_a_reason() {
+fn policies_that_cannot_work_are_refused_with_a_reason() {
     let within_12 = Pattern::recurrence(3, 12);
     let cases = [
         with_rules(0, &[STREAK]),
@@ -60,7 +60,7 @@ fn what_cannot_work_is_refused_with_a_reason() {
 }
 
 #[test]
-fn what_stands_just_inside_each_limit_works() {
+fn policies_just_inside_each_limit_work() {
     let rungs: Vec<_> = (3..).map(|count| (count, Action::Warn)).take(RUNGS_MAX + 1).collect();
     assert!(with_ladder(STREAK, &rungs).is_err());
     for result in [
@@ -82,7 +82,7 @@ fn what_stands_just_inside_each_limit_works() {
 }
 
 #[test]
-fn what_a_policy_says_of_tools_calls_and_phases_is_checked() {
+fn rules_about_tools_calls_and_phases_are_checked() {
     let rules = [rule(STREAK)];
     let policy = Policy::new("p", 20, &rules).unwrap();
     let tools = |count: usize| -> Vec<ToolRule> {
@@ -143,7 +143,7 @@ fn a_detector_must_hold_the_window() {
 
 #[test]
 fn a_policy_that_cannot_work_does_not_compile_as_a_constant() {
-    // The other half, that a wrong one fails to compile, is how the presets are made.
+    // The presets show the other half: a constant with a policy that cannot work does not compile.
     const RULES: &[Rule<'_>] = &[Rule::new(
         "r",
         Args::Same,

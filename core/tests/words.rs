@@ -1,9 +1,9 @@
-//! The words by which reports and configurations name things: part of what users rely on.
+//! The names in reports and configurations, on which users rely.
 
 use unstuck_core::{Action, Args, Force, Kind, Policy, Results, Tag, Texts, Tool, presets};
 
 #[test]
-fn everything_that_is_named_has_the_name_that_is_documented() {
+fn every_name_is_the_documented_one() {
     let args = [Args::Same, Args::Similar, Args::SameTool, Args::Any].map(Args::name);
     assert_eq!(args, ["same", "similar", "same_tool", "any"]);
     let results = [Results::Ignored, Results::Same, Results::Near].map(Results::name);
@@ -27,7 +27,7 @@ fn everything_that_is_named_has_the_name_that_is_documented() {
 }
 
 #[test]
-fn tools_are_told_apart_by_their_names() {
+fn tools_differ_by_name() {
     let names = ["", "bash", "Bash", "read", "write", "bash "];
     for (i, one) in names.iter().enumerate() {
         for (k, other) in names.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Cases that neither the short sequences nor the random streams reach; each was a gap once.
+//! Cases that neither the short sequences nor the random streams reach. Each was once a gap.
 
 use unstuck_core::{
     Action, Args, Ladder, Pattern, Phase, Policy, Results, Rule, Rung, TextRule, Texts,
@@ -15,8 +15,8 @@ fn answer(call: usize, result: u8) -> Event {
     Event::Outcome(call, OutcomeSpec { result, near: Some(result), ..OutcomeSpec::PLAIN })
 }
 
-/// A rule that is judged at announcement learns of progress while a later call of the same step
-/// is open: what its run counters keep is what lies after the progress.
+/// A rule that is judged at announcement learns of progress while a later call of the same step is
+/// open. Its run counters keep only the records after the progress.
 #[test]
 fn progress_while_a_later_call_is_open() {
     const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
@@ -32,8 +32,8 @@ fn progress_while_a_later_call_is_open() {
     }
 }
 
-/// A loop that was found at a turn, with a call open that settles only after: the call has a lower
-/// number than the turn's clock.
+/// A turn finds a loop while a call is open that settles only later. The call has a lower number
+/// than the turn's clock.
 #[test]
 fn a_call_settles_after_a_turn_found_a_loop() {
     const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
@@ -50,8 +50,8 @@ fn a_call_settles_after_a_turn_found_a_loop() {
     }
 }
 
-/// A step of more calls than are held is taken back in part: it goes on, although the records that
-/// are left do not show where it began.
+/// A step of more calls than are held is taken back in part. The step goes on, although the
+/// remaining records do not show its beginning.
 #[test]
 fn a_long_step_goes_on_after_a_retry() {
     const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
@@ -72,7 +72,8 @@ fn a_long_step_goes_on_after_a_retry() {
     }
 }
 
-/// The ladder of rules about runaways: to a block at the fifth repetition, and to a stop at the eighth.
+/// The ladder of the rules about runaways: a block at the fifth repetition, and a stop at the
+/// eighth.
 const STEEP: Ladder<'_> = Ladder::by_repetitions(&[
     Rung::new(3, Action::Nudge),
     Rung::new(4, Action::Warn),
@@ -82,16 +83,16 @@ const STEEP: Ladder<'_> = Ladder::by_repetitions(&[
 
 const THREE: Pattern = Pattern::Streak { times: 3 };
 
-/// A rule that asks for proof, about equal results.
+/// A rule about equal results that asks for proof.
 const CAREFUL: Rule<'_> =
     Rule::new("careful", Args::Same, Results::Same, THREE, STEEP).forced_on_proof();
 
-/// One call with what becomes of it.
+/// The fate of one call.
 #[derive(Clone, Copy)]
 enum Fate {
     /// It came back with these bytes.
     Bytes(u8),
-    /// It failed, with these bytes.
+    /// It failed with these bytes.
     Failed(u8),
     /// It came back with "still running".
     Pending,
@@ -100,8 +101,8 @@ enum Fate {
     Lost,
 }
 
-/// Plays calls, each step a list of arguments and fates, on both detectors with windows of two
-/// capacities; gives the strongest action of each step.
+/// Plays calls on both detectors with windows of two capacities. Each step is a list of arguments
+/// and fates. Returns the strongest action of each step.
 fn played(policy: &Policy<'_>, steps: &[Vec<(u8, Fate)>]) -> Vec<Action> {
     let narrow = played_on(Pair::<'_, 12>::new(policy), steps);
     assert_eq!(narrow, played_on(Pair::<'_, 64>::new(policy), steps));
@@ -141,19 +142,19 @@ fn played_on<const W: usize>(mut pair: Pair<'_, W>, steps: &[Vec<(u8, Fate)>]) -
     strongest
 }
 
-/// The same call `times` over.
+/// Returns the same call, made `times` times.
 fn row(fate: Fate, times: usize) -> Vec<Vec<(u8, Fate)>> {
     vec![vec![(0, fate)]; times]
 }
 
-/// The numbers of the first steps at which a block and a stop are asked for, counted from 1.
+/// Returns the numbers of the first steps that ask for a block and a stop, counted from 1.
 fn forced(actions: &[Action]) -> [Option<usize>; 2] {
     [Action::Block, Action::Stop]
         .map(|least| actions.iter().position(|action| *action >= least).map(|n| n + 1))
 }
 
-/// A call that acts is warned of for long, and stopped once it has run away: by the bytes of its
-/// answers, by calls that are one after the other, and by nothing else.
+/// A call that acts gets warnings for a long time, and is stopped as a runaway. Only consecutive
+/// calls with equal bytes count.
 #[test]
 fn a_call_runs_away_at_the_24th_equal_answer() {
     use Fate::{Bytes, Cancelled, Lost, Pending, Vetoed};
@@ -212,9 +213,10 @@ fn a_call_runs_away_at_the_24th_equal_answer() {
     }
 }
 
-/// A call that resembles those of a blocked loop is not blocked if no answer to it could be near theirs.
+/// A call that resembles the calls of a blocked loop is not blocked if no answer to it could be
+/// near theirs.
 #[test]
-fn a_like_call_is_no_part_of_a_loop_of_near_answers() {
+fn a_similar_call_is_not_part_of_a_loop_of_near_answers() {
     let rule = Rule::new("r", Args::Similar, Results::Near, THREE, STEEP);
     let rules = [rule];
     let policy = Policy::new("p", 8, &rules).unwrap();
@@ -229,14 +231,14 @@ fn a_like_call_is_no_part_of_a_loop_of_near_answers() {
             pair.take(Event::Outcome(call, answer), &mut ids).unwrap();
             said.action
         };
-        let told = [0, 0, 0, 0, 0, 0, 1].map(&mut announced);
-        assert_eq!(told[5..], [Action::Block, Action::Proceed], "{near:?}");
+        let judged = [0, 0, 0, 0, 0, 0, 1].map(&mut announced);
+        assert_eq!(judged[5..], [Action::Block, Action::Proceed], "{near:?}");
     }
 }
 
-/// Where force is not proved, a warning is fresh at each rung, and then ever more seldom.
+/// Without proof, a warning is fresh at each rung, and then less and less often.
 #[test]
-fn a_warning_without_proof_is_said_again() {
+fn a_warning_without_proof_is_repeated() {
     const BY_FINDINGS: Ladder<'_> =
         Ladder::by_all_findings(&[Rung::new(1, Action::Nudge), Rung::new(3, Action::StartOver)]);
     const MILD: Ladder<'_> =
@@ -261,8 +263,8 @@ fn a_warning_without_proof_is_said_again() {
     }
 }
 
-/// Answers with other bytes go on with a row only if no answer is left in the policy's window, however
-/// many records a detector holds.
+/// An answer with other bytes continues a row only if the policy's window holds no answer any
+/// more, however many records a detector holds.
 #[test]
 fn a_row_of_vetoes_forgets_the_answer_that_left_the_window() {
     const LATE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(40, Action::Block)]);
@@ -296,7 +298,7 @@ fn a_runaway_that_ended_blocks_nothing() {
 
 /// A call that first works and then fails with the same bytes is in no row of equal answers.
 #[test]
-fn what_worked_and_what_failed_are_two_rows() {
+fn successes_and_failures_are_separate_rows() {
     let early = Rule::new("early", Args::Same, Results::Ignored, THREE, STEEP);
     let rules = [early.forced_on_proof().ignore_progress()];
     let policy = Policy::new("p", 12, &rules).unwrap();
@@ -307,8 +309,8 @@ fn what_worked_and_what_failed_are_two_rows() {
     }
 }
 
-/// A block ends where another rule finds the loop in place of the one that blocks: nobody looked whether
-/// there is still proof.
+/// A block ends if another rule than the blocking one finds the loop, because the proof was not
+/// checked again.
 #[test]
 fn a_block_ends_with_the_finding_of_another_rule() {
     const SLOW: Ladder<'_> =
@@ -318,18 +320,18 @@ fn a_block_ends_with_the_finding_of_another_rule() {
     let policy = Policy::new("p", 12, &rules).unwrap();
     let mut pair: Pair<'_, 12> = Pair::new(&policy);
     let mut ids = Ids::default();
-    let told = (0..7).map(|call| {
+    let judged = (0..7).map(|call| {
         let asked = CallSpec { idempotent: true, step: u8::try_from(call).ok(), ..CallSpec::PLAIN };
         let answer = OutcomeSpec { raw: u8::from(call == 5), ..OutcomeSpec::PLAIN };
         [Event::Announce(asked), Event::Outcome(call, answer)]
             .map(|event| pair.take(event, &mut ids).unwrap().action)
     });
-    let told: Vec<[Action; 2]> = told.collect();
-    assert_eq!(told[4..6], [[Action::Proceed, Action::Block], [Action::Block, Action::Warn]]);
-    assert_eq!(told[6][0], Action::Proceed);
+    let judged: Vec<[Action; 2]> = judged.collect();
+    assert_eq!(judged[4..6], [[Action::Proceed, Action::Block], [Action::Block, Action::Warn]]);
+    assert_eq!(judged[6][0], Action::Proceed);
 }
 
-/// A rule that is patient with fewer repetitions has no more proof for that.
+/// A rule with negative patience has no more proof than before.
 #[test]
 fn patience_is_no_proof() {
     const LADDERS: [Ladder<'_>; 2] = [
@@ -350,16 +352,16 @@ fn patience_is_no_proof() {
     }
 }
 
-/// The message that was heard longest ago is the first that counts as new again.
+/// The message that came longest ago is the first that counts as new again.
 #[test]
-fn messages_are_forgotten_in_the_order_in_which_they_were_heard() {
+fn messages_are_forgotten_in_the_order_they_came() {
     const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let rules = [CAREFUL];
     let texts = [TextRule::new("prompt", Texts::Prompt, 2, LADDER)];
     let policy = Policy::new("p", 8, &rules).unwrap().with_texts(&texts).unwrap();
     let mut pair: Pair<'_, 8> = Pair::new(&policy);
     let mut ids = Ids::default();
-    // The first is heard again before the ninth makes room.
+    // The first message comes again before the ninth makes room.
     let said = (0..8).chain([0, 8, 0, 0, 1, 1, 2]);
     let actions = said.map(|n| pair.take(Event::UserMessage(n), &mut ids).unwrap().action);
     let nudges: Vec<usize> = actions

@@ -1,7 +1,7 @@
 //! Every sequence over three or four symbols, under every pattern and filter.
 //!
-//! A symbol is a call with what becomes of it. Each alphabet makes one part of the definitions
-//! matter; the window is short, so that sequences of ten cross its edge.
+//! A symbol is a call with its fate. Each alphabet exercises one part of the definitions. The
+//! window is short, so that sequences of ten symbols cross its edge.
 
 use unstuck_core::{
     Action, Args, Force, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select,
@@ -24,8 +24,8 @@ const PATTERNS: [Pattern; 6] = [
     Pattern::cycle(2, 4, 3),
 ];
 
-/// Calls and what becomes of them, or something else that happens. Calls of one symbol are issued
-/// together, and answered in reverse.
+/// Calls with their fates, or another event. Calls of one symbol are issued together and answered
+/// in reverse.
 #[derive(Clone, Copy)]
 enum Symbol {
     Calls(&'static [(CallSpec, Fate)]),
@@ -53,17 +53,17 @@ const fn failure(result: u8) -> Fate {
     Fate::Answered(OutcomeSpec { result, near: Some(result), failed: true, ..OutcomeSpec::PLAIN })
 }
 
-/// An answer with the bytes `raw`, that equals any other by what its result stands for.
+/// Returns an answer with the bytes `raw` and the same result as every other such answer.
 const fn bytes(raw: u8) -> Fate {
     Fate::Answered(OutcomeSpec { raw, ..OutcomeSpec::PLAIN })
 }
 
-/// An answer of which the host does not say what is near to it.
+/// Returns an answer without a near digest from the host.
 const fn alone(result: u8) -> Fate {
     Fate::Answered(OutcomeSpec { result, near: None, ..OutcomeSpec::PLAIN })
 }
 
-/// A failure with the bytes `raw`, that equals any other by what its result stands for.
+/// Returns a failure with the bytes `raw` and the same result as every other such failure.
 const fn complaint(raw: u8) -> Fate {
     Fate::Answered(OutcomeSpec { raw, failed: true, ..OutcomeSpec::PLAIN })
 }
@@ -79,7 +79,7 @@ const PENDING: Fate = Fate::Answered(OutcomeSpec { pending: true, ..OutcomeSpec:
 const LATE: Fate = Fate::Answered(OutcomeSpec { failed: true, late: true, ..OutcomeSpec::PLAIN });
 
 const A: CallSpec = asked(0, 0, 0, Tag::Test);
-/// The same call, by a host that calls it idempotent.
+/// The same call, which the host declares idempotent.
 const READ: CallSpec = CallSpec { idempotent: true, ..A };
 const OTHER_READ: CallSpec = CallSpec { idempotent: true, ..B };
 const B: CallSpec = asked(0, 1, 0, Tag::Shell);
@@ -90,42 +90,41 @@ const K: CallSpec = asked(3, 5, 3, Tag::Act);
 const V: CallSpec = asked(2, 4, 2, Tag::Write);
 const C: CallSpec = asked(1, 2, 1, Tag::Test);
 
-/// Calls that are equal, alike, of one tool, or different.
+/// Calls that are equal, similar, of one tool, or different.
 const CALLS: [Symbol; 3] =
     [Calls(&[(A, answer(0, 0))]), Calls(&[(B, answer(0, 0))]), Calls(&[(C, answer(0, 0))])];
-/// One call answered in two ways that are near each other, and another call.
+/// One call with two near answers, and another call.
 const ANSWERS: [Symbol; 3] =
     [Calls(&[(A, answer(0, 0))]), Calls(&[(A, answer(1, 0))]), Calls(&[(B, answer(1, 1))])];
-/// Answers of two calls of one tool of which the host does not say what is near, and one of which it
-/// does.
+/// Answers of two calls of one tool. Some have a near digest, and the others do not.
 const ALONE: [Symbol; 4] = [
     Calls(&[(A, alone(0))]),
     Calls(&[(A, alone(1))]),
     Calls(&[(B, alone(0))]),
     Calls(&[(B, answer(0, 0))]),
 ];
-/// The same, with calls that are like others and do not run.
+/// The same, with similar calls that do not run.
 const ALONE_OR_VETOED: [Symbol; 3] =
     [Calls(&[(A, alone(0))]), Calls(&[(B, alone(0))]), Calls(&[(B, Fate::Vetoed)])];
-/// Outcomes that failed or did not, of tools with two tags.
+/// Failures and successes of tools with two tags.
 const FAILURES: [Symbol; 3] =
     [Calls(&[(A, failure(0))]), Calls(&[(A, answer(0, 0))]), Calls(&[(B, failure(0))])];
-/// Outcomes that never came, of calls that ran or did not.
+/// Missing outcomes of calls that ran or did not run.
 const GAPS: [Symbol; 3] =
     [Calls(&[(A, answer(0, 0))]), Calls(&[(A, Fate::Lost)]), Calls(&[(A, Fate::Vetoed)])];
-/// Answers that say nothing, and vetoes of another call.
+/// Silent answers, and vetoes of another call.
 const SILENCES: [Symbol; 3] =
     [Calls(&[(A, SILENCE)]), Calls(&[(B, SILENCE)]), Calls(&[(B, Fate::Vetoed)])];
-/// Calls issued together, some twice.
+/// Calls issued together, some of them twice.
 const STEPS: [Symbol; 3] = [
     Calls(&[(A, answer(0, 0)), (B, answer(1, 1)), (A, answer(0, 0))]),
     Calls(&[(A, answer(0, 0))]),
     Calls(&[(B, answer(1, 1)), (A, Fate::Lost)]),
 ];
-/// A check, and what may change between two of its runs.
+/// A check, and possible changes between two of its runs.
 const WORK: [Symbol; 3] =
     [Calls(&[(A, answer(0, 0))]), Calls(&[(A, SILENCE)]), Calls(&[(W, answer(1, 1))])];
-/// Work that is itself repeated, by two calls that write, and what may stand between them.
+/// Repeated work by two calls that write, and other calls between.
 const REPEATED_WORK: [Symbol; 4] = [
     Calls(&[(W, answer(0, 0))]),
     Calls(&[(V, answer(0, 0))]),
@@ -140,7 +139,7 @@ const WORK_ON_FAILURES: [Symbol; 5] = [
     Calls(&[(W, answer(0, 0))]),
     Calls(&[(B, complaint(0))]),
 ];
-/// Calls, some of which are taken back: one that still waits, or three.
+/// Calls of which some are taken back: one that still waits, or three.
 const RETRIES: [Symbol; 4] = [
     Calls(&[(A, answer(0, 0)), (B, Fate::Lost)]),
     Calls(&[(A, answer(0, 0))]),
@@ -153,7 +152,7 @@ const CANCELS: [Symbol; 3] = [
     Calls(&[(B, Fate::Cancelled), (A, answer(0, 0))]),
     Calls(&[(A, Fate::Cancelled)]),
 ];
-/// What the host knows: that something moved, or that what was found is no loop.
+/// Statements of the host: progress, or a false positive.
 const WORDS: [Symbol; 4] = [
     Calls(&[(A, answer(0, 0))]),
     Calls(&[(B, answer(0, 0)), (A, Fate::Lost)]),
@@ -168,22 +167,22 @@ const SCORES: [Symbol; 4] = [
     Other(Event::Retry(1)),
 ];
 
-/// Calls that prove something, or not: other bytes, a veto, and the same call by a host that does not
-/// call it idempotent.
+/// Calls that do or do not prove something: other bytes, a veto, and the same call that the host
+/// does not declare idempotent.
 const PROOFS: [Symbol; 4] = [
     Calls(&[(READ, bytes(0))]),
     Calls(&[(READ, bytes(1))]),
     Calls(&[(READ, Fate::Vetoed)]),
     Calls(&[(A, bytes(0))]),
 ];
-/// Failures alike and not, of a call that acts, and what is none.
+/// Equal and different failures of a call that acts, and a success.
 const FAILED_PROOFS: [Symbol; 4] = [
     Calls(&[(A, failure(0))]),
     Calls(&[(A, failure(1))]),
     Calls(&[(A, Fate::Vetoed)]),
     Calls(&[(READ, answer(0, 0))]),
 ];
-/// What laps are proved by: two idempotent calls, one with other bytes, and one that waits.
+/// Proofs of laps: two idempotent calls, one with other bytes, and one that waits.
 const LAPS_OF_PROOFS: [Symbol; 4] = [
     Calls(&[(READ, bytes(0))]),
     Calls(&[(OTHER_READ, bytes(0))]),
@@ -198,7 +197,7 @@ const AMONG: [Symbol; 5] = [
     Calls(&[(B, failure(0))]),
     Calls(&[(A, Fate::Vetoed)]),
 ];
-/// Answers that say that the call waits, of a tool that may and of one that tests.
+/// Pending answers of a tool that may wait and of a tool that tests.
 const WAITING: [Symbol; 5] = [
     Calls(&[(OTHER_READ, PENDING)]),
     Calls(&[(OTHER_READ, bytes(0))]),
@@ -217,13 +216,13 @@ const LATENESS: [Symbol; 5] = [
 /// A call that acts: it works, fails, or waits.
 const ACTS: [Symbol; 3] =
     [Calls(&[(K, answer(0, 0))]), Calls(&[(K, failure(0))]), Calls(&[(K, PENDING)])];
-/// Laps of two calls, one of which acts, and what is taken back of them.
+/// Laps of two calls, one of which acts, and a veto of that call.
 const LAPS_OF_ACTS: [Symbol; 3] = [
     Calls(&[(K, answer(0, 0)), (A, answer(0, 0))]),
     Calls(&[(A, answer(0, 0)), (K, answer(0, 0))]),
     Calls(&[(K, Fate::Vetoed)]),
 ];
-/// Messages of the user, and what may stand between them.
+/// Messages of the user, and other events between them.
 const PROMPTS: [Symbol; 5] = [
     Other(Event::UserMessage(0)),
     Other(Event::UserMessage(1)),
@@ -232,8 +231,9 @@ const PROMPTS: [Symbol; 5] = [
     Calls(&[(A, answer(0, 0))]),
 ];
 
-/// Ladders that go beyond a warning with the second repetition after the one that a pattern asks for:
-/// of patterns that ask for two, and of those that ask for three.
+/// Ladders that go beyond a warning at the second repetition after the pattern's own number. The
+/// first row is for patterns that ask for two repetitions, the second for patterns that ask for
+/// three.
 const FORCEFUL: [[Ladder<'_>; 3]; 2] = [
     [
         Ladder::by_repetitions(&[
@@ -290,7 +290,7 @@ const PLAIN: Filters = Filters {
     force: Force::Always,
 };
 
-/// Rules that ask for proof, by every ladder.
+/// Rules that ask for proof, with every ladder.
 const PROVEN: Filters = Filters { force: Force::Proven, ..PLAIN };
 
 impl Filters {
@@ -324,7 +324,7 @@ impl Filters {
         }
     }
 
-    /// The rule, seeing and respecting all that it may.
+    /// Returns the rule with every combination of the filters.
     fn variants(&self, rule: Rule<'static>) -> Vec<Rule<'static>> {
         let mut rules = Vec::new();
         for &select in self.select {
@@ -343,7 +343,7 @@ impl Filters {
     }
 }
 
-/// Each pattern gets one of the ladders; a recurrence of 4 cannot reach a fifth repetition.
+/// Returns one of the ladders for a pattern. A recurrence of 4 cannot reach a fifth repetition.
 fn ladder_for(pattern: Pattern, n: usize) -> Ladder<'static> {
     match pattern {
         Pattern::Recurrence { .. } => LADDERS[1 + n % 2],
@@ -351,10 +351,11 @@ fn ladder_for(pattern: Pattern, n: usize) -> Ladder<'static> {
     }
 }
 
-/// The most sequences over one alphabet by default: lengths of 6, 5 or 4 over 3, 4 or 5 symbols.
+/// The maximum number of sequences over one alphabet by default: lengths of 6, 5 or 4 over 3, 4 or
+/// 5 symbols.
 const SEQUENCES_MAX: usize = 1_024;
 
-/// Returns the length to compare where the whole comparison has `whole` symbols.
+/// Returns the length to compare if the whole comparison has `whole` symbols.
 fn length_of(alphabet: &[Symbol], whole: usize) -> usize {
     match super::exhaustive() {
         Some(effort) => whole + effort - 1,
@@ -374,7 +375,7 @@ fn compare(alphabet: &[Symbol], filters: &Filters, length: usize) -> usize {
     findings
 }
 
-/// The same under one policy.
+/// Compares both detectors like [`compare`], under one policy.
 fn compare_by(policy: &Policy<'_>, alphabet: &[Symbol], length: usize) -> usize {
     let start: Pair<'_, 8> = Pair::new(policy);
     walk(&start, alphabet, length_of(alphabet, length), &mut Vec::new(), &mut Ids::default())
@@ -460,7 +461,7 @@ fn answers_that_are_near_to_equal_ones_alone() {
         ..PLAIN
     };
     assert!(compare(&ALONE, &filters, 6) > 0);
-    // Vetoes, where a ladder blocks.
+    // Ladders that block, so that there are vetoes.
     let args = &[Args::Same, Args::Similar];
     assert!(compare(&ALONE_OR_VETOED, &Filters { args, ..filters }, 8) > 0);
 }
@@ -533,7 +534,7 @@ fn calls_that_are_cancelled() {
 }
 
 #[test]
-fn what_the_host_knows() {
+fn statements_of_the_host() {
     let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
     assert!(compare(&WORDS, &filters, 8) > 0);
 }
@@ -611,7 +612,7 @@ fn every_filter_on_every_alphabet() {
         args: EVERY_ARGS,
         results: EVERY_RESULT,
         select: EVERY_SELECT,
-        // Failures among others have tests of their own.
+        // Rules about failures among successes have tests of their own.
         outcomes: &[Outcomes::Any, Outcomes::Failed],
         progress: EVERY_PROGRESS,
         silence: &[Silence::Ignored],
@@ -626,7 +627,7 @@ fn every_filter_on_every_alphabet() {
     for alphabet in [SILENCES, WORK] {
         assert!(compare(&alphabet, &silences, length) > 0);
     }
-    // One symbol more makes as many sequences with one call less.
+    // One more symbol gives as many sequences with one call less.
     for alphabet in [RETRIES, WORDS, SCORES] {
         assert!(compare(&alphabet, &filters, length - 1) > 0);
     }

@@ -1,6 +1,6 @@
-//! The plainest possible detector, written from `core/DEFINITIONS.md` alone: it keeps
-//! every record, compares pair by pair, and counts by walking back. It shares no code with the
-//! engine but the public words for rules.
+//! A naive detector, written from `core/DEFINITIONS.md` alone. It keeps every record, compares
+//! pair by pair, and counts by walking back. It shares only the public types of rules with the
+//! engine.
 
 use std::iter::successors;
 
@@ -10,19 +10,19 @@ use unstuck_core::{
     SILENCED_MAX, Select, Silence, Tag, Texts, Tool,
 };
 
-/// What a test does to both detectors. Calls are named by their place among all announced, so that
-/// one that was taken back is not confused with the one that has its number now.
+/// An event for both detectors. Calls are named by their index among all announced calls, so that
+/// a call that was taken back differs from the call that has its number now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Announce(CallSpec),
     Outcome(usize, OutcomeSpec),
     Veto(usize),
     Finish,
-    /// What a turn said, and the laps that it holds.
+    /// The text of a turn, and the laps inside it.
     Text(u8, u16),
     UserMessage(u8),
     Clear,
-    /// So many calls are taken back.
+    /// The number of calls that are taken back.
     Retry(usize),
     Cancel(usize),
     Progress,
@@ -30,7 +30,7 @@ pub(crate) enum Event {
     FalsePositive,
 }
 
-/// A call, as small numbers: equal numbers are equal things.
+/// A call as small numbers. Equal numbers stand for equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSpec {
     pub(crate) tool: u8,
@@ -51,9 +51,9 @@ impl CallSpec {
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing to say of an answer")]
 pub(crate) struct OutcomeSpec {
     pub(crate) result: u8,
-    /// None where the host does not say what is near.
+    /// `None` if the host gives no near digest.
     pub(crate) near: Option<u8>,
-    /// What stands for every byte; independent of the result, so that each can differ alone.
+    /// The digest of every byte. It is independent of the result, so that each can differ alone.
     pub(crate) raw: u8,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
@@ -63,7 +63,7 @@ pub(crate) struct OutcomeSpec {
 }
 
 impl OutcomeSpec {
-    /// A result like any other.
+    /// An ordinary result.
     pub(crate) const PLAIN: Self = Self {
         result: 0,
         near: Some(0),
@@ -76,7 +76,7 @@ impl OutcomeSpec {
     };
 }
 
-/// What both must agree on.
+/// The verdict that both must return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlainVerdict {
     pub(crate) action: Action,
@@ -89,7 +89,7 @@ impl PlainVerdict {
     pub(crate) const NOTHING: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
-    /// What was found at an event: by itself, or else first among what settled with it.
+    /// Returns the verdict of an event: its own, or else the first among the settled ones.
     pub(crate) fn found(self, settled: Vec<Self>) -> Self {
         let found = |said: &Self| said.finding.is_some();
         if found(&self) { self } else { settled.into_iter().find(found).unwrap_or(self) }
@@ -103,7 +103,7 @@ impl PlainVerdict {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlainFinding {
-    /// The place of the rule among those about calls, or those about text.
+    /// The index of the rule among the rules about calls (`Ok`) or about text (`Err`).
     pub(crate) rule: Result<usize, usize>,
     pub(crate) kind: Kind,
     pub(crate) period: usize,
@@ -115,13 +115,13 @@ pub(crate) struct PlainFinding {
     pub(crate) tool: u8,
     pub(crate) tag: Tag,
     pub(crate) confidence: usize,
-    /// The most that more of the same can lead to.
+    /// The strongest action that more of the same can lead to.
     pub(crate) most: Action,
     pub(crate) identity: Identity,
 }
 
-/// What a loop is known by: what its rule looks at, and each record's arguments and result as
-/// far as the rule does, in the rotation that sorts first.
+/// The identity of a loop: the properties that its rule compares, and the arguments and results of
+/// each record as far as the rule compares them, in the rotation that sorts first.
 pub(crate) type Identity = (String, Vec<(Vec<u8>, Vec<u8>)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,18 +138,18 @@ enum Status {
 struct Record {
     seq: u64,
     asked: CallSpec,
-    /// Equal numbers were issued together.
+    /// Calls with equal numbers were issued together.
     step: usize,
     status: Status,
     novel: bool,
-    /// Whether it is progress, whatever the same call was answered before.
+    /// Whether it is progress, whatever earlier answers of the same call were.
     moved: bool,
-    /// Which of all calls that were announced it is.
+    /// The index of the call among all announced calls.
     call: usize,
 }
 
 impl Record {
-    /// What came back, if anything did.
+    /// Returns the answer, if there is one.
     fn answer(&self) -> Option<OutcomeSpec> {
         match self.status {
             Status::Reported(answer) => Some(answer),
@@ -167,7 +167,7 @@ struct KnownLoop {
     blocked_by: Option<usize>,
 }
 
-/// How many repetitions a finding counts for on its ladder.
+/// The number of repetitions for which a finding counts on its ladder.
 struct Count {
     laps: usize,
     most: Action,
@@ -176,26 +176,26 @@ struct Count {
     now: u64,
 }
 
-/// How far a ladder may go beyond a warning.
+/// The limit up to which a ladder may go beyond a warning.
 struct Proof {
-    /// Rungs that ask for `Block` or more count only up to here.
+    /// Rungs that ask for `Block` or more count only up to this number.
     reach: usize,
-    /// Whether the latest repetition is proved, so that with more of the same `reach` grows.
+    /// Whether the latest repetition is proved, so that more of the same raises `reach`.
     grows: bool,
 }
 
 impl Proof {
-    /// All that is asked for where no proof is.
+    /// The proof of a rule that needs none.
     const GIVEN: Self = Self { reach: usize::MAX, grows: true };
 }
 
-/// A pattern that holds, by the records that make it, oldest first.
+/// A pattern that holds, as the list of its records, the oldest first.
 struct Hit {
     kind: Kind,
     period: usize,
     laps: usize,
     first: u64,
-    /// Those that the window still shows.
+    /// The records that the window still shows.
     shown: Vec<Record>,
     confidence: usize,
     identity: Identity,
@@ -223,13 +223,13 @@ impl Hit {
 #[derive(Clone, Debug)]
 pub(crate) struct Model<'p> {
     policy: &'p Policy<'p>,
-    /// How many settled records are held for the case that they are taken back.
+    /// The number of settled records that are held to be taken back.
     capacity: usize,
     settled: Vec<Record>,
-    /// All that settled since the history was cleared or counted again, in order.
+    /// All records that settled since the history was cleared or counted again, in order.
     history: Vec<Record>,
     open: Vec<Record>,
-    /// What each rule may still use: the records that it saw, oldest first.
+    /// The records that each rule saw and may still use, the oldest first.
     visible: Vec<Vec<Record>>,
     loops: Vec<KnownLoop>,
     findings: usize,
@@ -242,34 +242,34 @@ pub(crate) struct Model<'p> {
     turns: u64,
     /// The texts of the turns in a row, the latest last.
     row: Vec<u8>,
-    /// What the user said, the latest last, and how often in a row the latest came.
+    /// The messages of the user, the latest last, and how often in a row the latest came.
     messages: Vec<u8>,
     prompts: usize,
-    /// How many calls were announced.
+    /// The number of announced calls.
     calls: usize,
     /// The best score of each tag.
     best: Vec<(Tag, u8)>,
     /// Whether the next call is progress.
     moved: bool,
-    /// The loops that are none, and the rules that were wrong about a tool, as often as they were.
+    /// The silenced loops, and the rules that were wrong about a tool, once for each time.
     silenced: Vec<(Identity, Kind)>,
     wrong: Vec<(Result<usize, usize>, u8)>,
-    /// What was found last.
+    /// The latest finding.
     last: Option<PlainFinding>,
     pub(crate) tally: Tally,
 }
 
-/// What was counted.
+/// The counts of the detector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) checks: usize,
-    /// Kind, action and confidence of every verdict with a finding.
+    /// The kind, action and confidence of every verdict with a finding.
     pub(crate) findings: Vec<(Kind, Action, usize)>,
     pub(crate) false_positives: usize,
 }
 
 impl<'p> Model<'p> {
-    /// A detector that has seen nothing, and can take back `capacity` settled records.
+    /// Creates a detector that has seen no event, and can take back `capacity` settled records.
     pub(crate) fn new(policy: &'p Policy<'p>, capacity: usize) -> Self {
         Self {
             policy,
@@ -299,8 +299,8 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// The verdict on the event, and those on the calls that settled with it: all that have a
-    /// finding, in order.
+    /// Returns the verdict on the event, and in order every verdict with a finding on the calls
+    /// that settled with it.
     pub(crate) fn take(&mut self, event: Event) -> (PlainVerdict, Vec<PlainVerdict>) {
         let mut settled = Vec::new();
         let said = match event {
@@ -377,7 +377,7 @@ impl<'p> Model<'p> {
         self.rung = 0;
     }
 
-    /// The latest calls are taken back, as far as they are held.
+    /// Takes back the latest calls, as far as they are held.
     fn retry(&mut self, calls: usize) {
         let taken = calls.min(self.open.len() + self.settled.len());
         if taken == 0 {
@@ -393,7 +393,7 @@ impl<'p> Model<'p> {
             }
             let record = self.settled.pop().unwrap();
             if record.moved {
-                // Whatever comes next is better than what nobody knows any more.
+                // The earlier best score is unknown, so every score is better.
                 for (_, best) in self.best.iter_mut().filter(|(tag, _)| *tag == record.asked.tag) {
                     *best = u8::MAX;
                 }
@@ -402,7 +402,7 @@ impl<'p> Model<'p> {
         }
         self.next -= taken as u64;
         self.begun = self.begun.min(self.next);
-        // The latest step goes on where a part of it is left.
+        // The latest step goes on if a part of it is left.
         let left = self.open.last().or(self.settled.last());
         if left.map(|record| record.step) != oldest.map(|record| record.step)
             || left.is_some_and(|record| record.step != self.steps)
@@ -414,13 +414,13 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// Whether some rule has seen the calls that wait for their outcomes.
+    /// Returns whether some rule has seen the calls that wait for their outcomes.
     fn judges_early(&self) -> bool {
         self.policy.rules().iter().any(is_early)
     }
 
-    /// Everything is counted again from the records that are held, each as if it had been
-    /// answered before the next was announced.
+    /// Counts everything again from the held records, as if each had been answered before the next
+    /// was announced.
     fn rebuild(&mut self) {
         let settled = std::mem::take(&mut self.settled);
         let open = std::mem::take(&mut self.open);
@@ -435,7 +435,7 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// The oldest call that has not settled, or else the next one, is progress.
+    /// Makes the oldest call that has not settled, or else the next one, progress.
     fn progress(&mut self) {
         match self.open.first_mut() {
             Some(record) => record.moved = true,
@@ -449,12 +449,13 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// The loop found last is none, and its rule was wrong about that tool.
+    /// Silences the loop found last, and raises its rule for that tool.
     fn false_positive(&mut self) {
         let Some(found) = self.last.clone() else { return };
         self.tally.false_positives += 1;
         let loop_of_kind = (found.identity.clone(), found.kind);
-        // A loop that is known by its rule alone is not silenced: that would be the end of the rule.
+        // A loop that only its rule identifies is not silenced, because that would silence the
+        // whole rule.
         let names_it = match found.rule {
             Ok(place) => {
                 let rule = &self.policy.rules()[place];
@@ -483,15 +484,15 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// How many repetitions more a rule asks for, since it was wrong about a tool.
+    /// Returns the additional repetitions of a rule that was wrong about a tool.
     fn raised(&self, rule: Result<usize, usize>, tool: u8) -> usize {
         let wrong = self.wrong.iter().filter(|wrong| **wrong == (rule, tool));
         wrong.count().min(RAISE_MAX.into())
     }
 
-    /// How many repetitions more a rule asks for at a record: what the policy says of the tool
-    /// and of this part of the run, once more for each time that the rule was wrong, once more
-    /// where the record timed out, and five times more where it acted and the rule is about results.
+    /// Returns the additional repetitions of a rule at a record. It adds what the policy says of
+    /// the tool and of this part of the run, one for each time that the rule was wrong, one if the
+    /// record timed out, and five if it acted and the rule is about results.
     fn patience(&self, place: usize, record: &Record) -> i64 {
         let tools = self.policy.tools().iter();
         let mut tools = tools.filter(|rule| rule.tool == Tool::new(record.asked.tool.into()));
@@ -509,7 +510,7 @@ impl<'p> Model<'p> {
         tool + i64::from(early) + i64::from(late) + of_record
     }
 
-    /// Whether the score of a record is better than the best of its tag so far.
+    /// Returns whether the score of a record is better than the best of its tag so far.
     fn improves(&mut self, record: &Record) -> bool {
         let Status::Reported(OutcomeSpec { score: Some(score), .. }) = record.status else {
             return false;
@@ -570,7 +571,7 @@ impl<'p> Model<'p> {
         said
     }
 
-    /// The tag under which a call is recorded; none if it is not.
+    /// Returns the tag under which a call is recorded, or `None` if it is not recorded.
     fn tag(&self, asked: CallSpec) -> Option<Tag> {
         let tool = Tool::new(asked.tool.into());
         let call = Call::new(tool, Digest::of(&[asked.args]));
@@ -590,7 +591,7 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// The call will not be answered any more than this; whether it was waiting.
+    /// Ends the wait for the outcome of a call. Returns whether the call was waiting.
     fn close(&mut self, call: usize, status: Status) -> bool {
         let waiting = self.open.iter_mut().find(|record| record.call == call);
         match waiting.filter(|record| record.status == Status::Open) {
@@ -640,8 +641,8 @@ impl<'p> Model<'p> {
         new.seq - old.seq <= u64::from(self.policy.window())
     }
 
-    /// Whether the same call was answered before, in an earlier step, and the latest of those
-    /// answers was another.
+    /// Returns whether the same call was answered in an earlier step, and the latest of those
+    /// answers was different.
     fn progressed(&self, record: &Record, results: Results) -> bool {
         let earlier = self.settled.iter().rev().filter(|old| {
             self.in_window(old, record) && old.step != record.step && same_call(old, record)
@@ -683,7 +684,7 @@ impl<'p> Model<'p> {
         self.climb(&rule.ladder, &count, found)
     }
 
-    /// Shows a record to a rule: whether the rule counts it as one of its own.
+    /// Shows a record to a rule, and returns whether the rule counts it.
     fn sees(&mut self, place: usize, rule: &Rule<'_>, record: &Record) -> bool {
         let selected = match rule.select {
             _ if record.status == Status::Cancelled => false,
@@ -708,7 +709,7 @@ impl<'p> Model<'p> {
         !duplicate
     }
 
-    /// Whether two records match by a rule, `old` being in the window of `new`.
+    /// Returns whether two records match by a rule. `old` is in the window of `new`.
     fn matches(&self, rule: &Rule<'_>, old: &Record, new: &Record) -> bool {
         let args = match rule.args {
             Args::Same => same_call(old, new),
@@ -740,7 +741,7 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// Whether the rule's pattern holds at the last of the records that it saw.
+    /// Returns the hit if the rule's pattern holds at the last record that it saw.
     fn pattern(&self, rule: &Rule<'_>, asked: Pattern, visible: &[Record]) -> Option<Hit> {
         let last = visible.last()?;
         let hit = |kind, period, laps, novel, members: Vec<Record>, round: &[Record]| {
@@ -810,9 +811,9 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// Whether work was done after `oldest` and before `last`, which was answered, by records that are
-    /// not among `members`: any novel call, if `last` is silent; else one that wrote, if `last` did not
-    /// fail or the rule passes over what did not.
+    /// Returns whether records that are not among `members` did work after `oldest` and before
+    /// `last`, which was answered. If `last` is silent, any novel call is work. Otherwise a novel
+    /// write is work, if `last` did not fail or the rule skips successes.
     fn moved(&self, rule: &Rule<'_>, oldest: Record, last: &Record, members: &[Record]) -> bool {
         let Some(answer) = last.answer() else { return false };
         let between = self.settled.iter().filter(|old| old.seq > oldest.seq && old.novel);
@@ -825,11 +826,11 @@ impl<'p> Model<'p> {
         })
     }
 
-    /// Whether there is progress among the settled records in the window of this one, or in it: a
-    /// call that was answered in two ways, or a record that is progress by itself.
+    /// Returns whether there is progress among the settled records in the window of this one, or
+    /// in it: a call with two answers, or a record that is progress by itself.
     fn undone(&self, rule: &Rule<'_>, record: &Record) -> bool {
         let settled = self.settled.iter().filter(|old| self.in_window(old, record));
-        // A rule that is judged when a call is announced does not know its answer.
+        // A rule that is judged at announcement does not know the answer.
         let status = if is_early(rule) { Status::Open } else { record.status };
         let record = Record { status, ..*record };
         let held: Vec<&Record> = settled.chain([&record]).collect();
@@ -841,8 +842,8 @@ impl<'p> Model<'p> {
             && held.iter().any(|a| a.moved || held.iter().any(|b| differ(a, b)))
     }
 
-    /// How many records in a row match the last one; of a row that fills the window, how many
-    /// did before count too.
+    /// Returns how many records in a row match the last one. For a row that fills the window,
+    /// records that matched before also count.
     fn row(&self, rule: &Rule<'_>, visible: &[Record]) -> usize {
         let Some((last, before)) = visible.split_last() else { return 0 };
         let in_window: Vec<&Record> =
@@ -855,9 +856,9 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// How many records in a row, up to the latest that settled, are of the same call and came back
-    /// with the same bytes. Those that were issued together count once, cancelled ones not at all, and
-    /// polls end the row.
+    /// Returns how many records in a row, up to the latest settled one, are of the same call and
+    /// came back with the same bytes. Records that were issued together count once, cancelled
+    /// records do not count, and polls end the row.
     fn unbroken(&self) -> usize {
         let present: Vec<&Record> =
             self.history.iter().filter(|old| old.status != Status::Cancelled).collect();
@@ -873,7 +874,8 @@ impl<'p> Model<'p> {
         })
     }
 
-    /// Whether a record is of the call of the one before it and came back with the same bytes.
+    /// Returns whether a record is of the call of the one before it and came back with the same
+    /// bytes.
     fn goes_on(&self, earlier: &[&Record], record: &Record) -> bool {
         let Some(before) = earlier.last() else { return false };
         let in_window = |old: &&Record| self.in_window(old, record);
@@ -892,8 +894,8 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// The length of the row that an announced call would go on with if it were answered as before;
-    /// 0 while other calls are open, since what they will change is not known.
+    /// Returns the length of the row that an announced call would continue if it were answered as
+    /// before. Returns 0 while other calls are open, because their effect is unknown.
     fn unbroken_before(&self, record: &Record) -> usize {
         let attempt = Record { status: Status::Vetoed, ..*record };
         let present = self.history.iter().filter(|old| old.status != Status::Cancelled);
@@ -901,7 +903,7 @@ impl<'p> Model<'p> {
         if self.open.is_empty() && self.goes_on(&present, &attempt) { self.unbroken() } else { 0 }
     }
 
-    /// How many records there are, and how many a finding takes, for each rule.
+    /// Returns the number of records held and the number that a finding takes, for each rule.
     pub(crate) fn nearness(&self) -> Vec<(usize, usize)> {
         let rules = self.policy.rules().iter().enumerate();
         let calls = rules.map(|(place, rule)| self.near(place, rule));
@@ -927,7 +929,7 @@ impl<'p> Model<'p> {
         let visible = &self.visible[place];
         let window = u64::from(self.policy.window());
         let last = visible.last().filter(|last| self.next - last.seq <= window);
-        // A rule of which nothing is left asks what it asks of a tool that nobody names.
+        // If the rule holds no record, the answer is that for a tool without rules of its own.
         let mut asked = Record {
             seq: self.next.max(self.begun + 1) - 1,
             asked: CallSpec::PLAIN,
@@ -955,8 +957,8 @@ impl<'p> Model<'p> {
         (if last.is_some() { held.min(needed) } else { 0 }, needed)
     }
 
-    /// Of the periods that no shorter one explains, the one of which the tail is nearest to enough
-    /// laps; of two, the shorter.
+    /// Returns the nearest cycle: the period whose tail is nearest to enough laps, among the
+    /// periods that no shorter one explains. Of two equal periods the shorter wins.
     fn nearest_cycle(
         &self,
         rule: &Rule<'_>,
@@ -980,7 +982,8 @@ impl<'p> Model<'p> {
         nearest
     }
 
-    /// How many records up to the last match the one `period` before them, without a gap.
+    /// Returns how many records up to the last match the record `period` before them, without a
+    /// gap.
     fn run(&self, rule: &Rule<'_>, visible: &[Record], period: usize) -> usize {
         let pairs = visible.iter().rev().zip(visible.iter().rev().skip(period));
         pairs.take_while(|(new, old)| self.matches(rule, old, new)).count()
@@ -1024,8 +1027,8 @@ impl<'p> Model<'p> {
         let rungs = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= reached);
         let rung = rungs.filter(|rung| rung.action <= count.most).count();
         let asked = rung.checked_sub(1).map_or(Action::Proceed, |n| ladder.rungs[n].action);
-        // What is not proved ends at a warning, which is said again at each reminder; what is proved, at
-        // the highest rung that is.
+        // Without proof the action ends at a warning, which is repeated at each reminder. With
+        // proof it ends at the highest proved rung.
         let (rung, action) = if asked < Action::Block {
             (rung, asked)
         } else {
@@ -1034,7 +1037,8 @@ impl<'p> Model<'p> {
                 None => (rung + reminders(ladder, reached), Action::Warn),
             }
         };
-        // More of the same climbs to the top, if it adds to the proof; else it ends at a warning.
+        // More of the same climbs to the top if it adds to the proof. Otherwise it ends at a
+        // warning.
         let top = ladder.rungs.iter().map(|rung| rung.action).filter(|top| *top <= count.most);
         let top = top.max().unwrap_or(Action::Proceed);
         found.most = if count.proof.grows { top } else { top.min(Action::Warn) };
@@ -1047,14 +1051,14 @@ impl<'p> Model<'p> {
         } else if known.blocked_by.as_ref().is_some_and(careful)
             && !(known.blocked_by == count.blocker && proved)
         {
-            // The rule that blocks has no proof any more, or did not look for it.
+            // The blocking rule has lost its proof, or did not look for it.
             known.blocked_by = None;
         }
         PlainVerdict { action, rung, fresh, finding: Some(found) }
     }
 
-    /// Whether all records between those two were issued together with the first of them, and are the
-    /// same call that came to the same end.
+    /// Returns whether all records between those two were issued together with the first of them,
+    /// and are the same call with the same ending.
     fn only_duplicates(&self, last: u64, next: u64) -> bool {
         let at = |seq| self.settled.iter().find(|one| one.seq == seq);
         let is_one = |seq| match (at(last), at(seq - 1), at(seq)) {
@@ -1064,8 +1068,8 @@ impl<'p> Model<'p> {
         last < next && (last + 1..next).all(is_one)
     }
 
-    /// The verdict on a call that continues a blocked loop: one with which its rule would fire
-    /// again on the same loop, if the call were answered as before.
+    /// Returns the verdict on a call that continues a blocked loop: its rule would fire again on
+    /// the same loop if the call were answered as before.
     fn blocked(&self, record: &Record) -> Option<PlainVerdict> {
         let window = u64::from(self.policy.window());
         let attempt = Record { status: Status::Vetoed, ..*record };
@@ -1117,7 +1121,8 @@ impl<'p> Model<'p> {
         })
     }
 
-    /// A message among the latest is no new instruction; the one heard longest ago makes room.
+    /// Takes in a message. A message among the latest is no new instruction, and the one that came
+    /// longest ago makes room.
     fn user_message(&mut self, message: u8) -> PlainVerdict {
         let again = self.messages.last() == Some(&message);
         let known = self.messages.contains(&message);
@@ -1134,7 +1139,7 @@ impl<'p> Model<'p> {
         self.talk(message, |texts| if texts == Texts::Prompt { prompts } else { 0 })
     }
 
-    /// Judges what was said by the rules about text, `laps` being how much there is of each kind.
+    /// Judges a text by the rules about text. `laps` returns the count of each kind.
     fn talk(&mut self, text: u8, laps: impl Fn(Texts) -> usize) -> PlainVerdict {
         let rules = self.policy.texts();
         let asked = |place: usize| usize::from(rules[place].times) + self.raised(Err(place), 0);
@@ -1184,13 +1189,14 @@ impl<'p> Model<'p> {
     }
 }
 
-/// How many repetitions the ladder counts: as if the rule's own number had been asked for.
+/// Returns how many repetitions the ladder counts, as if the rule's own number had been asked for.
 fn counted(rule: &Rule<'_>, asked: Pattern, laps: usize) -> usize {
     (laps + least(rule.pattern)).saturating_sub(least(asked))
 }
 
-/// The proof that making the calls of a pattern again does not help, where its rule asks for one:
-/// by the pattern itself, if it has settled, or by the row of equal answers that it ends.
+/// Returns the proof that making the calls of a pattern again does not help. If the rule asks for
+/// one, the proof is the pattern itself, once it has settled, or the row of equal answers that it
+/// ends.
 fn proof(
     rule: &Rule<'_>,
     asked: Pattern,
@@ -1204,7 +1210,7 @@ fn proof(
     let newest_first: Vec<&Record> = hit.shown.iter().rev().collect();
     let pairs = newest_first.iter().zip(newest_first.iter().skip(hit.period));
     let proving = pairs.take_while(|(newer, older)| proves(newer, older)).count();
-    // A lap proves nothing alone: it takes one and the lap before it.
+    // A single lap proves nothing. A proof needs the lap before it, too.
     let laps = if settled && proving >= hit.period { proving / hit.period + 1 } else { 0 };
     let left = counted(rule, asked, hit.laps).saturating_sub(hit.laps.saturating_sub(laps));
     let by_pattern = match rule.ladder.basis {
@@ -1219,7 +1225,8 @@ fn proof(
     Proof { reach: by_pattern.max(by_row), grows: laps > 0 || beyond.is_some() }
 }
 
-/// Whether the newer of two records proves, beside the older, that the call does not help.
+/// Returns whether the newer of two records, beside the older one, proves that the call does not
+/// help.
 fn proves(newer: &Record, older: &Record) -> bool {
     if !comparable(newer, older) {
         return false;
@@ -1235,7 +1242,8 @@ fn proves(newer: &Record, older: &Record) -> bool {
     }
 }
 
-/// Whether two records are of the same call, both were answered or vetoed, and neither is a poll.
+/// Returns whether two records are of the same call, both were answered or vetoed, and neither is
+/// a poll.
 fn comparable(one: &Record, other: &Record) -> bool {
     same_call(one, other)
         && [one, other].iter().all(|record| {
@@ -1244,29 +1252,30 @@ fn comparable(one: &Record, other: &Record) -> bool {
         })
 }
 
-/// The strongest action from `Block` on, and up to `most`, that a ladder asks for at a count.
+/// Returns the strongest action from `Block` up to `most` that a ladder asks for at a count.
 fn forced(ladder: &Ladder<'_>, count: usize, most: Action) -> Option<Action> {
     let reached = ladder.rungs.iter().filter(|rung| usize::from(rung.count) <= count);
     let actions = reached.map(|rung| rung.action);
     actions.filter(|action| (Action::Block..=most).contains(action)).max()
 }
 
-/// How many reminders a ladder has up to a count: each at five eighths above the one before.
+/// Returns how many reminders a ladder has up to a count. Each is five eighths above the one
+/// before.
 fn reminders(ladder: &Ladder<'_>, count: usize) -> usize {
     let last = ladder.rungs.last().map(|rung| usize::from(rung.count));
     let counts = successors(last, |at| Some(at + (at * 5 / 8).max(1)));
     counts.skip(1).take_while(|at| *at <= count).count()
 }
 
-/// Whether a call failed, or was not run since somebody blocked it.
+/// Returns whether a call failed, or was blocked.
 fn has_failed(record: &Record) -> bool {
     matches!(record.status, Status::Reported(OutcomeSpec { failed: true, .. }) | Status::Vetoed)
 }
 
-/// The period of every echo that a test tells of.
+/// The period of every echo in the tests.
 pub(crate) const ECHO_PERIOD: u8 = 3;
 
-/// The repetitions that a pattern asks for.
+/// Returns the repetitions that a pattern asks for.
 fn least(pattern: Pattern) -> usize {
     match pattern {
         Pattern::Streak { times } => usize::from(times),
@@ -1274,7 +1283,8 @@ fn least(pattern: Pattern) -> usize {
     }
 }
 
-/// The pattern, asking for so many repetitions more: 2 at least, and no more than there can be.
+/// Returns the pattern with this number of additional repetitions: 2 at least, and no more than
+/// can be counted.
 fn patient(pattern: Pattern, more: i64) -> Pattern {
     let asked = i64::try_from(least(pattern)).unwrap() + more;
     match pattern {
@@ -1291,8 +1301,8 @@ fn patient(pattern: Pattern, more: i64) -> Pattern {
     }
 }
 
-/// How sure a finding is: what the rule compares, less what came between, and half the doubt for
-/// each repetition beyond those asked for.
+/// Returns the confidence of a finding: the value of what the rule compares, less the novel calls
+/// between, with half the doubt left for each repetition beyond those asked for.
 fn confidence(args: Args, results: Results, novel: usize, beyond: usize) -> usize {
     let args = match args {
         Args::Same => 100,
@@ -1319,20 +1329,20 @@ fn same_call(a: &Record, b: &Record) -> bool {
     a.asked.tool == b.asked.tool && a.asked.args == b.asked.args
 }
 
-/// Whether two records were answered, and their answers agree.
+/// Returns whether two records were answered, and their answers agree.
 fn agree(a: &Record, b: &Record, results: Results) -> bool {
     let (Some(x), Some(y)) = (a.answer(), b.answer()) else { return false };
     let same = x.result == y.result;
     let alike = match (results, x.near, y.near) {
         (Results::Same | Results::Ignored, ..) => same,
-        // Where the host says nothing, only the same answer to the same call is near.
+        // If the host gives no near digest, only the same answer to the same call is near.
         (Results::Near, None, None) => same && same_call(a, b),
         (Results::Near, x, y) => x == y,
     };
     x.failed == y.failed && alike
 }
 
-/// What the loop of `round`'s last `period` records is known by. A vetoed record takes the
+/// Returns the identity of the loop of `round`'s last `period` records. A vetoed record takes the
 /// result of the nearest earlier lap in which it has one.
 fn identity(rule: &Rule<'_>, round: &[Record], period: usize) -> Identity {
     let key = |back: usize| {

@@ -1,4 +1,4 @@
-//! Both detectors side by side, fed the same events and held to the same answers.
+//! Both detectors side by side, with the same events and the same expected verdicts.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,14 @@ pub(crate) struct Pair<'p, const W: usize> {
     engine: Detector<'p, W>,
     model: Model<'p>,
     calls: Vec<CallId>,
-    /// What was found last.
+    /// The latest finding.
     last: Option<Finding>,
-    /// Whether the engine is saved and restored before every event, and asked what else it knows.
+    /// Whether the engine is saved and restored before every event, and its other answers are
+    /// checked.
     thorough: bool,
 }
 
-/// Which id the engine gave each loop, and the loop that each id was given to.
+/// The id that the engine gave each loop, and the loop of each id.
 #[derive(Default)]
 pub(crate) struct Ids {
     ids: HashMap<Identity, LoopId>,
@@ -51,19 +52,19 @@ impl<'p, const W: usize> Pair<'p, W> {
         }
     }
 
-    /// The pair, with the engine saved and restored before every event, and asked what else it
-    /// knows: how near each rule is, what comes next, and what it has counted.
+    /// Returns the pair in thorough mode: the engine is saved and restored before every event, and
+    /// its nearness, peeks and statistics are compared too.
     pub(crate) fn thorough(mut self) -> Self {
         self.thorough = true;
         self
     }
 
-    /// How many calls were announced.
+    /// Returns the number of announced calls.
     pub(crate) fn calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// Gives both the event; what they disagree on is the error.
+    /// Gives the event to both detectors. Returns their disagreement as an error.
     pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<PlainVerdict, String> {
         if self.thorough {
             self.agree_on_nearness()?;
@@ -90,7 +91,7 @@ impl<'p, const W: usize> Pair<'p, W> {
         Ok(said.found(said_settled))
     }
 
-    /// What the engine says that it would say to an announcement.
+    /// Returns the engine's verdict on an announcement by [`Detector::peek`].
     fn peeked(&self, event: Event) -> Option<Verdict> {
         match event {
             Event::Announce(asked) if self.thorough => Some(self.engine.peek(call(asked))),
@@ -132,7 +133,7 @@ impl<'p, const W: usize> Pair<'p, W> {
         (verdict, settled)
     }
 
-    /// Saves the engine, and goes on with what is restored.
+    /// Saves the engine, and continues with the restored one.
     #[cfg(feature = "postcard")]
     fn restart(&mut self) {
         let mut buffer = vec![0; Detector::<W>::CHECKPOINT_MAX];

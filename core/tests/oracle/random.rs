@@ -10,15 +10,15 @@ use unstuck_core::{
 use crate::model::{CallSpec, Event, OutcomeSpec};
 use crate::pair::{Ids, Pair};
 
-/// An event before it is known how many calls there are to name.
+/// An event before the number of calls is known.
 #[derive(Clone, Debug)]
 enum Draft {
     Announce(CallSpec),
-    /// How many calls back.
+    /// The number of calls back.
     Outcome(usize, OutcomeSpec),
     Veto(usize),
     Cancel(usize),
-    /// A call that is made and answered alike so often.
+    /// A number of equal calls with equal answers.
     Row(CallSpec, OutcomeSpec, usize),
     Other(Event),
 }
@@ -65,7 +65,7 @@ fn answer() -> impl Strategy<Value = OutcomeSpec> {
     )
 }
 
-/// An answer as ever: so that patterns arise, and some of them are proved.
+/// A frequent answer, so that patterns arise, and some of them are proved.
 fn usual() -> impl Strategy<Value = OutcomeSpec> {
     let raw = prop_oneof![6 => Just(0), 1 => Just(1)];
     let near = prop_oneof![6 => Just(Some(0)), 1 => Just(None)];
@@ -79,7 +79,7 @@ fn draft() -> impl Strategy<Value = Draft> {
     prop_oneof![
         30 => asked().prop_map(Draft::Announce),
         30 => (0..12_usize, answer()).prop_map(|(n, answer)| Draft::Outcome(n, answer)),
-        // Mostly the latest call.
+        // It is mostly the latest call.
         30 => (0..3_usize, usual()).prop_map(|(n, answer)| Draft::Outcome(n, answer)),
         1 => (asked(), usual(), 2..30_usize).prop_map(|(asked, answer, n)| Draft::Row(
             CallSpec { step: None, ..asked },
@@ -177,7 +177,7 @@ const TEXTS: [TextRule<'_>; 4] = [
     TextRule::new("any", Texts::Any, 3, TEXT_LADDER),
 ];
 
-/// What a policy may say of the tools 0, 1, 8 and 9, of which the last two are seldom called.
+/// The rules of a policy about the tools 0, 1, 8 and 9. The last two are seldom called.
 fn tools() -> impl Strategy<Value = Vec<ToolRule>> {
     let rule = |tool| ToolRule::new(Tool::new(tool));
     (-2..4_i8, any::<bool>(), any::<bool>()).prop_map(move |(patience, poll, exempt)| {
@@ -208,7 +208,7 @@ fn compare_pair<const W: usize>(
     Ok(())
 }
 
-/// The events of a draft, where so many calls were announced.
+/// Returns the events of a draft after `calls` announced calls.
 fn events_of(draft: &Draft, calls: usize) -> Vec<Event> {
     let back = |n: usize| calls.checked_sub(1 + n);
     match *draft {
@@ -225,7 +225,7 @@ fn events_of(draft: &Draft, calls: usize) -> Vec<Event> {
     }
 }
 
-/// The streams to compare, by default and with `UNSTUCK_EXHAUSTIVE`.
+/// The number of streams to compare, by default and with `UNSTUCK_EXHAUSTIVE`.
 const CASES: [u32; 2] = [400, 4_000];
 
 proptest! {
