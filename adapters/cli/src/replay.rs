@@ -148,7 +148,7 @@ impl Replay {
 
     fn call(&mut self, call: &Call<'_>) {
         let place = self.place_of(call.worker);
-        let given = self.workers[place].call(&self.preset.recipe, call);
+        let given = self.workers[place].call(call);
         self.calls = call.index + 1;
         self.note_each(place, given);
         self.measure(place, call.index);
@@ -156,14 +156,14 @@ impl Replay {
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
         let Some(&place) = self.places.get(outcome.worker) else { return };
-        let given = self.workers[place].outcome(&self.preset.recipe, outcome);
+        let given = self.workers[place].outcome(outcome);
         self.note_each(place, given);
         self.measure(place, outcome.call);
     }
 
     fn message(&mut self, message: &Message<'_>) {
         let place = self.place_of(message.worker);
-        let given = self.workers[place].message(&self.preset.recipe, message);
+        let given = self.workers[place].message(message);
         self.note_each(place, given);
         self.measure(place, message.index);
     }
@@ -173,7 +173,7 @@ impl Replay {
     fn measure(&mut self, place: usize, at: usize) {
         let Measured::Yes(nearest) = &mut self.measured else { return };
         if self.found.is_empty() {
-            let near = self.workers[place].engine.nearness();
+            let near = self.workers[place].engine.detector.nearness();
             *nearest = Nearest::of(*nearest, near, self.preset.policy, at);
         }
     }
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn every_preset_fits_into_the_detector() {
         for preset in &PRESETS {
-            assert_eq!(Worker::new("main", 0, 0, preset).engine.policy(), preset.policy);
+            assert_eq!(Worker::new("main", 0, 0, preset).engine.detector.policy(), preset.policy);
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
-use unstuck_text::{Answer, Lines, Recipe, SimilarCalls, is_placeholder};
+use unstuck_text::{Answer, Digester, Recipe, is_placeholder};
 use unstuck_trace::{Args, Event, Message, Role, read};
 
 use crate::calibrate::labels::Count;
@@ -32,7 +32,7 @@ enum Step {
     /// The answer to the worker's call with this place among its calls.
     Outcome { place: usize, outcome: Outcome },
     /// What the user said at this message, after so many calls of the file.
-    User { said: Digest, message: usize, calls_before: usize },
+    User { text: Digest, message: usize, calls_before: usize },
     /// A turn without a call, at this message, after so many calls of the file.
     Turn { turn: Turn, message: usize, calls_before: usize },
 }
@@ -98,9 +98,9 @@ impl Digested {
                         note(&verdict, judged(&verdict, &recorded).unwrap_or(last));
                     });
                 }
-                Step::User { said, message, calls_before } => {
+                Step::User { text, message, calls_before } => {
                     let at = self.count.place(calls_before, Some(message));
-                    note(&engine.user_message(said), at);
+                    note(&engine.user_message(text), at);
                 }
                 Step::Turn { turn, message, calls_before } => {
                     let at = self.count.place(calls_before, Some(message));
@@ -128,17 +128,16 @@ fn judged(verdict: &Verdict, recorded: &[usize]) -> Option<usize> {
 /// Writes down the steps of each worker.
 struct Writer {
     recipe: Recipe,
-    workers: HashMap<String, Worker>,
+    workers: HashMap<String, WorkerSteps>,
     ended: Vec<Vec<Step>>,
     calls: usize,
     messages: usize,
 }
 
-#[derive(Default)]
-struct Worker {
+/// The steps of one worker so far.
+struct WorkerSteps {
     steps: Vec<Step>,
-    groups: SimilarCalls,
-    lines: Box<Lines>,
+    digester: Box<Digester>,
     calls: usize,
     /// The calls that were not answered yet, by index: their places, kinds and tools.
     open: HashMap<usize, (usize, Tag, String)>,
@@ -153,25 +152,25 @@ impl Writer {
         match event {
             Event::Call(call) => {
                 self.calls = call.index + 1;
-                let recipe = self.recipe;
-                self.worker(call.worker).call(&recipe, call);
+                self.worker(call.worker).call(call);
             }
             Event::Outcome(outcome) => {
                 if let Some(worker) = self.workers.get_mut(outcome.worker) {
-                    worker.outcome(&self.recipe, outcome);
+                    worker.outcome(outcome);
                 }
             }
             Event::Message(message) => {
                 self.messages = message.index + 1;
-                let (recipe, calls) = (self.recipe, self.calls);
-                self.worker(message.worker).message(&recipe, message, calls);
+                let calls = self.calls;
+                self.worker(message.worker).message(message, calls);
             }
             Event::Begin(_) => self.end_run(),
         }
     }
 
-    fn worker(&mut self, name: &str) -> &mut Worker {
-        self.workers.entry(name.to_owned()).or_default()
+    fn worker(&mut self, name: &str) -> &mut WorkerSteps {
+        let recipe = self.recipe;
+        self.workers.entry(name.to_owned()).or_insert_with(|| WorkerSteps::new(recipe))
     }
 
     fn end_run(&mut self) {
@@ -184,16 +183,21 @@ impl Writer {
     }
 }
 
-impl Worker {
-    fn call(&mut self, recipe: &Recipe, call: &unstuck_trace::Call<'_>) {
+impl WorkerSteps {
+    fn new(recipe: Recipe) -> Self {
+        let digester = Box::new(Digester::new(recipe));
+        Self { steps: Vec::new(), digester, calls: 0, open: HashMap::new() }
+    }
+
+    fn call(&mut self, call: &unstuck_trace::Call<'_>) {
         let (Args::Json(args) | Args::Text(args)) = call.args;
-        let digests = recipe.call_among(&mut self.groups, call.tool, args).step(call.step);
+        let digests = self.digester.call(call.tool, args).step(call.step);
         self.steps.push(Step::Call { call: digests, index: call.index });
         self.open.insert(call.index, (self.calls, digests.kind(), call.tool.to_owned()));
         self.calls += 1;
     }
 
-    fn outcome(&mut self, recipe: &Recipe, outcome: &unstuck_trace::Outcome<'_>) {
+    fn outcome(&mut self, outcome: &unstuck_trace::Outcome<'_>) {
         let Some((place, kind, tool)) = self.open.remove(&outcome.call) else { return };
         // What is gone from a history was not reported, as a replay has it.
         if is_placeholder(outcome.text) {
@@ -201,17 +205,16 @@ impl Worker {
         }
         let answer =
             Answer { cut: outcome.cut, kind, ..Answer::new(&tool, outcome.text, outcome.failed) };
-        let outcome = recipe.outcome_among(&mut self.lines, &answer);
+        let outcome = self.digester.outcome(&answer);
         self.steps.push(Step::Outcome { place, outcome });
     }
 
-    fn message(&mut self, recipe: &Recipe, message: &Message<'_>, calls_before: usize) {
+    fn message(&mut self, message: &Message<'_>, calls_before: usize) {
         if message.role == Role::User {
-            let said = recipe.message(message.text);
-            self.lines.clear();
-            self.steps.push(Step::User { said, message: message.index, calls_before });
+            let text = self.digester.message(message.text);
+            self.steps.push(Step::User { text, message: message.index, calls_before });
         } else if message.text_only && !message.text.trim().is_empty() {
-            let turn = recipe.turn(message.text);
+            let turn = self.digester.turn(message.text);
             self.steps.push(Step::Turn { turn, message: message.index, calls_before });
         }
     }

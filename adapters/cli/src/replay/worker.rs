@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use unstuck_core::{Action, CallId, Detector, Finding, Nearness, RuleIndex, Tag, Verdict};
-use unstuck_text::{Answer, Lines, Preset, Recipe, SimilarCalls, is_placeholder};
+use unstuck_core::{Action, Finding, Nearness, RuleIndex, Verdict};
+use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
 use super::found::{Place, Shown, Warning};
@@ -20,15 +20,14 @@ const KEPT_MAX: usize = 128;
 const TEXTS_MAX: usize = 8;
 
 /// Room for the largest window, and for more calls issued together than any agent was seen to.
-type Engine = Detector<'static, 64, 32>;
+type Engine = unstuck_text::Worker<'static, 64, 32, LINE_WORDS>;
 
 /// A verdict that has a finding, and the call or message at which it was given.
 pub(super) type Given = (Verdict, usize);
 
 /// What is kept of a call.
 struct Kept {
-    id: CallId,
-    kind: Tag,
+    ticket: Ticket,
     shown: Shown,
 }
 
@@ -37,9 +36,7 @@ pub(super) struct Worker {
     /// Which one it is of all that there have been: names come again.
     pub(super) number: u64,
     pub(super) seen: u64,
-    pub(super) engine: Engine,
-    groups: SimilarCalls,
-    lines: Box<Lines>,
+    pub(super) engine: Box<Engine>,
     /// The latest calls, oldest first.
     calls: VecDeque<Kept>,
     numbering: Numbering,
@@ -62,9 +59,9 @@ impl Worker {
             number,
             seen,
             // No policy has a longer window, those from files included.
-            engine: Engine::new(preset.policy).expect("a window of at most 64"),
-            groups: SimilarCalls::new(),
-            lines: Box::default(),
+            engine: Engine::new(preset.policy, preset.recipe)
+                .expect("a window of at most 64")
+                .into(),
             calls: VecDeque::new(),
             numbering: Numbering::default(),
             texts: VecDeque::new(),
@@ -78,53 +75,53 @@ impl Worker {
 
     /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
     pub(super) fn explaining(mut self, wanted: Option<Wanted>) -> Self {
-        self.trail = wanted.map(|wanted| Trail::new(wanted, self.engine.policy()));
+        self.trail = wanted.map(|wanted| Trail::new(wanted, self.engine.detector.policy()));
         self
     }
 
     /// Takes in a call; gives the verdicts on earlier calls that settle with it, and on itself.
-    pub(super) fn call(&mut self, recipe: &Recipe, call: &Call<'_>) -> Vec<Given> {
+    pub(super) fn call(&mut self, call: &Call<'_>) -> Vec<Given> {
         let (Args::Json(args) | Args::Text(args)) = call.args;
-        let digests = recipe.call_among(&mut self.groups, call.tool, args).step(call.step);
+        let digests = self.engine.digester.call(call.tool, args).step(call.step);
         let mut given = Vec::new();
         let each = |verdict| given.push((verdict, call.index));
-        let (id, verdict) = self.engine.announce_each(digests, each);
+        let (ticket, verdict) = self.engine.announce_each(digests, each);
         if verdict.finding.is_some() {
             given.push((verdict, call.index));
         }
         let shown = Shown::new(call.index, Some(call.tool), args);
-        if let Some(seq) = id.seq() {
+        if let Some(seq) = ticket.id.seq() {
             self.numbering.set(seq, call.index);
             self.watch.call(seq, call.step);
             self.explain(&given, |trail, near| trail.call(seq, call.step, shown.clone(), near));
         }
-        push(&mut self.calls, Kept { id, kind: digests.kind(), shown }, KEPT_MAX);
+        push(&mut self.calls, Kept { ticket, shown }, KEPT_MAX);
         given
     }
 
     /// Takes in the outcome of a call, if that is still known; gives the verdicts on all that
     /// settle with it, each at the call that it is about.
-    pub(super) fn outcome(&mut self, recipe: &Recipe, outcome: &Outcome<'_>) -> Vec<Given> {
+    pub(super) fn outcome(&mut self, outcome: &Outcome<'_>) -> Vec<Given> {
         let mut given = Vec::new();
-        let Some(Kept { id: call, kind, shown }) = self.kept(outcome.call) else { return given };
+        let Some(Kept { ticket, shown }) = self.kept(outcome.call) else { return given };
         // What is gone from a history was not reported to whoever reads it now.
         if is_placeholder(outcome.text) {
             return given;
         }
-        let (call, kind, tool) = (*call, *kind, shown.tool.clone().unwrap_or_default());
+        let (ticket, tool) = (*ticket, shown.tool.clone().unwrap_or_default());
         let tool = tool.as_str();
         // Only an explanation shows what stands for the result; nobody else waits for it twice.
+        let recipe = &self.engine.digester.recipe;
         let result = || recipe.result(tool, outcome.text, outcome.cut).result;
         let result = self.trail.is_some().then(result);
-        let answer =
-            Answer { cut: outcome.cut, kind, ..Answer::new(tool, outcome.text, outcome.failed) };
-        let digests = recipe.outcome_among(&mut self.lines, &answer);
+        let answer = Answer::new(tool, outcome.text, outcome.failed);
+        let answer = Answer { cut: outcome.cut, ..answer };
         let numbering = &self.numbering;
-        self.engine.outcome_each(call, digests, |verdict| {
+        self.engine.outcome_each(ticket, answer, |verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
             given.push((verdict, judged.unwrap_or(outcome.call)));
         });
-        if let Some(seq) = call.seq() {
+        if let Some(seq) = ticket.id.seq() {
             self.watch.outcome(seq);
             if let Some(result) = result {
                 let text = outcome.text.to_owned();
@@ -136,12 +133,11 @@ impl Worker {
     }
 
     /// Takes in a message: what a user says, or a turn in which the agent called no tool.
-    pub(super) fn message(&mut self, recipe: &Recipe, message: &Message<'_>) -> Option<Given> {
+    pub(super) fn message(&mut self, message: &Message<'_>) -> Option<Given> {
         if message.role == Role::User {
             self.watch.user_message();
-            self.lines.clear();
             let shown = Shown::new(message.index, None, message.text);
-            let given = (self.engine.user_message(recipe.message(message.text)), message.index);
+            let given = (self.engine.user_message(message.text), message.index);
             self.explain(&[given], |trail, near| trail.prompt(shown.clone(), near));
             push(&mut self.prompts, shown, TEXTS_MAX);
             return given.0.finding.is_some().then_some(given);
@@ -150,7 +146,7 @@ impl Worker {
             return None;
         }
         let shown = Shown::new(message.index, None, message.text);
-        let given = (self.engine.text_turn(recipe.turn(message.text)), message.index);
+        let given = (self.engine.text_turn(message.text), message.index);
         let number = self.turn;
         self.explain(&[given], |trail, near| trail.turn(number, shown.clone(), near));
         push(&mut self.texts, shown, TEXTS_MAX);
@@ -164,7 +160,7 @@ impl Worker {
     pub(super) fn finish(&mut self) -> Vec<Given> {
         let last = self.calls.back().map_or(0, |call| call.shown.index);
         let mut given = Vec::new();
-        self.engine.finish_each(|verdict| given.push((verdict, last)));
+        self.engine.detector.finish_each(|verdict| given.push((verdict, last)));
         self.explain(&given, Trail::finish);
         given
     }
@@ -180,8 +176,12 @@ impl Worker {
         let Some(trail) = &mut self.trail else { return };
         // A cleared history no longer tells how near the rules were.
         let is_cleared = given.iter().any(|(verdict, _)| verdict.action >= Action::StartOver);
-        let near: Near =
-            self.engine.nearness().map(|near| Some(near).filter(|_| !is_cleared)).collect();
+        let near: Near = self
+            .engine
+            .detector
+            .nearness()
+            .map(|near| Some(near).filter(|_| !is_cleared))
+            .collect();
         what(trail, &near);
         for (verdict, _) in given {
             trail.judge(verdict);
@@ -190,13 +190,13 @@ impl Worker {
 
     /// Takes a look at how near the rules are after an event that told of a loop, or did not.
     pub(super) fn watch(&mut self, told: Told) {
-        self.watch.look(|| self.engine.nearest(), told);
+        self.watch.look(|| self.engine.detector.nearest(), told);
     }
 
     /// The early warning of `finding`, which is given now. Talk has none: it is no call.
     pub(super) fn warning(&self, finding: &Finding) -> Option<Warning> {
         let (near, lead) = self.watch.warning(finding.last)?;
-        let rule = self.engine.policy().rule_name(near.rule);
+        let rule = self.engine.detector.policy().rule_name(near.rule);
         let warning = Warning { rule, held: near.held, needed: near.needed, lead };
         matches!(finding.rule, RuleIndex::Call(_)).then_some(warning)
     }
