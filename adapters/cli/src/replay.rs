@@ -3,14 +3,14 @@
 //! What a trace of any length takes is bounded, but for what was found in it, and for the steps of
 //! a loop that is to be explained.
 
-mod courses;
-mod found;
+mod early_warning;
+mod findings;
 #[cfg(test)]
 mod guarded;
+mod history;
 mod nearest;
 mod numbering;
-mod trail;
-mod watch;
+mod open_loops;
 mod worker;
 
 use std::collections::{HashMap, VecDeque};
@@ -19,11 +19,11 @@ use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome};
 
-use courses::{Courses, Now};
-pub(crate) use found::{Findings, Found, Place, Shown, Warning};
+use early_warning::Told;
+pub(crate) use findings::{Findings, Found, Place, Shown, Warning};
+pub(crate) use history::{Answer, Explained, Step, Wanted};
 pub(crate) use nearest::Nearest;
-pub(crate) use trail::{Answer, Explained, Step, Wanted};
-use watch::Told;
+use open_loops::{Courses, Now};
 use worker::{Given, Worker};
 
 /// How many workers are followed at a time; the one unseen for longest is finished first. More than

@@ -1,7 +1,7 @@
 //! `unstuck start-over`: keeps what an agent did to a work tree of git, and undoes it.
 
 mod changed;
-mod told;
+mod messages;
 
 use std::path::PathBuf;
 
@@ -135,12 +135,12 @@ pub(crate) fn run(start_over: &StartOver) -> Exit {
         What::Now(wanted) => now(wanted),
         What::Restore(Restore { number, begun }) => {
             let went = begun.open().and_then(|mut tree| tree.restore(*number));
-            went.map(|went| back(&went, &told::went_back(&went)))
+            went.map(|went| back(&went, &messages::went_back(&went)))
         }
         What::List(wanted) => list(wanted),
     };
     done.unwrap_or_else(|error| {
-        complain(NAME, &told::error(&error));
+        complain(NAME, &messages::error(&error));
         exit(&error)
     })
 }
@@ -152,7 +152,7 @@ fn begin(Begin { run, again, folder }: &Begin) -> Result<Exit, GitError> {
         Some(run) => GitWorkTree::begin(folder, run),
     };
     let start = begun?.start()?;
-    Ok(print(Reader::Person, &told::begun(&start), Exit::Clean))
+    Ok(print(Reader::Person, &messages::begun(&start), Exit::Clean))
 }
 
 fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
@@ -166,16 +166,16 @@ fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
     Ok(match format {
         ListFormat::Human => {
             let change = Change::latest(folder, &kept);
-            print(Reader::Person, &told::list(&kept, change.as_ref()), Exit::Clean)
+            print(Reader::Person, &messages::list(&kept, change.as_ref()), Exit::Clean)
         }
-        ListFormat::Jsonl => print(Reader::Program, &told::lines(&kept), Exit::Clean),
+        ListFormat::Jsonl => print(Reader::Program, &messages::lines(&kept), Exit::Clean),
     })
 }
 
 fn now(Now { begun, format }: &Now) -> Result<Exit, GitError> {
     let went = begun.open()?.start_over()?;
     let text = match format {
-        NowFormat::Human => told::went_back(&went),
+        NowFormat::Human => messages::went_back(&went),
         NowFormat::Model => Undone::from(went.clone()).message() + "\n",
     };
     Ok(back(&went, &text))

@@ -6,11 +6,11 @@ use unstuck_core::{Action, Finding, Nearness, RuleIndex, Verdict};
 use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
 use unstuck_trace::{Args, Call, Message, Outcome, Role};
 
-use super::found::{Place, Shown, Warning};
+use super::early_warning::{Told, Watch};
+use super::findings::{Place, Shown, Warning};
+use super::history::{self, Explained, Near, Trail, Wanted};
 use super::numbering::Numbering;
 use super::push;
-use super::trail::{self, Explained, Near, Trail, Wanted};
-use super::watch::{Told, Watch};
 
 /// How many calls of a worker are kept to be shown and to be answered: more than the engine's
 /// window and its open calls together.
@@ -125,7 +125,7 @@ impl Worker {
             self.watch.outcome(seq);
             if let Some(result) = result {
                 let text = outcome.text.to_owned();
-                let answer = trail::Answer { result, text, failed: outcome.failed };
+                let answer = history::Answer { result, text, failed: outcome.failed };
                 self.explain(&given, |trail, near| trail.outcome(seq, answer, near));
             }
         }

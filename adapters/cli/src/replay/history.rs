@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
 
-use super::found::Shown;
+use super::findings::Shown;
 use super::push;
 
 /// How many calls, and how many turns, of a worker are kept until a loop is found that they are

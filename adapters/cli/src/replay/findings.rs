@@ -2,8 +2,8 @@
 
 use unstuck_core::{Action, Finding};
 
+use super::history::Explained;
 use super::nearest::Nearest;
-use super::trail::Explained;
 
 /// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
 const TEXT_SHOWN: usize = 512;

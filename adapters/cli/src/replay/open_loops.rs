@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use unstuck_core::{LoopId, Verdict};
 
-use super::found::LoopKey;
+use super::findings::LoopKey;
 
 /// How many loops may be open before those are looked for that are over.
 const COURSES_MIN: usize = 1024;
