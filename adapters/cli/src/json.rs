@@ -45,17 +45,17 @@ pub(crate) fn run(json: &Json) -> Exit {
         DocumentFormat::Human => Reader::Person,
         DocumentFormat::Jsonl => Reader::Program,
     };
-    let mut known = Known::default();
+    let mut first_lines = FirstLines::default();
     let mut output = Output::stdout(reader);
     let mut exit = Exit::Clean;
     for document in &documents {
-        let found = Found::of(document.json);
-        if found.is_err() {
+        let fingerprints = Fingerprints::of(document.json);
+        if fingerprints.is_err() {
             exit = Exit::Input;
         }
         let text = match json.format {
-            DocumentFormat::Human => human(document, &found, &mut known),
-            DocumentFormat::Jsonl => line(document, &found),
+            DocumentFormat::Human => human(document, &fingerprints, &mut first_lines),
+            DocumentFormat::Jsonl => line(document, &fingerprints),
         };
         if let Err(closed) = output.write(&text) {
             return closed.exit(exit);
@@ -75,13 +75,13 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// What a document comes to; one of the digests at least.
-struct Found {
+struct Fingerprints {
     exact: Result<Digest, JsonError>,
     rfc8785: Result<Digest, JsonError>,
     canonical: Result<String, JsonError>,
 }
 
-impl Found {
+impl Fingerprints {
     fn of(json: &[u8]) -> Result<Self, JsonError> {
         let (exact, rfc8785) = (EXACT.fingerprint(json), RFC8785.fingerprint(json));
         // What is beyond the limits of one may be within those of the other.
@@ -102,41 +102,46 @@ fn digits(digest: Digest) -> String {
 
 /// What was printed before: of each digest, the line of the first document that has it.
 #[derive(Default)]
-struct Known {
+struct FirstLines {
     exact: HashMap<Digest, usize>,
     rfc8785: HashMap<Digest, usize>,
 }
 
 /// Where `digest` was seen first, if that was not on this `line`.
-fn seen(known: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
-    match *known.entry(digest).or_insert(line) {
+fn repeated(first_lines: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
+    match *first_lines.entry(digest).or_insert(line) {
         first if first == line => String::new(),
         first => format!("  as line {first}"),
     }
 }
 
 /// A document as a person reads it.
-fn human(document: &Document<'_>, found: &Result<Found, JsonError>, known: &mut Known) -> String {
+fn human(
+    document: &Document<'_>,
+    fingerprints: &Result<Fingerprints, JsonError>,
+    first_lines: &mut FirstLines,
+) -> String {
     let line = document.line;
     let mut text = format!("{STRONG}line {line}{STRONG:#}\n");
-    let found = match found {
-        Ok(found) => found,
+    let fingerprints = match fingerprints {
+        Ok(fingerprints) => fingerprints,
         Err(error) => {
             let _ = writeln!(text, "  {BAD}error{BAD:#}      {error}");
             text.push_str(&indented(&quote(document, error)));
             return text;
         }
     };
-    let digest = |name: &str, digest: Result<Digest, JsonError>, known: &mut HashMap<_, _>| {
-        let what = match digest {
-            Ok(digest) => format!("{}{}", digits(digest), seen(known, digest, line)),
-            Err(error) => format!("none: {error}"),
+    let digest =
+        |name: &str, digest: Result<Digest, JsonError>, first_lines: &mut HashMap<_, _>| {
+            let what = match digest {
+                Ok(digest) => format!("{}{}", digits(digest), repeated(first_lines, digest, line)),
+                Err(error) => format!("none: {error}"),
+            };
+            format!("  {name:<9}  {what}\n")
         };
-        format!("  {name:<9}  {what}\n")
-    };
-    text.push_str(&digest("exact", found.exact, &mut known.exact));
-    text.push_str(&digest("rfc8785", found.rfc8785, &mut known.rfc8785));
-    match &found.canonical {
+    text.push_str(&digest("exact", fingerprints.exact, &mut first_lines.exact));
+    text.push_str(&digest("rfc8785", fingerprints.rfc8785, &mut first_lines.rfc8785));
+    match &fingerprints.canonical {
         Ok(canonical) => {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  canonical  {}", escaped(canonical));
@@ -166,7 +171,7 @@ fn indented(lines: &str) -> String {
 }
 
 #[derive(Serialize)]
-struct FoundLine<'a> {
+struct FingerprintsLine<'a> {
     line: usize,
     exact: Option<String>,
     rfc8785: Option<String>,
@@ -183,14 +188,14 @@ struct ErrorLine {
 }
 
 /// A document as a program reads it.
-fn line(document: &Document<'_>, found: &Result<Found, JsonError>) -> String {
-    match found {
-        Ok(found) => json_line(&FoundLine {
+fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, JsonError>) -> String {
+    match fingerprints {
+        Ok(fingerprints) => json_line(&FingerprintsLine {
             line: document.line,
-            exact: found.exact.ok().map(digits),
-            rfc8785: found.rfc8785.ok().map(digits),
-            canonical: found.canonical.as_deref().ok(),
-            canonical_error: found.canonical.as_ref().err().map(ToString::to_string),
+            exact: fingerprints.exact.ok().map(digits),
+            rfc8785: fingerprints.rfc8785.ok().map(digits),
+            canonical: fingerprints.canonical.as_deref().ok(),
+            canonical_error: fingerprints.canonical.as_ref().err().map(ToString::to_string),
         }),
         Err(error) => json_line(&ErrorLine {
             line: document.line,

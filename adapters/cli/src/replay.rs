@@ -19,12 +19,12 @@ use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome};
 
-use early_warning::Told;
-pub(crate) use findings::{Findings, Found, Place, Shown, Warning};
-pub(crate) use history::{Answer, Explained, Step, Wanted};
+use early_warning::Judged;
+pub(crate) use findings::{Excerpt, Findings, Location, ReplayFinding, Warning};
+pub(crate) use history::{CallResult, Explained, LoopPrefix, Step};
 pub(crate) use nearest::Nearest;
-use open_loops::{Courses, Now};
-use worker::{Given, Worker};
+use open_loops::{Elapsed, OpenLoops};
+use worker::{VerdictAt, Worker};
 
 /// How many workers are followed at a time; the one unseen for longest is finished first. More than
 /// a swarm has, and as many as the trace tells apart.
@@ -36,16 +36,16 @@ const PROVEN_MAX: usize = 1000;
 /// The detectors of one trace, and what they found.
 pub(crate) struct Replay {
     preset: &'static Preset,
-    wanted: Option<Wanted>,
+    wanted: Option<LoopPrefix>,
     workers: Vec<Worker>,
     /// Where each worker stands, by name.
     places: HashMap<String, usize>,
     /// How many workers there have been.
     workers_ever: u64,
-    found: Vec<Found>,
-    courses: Courses,
+    findings: Vec<ReplayFinding>,
+    open_loops: OpenLoops,
     explained: Vec<Explained>,
-    measured: Measured,
+    measuring: Measuring,
     calls: usize,
     /// Counts the events, to tell which worker was unseen for longest.
     clock: u64,
@@ -59,23 +59,23 @@ impl Replay {
             workers: Vec::new(),
             places: HashMap::new(),
             workers_ever: 0,
-            found: Vec::new(),
-            courses: Courses::default(),
+            findings: Vec::new(),
+            open_loops: OpenLoops::default(),
             explained: Vec::new(),
-            measured: Measured::No,
+            measuring: Measuring::Off,
             calls: 0,
             clock: 0,
         }
     }
 
     /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
-    pub(crate) fn explaining(self, wanted: Option<Wanted>) -> Self {
+    pub(crate) fn explaining(self, wanted: Option<LoopPrefix>) -> Self {
         Self { wanted, ..self }
     }
 
     /// Keeps which rule comes nearest to a finding.
     pub(crate) fn measuring(self) -> Self {
-        Self { measured: Measured::Yes(None), ..self }
+        Self { measuring: Measuring::On(None), ..self }
     }
 
     /// Takes in one event of the trace.
@@ -92,13 +92,18 @@ impl Replay {
     /// The trace is over.
     pub(crate) fn finish(mut self) -> Findings {
         self.end_run();
-        self.found.sort_by_key(|found| found.calls_before);
-        self.explained.sort_by_key(|one| one.steps.first().map(|step| step.shown.index));
-        let nearest = match self.measured {
-            Measured::No => None,
-            Measured::Yes(nearest) => nearest,
+        self.findings.sort_by_key(|found| found.calls_before);
+        self.explained.sort_by_key(|one| one.steps.first().map(|step| step.excerpt.index));
+        let nearest = match self.measuring {
+            Measuring::Off => None,
+            Measuring::On(nearest) => nearest,
         };
-        Findings { found: self.found, ends: self.courses.ends, explained: self.explained, nearest }
+        Findings {
+            list: self.findings,
+            ends: self.open_loops.ends,
+            explained: self.explained,
+            nearest,
+        }
     }
 
     /// The run is over: what follows has nothing to do with it.
@@ -108,13 +113,13 @@ impl Replay {
         }
         self.workers.clear();
         self.places.clear();
-        self.courses.end_run();
+        self.open_loops.end_run();
     }
 
     /// A worker's run is over.
     fn end(&mut self, place: usize) {
-        let given = self.workers[place].finish();
-        self.note_each(place, given);
+        let verdicts = self.workers[place].finish();
+        self.note_each(place, verdicts);
         self.explained.extend(self.workers[place].explained());
     }
 
@@ -148,45 +153,45 @@ impl Replay {
 
     fn call(&mut self, call: &Call<'_>) {
         let place = self.place_of(call.worker);
-        let given = self.workers[place].call(call);
+        let verdicts = self.workers[place].call(call);
         self.calls = call.index + 1;
-        self.note_each(place, given);
+        self.note_each(place, verdicts);
         self.measure(place, call.index);
     }
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
         let Some(&place) = self.places.get(outcome.worker) else { return };
-        let given = self.workers[place].outcome(outcome);
-        self.note_each(place, given);
+        let verdicts = self.workers[place].outcome(outcome);
+        self.note_each(place, verdicts);
         self.measure(place, outcome.call);
     }
 
     fn message(&mut self, message: &Message<'_>) {
         let place = self.place_of(message.worker);
-        let given = self.workers[place].message(message);
-        self.note_each(place, given);
+        let verdicts = self.workers[place].message(message);
+        self.note_each(place, verdicts);
         self.measure(place, message.index);
     }
 
     /// Asks, where that is wanted, how near the rules are after the call or message `at`; once
     /// something was found, there is no need.
     fn measure(&mut self, place: usize, at: usize) {
-        let Measured::Yes(nearest) = &mut self.measured else { return };
-        if self.found.is_empty() {
+        let Measuring::On(nearest) = &mut self.measuring else { return };
+        if self.findings.is_empty() {
             let near = self.workers[place].engine.detector.nearness();
             *nearest = Nearest::of(*nearest, near, self.preset.policy, at);
         }
     }
 
-    fn note_each(&mut self, place: usize, given: impl IntoIterator<Item = Given>) {
-        let mut told = Told::Nothing;
-        for (verdict, at) in given {
+    fn note_each(&mut self, place: usize, verdicts: impl IntoIterator<Item = VerdictAt>) {
+        let mut judged = Judged::Quiet;
+        for (verdict, at) in verdicts {
             if verdict.action > Action::Proceed {
-                told = Told::Loop;
+                judged = Judged::Loop;
             }
             self.note(place, &verdict, at);
         }
-        self.workers[place].watch(told);
+        self.workers[place].watch(judged);
     }
 
     /// Keeps a verdict that asks for something, at the call or message `at`: as a finding if its
@@ -198,43 +203,43 @@ impl Replay {
         // After as many calls as fill the window of each worker, a loop is over.
         let longest = usize::from(self.preset.policy.window()) * self.workers.len();
         let worker = &self.workers[place];
-        let now = Now { calls: self.calls, longest };
-        let course = (worker.number, finding.loop_id);
-        let first_key = self.courses.ends.len();
-        let Some(key) = self.courses.follow(course, verdict, at, now) else { return };
+        let elapsed = Elapsed { calls: self.calls, longest };
+        let id = (worker.number, finding.loop_id);
+        let first_key = self.open_loops.ends.len();
+        let Some(key) = self.open_loops.follow(id, verdict, at, elapsed) else { return };
         let mut proof = worker.proof(&finding);
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
-        if self.found.len() >= PROVEN_MAX {
+        if self.findings.len() >= PROVEN_MAX {
             proof = Vec::new();
         }
-        let place = worker.place(&finding, at);
-        self.found.push(Found {
+        let location = worker.location(&finding, at);
+        self.findings.push(ReplayFinding {
             rule: finding.rule_name(self.preset.policy),
             message: finding.nudge(verdict.action, &tool).to_string(),
             finding,
             action: verdict.action,
             tool,
             worker: worker.name.clone(),
-            place,
+            location,
             // Of a loop that was told before, everybody is warned.
             warning: if key == first_key { worker.warning(&finding) } else { None },
             proof,
             key,
-            calls_before: match place {
-                Place::Calls { at, .. } => at,
-                Place::Messages { .. } => self.calls,
+            calls_before: match location {
+                Location::Calls { at, .. } => at,
+                Location::Messages { .. } => self.calls,
             },
         });
     }
 }
 
 /// Whether it is kept which rule came nearest to a finding, and which that is.
-enum Measured {
-    No,
-    Yes(Option<Nearest>),
+enum Measuring {
+    Off,
+    On(Option<Nearest>),
 }
 
-/// Adds `new`; of more than `most` the oldest leaves, and is given.
+/// Adds `new`; of more than `most` the oldest leaves, and is returned.
 fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
     let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
@@ -277,7 +282,7 @@ mod tests {
         // The later call waits for the earlier one, and both settle at once.
         answer(&mut replay, "main", 5);
         answer(&mut replay, "main", 4);
-        let found = replay.finish().found;
+        let found = replay.finish().list;
         let rules = found.iter().map(|found| (found.rule, found.calls_before));
         assert_eq!(rules.collect::<Vec<_>>(), [("same-effect", 4), ("ragged-repeat", 5)]);
     }
@@ -304,7 +309,7 @@ mod tests {
             );
         }
         assert_eq!(replay.places.len(), WORKERS_MAX);
-        let found = replay.finish().found;
+        let found = replay.finish().list;
         assert!(!found.is_empty() && found.iter().all(|found| found.worker == "main"));
     }
     #[test]
@@ -315,10 +320,10 @@ mod tests {
             show(&mut replay, "main", n, &(n / 3).to_string());
         }
         let findings = replay.finish();
-        assert_eq!(findings.found.len(), loops);
-        let proven = findings.found.iter().filter(|found| !found.proof.is_empty());
+        assert_eq!(findings.list.len(), loops);
+        let proven = findings.list.iter().filter(|found| !found.proof.is_empty());
         assert_eq!(proven.count(), PROVEN_MAX);
-        let last = |found: &Found| findings.ends[found.key];
-        assert!(findings.found.iter().map(last).eq((0..loops).map(|n| 3 * n + 2)));
+        let last = |found: &ReplayFinding| findings.ends[found.key];
+        assert!(findings.list.iter().map(last).eq((0..loops).map(|n| 3 * n + 2)));
     }
 }

@@ -136,7 +136,7 @@ impl<'s> Reporter<'s> {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        for found in report.unsilenced.iter().flat_map(|findings| &findings.found) {
+        for found in report.unsilenced.iter().flat_map(|findings| &findings.list) {
             self.unseen.remove(&found.finding.loop_id);
         }
         self.judge(&report);

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use changed::Change;
 
-/// What messages name as their origin.
+/// StartOverCommand messages name as their origin.
 const NAME: &str = "start-over";
 
 const KEPT: &str = "Files in git's index and those that are neither there nor ignored are kept byte \
@@ -29,11 +29,11 @@ const EXIT_CODES: &str = "Exit codes: 0 all is done, 1 all but for files that we
 #[command(after_help = KEPT)]
 pub(crate) struct StartOver {
     #[command(subcommand)]
-    what: What,
+    command: StartOverCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum StartOverCommand {
     /// Keep what there is as the start of a run
     Begin(Begin),
     /// Keep what there is, and go back to the start of the run
@@ -60,7 +60,7 @@ struct Begin {
 
 /// A run that was begun.
 #[derive(Args)]
-struct Begun {
+struct RunOptions {
     /// The name of the run [default: the one of this work tree that was begun last]
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
@@ -69,7 +69,7 @@ struct Begun {
     folder: PathBuf,
 }
 
-impl Begun {
+impl RunOptions {
     fn open(&self) -> Result<GitWorkTree, GitError> {
         GitWorkTree::open(&self.folder, self.run.as_deref())
     }
@@ -79,7 +79,7 @@ impl Begun {
 #[command(after_help = EXIT_CODES)]
 struct Now {
     #[command(flatten)]
-    begun: Begun,
+    run: RunOptions,
     /// How to print what was undone
     #[arg(long, value_enum, default_value_t = NowFormat::Human)]
     format: NowFormat,
@@ -89,7 +89,7 @@ struct Now {
 enum NowFormat {
     /// For people
     Human,
-    /// What to tell the model, which names no file and asks for another approach
+    /// StartOverCommand to tell the model, which names no file and asks for another approach
     Model,
 }
 
@@ -122,7 +122,7 @@ struct Restore {
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     number: u32,
     #[command(flatten)]
-    begun: Begun,
+    run: RunOptions,
 }
 
 fn run_name(name: &str) -> Result<String, GitError> {
@@ -130,14 +130,14 @@ fn run_name(name: &str) -> Result<String, GitError> {
 }
 
 pub(crate) fn run(start_over: &StartOver) -> Exit {
-    let done = match &start_over.what {
-        What::Begin(wanted) => begin(wanted),
-        What::Now(wanted) => now(wanted),
-        What::Restore(Restore { number, begun }) => {
-            let went = begun.open().and_then(|mut tree| tree.restore(*number));
+    let done = match &start_over.command {
+        StartOverCommand::Begin(options) => begin(options),
+        StartOverCommand::Now(options) => now(options),
+        StartOverCommand::Restore(Restore { number, run }) => {
+            let went = run.open().and_then(|mut tree| tree.restore(*number));
             went.map(|went| back(&went, &messages::went_back(&went)))
         }
-        What::List(wanted) => list(wanted),
+        StartOverCommand::List(options) => list(options),
     };
     done.unwrap_or_else(|error| {
         complain(NAME, &messages::error(&error));
@@ -172,8 +172,8 @@ fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
     })
 }
 
-fn now(Now { begun, format }: &Now) -> Result<Exit, GitError> {
-    let went = begun.open()?.start_over()?;
+fn now(Now { run, format }: &Now) -> Result<Exit, GitError> {
+    let went = run.open()?.start_over()?;
     let text = match format {
         NowFormat::Human => messages::went_back(&went),
         NowFormat::Model => Undone::from(went.clone()).message() + "\n",
@@ -194,7 +194,7 @@ fn print(reader: Reader, text: &str, exit: Exit) -> Exit {
     }
 }
 
-/// What is at fault: what was named, or what the work tree is like.
+/// StartOverCommand is at fault: what was named, or what the work tree is like.
 fn exit(error: &GitError) -> Exit {
     match error {
         GitError::Outside { .. }

@@ -25,7 +25,7 @@ pub(crate) fn run(swarm: &Swarm) -> Exit {
 }
 
 fn clear(clear: &Clear) -> Exit {
-    let settings = match settings(&clear.place.swarm) {
+    let settings = match settings(&clear.address.swarm) {
         Ok(settings) => settings,
         Err(error) => return fails(&error, Exit::Setup),
     };
@@ -33,9 +33,9 @@ fn clear(clear: &Clear) -> Exit {
     if let Err(error) = cleared {
         return fails(&error, Exit::Input);
     }
-    let told = format!("{}: all that was counted is forgotten\n", settings.swarm());
+    let text = format!("{}: all that was counted is forgotten\n", settings.swarm());
     Output::stdout(Reader::Person)
-        .write(&told)
+        .write(&text)
         .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
 }
 

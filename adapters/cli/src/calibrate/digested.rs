@@ -99,11 +99,11 @@ impl Digested {
                     });
                 }
                 Step::User { text, message, calls_before } => {
-                    let at = self.count.place(calls_before, Some(message));
+                    let at = self.count.index(calls_before, Some(message));
                     note(&engine.user_message(text), at);
                 }
                 Step::Turn { turn, message, calls_before } => {
-                    let at = self.count.place(calls_before, Some(message));
+                    let at = self.count.index(calls_before, Some(message));
                     note(&engine.text_turn(turn), at);
                 }
             }
@@ -229,7 +229,7 @@ mod tests {
     use walkdir::WalkDir;
 
     use super::*;
-    use crate::replay::{Place, Replay};
+    use crate::replay::{Location, Replay};
 
     /// What a replay finds first, at which call, or at which message if there is no call.
     fn replayed(
@@ -239,13 +239,13 @@ mod tests {
     ) -> Option<usize> {
         let mut replay = Replay::new(preset);
         events(&mut replay);
-        let found = replay.finish().found.into_iter();
+        let found = replay.finish().list.into_iter();
         let first = found.filter(|found| found.action >= Action::Nudge).map(|found| {
-            let message = match found.place {
-                Place::Messages { at, .. } => Some(at),
-                Place::Calls { .. } => None,
+            let message = match found.location {
+                Location::Messages { at, .. } => Some(at),
+                Location::Calls { .. } => None,
             };
-            count.place(found.calls_before, message)
+            count.index(found.calls_before, message)
         });
         first.min()
     }

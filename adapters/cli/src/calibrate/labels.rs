@@ -16,7 +16,7 @@ const NO_SOURCE: &str = ".";
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Label {
     pub(crate) file: PathBuf,
-    r#loop: Answer,
+    r#loop: HasLoop,
     /// Where the loop begins; a finding before it is a false alarm.
     pub(crate) start: Option<usize>,
     /// Where a supervisor would step in.
@@ -29,7 +29,7 @@ pub(crate) struct Label {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum HasLoop {
     Yes,
     No,
 }
@@ -64,7 +64,7 @@ impl Count {
     }
 
     /// Where a finding stands that so many calls came before: at that call, or at the `message`.
-    pub(crate) fn place(self, calls_before: usize, message: Option<usize>) -> usize {
+    pub(crate) fn index(self, calls_before: usize, message: Option<usize>) -> usize {
         match self {
             Self::Calls(_) => calls_before,
             Self::Messages(_) => message.unwrap_or(calls_before),
@@ -81,11 +81,11 @@ impl Label {
     /// Judges the first finding, at `at`, of a run with so many calls or messages.
     pub(crate) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
         match (self.r#loop, at) {
-            (Answer::No, None) => Outcome::Quiet,
-            (Answer::No, Some(_)) => Outcome::FalseAlarm,
-            (Answer::Yes, None) => Outcome::Missed,
-            (Answer::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
-            (Answer::Yes, Some(at)) => {
+            (HasLoop::No, None) => Outcome::Quiet,
+            (HasLoop::No, Some(_)) => Outcome::FalseAlarm,
+            (HasLoop::Yes, None) => Outcome::Missed,
+            (HasLoop::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
+            (HasLoop::Yes, Some(at)) => {
                 let saved = self.end.unwrap_or(count.last()).saturating_sub(at);
                 Outcome::Hit { lag: self.lag(at), saved }
             }
@@ -147,14 +147,14 @@ pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Count, Label, Outcome};
+    use super::{Count, HasLoop, Label, Outcome};
 
     const COUNT: Count = Count::Calls(11);
 
-    fn label(answer: Answer, start: Option<usize>, end: Option<usize>) -> Label {
+    fn label(has_loop: HasLoop, start: Option<usize>, end: Option<usize>) -> Label {
         Label {
             file: "a.jsonl".into(),
-            r#loop: answer,
+            r#loop: has_loop,
             start,
             stuck_at: Some(5),
             end,
@@ -164,14 +164,14 @@ mod tests {
 
     #[test]
     fn a_finding_is_judged_by_where_the_loop_begins_and_ends() {
-        let yes = label(Answer::Yes, Some(3), Some(8));
+        let yes = label(HasLoop::Yes, Some(3), Some(8));
         let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
         assert_eq!(yes.outcome(None, COUNT), Outcome::Missed);
         assert_eq!(yes.outcome(Some(2), COUNT), Outcome::Early);
         assert_eq!(yes.outcome(Some(3), COUNT), hit(-2, 5));
         assert_eq!(yes.outcome(Some(9), COUNT), hit(4, 0), "after the loop, nothing is saved");
-        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
-        let no = label(Answer::No, None, None);
+        assert_eq!(label(HasLoop::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
+        let no = label(HasLoop::No, None, None);
         assert_eq!(no.outcome(None, COUNT), Outcome::Quiet);
         assert_eq!(no.outcome(Some(9), COUNT), Outcome::FalseAlarm);
     }
@@ -186,7 +186,7 @@ mod tests {
             ("../x/a.jsonl", "x"),
             ("", "."),
         ] {
-            let label = Label { file: file.into(), ..label(Answer::No, None, None) };
+            let label = Label { file: file.into(), ..label(HasLoop::No, None, None) };
             assert_eq!(label.source(), source, "{file}");
         }
     }

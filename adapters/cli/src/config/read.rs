@@ -103,8 +103,8 @@ fn named_preset(
 fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     let name = name(fields)?;
     let window = fields.required("window")?;
-    let rules: Vec<Place> = match fields.optional("rule") {
-        Some(rules) => elements(rules, "[[rule]] tables")?.map(Place::of).collect(),
+    let rules: Vec<RuleSource> = match fields.optional("rule") {
+        Some(rules) => elements(rules, "[[rule]] tables")?.map(RuleSource::of).collect(),
         None => Ok(Vec::new()),
     }?;
     let policy = checked(name, window, &rules)?;
@@ -116,14 +116,14 @@ fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
 }
 
 /// A rule, and where it stands.
-struct Place {
+struct RuleSource {
     rule: Rule<'static>,
     whole: Range<usize>,
     pattern: Range<usize>,
     rungs: Rungs,
 }
 
-impl Place {
+impl RuleSource {
     fn of(node: &Node<'_>) -> Result<Self, Mistake> {
         let fields = Fields::at(node, "a rule", &RULE)?;
         let name = name(&fields)?;
@@ -141,10 +141,10 @@ impl Place {
     }
 
     /// Where a flaw of the rule is to be mended.
-    fn of_flaw(&self, flaw: PolicyErrorKind) -> Range<usize> {
-        match flaw {
+    fn span_of(&self, error: PolicyErrorKind) -> Range<usize> {
+        match error {
             PolicyErrorKind::TooManyRules { .. } => self.whole.clone(),
-            flaw => self.rungs.of_flaw(flaw).unwrap_or(&self.pattern).clone(),
+            error => self.rungs.span_of(error).unwrap_or(&self.pattern).clone(),
         }
     }
 }
@@ -157,8 +157,8 @@ struct Rungs {
 
 impl Rungs {
     /// Where a flaw of the ladder is to be mended; none if it is none of a ladder.
-    fn of_flaw(&self, flaw: PolicyErrorKind) -> Option<&Range<usize>> {
-        let count = match flaw {
+    fn span_of(&self, error: PolicyErrorKind) -> Option<&Range<usize>> {
+        let count = match error {
             PolicyErrorKind::Rungs { .. } => return Some(&self.whole),
             PolicyErrorKind::CountsDoNotRise { next: count, .. }
             | PolicyErrorKind::ActionsFall { count }
@@ -176,23 +176,23 @@ impl Rungs {
 fn checked(
     name: &'static str,
     window: &Node<'_>,
-    places: &[Place],
+    sources: &[RuleSource],
 ) -> Result<Policy<'static>, Mistake> {
     let length = number(window)?;
-    let rules: Vec<Rule<'static>> = places.iter().map(|place| place.rule).collect();
+    let rules: Vec<Rule<'static>> = sources.iter().map(|source| source.rule).collect();
     let rules: &'static [Rule<'static>] = rules.leak();
-    let refused = |error: PolicyError<'_>, place: Option<&Place>| {
-        let span = match (error.flaw, place) {
+    let refused = |error: PolicyError<'_>, source: Option<&RuleSource>| {
+        let span = match (error.flaw, source) {
             (PolicyErrorKind::Window { .. }, _) => window.span(),
-            (flaw, Some(place)) => place.of_flaw(flaw),
+            (kind, Some(source)) => source.span_of(kind),
             (_, None) => 0..0,
         };
         Mistake::new(span, error.to_string())
     };
     // Names may occur twice, so the rule at fault is the one that the rules before it do without.
-    for (n, place) in places.iter().enumerate() {
+    for (n, source) in sources.iter().enumerate() {
         let rules = rules.get(..=n).unwrap_or(rules);
-        Policy::new(name, length, rules).map_err(|error| refused(error, Some(place)))?;
+        Policy::new(name, length, rules).map_err(|error| refused(error, Some(source)))?;
     }
     Policy::new(name, length, rules).map_err(|error| refused(error, None))
 }
@@ -201,9 +201,9 @@ fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static
     let mut rules = Vec::new();
     for node in elements(node, "[[text]] tables")? {
         let (rule, times, rungs) = text_rule(node)?;
-        // Each by itself, so that the first that the engine refuses is known by its place.
+        // Each by itself, so that the first that the engine refuses is known by its source.
         policy.with_texts(vec![rule].leak()).map_err(|error| {
-            let span = rungs.of_flaw(error.flaw).cloned().unwrap_or(times);
+            let span = rungs.span_of(error.flaw).cloned().unwrap_or(times);
             Mistake::new(span, error.to_string())
         })?;
         rules.push(rule);

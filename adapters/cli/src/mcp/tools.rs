@@ -28,14 +28,14 @@ struct Page {
 
 /// The `params` of `tools/list`.
 #[derive(Deserialize)]
-struct Asked<'l> {
+struct ListParams<'l> {
     #[serde(borrow)]
     cursor: Option<&'l RawValue>,
 }
 
 /// The `result` of `tools/list`.
 #[derive(Deserialize)]
-struct List<'l> {
+struct ToolList<'l> {
     /// One that cannot be read leaves the others readable.
     #[serde(borrow)]
     tools: Vec<&'l RawValue>,
@@ -43,7 +43,7 @@ struct List<'l> {
 
 /// A tool of the list.
 #[derive(Deserialize)]
-struct Listed<'l> {
+struct ToolEntry<'l> {
     #[serde(borrow)]
     name: Cow<'l, str>,
     #[serde(borrow)]
@@ -92,7 +92,7 @@ impl Listing {
             self.awaited.remove(0);
         }
         let params = message.params.map(RawValue::get).unwrap_or_default();
-        let cursor = serde_json::from_str::<Asked<'_>>(params).ok().and_then(|it| it.cursor);
+        let cursor = serde_json::from_str::<ListParams<'_>>(params).ok().and_then(|it| it.cursor);
         self.awaited.push(Page { id, is_first: cursor.is_none() });
     }
 
@@ -109,7 +109,8 @@ impl Listing {
             return false;
         };
         let page = self.awaited.remove(place);
-        let list = message.result.and_then(|raw| serde_json::from_str::<List<'_>>(raw.get()).ok());
+        let list =
+            message.result.and_then(|raw| serde_json::from_str::<ToolList<'_>>(raw.get()).ok());
         if let Some(list) = list {
             if page.is_first {
                 guard.forget_declared();
@@ -127,25 +128,25 @@ impl Listing {
 
 /// Declares the tool of a list. Beyond the guard's limit its name has to do.
 fn learn(tool: &RawValue, guard: &mut Guard) {
-    let Ok(tool) = serde_json::from_str::<Listed<'_>>(tool.get()) else { return };
-    let said = declaration(&tool);
+    let Ok(tool) = serde_json::from_str::<ToolEntry<'_>>(tool.get()) else { return };
+    let declared = declaration(&tool);
     // The names of most tools tell enough.
-    if !said.is_empty() {
-        guard.declare(&tool.name, said);
+    if !declared.is_empty() {
+        guard.declare(&tool.name, declared);
     }
 }
 
-fn declaration(tool: &Listed<'_>) -> Declaration {
-    let said = Declaration::new();
-    let said = match effect(&tool.name, &read(tool.annotations)) {
-        Some(effect) => said.effect(effect),
-        None => said,
+fn declaration(tool: &ToolEntry<'_>) -> Declaration {
+    let declared = Declaration::new();
+    let declared = match effect(&tool.name, &read(tool.annotations)) {
+        Some(effect) => declared.effect(effect),
+        None => declared,
     };
     let meta: Meta<'_> = read(tool.meta);
     match meta.own.and_then(Key::read).or_else(|| meta.openrouter.and_then(Key::read)) {
-        Some(Key::Exempt) => said.exempt(),
-        Some(Key::Of(names)) => said.key(names),
-        None => said,
+        Some(Key::Exempt) => declared.exempt(),
+        Some(Key::Of(names)) => declared.key(names),
+        None => declared,
     }
 }
 
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     /// What is declared of the tool `listed`.
-    fn said(listed: &Value) -> Declaration {
+    fn declared(listed: &Value) -> Declaration {
         let text = listed.to_string();
         declaration(&serde_json::from_str(&text).expect("a tool"))
     }
@@ -255,7 +256,7 @@ mod tests {
             let mut tool = json!({ "name": "gizmo", "inputSchema": { "type": "object" } });
             let members = more.as_object().expect("members").clone();
             tool.as_object_mut().expect("a tool").extend(members);
-            assert_eq!(said(&tool), expected, "{tool}");
+            assert_eq!(declared(&tool), expected, "{tool}");
         }
     }
 }

@@ -8,7 +8,7 @@ use unstuck_core::{Nearness, Policy, Rule, RuleIndex};
 ///
 /// Calls count in the order in which they were issued, whenever their outcomes came: the warning
 /// is the same for a run in every format.
-pub(super) struct Watch {
+pub(super) struct EarlyWarning {
     policy: &'static Policy<'static>,
     /// The step of the latest call.
     step: Option<u64>,
@@ -24,14 +24,14 @@ pub(super) struct Watch {
     latest: Option<Nearness>,
 }
 
-/// Whether an event told of a loop.
+/// Whether an event judged of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
-    Nothing,
+pub(super) enum Judged {
+    Quiet,
     Loop,
 }
 
-impl Watch {
+impl EarlyWarning {
     pub(super) fn new(policy: &'static Policy<'static>) -> Self {
         let (step, highest, latest) = (None, None, None);
         Self { policy, step, announced: 0, settled: 0, moved: false, highest, latest }
@@ -67,13 +67,13 @@ impl Watch {
 
     /// Looks at the nearest rule after an event, where that may be another now; there is none once
     /// the history was cleared.
-    pub(super) fn look(&mut self, nearest: impl FnOnce() -> Option<Nearness>, told: Told) {
-        if !replace(&mut self.moved, false) && told == Told::Nothing {
+    pub(super) fn look(&mut self, nearest: impl FnOnce() -> Option<Nearness>, judged: Judged) {
+        if !replace(&mut self.moved, false) && judged == Judged::Quiet {
             return;
         }
         let nearest = nearest();
         let before = replace(&mut self.latest, nearest);
-        let Some(near) = nearest.filter(|_| told == Told::Nothing) else {
+        let Some(near) = nearest.filter(|_| judged == Judged::Quiet) else {
             self.highest = None;
             return;
         };
@@ -95,29 +95,29 @@ impl Watch {
 mod tests {
     use unstuck_core::presets;
 
-    use super::Told::{Loop, Nothing};
+    use super::Judged::{Loop, Quiet};
     use super::*;
 
     fn near(rule: u8, held: u16, needed: u16) -> Nearness {
         Nearness { rule: RuleIndex::Call(rule), held, needed }
     }
 
-    /// Shows a new watch calls that are answered at once, each with what is nearest then, and asks
+    /// Shows a new early calls that are answered at once, each with what is nearest then, and asks
     /// for its warning at the next.
-    fn warned(events: &[(Option<Nearness>, Told)]) -> Option<(Nearness, u64)> {
-        let mut watch = Watch::new(&presets::BALANCED);
-        for (seq, &(nearest, told)) in (0..).zip(events) {
-            watch.call(seq, seq);
-            watch.outcome(seq);
-            watch.look(|| nearest, told);
+    fn warned(events: &[(Option<Nearness>, Judged)]) -> Option<(Nearness, u64)> {
+        let mut early = EarlyWarning::new(&presets::BALANCED);
+        for (seq, &(nearest, judged)) in (0..).zip(events) {
+            early.call(seq, seq);
+            early.outcome(seq);
+            early.look(|| nearest, judged);
         }
-        watch.warning(events.len() as u64)
+        early.warning(events.len() as u64)
     }
 
     #[test]
     fn the_highest_counts_from_where_it_was_first_so_high() {
         let events = [near(0, 1, 3), near(0, 2, 3), near(0, 1, 3), near(1, 4, 6), near(2, 3, 6)];
-        let warning = warned(&events.map(|near| (Some(near), Nothing)));
+        let warning = warned(&events.map(|near| (Some(near), Quiet)));
         assert_eq!(warning, Some((near(0, 2, 3), 4)));
     }
 
@@ -126,36 +126,36 @@ mod tests {
         let (high, low) = (Some(near(0, 3, 3)), Some(near(0, 1, 3)));
         let expected = Some((near(0, 1, 3), 1));
         assert_eq!(warned(&[(high, Loop)]), None);
-        assert_eq!(warned(&[(high, Nothing), (high, Loop), (low, Nothing)]), expected);
-        assert_eq!(warned(&[(high, Nothing), (None, Nothing), (low, Nothing)]), expected);
-        assert_eq!(warned(&[(high, Loop), (high, Nothing)]), None, "it stands since the finding");
+        assert_eq!(warned(&[(high, Quiet), (high, Loop), (low, Quiet)]), expected);
+        assert_eq!(warned(&[(high, Quiet), (None, Quiet), (low, Quiet)]), expected);
+        assert_eq!(warned(&[(high, Loop), (high, Quiet)]), None, "it stands since the finding");
     }
 
     #[test]
     fn talk_warns_of_no_call() {
         let talk = Some(Nearness { rule: RuleIndex::Text(0), held: 2, needed: 3 });
-        assert_eq!(warned(&[(talk, Nothing)]), None);
+        assert_eq!(warned(&[(talk, Quiet)]), None);
     }
 
     #[test]
     fn calls_that_are_issued_together_count_as_their_outcomes_come() {
-        let mut watch = Watch::new(&presets::BALANCED);
-        (0..4).for_each(|seq| watch.call(seq, 7));
-        watch.outcome(0);
-        watch.outcome(1);
-        watch.look(|| Some(near(1, 3, 4)), Nothing);
-        assert_eq!(watch.warning(3), Some((near(1, 3, 4), 2)));
+        let mut early = EarlyWarning::new(&presets::BALANCED);
+        (0..4).for_each(|seq| early.call(seq, 7));
+        early.outcome(0);
+        early.outcome(1);
+        early.look(|| Some(near(1, 3, 4)), Quiet);
+        assert_eq!(early.warning(3), Some((near(1, 3, 4), 2)));
     }
 
     #[test]
     fn nothing_is_looked_at_where_nothing_can_have_moved() {
-        let mut watch = Watch::new(&presets::BALANCED);
-        watch.call(0, 0);
-        watch.look(|| panic!("its outcome is not known"), Nothing);
-        watch.outcome(0);
-        watch.look(|| Some(near(0, 2, 3)), Nothing);
-        watch.call(1, 1);
-        watch.look(|| panic!("the one before has settled long since"), Nothing);
-        assert_eq!(watch.warning(1), Some((near(0, 2, 3), 1)));
+        let mut early = EarlyWarning::new(&presets::BALANCED);
+        early.call(0, 0);
+        early.look(|| panic!("its outcome is not known"), Quiet);
+        early.outcome(0);
+        early.look(|| Some(near(0, 2, 3)), Quiet);
+        early.call(1, 1);
+        early.look(|| panic!("the one before has settled long since"), Quiet);
+        assert_eq!(early.warning(1), Some((near(0, 2, 3), 1)));
     }
 }

@@ -10,19 +10,19 @@ const TEXT_SHOWN: usize = 512;
 
 /// One finding: a loop reached a rung of its ladder for the first time.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct ReplayFinding {
     pub(crate) rule: &'static str,
     pub(crate) finding: Finding,
     pub(crate) action: Action,
     pub(crate) tool: String,
     pub(crate) worker: String,
     /// Where it stands: calls, or messages for a finding about text.
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     /// The early warning of the loop that there was, the first time that it is told.
     pub(crate) warning: Option<Warning>,
     pub(crate) message: String,
     /// The calls or turns that prove it, as far back as they are still known.
-    pub(crate) proof: Vec<Shown>,
+    pub(crate) proof: Vec<Excerpt>,
     /// Which loop of which worker it is.
     pub(crate) key: LoopKey,
     /// How many calls of the file came before it, to put findings in order.
@@ -35,7 +35,7 @@ pub(crate) type LoopKey = usize;
 
 /// First, at, and last, counted from 0 among all calls or all messages of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Calls { first: usize, at: usize, last: usize },
     Messages { first: usize, at: usize },
 }
@@ -53,7 +53,7 @@ pub(crate) struct Warning {
 
 /// What is shown of a call, or of a turn of text.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct Excerpt {
     pub(crate) index: usize,
     /// None for a turn.
     pub(crate) tool: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) struct Shown {
 #[derive(Debug)]
 pub(crate) struct Findings {
     /// In the order of the calls and messages at which they were found.
-    pub(crate) found: Vec<Found>,
+    pub(crate) list: Vec<ReplayFinding>,
     /// The last call or message at which each loop was found.
     pub(crate) ends: Vec<usize>,
     /// What each worker did in the loop that is asked for, in the order of where that begins.
@@ -74,7 +74,7 @@ pub(crate) struct Findings {
     pub(crate) nearest: Option<Nearest>,
 }
 
-impl Shown {
+impl Excerpt {
     pub(super) fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
         let text = beginning(text, TEXT_SHOWN).to_owned();
         Self { index, tool: tool.map(str::to_owned), text }

@@ -1,11 +1,11 @@
-//! The trail of one loop: its calls or turns, and how near every rule was at each.
+//! The history of one loop: its calls or turns, and how near every rule was at each.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::str::FromStr;
 
 use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
 
-use super::findings::Shown;
+use super::findings::Excerpt;
 use super::push;
 
 /// How many calls, and how many turns, of a worker are kept until a loop is found that they are
@@ -20,18 +20,18 @@ const DIGITS: usize = 16;
 
 /// The loop that is asked for: the first digits of its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct LoopPrefix {
     first: u64,
     last: u64,
 }
 
-impl Wanted {
+impl LoopPrefix {
     pub(crate) fn is(self, id: LoopId) -> bool {
         (self.first..=self.last).contains(&id.bits())
     }
 }
 
-impl FromStr for Wanted {
+impl FromStr for LoopPrefix {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -52,12 +52,12 @@ impl FromStr for Wanted {
 /// One call of a loop, or one turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    pub(crate) shown: Shown,
+    pub(crate) excerpt: Excerpt,
     /// None where nobody reported one, and for a turn.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) result: Option<CallResult>,
     /// The strongest verdict on it, of those about the loop if there are any.
     pub(crate) verdict: Verdict,
-    pub(crate) near: Near,
+    pub(crate) near: NearnessByRule,
     /// Its number among the calls of its worker, or among the turns.
     number: u64,
     /// The calls that were issued together with it have the same.
@@ -68,15 +68,15 @@ pub(crate) struct Step {
 
 /// The outcome of a call.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    pub(crate) result: Digest,
+pub(crate) struct CallResult {
+    pub(crate) digest: Digest,
     pub(crate) text: String,
     pub(crate) failed: bool,
 }
 
 /// How near each rule was, in the policy's order; none where that is not known. Of a call it is
 /// the rules about calls, of a turn those about text.
-pub(crate) type Near = Vec<Option<Nearness>>;
+pub(crate) type NearnessByRule = Vec<Option<Nearness>>;
 
 /// What a worker did in the loop that is asked for.
 #[derive(Debug)]
@@ -89,8 +89,8 @@ pub(crate) struct Explained {
 }
 
 /// What of a worker's run may be of the loop that is asked for.
-pub(super) struct Trail {
-    wanted: Wanted,
+pub(super) struct LoopHistory {
+    wanted: LoopPrefix,
     policy: &'static Policy<'static>,
     /// The latest calls, and the latest turns, oldest first.
     calls: VecDeque<Step>,
@@ -104,8 +104,8 @@ pub(super) struct Trail {
     loops: BTreeSet<LoopId>,
 }
 
-impl Trail {
-    pub(super) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
+impl LoopHistory {
+    pub(super) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
         Self {
             wanted,
             policy,
@@ -124,40 +124,40 @@ impl Trail {
         &mut self,
         number: u64,
         issued: u64,
-        shown: Shown,
+        excerpt: Excerpt,
         near: &[Option<Nearness>],
     ) {
         self.settle(near, |step| step.issued != issued);
-        let mut step = Step::new(number, issued, shown);
+        let mut step = Step::new(number, issued, excerpt);
         let early = self.policy.rules().iter().map(Rule::is_judged_early);
         step.near = early.zip(near).map(|(early, near)| near.filter(|_| early)).collect();
         self.steps.extend(push(&mut self.calls, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
     /// The call with this number was answered.
-    pub(super) fn outcome(&mut self, number: u64, answer: Answer, near: &[Option<Nearness>]) {
+    pub(super) fn outcome(&mut self, number: u64, result: CallResult, near: &[Option<Nearness>]) {
         let step = self.calls.iter_mut().rev().find(|step| step.number == number);
         if let Some(step) = step.filter(|step| !step.settled) {
-            step.answer = Some(answer);
+            step.result = Some(result);
         }
-        self.settle(near, |step| step.answer.is_some());
+        self.settle(near, |step| step.result.is_some());
     }
 
     /// The agent took a turn without a call.
-    pub(super) fn turn(&mut self, number: u64, shown: Shown, near: &[Option<Nearness>]) {
-        let step = self.said(number, shown, near);
+    pub(super) fn turn(&mut self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) {
+        let step = self.text_step(number, excerpt, near);
         self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
     /// The user said something.
-    pub(super) fn prompt(&mut self, shown: Shown, near: &[Option<Nearness>]) {
-        let step = self.said(self.prompted, shown, near);
+    pub(super) fn prompt(&mut self, excerpt: Excerpt, near: &[Option<Nearness>]) {
+        let step = self.text_step(self.prompted, excerpt, near);
         self.prompted += 1;
         self.steps.extend(push(&mut self.prompts, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
-    fn said(&self, number: u64, shown: Shown, near: &[Option<Nearness>]) -> Step {
-        let mut step = Step::new(number, number, shown);
+    fn text_step(&self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) -> Step {
+        let mut step = Step::new(number, number, excerpt);
         step.near = near.iter().skip(self.policy.rules().len()).copied().collect();
         step
     }
@@ -224,12 +224,12 @@ fn turns(finding: &Finding) -> BTreeSet<u64> {
 }
 
 impl Step {
-    fn new(number: u64, issued: u64, shown: Shown) -> Self {
+    fn new(number: u64, issued: u64, excerpt: Excerpt) -> Self {
         Self {
-            shown,
-            answer: None,
+            excerpt,
+            result: None,
             verdict: Verdict::PROCEED,
-            near: Near::new(),
+            near: NearnessByRule::new(),
             number,
             issued,
             settled: false,
@@ -237,7 +237,7 @@ impl Step {
         }
     }
 
-    fn judge(&mut self, verdict: &Verdict, wanted: Wanted) {
+    fn judge(&mut self, verdict: &Verdict, wanted: LoopPrefix) {
         let is_about =
             |verdict: &Verdict| verdict.finding.is_some_and(|finding| wanted.is(finding.loop_id));
         self.verdict = match (is_about(&self.verdict), is_about(verdict)) {
@@ -266,63 +266,64 @@ mod tests {
             ("0f0c", false),
             ("9f0c5e8b2a7d4412", false),
         ] {
-            let wanted: Wanted = text.parse().expect("a beginning");
+            let wanted: LoopPrefix = text.parse().expect("a beginning");
             assert_eq!(wanted.is(id), is, "{text}");
         }
         for text in ["", "9f0", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
-            assert!(text.parse::<Wanted>().is_err(), "{text}");
+            assert!(text.parse::<LoopPrefix>().is_err(), "{text}");
         }
     }
-    /// A trail of every loop, by a preset that looks at results.
-    fn trail() -> Trail {
+    /// A history of every loop, by a preset that looks at results.
+    fn history() -> LoopHistory {
         let policy = Preset::named("start_over").expect("a preset").policy;
-        Trail::new(Wanted { first: 0, last: u64::MAX }, policy)
+        LoopHistory::new(LoopPrefix { first: 0, last: u64::MAX }, policy)
     }
 
     /// The one rule is this near.
-    fn near(held: u16) -> Near {
+    fn near(held: u16) -> NearnessByRule {
         vec![Some(Nearness { rule: RuleIndex::Call(0), held, needed: 5 })]
     }
 
-    fn shown() -> Shown {
-        Shown::new(0, Some("ls"), "{}")
+    fn excerpt() -> Excerpt {
+        Excerpt::new(0, Some("ls"), "{}")
     }
 
     /// What the one rule held at each call that is kept.
-    fn held(trail: &Trail) -> Vec<Option<u16>> {
-        trail.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
+    fn held(history: &LoopHistory) -> Vec<Option<u16>> {
+        history.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
     }
 
-    const ANSWER: Answer = Answer { result: Digest::new(0), text: String::new(), failed: false };
+    const RESULT: CallResult =
+        CallResult { digest: Digest::new(0), text: String::new(), failed: false };
 
     #[test]
     fn of_calls_that_settle_at_once_only_the_last_knows_how_near_the_rules_are() {
-        let mut trail = trail();
+        let mut history = history();
         for number in 0..3 {
-            trail.call(number, 7, shown(), &near(0));
+            history.call(number, 7, excerpt(), &near(0));
         }
-        trail.outcome(1, ANSWER, &near(0));
-        assert_eq!(held(&trail), [None, None, None]);
-        trail.outcome(0, ANSWER, &near(2));
-        assert_eq!(held(&trail), [None, Some(2), None]);
+        history.outcome(1, RESULT, &near(0));
+        assert_eq!(held(&history), [None, None, None]);
+        history.outcome(0, RESULT, &near(2));
+        assert_eq!(held(&history), [None, Some(2), None]);
         // The next step leaves what is still open without an outcome.
-        trail.call(3, 8, shown(), &near(3));
-        trail.outcome(2, ANSWER, &near(9));
-        assert_eq!(held(&trail), [None, Some(2), Some(3), None]);
-        assert!(trail.calls[2].answer.is_none());
-        trail.finish(&near(4));
-        assert_eq!(held(&trail), [None, Some(2), Some(3), Some(4)]);
+        history.call(3, 8, excerpt(), &near(3));
+        history.outcome(2, RESULT, &near(9));
+        assert_eq!(held(&history), [None, Some(2), Some(3), None]);
+        assert!(history.calls[2].result.is_none());
+        history.finish(&near(4));
+        assert_eq!(held(&history), [None, Some(2), Some(3), Some(4)]);
     }
 
     #[test]
     fn what_is_of_no_loop_is_forgotten() {
-        let mut trail = trail();
+        let mut history = history();
         for number in 0..3 * KEPT_MAX as u64 {
-            trail.call(number, number, shown(), &near(0));
-            trail.turn(number, shown(), &near(0));
-            assert!(trail.calls.len() <= KEPT_MAX && trail.turns.len() <= KEPT_MAX);
+            history.call(number, number, excerpt(), &near(0));
+            history.turn(number, excerpt(), &near(0));
+            assert!(history.calls.len() <= KEPT_MAX && history.turns.len() <= KEPT_MAX);
         }
-        assert!(trail.steps.is_empty());
-        assert!(trail.end("main").is_none());
+        assert!(history.steps.is_empty());
+        assert!(history.end("main").is_none());
     }
 }

@@ -7,13 +7,13 @@ use unstuck_core::{LoopId, Verdict};
 use super::findings::LoopKey;
 
 /// How many loops may be open before those are looked for that are over.
-const COURSES_MIN: usize = 1024;
+const OPEN_MIN: usize = 1024;
 
 /// The loops of one trace.
 #[derive(Default)]
-pub(super) struct Courses {
+pub(super) struct OpenLoops {
     /// Those that may go on, by worker.
-    open: HashMap<(u64, LoopId), Course>,
+    open: HashMap<(u64, LoopId), OpenLoop>,
     /// At how many of them those are looked for that are over.
     open_max: usize,
     /// The last call or message at which each loop was found.
@@ -21,7 +21,7 @@ pub(super) struct Courses {
 }
 
 /// How far a loop has got.
-struct Course {
+struct OpenLoop {
     key: LoopKey,
     /// How many calls there were when it was last found.
     last: usize,
@@ -31,36 +31,36 @@ struct Course {
 
 /// How far the trace has been read.
 #[derive(Clone, Copy)]
-pub(super) struct Now {
+pub(super) struct Elapsed {
     /// How many calls there were.
     pub(super) calls: usize,
     /// After how many calls a loop that was not found again is over.
     pub(super) longest: usize,
 }
 
-impl Courses {
+impl OpenLoops {
     /// Keeps the course of the loop that was found at `at`. Its key, if it has reached a rung for
     /// the first time.
     pub(super) fn follow(
         &mut self,
-        course: (u64, LoopId),
+        id: (u64, LoopId),
         verdict: &Verdict,
         at: usize,
-        now: Now,
+        elapsed: Elapsed,
     ) -> Option<LoopKey> {
-        self.forget(now);
-        let fresh = || Course { key: self.ends.len(), last: now.calls, reached: 0 };
-        let course = self.open.entry(course).or_insert_with(fresh);
-        if verdict.fresh && course.is_over(now) {
-            *course = fresh();
+        self.forget(elapsed);
+        let fresh = || OpenLoop { key: self.ends.len(), last: elapsed.calls, reached: 0 };
+        let open = self.open.entry(id).or_insert_with(fresh);
+        if verdict.fresh && open.is_over(elapsed) {
+            *open = fresh();
         }
-        course.last = now.calls;
+        open.last = elapsed.calls;
         let rung = 1_u32 << verdict.rung.min(31);
-        let first = verdict.fresh && course.reached & rung == 0;
+        let first = verdict.fresh && open.reached & rung == 0;
         if first {
-            course.reached |= rung;
+            open.reached |= rung;
         }
-        let key = course.key;
+        let key = open.key;
         match self.ends.get_mut(key) {
             Some(end) => *end = at,
             None => self.ends.push(at),
@@ -74,17 +74,17 @@ impl Courses {
     }
 
     /// Forgets the loops that are over, where there are many.
-    fn forget(&mut self, now: Now) {
-        if self.open.len() >= self.open_max.max(COURSES_MIN) {
-            self.open.retain(|_, course| !course.is_over(now));
+    fn forget(&mut self, elapsed: Elapsed) {
+        if self.open.len() >= self.open_max.max(OPEN_MIN) {
+            self.open.retain(|_, open| !open.is_over(elapsed));
             self.open_max = 2 * self.open.len();
         }
     }
 }
 
-impl Course {
-    fn is_over(&self, now: Now) -> bool {
-        now.calls.saturating_sub(self.last) > now.longest
+impl OpenLoop {
+    fn is_over(&self, elapsed: Elapsed) -> bool {
+        elapsed.calls.saturating_sub(self.last) > elapsed.longest
     }
 }
 
@@ -94,15 +94,15 @@ mod tests {
 
     #[test]
     fn loops_that_are_over_are_forgotten() {
-        let mut courses = Courses::default();
+        let mut loops = OpenLoops::default();
         let mut verdict = Verdict::PROCEED;
         verdict.fresh = true;
-        for n in 0..3 * COURSES_MIN {
-            let now = Now { calls: n, longest: 20 };
-            let course = (0, LoopId::from_bits(n as u64));
-            assert_eq!(courses.follow(course, &verdict, n, now), Some(n));
-            assert!(courses.open.len() <= COURSES_MIN);
+        for n in 0..3 * OPEN_MIN {
+            let elapsed = Elapsed { calls: n, longest: 20 };
+            let id = (0, LoopId::from_bits(n as u64));
+            assert_eq!(loops.follow(id, &verdict, n, elapsed), Some(n));
+            assert!(loops.open.len() <= OPEN_MIN);
         }
-        assert!(courses.ends.into_iter().eq(0..3 * COURSES_MIN));
+        assert!(loops.ends.into_iter().eq(0..3 * OPEN_MIN));
     }
 }

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{complain, show};
-use crate::replay::{Explained, Wanted};
+use crate::replay::{Explained, LoopPrefix};
 use crate::scan::report::Report;
 
 /// How many loops are named to someone who asked for another.
@@ -33,7 +33,7 @@ const SEVERAL: &str = "several loops begin like that; give more digits of one of
 
 /// What there is to say of one loop.
 pub(crate) struct Explanation {
-    wanted: Wanted,
+    wanted: LoopPrefix,
     policy: &'static Policy<'static>,
     /// By the path of the run.
     runs: Vec<(String, Explained)>,
@@ -43,13 +43,13 @@ pub(crate) struct Explanation {
 }
 
 impl Explanation {
-    pub(crate) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
+    pub(crate) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
         Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
     }
 
     /// Takes in what was found in one input.
     pub(crate) fn take(&mut self, report: Report) {
-        for found in &report.findings.found {
+        for found in &report.findings.list {
             let id = found.finding.loop_id;
             let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
             if self.found.insert(id) && may_be_named {
@@ -115,7 +115,7 @@ impl Explanation {
 impl Explained {
     /// What there are several of.
     fn unit(&self) -> &'static str {
-        let is_call = self.steps.iter().any(|step| step.shown.tool.is_some());
+        let is_call = self.steps.iter().any(|step| step.excerpt.tool.is_some());
         if is_call { "call" } else { "turn" }
     }
 }

@@ -10,7 +10,7 @@ use unstuck_core::Action;
 
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
-use crate::replay::{Found, Place, Shown};
+use crate::replay::{Excerpt, Location, ReplayFinding};
 use crate::scan::report::{Report, Tally};
 
 /// How many calls are shown as the proof of one loop; the middle of more is left out.
@@ -82,14 +82,14 @@ pub(crate) fn summary(tally: &Tally) -> String {
 
 /// All that was found of one loop: the rungs that it climbed, and there is at least one.
 struct Loop<'r> {
-    first: &'r Found,
-    rungs: Vec<&'r Found>,
+    first: &'r ReplayFinding,
+    rungs: Vec<&'r ReplayFinding>,
 }
 
 fn loops_of(report: &Report) -> Vec<Loop<'_>> {
     let mut loops: Vec<Loop<'_>> = Vec::new();
     let mut places = HashMap::new();
-    for found in &report.findings.found {
+    for found in &report.findings.list {
         let place = *places.entry(found.key).or_insert_with(|| {
             loops.push(Loop { first: found, rungs: Vec::new() });
             loops.len() - 1
@@ -122,7 +122,7 @@ impl Loop<'_> {
 
     /// Which loop it is, of which worker, and which rule found it.
     fn name(&self) -> String {
-        let Found { finding, rule, worker, .. } = self.first;
+        let ReplayFinding { finding, rule, worker, .. } = self.first;
         let name = format!("loop {}; rule {rule}", finding.loop_id);
         if worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
     }
@@ -132,7 +132,7 @@ impl Loop<'_> {
         let mut parts = Vec::new();
         let mut worst = Action::Proceed;
         for found in &self.rungs {
-            let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
+            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
             if found.action > worst {
                 worst = found.action;
                 parts.push(format!("{} at #{at}", found.action));
@@ -146,11 +146,11 @@ impl Loop<'_> {
 }
 
 /// The calls that prove it, a line each.
-fn proof(calls: &[Shown]) -> Vec<String> {
+fn proof(calls: &[Excerpt]) -> Vec<String> {
     let number_width = calls.last().map_or(0, |call| call.index.to_string().len());
     let tools = calls.iter().map(|call| shown_tool(call, TOOL_MAX).width());
     let tool_width = tools.max().unwrap_or(0);
-    let row = |call: &Shown| {
+    let row = |call: &Excerpt| {
         let number = format!("#{:<number_width$}", call.index);
         let tool = shown_tool(call, TOOL_MAX);
         let gap = " ".repeat(tool_width.saturating_sub(tool.width()));
@@ -170,7 +170,7 @@ fn proof(calls: &[Shown]) -> Vec<String> {
 }
 
 /// The tool's name in at most `columns`; nothing for a turn of text.
-fn shown_tool(shown: &Shown, columns: usize) -> String {
+fn shown_tool(shown: &Excerpt, columns: usize) -> String {
     match &shown.tool {
         Some(tool) => tool_name(tool, columns),
         None => String::new(),

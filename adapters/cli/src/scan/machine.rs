@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::output::json::{json, json_line};
-use crate::replay::{Found, Place, Warning};
+use crate::replay::{Location, ReplayFinding, Warning};
 use crate::scan::report::Report;
 
 /// The version of the output's shape. A field that is added does not change it.
@@ -76,18 +76,18 @@ impl<'a> TraceLine<'a> {
             calls: trace.calls,
             workers: trace.workers,
             errors: trace.errors,
-            findings: report.findings.found.iter().map(FindingLine::of).collect(),
+            findings: report.findings.list.iter().map(FindingLine::of).collect(),
             skipped: trace.skipped,
         }
     }
 }
 
 impl<'a> FindingLine<'a> {
-    fn of(found: &'a Found) -> Self {
+    fn of(found: &'a ReplayFinding) -> Self {
         let finding = &found.finding;
-        let (calls, messages) = match found.place {
-            Place::Calls { first, at, last } => (Some((first, at, last)), None),
-            Place::Messages { first, at } => (None, Some((first, at))),
+        let (calls, messages) = match found.location {
+            Location::Calls { first, at, last } => (Some((first, at, last)), None),
+            Location::Messages { first, at } => (None, Some((first, at))),
         };
         Self {
             rule: found.rule,

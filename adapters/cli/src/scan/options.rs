@@ -10,7 +10,7 @@ use unstuck_trace::Format;
 use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
-use crate::replay::Wanted;
+use crate::replay::LoopPrefix;
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read (the others \
                           are still reported), 4 a bad configuration, or an output that could not \
@@ -34,7 +34,7 @@ pub(crate) struct Scan {
     /// Show every call of this one loop, by its id or the first 4 digits of that or more, and how
     /// near each rule was; for people alone
     #[arg(long, value_name = "LOOP")]
-    pub(crate) explain: Option<Wanted>,
+    pub(crate) explain: Option<LoopPrefix>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,

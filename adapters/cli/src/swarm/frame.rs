@@ -8,13 +8,13 @@ use serde::Serialize;
 use unstuck_core::Action;
 use unstuck_swarm::Outcome;
 
-use super::look::{Look, Row};
+use super::look::{HotCall, Look};
 use crate::output::json::json_line;
 use crate::output::shown::{ago, counted, plain, shortened, tool_name};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
-const TOLD: Style = AnsiColor::Yellow.on_default();
+const MILD: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// How many digits of a loop are shown: most are random.
@@ -71,7 +71,7 @@ pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Roo
     text
 }
 
-fn table(rows: &[Row], columns: usize) -> String {
+fn table(rows: &[HotCall], columns: usize) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(COLUMNS.iter().map(|(head, ..)| *head));
     for row in rows {
@@ -89,7 +89,7 @@ fn table(rows: &[Row], columns: usize) -> String {
     text
 }
 
-type Column = (&'static str, CellAlignment, fn(&Row) -> String);
+type Column = (&'static str, CellAlignment, fn(&HotCall) -> String);
 
 const COLUMNS: [Column; 8] = [
     ("loop", CellAlignment::Left, |row| {
@@ -112,7 +112,7 @@ const COLUMNS: [Column; 8] = [
 fn style(action: Action) -> Style {
     match action {
         Action::Proceed => Style::new(),
-        Action::Nudge | Action::Warn => TOLD,
+        Action::Nudge | Action::Warn => MILD,
         Action::Block | Action::StartOver | Action::Stop => BAD,
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
     look.rows.iter().flatten().take(calls).map(json).collect()
 }
 
-fn line<'a>(title: &Title<'a>, at: u64, Row { hot, rate }: &'a Row) -> Line<'a> {
+fn line<'a>(title: &Title<'a>, at: u64, HotCall { hot, rate }: &'a HotCall) -> Line<'a> {
     Line {
         schema: SCHEMA,
         at,

@@ -9,11 +9,11 @@ use unstuck_swarm::redis::{Hot, RedisError, Settings, Watch};
 pub(super) struct Look {
     /// When, in milliseconds since 1970.
     pub(super) at: u64,
-    pub(super) rows: Result<Vec<Row>, RedisError>,
+    pub(super) rows: Result<Vec<HotCall>, RedisError>,
 }
 
 /// A call, and how often it is made in a minute; not known before the second look.
-pub(super) struct Row {
+pub(super) struct HotCall {
     pub(super) hot: Hot,
     pub(super) rate: Option<f64>,
 }
@@ -67,12 +67,12 @@ struct Before {
 
 impl Before {
     /// The rows of a look, which then is the one before.
-    fn rows(&mut self, hottest: Vec<Hot>, now: u64) -> Vec<Row> {
+    fn rows(&mut self, hottest: Vec<Hot>, now: u64) -> Vec<HotCall> {
         let rate = |hot: &Hot| self.rate(hot.loop_id, hot.calls, now);
         let rates: Vec<_> = hottest.iter().map(rate).collect();
         self.at = now;
         self.calls = hottest.iter().map(|hot| (hot.loop_id, hot.calls)).collect();
-        hottest.into_iter().zip(rates).map(|(hot, rate)| Row { hot, rate }).collect()
+        hottest.into_iter().zip(rates).map(|(hot, rate)| HotCall { hot, rate }).collect()
     }
 
     /// How many calls a minute there were since. Of a number that fell, as it does when calls get too

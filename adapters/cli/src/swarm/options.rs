@@ -33,7 +33,7 @@ pub(crate) enum SwarmCommand {
 
 /// Where the swarm is.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct Address {
     /// The server and the swarm, as redis://host:port?swarm=name
     #[arg(long, value_name = "URL", value_parser = Server)]
     pub(crate) swarm: String,
@@ -43,7 +43,7 @@ pub(crate) struct Place {
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Watch {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) address: Address,
     /// How long to wait between two looks
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     interval: u32,
@@ -104,7 +104,7 @@ impl Watch {
 )]
 pub(crate) struct Clear {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) address: Address,
 }
 
 /// Reads the address of a swarm. What is wrong with one is said without it: a password may stand in it.

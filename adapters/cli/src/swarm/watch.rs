@@ -18,14 +18,14 @@ use crate::swarm::options::Watch;
 const LINES_BESIDE: usize = 3;
 
 pub(crate) fn run(watch: &Watch) -> Exit {
-    let settings = settings(&watch.place.swarm)
+    let settings = settings(&watch.address.swarm)
         .and_then(|settings| settings.rule(watch.rule()).map_err(NoSettings::Wrong));
     let settings = match settings {
         Ok(settings) => settings,
         Err(error) => return fails(&error, Exit::Setup),
     };
     let swarm = settings.swarm().to_owned();
-    let title = Title { swarm: &swarm, servers: servers(&watch.place.swarm) };
+    let title = Title { swarm: &swarm, servers: servers(&watch.address.swarm) };
     let mut printer = Printer::new(watch);
     let mut looker = Looker::new(settings);
     loop {

@@ -21,7 +21,7 @@ const STRONG: Style = Style::new().bold();
 
 /// How well one policy does on the runs of one source, or on all.
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(super) struct SourceScores {
     /// As it is.
     #[serde(flatten)]
     score: Score,
@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// No more than fits into 80 columns.
-const ROW: [Column<Row>; 8] = [
+const ROW: [Column<SourceScores>; 8] = [
     ("source", |row| name(row.score.source.as_deref().unwrap_or("all"))),
     ("runs", |row| row.score.runs.to_string()),
     ("F1", |row| number(row.score.f1)),
@@ -45,7 +45,10 @@ const ROW: [Column<Row>; 8] = [
 
 /// The rows of each policy, in the order of the sources and of all runs last; `runs` are the same
 /// for each, as digests by its recipe. None if all come from one source.
-pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Vec<Vec<Row>>> {
+pub(super) fn rows(
+    policies: &[&'static Preset],
+    runs: &[Vec<Run>],
+) -> Option<Vec<Vec<SourceScores>>> {
     let folds = folds(runs.first()?.iter().map(|(label, _)| label));
     folds.first()?.source.as_ref()?;
     let progress = Progress::of_fits(policies.len() * (folds.len() + 1));
@@ -59,7 +62,11 @@ pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Ve
                 let outcomes: Vec<Outcome> = places.iter().map(|&place| outcomes[place]).collect();
                 Score::of(preset.policy.name(), &outcomes).from(source)
             };
-            Row { score: score(&fitter.before), fitted: score(&seen), unseen: score(&unseen) }
+            SourceScores {
+                score: score(&fitter.before),
+                fitted: score(&seen),
+                unseen: score(&unseen),
+            }
         };
         let sources = folds.iter().map(|fold| row(fold.source.as_deref(), &fold.runs));
         let all: Vec<usize> = (0..runs.len()).collect();
@@ -71,7 +78,7 @@ pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Ve
 }
 
 /// A table of each policy's rows.
-pub(super) fn tables(rows: &[Vec<Row>]) -> String {
+pub(super) fn tables(rows: &[Vec<SourceScores>]) -> String {
     let mut text = String::new();
     for rows in rows {
         let Some(row) = rows.last() else { continue };
@@ -89,6 +96,6 @@ pub(super) fn tables(rows: &[Vec<Row>]) -> String {
 }
 
 /// Each row as a line of JSON.
-pub(super) fn lines(rows: &[Vec<Row>]) -> String {
+pub(super) fn lines(rows: &[Vec<SourceScores>]) -> String {
     rows.iter().flatten().map(json_line).collect()
 }

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::read::reading::read_each;
-use crate::replay::{Findings, Found, Nearest, Place, Replay};
+use crate::replay::{Findings, Location, Nearest, Replay, ReplayFinding};
 
 /// One run, and what each policy made of it.
 pub(super) struct Run {
@@ -24,7 +24,7 @@ pub(super) struct Run {
 pub(super) struct Judged {
     pub(super) outcome: Outcome,
     /// The first finding, and where it is: at which call, or at which message if there is no call.
-    pub(super) first: Option<(usize, Found)>,
+    pub(super) first: Option<(usize, ReplayFinding)>,
     /// The rule that came nearest to a finding.
     pub(super) nearest: Option<Nearest>,
 }
@@ -73,15 +73,15 @@ fn judged(
 
 /// What the policy that found this made of the run.
 fn judgement(label: &Label, count: Count, findings: Findings) -> Judged {
-    let first = findings.found.into_iter().find(|found| found.action >= Action::Nudge);
+    let first = findings.list.into_iter().find(|found| found.action >= Action::Nudge);
     let first = first.map(|found| (at(count, &found), found));
     let outcome = label.outcome(first.as_ref().map(|(at, _)| *at), count);
     Judged { outcome, first, nearest: findings.nearest }
 }
 
-fn at(count: Count, found: &Found) -> usize {
-    match found.place {
-        Place::Messages { at, .. } => count.place(found.calls_before, Some(at)),
-        Place::Calls { .. } => count.place(found.calls_before, None),
+fn at(count: Count, found: &ReplayFinding) -> usize {
+    match found.location {
+        Location::Messages { at, .. } => count.index(found.calls_before, Some(at)),
+        Location::Calls { .. } => count.index(found.calls_before, None),
     }
 }

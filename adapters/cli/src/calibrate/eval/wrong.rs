@@ -7,7 +7,7 @@ use anstyle::Style;
 use super::runs::{Judged, Run};
 use crate::calibrate::labels::Outcome;
 use crate::output::shown::{plain, tool_name};
-use crate::replay::{Found, Nearest, Place};
+use crate::replay::{Location, Nearest, ReplayFinding};
 
 /// The most columns that a tool's name takes.
 const TOOL_MAX: usize = 24;
@@ -50,14 +50,14 @@ pub(super) fn evidence(run: &Run, place: usize) -> String {
     format!("  {FAINT}{}{FAINT:#}\n", parts.join("; "))
 }
 
-fn of_finding(found: &Found) -> String {
+fn of_finding(found: &ReplayFinding) -> String {
     let mut text = format!("{} by rule {}", found.finding.kind, plain(found.rule));
     // Writing to a string cannot fail.
-    let _ = match found.place {
-        Place::Calls { first, last, .. } => {
+    let _ = match found.location {
+        Location::Calls { first, last, .. } => {
             write!(text, ", tool {}, calls #{first} to #{last}", tool_name(&found.tool, TOOL_MAX))
         }
-        Place::Messages { first, at } => write!(text, ", messages #{first} to #{at}"),
+        Location::Messages { first, at } => write!(text, ", messages #{first} to #{at}"),
     };
     text
 }

@@ -9,7 +9,7 @@ use unstuck_core::{Action, Policy, RuleIndex};
 use unstuck_text::similarity;
 
 use crate::output::shown::{COLUMNS, masked, plain, shortened, tool_name};
-use crate::replay::{Answer, Step};
+use crate::replay::{CallResult, Step};
 
 /// What stands before the first column, and between two.
 const GAP: &str = "  ";
@@ -25,7 +25,7 @@ const FAINT: Style = Style::new().dimmed();
 
 /// The table of `steps`, all of them calls or all turns; below it, the rules that it leaves out.
 pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String {
-    let is_turns = steps.iter().all(|step| step.shown.tool.is_none());
+    let is_turns = steps.iter().all(|step| step.excerpt.tool.is_none());
     let (mut columns, names) = if is_turns { turns(steps, policy) } else { calls(steps, policy) };
     let rules = names.into_iter().enumerate().map(|(place, name)| OfRule::new(place, name, steps));
     let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
@@ -34,7 +34,7 @@ pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String 
 
     let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
     let head = if is_turns { "text" } else { "arguments" };
-    let words = |step: &Step| shortened(&plain(&masked(&step.shown.text)), room);
+    let words = |step: &Step| shortened(&plain(&masked(&step.excerpt.text)), room);
     columns.insert(if is_turns { 1 } else { 2 }, Column::new(vec![head.to_owned()], steps, words));
     lines(&columns) + &remark(&left_out)
 }
@@ -44,7 +44,7 @@ fn calls(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<
     let columns = vec![
         Column::named("", steps, number),
         Column::named("tool", steps, |step| {
-            tool_name(step.shown.tool.as_deref().unwrap_or_default(), TOOL_MAX)
+            tool_name(step.excerpt.tool.as_deref().unwrap_or_default(), TOOL_MAX)
         }),
         Column { head: vec!["result".to_owned()], cells: results(steps) },
         Column::named("verdict", steps, verdict),
@@ -59,18 +59,18 @@ fn turns(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<
 }
 
 fn number(step: &Step) -> String {
-    format!("#{}", step.shown.index)
+    format!("#{}", step.excerpt.index)
 }
 
 /// How each call ended, the first digits of its result's digest, and its similarity to the result of
 /// the lap before.
 fn results(steps: &[Step]) -> Vec<String> {
     let cell = |(n, step): (usize, &Step)| {
-        let Some(answer) = &step.answer else { return "none".to_owned() };
-        let word = if answer.failed { "failed" } else { "ok" };
-        let digits = answer.result.bits() >> 48;
+        let Some(result) = &step.result else { return "none".to_owned() };
+        let word = if result.failed { "failed" } else { "ok" };
+        let digits = result.digest.bits() >> 48;
         let percent =
-            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &answer.text));
+            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &result.text));
         let percent = percent.map_or_else(String::new, |percent| format!(" {percent}%"));
         format!("{word} {digits:04x}{percent}")
     };
@@ -79,13 +79,13 @@ fn results(steps: &[Step]) -> Vec<String> {
 
 /// Returns the outcome of the latest call in `before` with the tool and arguments of `step`, or else of
 /// the latest call with its tool.
-fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s Answer> {
+fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s CallResult> {
     let latest = |is_same: &dyn Fn(&Step) -> bool| {
-        let same = before.iter().rev().find(|other| is_same(other) && other.answer.is_some());
-        same.and_then(|other| other.answer.as_ref())
+        let same = before.iter().rev().find(|other| is_same(other) && other.result.is_some());
+        same.and_then(|other| other.result.as_ref())
     };
-    let has_tool = |other: &Step| other.shown.tool == step.shown.tool;
-    latest(&|other| has_tool(other) && other.shown.text == step.shown.text)
+    let has_tool = |other: &Step| other.excerpt.tool == step.excerpt.tool;
+    latest(&|other| has_tool(other) && other.excerpt.text == step.excerpt.text)
         .or_else(|| latest(&has_tool))
 }
 
