@@ -1,4 +1,5 @@
-//! `unstuck json`: prints what documents come to, and so why two are, or are not, the same.
+//! `unstuck json`: prints the fingerprints of JSON documents, to see why two are, or are not, the
+//! same.
 
 mod documents;
 pub(crate) mod options;
@@ -64,7 +65,7 @@ pub(crate) fn run(json: &Json) -> Exit {
     exit
 }
 
-/// All of a file, or of standard input if it is `-`.
+/// Reads a whole file, or standard input if it is `-`.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     if file.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -74,7 +75,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     fs::read(file)
 }
 
-/// What a document comes to; one of the digests at least.
+/// The fingerprints of a document, at least one of them, and its canonical text.
 struct Fingerprints {
     exact: Result<Digest, JsonError>,
     rfc8785: Result<Digest, JsonError>,
@@ -84,12 +85,12 @@ struct Fingerprints {
 impl Fingerprints {
     fn of(json: &[u8]) -> Result<Self, JsonError> {
         let (exact, rfc8785) = (EXACT.fingerprint(json), RFC8785.fingerprint(json));
-        // What is beyond the limits of one may be within those of the other.
+        // A document may exceed the limits of one fingerprint and not of the other.
         exact.or(rfc8785)?;
         let mut text = String::new();
         let canonical = match canonicalize(json, &mut text) {
             Err(CanonicalError::Json(error)) => Err(error),
-            // A string takes all that is written.
+            // Writing to a string cannot fail.
             Ok(()) | Err(CanonicalError::Write(_)) => Ok(text),
         };
         Ok(Self { exact, rfc8785, canonical })
@@ -100,14 +101,14 @@ fn digits(digest: Digest) -> String {
     format!("{:016x}", digest.bits())
 }
 
-/// What was printed before: of each digest, the line of the first document that has it.
+/// The line of the first document with each digest.
 #[derive(Default)]
 struct FirstLines {
     exact: HashMap<Digest, usize>,
     rfc8785: HashMap<Digest, usize>,
 }
 
-/// Where `digest` was seen first, if that was not on this `line`.
+/// Returns a remark if an earlier line than `line` had the same `digest`.
 fn repeated(first_lines: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
     match *first_lines.entry(digest).or_insert(line) {
         first if first == line => String::new(),
@@ -115,7 +116,7 @@ fn repeated(first_lines: &mut HashMap<Digest, usize>, digest: Digest, line: usiz
     }
 }
 
-/// A document as a person reads it.
+/// Returns the report on a document for people.
 fn human(
     document: &Document<'_>,
     fingerprints: &Result<Fingerprints, JsonError>,
@@ -154,10 +155,10 @@ fn human(
     text
 }
 
-/// The line of the document that has the error, with its place marked.
+/// Returns the line of the document that has the error, with the place marked.
 fn quote(document: &Document<'_>, error: &JsonError) -> String {
     let text = String::from_utf8_lossy(document.json);
-    // A byte that is no UTF-8 is shown as a sign that takes more.
+    // A byte that is not UTF-8 is shown as a character of three bytes.
     let before = document.json.get(..error.offset).unwrap_or(document.json);
     let start = String::from_utf8_lossy(before).len();
     let wrong = text.get(start..).and_then(|rest| rest.chars().next());
@@ -187,7 +188,7 @@ struct ErrorLine {
     offset: usize,
 }
 
-/// A document as a program reads it.
+/// Returns the report on a document for programs.
 fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, JsonError>) -> String {
     match fingerprints {
         Ok(fingerprints) => json_line(&FingerprintsLine {

@@ -1,7 +1,7 @@
-//! Replays a trace through the engine, a detector for each worker.
+//! Replays a trace through the engine, with one detector for each worker.
 //!
-//! What a trace of any length takes is bounded, but for what was found in it, and for the steps of
-//! a loop that is to be explained.
+//! The memory for a trace of any length is bounded, except for its findings and for the steps of a
+//! loop that is to be explained.
 
 mod early_warning;
 mod findings;
@@ -26,28 +26,28 @@ pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
 use worker::{VerdictAt, Worker};
 
-/// How many workers are followed at a time; the one unseen for longest is finished first. More than
-/// a swarm has, and as many as the trace tells apart.
+/// The most workers that are followed at a time. Beyond it, the worker that was idle longest is
+/// finished. A swarm has fewer workers than this.
 const WORKERS_MAX: usize = 1024;
 
-/// How many findings have their proof kept: a hundred times as many as a person is shown.
+/// The most findings whose proof is kept: a hundred times as many as `scan` shows.
 const PROVEN_MAX: usize = 1000;
 
-/// The detectors of one trace, and what they found.
+/// The detectors of one trace, and their findings.
 pub(crate) struct Replay {
     preset: &'static Preset,
     wanted: Option<LoopPrefix>,
     workers: Vec<Worker>,
-    /// Where each worker stands, by name.
+    /// The index of each worker in `workers`, by name.
     places: HashMap<String, usize>,
-    /// How many workers there have been.
+    /// The number of workers so far.
     workers_ever: u64,
     findings: Vec<ReplayFinding>,
     open_loops: OpenLoops,
     explained: Vec<Explained>,
     measuring: Measuring,
     calls: usize,
-    /// Counts the events, to tell which worker was unseen for longest.
+    /// The number of events so far, which shows which worker was idle longest.
     clock: u64,
 }
 
@@ -68,12 +68,12 @@ impl Replay {
         }
     }
 
-    /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
+    /// Keeps the steps of the loop that is `wanted`, if there is one.
     pub(crate) fn explaining(self, wanted: Option<LoopPrefix>) -> Self {
         Self { wanted, ..self }
     }
 
-    /// Keeps which rule comes nearest to a finding.
+    /// Keeps the rule that came nearest to a finding.
     pub(crate) fn measuring(self) -> Self {
         Self { measuring: Measuring::On(None), ..self }
     }
@@ -89,7 +89,7 @@ impl Replay {
         }
     }
 
-    /// The trace is over.
+    /// Ends the trace and returns what was found.
     pub(crate) fn finish(mut self) -> Findings {
         self.end_run();
         self.findings.sort_by_key(|found| found.calls_before);
@@ -106,7 +106,7 @@ impl Replay {
         }
     }
 
-    /// The run is over: what follows has nothing to do with it.
+    /// Ends the run. Later events belong to another run.
     fn end_run(&mut self) {
         for place in 0..self.workers.len() {
             self.end(place);
@@ -116,14 +116,14 @@ impl Replay {
         self.open_loops.end_run();
     }
 
-    /// A worker's run is over.
+    /// Ends the run of one worker.
     fn end(&mut self, place: usize) {
         let verdicts = self.workers[place].finish();
         self.note_each(place, verdicts);
         self.explained.extend(self.workers[place].explained());
     }
 
-    /// The place of the worker called `name`, which may be new.
+    /// Returns the index of the worker called `name`, and adds it if it is new.
     fn place_of(&mut self, name: &str) -> usize {
         if let Some(&place) = self.places.get(name) {
             self.workers[place].seen = self.clock;
@@ -173,8 +173,8 @@ impl Replay {
         self.measure(place, message.index);
     }
 
-    /// Asks, where that is wanted, how near the rules are after the call or message `at`; once
-    /// something was found, there is no need.
+    /// Measures how near the rules are after the call or message `at`, if [`Replay::measuring`]
+    /// asked for it and nothing was found so far.
     fn measure(&mut self, place: usize, at: usize) {
         let Measuring::On(nearest) = &mut self.measuring else { return };
         if self.findings.is_empty() {
@@ -194,13 +194,13 @@ impl Replay {
         self.workers[place].watch(judged);
     }
 
-    /// Keeps a verdict that asks for something, at the call or message `at`: as a finding if its
-    /// rung is a new one, else as the further course of its loop.
+    /// Keeps a verdict that asks for an action, at the call or message `at`. A new rung is a
+    /// finding; any other verdict moves the end of its loop.
     fn note(&mut self, place: usize, verdict: &Verdict, at: usize) {
         let Some(finding) = verdict.finding.filter(|_| verdict.action > Action::Proceed) else {
             return;
         };
-        // After as many calls as fill the window of each worker, a loop is over.
+        // A loop is over after as many calls as fill the windows of all workers.
         let longest = usize::from(self.preset.policy.window()) * self.workers.len();
         let worker = &self.workers[place];
         let elapsed = Elapsed { calls: self.calls, longest };
@@ -221,7 +221,7 @@ impl Replay {
             tool,
             worker: worker.name.clone(),
             location,
-            // Of a loop that was told before, everybody is warned.
+            // Only the first finding of a loop has an early warning.
             warning: if key == first_key { worker.warning(&finding) } else { None },
             proof,
             key,
@@ -233,13 +233,13 @@ impl Replay {
     }
 }
 
-/// Whether it is kept which rule came nearest to a finding, and which that is.
+/// Whether the nearest rule is kept, and that rule.
 enum Measuring {
     Off,
     On(Option<Nearest>),
 }
 
-/// Adds `new`; of more than `most` the oldest leaves, and is returned.
+/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
 fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
     let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
@@ -253,19 +253,19 @@ mod tests {
 
     use super::*;
 
-    /// Shows `replay` the call numbered `index`, of the step `step`.
+    /// Announces the call `index`, in the step `step`.
     fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
         let (tool, args) = ("bash", Args::Json(args));
         replay.take(&Event::Call(Call { index, worker, step, tool, args }));
     }
 
-    /// Shows `replay` that the call numbered `call` came back.
+    /// Reports an outcome for the call `call`.
     fn answer(replay: &mut Replay, worker: &str, call: usize) {
         let (text, failed, cut) = ("no", false, None);
         replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut }));
     }
 
-    /// Shows `replay` the call numbered `index`, and that it came back.
+    /// Announces the call `index` and reports its outcome.
     fn show(replay: &mut Replay, worker: &str, index: usize, args: &str) {
         ask(replay, worker, index, index as u64, args);
         answer(replay, worker, index);
@@ -279,7 +279,7 @@ mod tests {
         }
         ask(&mut replay, "main", 4, 4, "2");
         ask(&mut replay, "main", 5, 4, "1");
-        // The later call waits for the earlier one, and both settle at once.
+        // The later call waits for the earlier one, and both settle together.
         answer(&mut replay, "main", 5);
         answer(&mut replay, "main", 4);
         let found = replay.finish().list;
@@ -298,7 +298,7 @@ mod tests {
     fn of_many_workers_the_one_unseen_for_longest_is_finished() {
         let mut replay = Replay::new(&PRESETS[0]);
         for n in 0..3 * WORKERS_MAX {
-            // One goes round and round among others that come and go.
+            // One worker loops among others that come and go.
             let others = format!("w{n}");
             let (worker, args) = if n % 2 == 0 { ("main", "1") } else { (&*others, "2") };
             show(&mut replay, worker, n, args);

@@ -1,4 +1,4 @@
-//! `unstuck start-over`: keeps what an agent did to a work tree of git, and undoes it.
+//! `unstuck start-over`: saves what an agent did to a git work tree, and undoes it.
 
 mod changed;
 mod messages;
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use changed::Change;
 
-/// StartOverCommand messages name as their origin.
+/// The origin in messages.
 const NAME: &str = "start-over";
 
 const KEPT: &str = "Files in git's index and those that are neither there nor ignored are kept byte \
@@ -34,34 +34,35 @@ pub(crate) struct StartOver {
 
 #[derive(Subcommand)]
 enum StartOverCommand {
-    /// Keep what there is as the start of a run
+    /// Save the current state as the start of a run
     Begin(Begin),
-    /// Keep what there is, and go back to the start of the run
+    /// Save the current state, then go back to the start of the run
     Now(Now),
-    /// Print what is kept: starts of runs, and by number what there was before each way back
+    /// Print the saved states: the start of each run, and the numbered states from before each way
+    /// back
     List(List),
-    /// Keep what there is, and go to what is kept under a number
+    /// Save the current state, then restore the state with a number
     Restore(Restore),
 }
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 struct Begin {
-    /// The name of the run [default: run-1, or the next that is free]
+    /// The name of the run [default: run-1, or the next free number]
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
-    /// Begin a run again that was begun before; its former start stays, under the next number
+    /// Begin an existing run again; its former start is kept under the next number
     #[arg(long, requires = "run")]
     again: bool,
-    /// A folder of the work tree, all of which is kept
+    /// A folder in the work tree; the whole tree is saved
     #[arg(value_name = "PATH", default_value = ".")]
     folder: PathBuf,
 }
 
-/// A run that was begun.
+/// The options that choose an existing run.
 #[derive(Args)]
 struct RunOptions {
-    /// The name of the run [default: the one of this work tree that was begun last]
+    /// The name of the run [default: the latest run of this work tree]
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
     /// A folder of the work tree
@@ -80,7 +81,7 @@ impl RunOptions {
 struct Now {
     #[command(flatten)]
     run: RunOptions,
-    /// How to print what was undone
+    /// The output format
     #[arg(long, value_enum, default_value_t = NowFormat::Human)]
     format: NowFormat,
 }
@@ -89,7 +90,7 @@ struct Now {
 enum NowFormat {
     /// For people
     Human,
-    /// StartOverCommand to tell the model, which names no file and asks for another approach
+    /// A text for the model, which names no file and asks for another approach
     Model,
 }
 
@@ -99,7 +100,7 @@ struct List {
     /// Only this run
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
-    /// A folder of a work tree of the repository
+    /// A folder in a work tree of the repository
     #[arg(value_name = "PATH", default_value = ".")]
     folder: PathBuf,
     /// How to print it
@@ -111,14 +112,14 @@ struct List {
 enum ListFormat {
     /// For people
     Human,
-    /// One JSON object a line for each state that is kept
+    /// One JSON object a line for each saved state
     Jsonl,
 }
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 struct Restore {
-    /// The number, as list prints it
+    /// The number of the state, as list prints it
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     number: u32,
     #[command(flatten)]
@@ -181,7 +182,7 @@ fn now(Now { run, format }: &Now) -> Result<Exit, GitError> {
     Ok(back(&went, &text))
 }
 
-/// Says what became of the work tree. Files that were left are a finding.
+/// Prints what happened to the work tree. Files that were left as they are count as a finding.
 fn back(went: &WentBack, text: &str) -> Exit {
     let exit = if went.left.is_empty() { Exit::Clean } else { Exit::Found };
     print(Reader::Person, text, exit)
@@ -194,7 +195,7 @@ fn print(reader: Reader, text: &str, exit: Exit) -> Exit {
     }
 }
 
-/// StartOverCommand is at fault: what was named, or what the work tree is like.
+/// Returns the exit code: either the arguments are wrong, or the work tree cannot be saved.
 fn exit(error: &GitError) -> Exit {
     match error {
         GitError::Outside { .. }

@@ -1,4 +1,4 @@
-//! `unstuck swarm`: what the workers of a swarm count on a server, seen from outside.
+//! `unstuck swarm`: shows and clears the calls that the workers of a swarm count on a server.
 
 mod frame;
 mod look;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use crate::swarm::options::{Clear, Swarm, SwarmCommand};
 
-/// The variable that holds the secret of a swarm.
+/// The environment variable with the secret of a swarm.
 pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";
 
 pub(crate) fn run(swarm: &Swarm) -> Exit {
@@ -39,7 +39,7 @@ fn clear(clear: &Clear) -> Exit {
         .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
 }
 
-/// Where the swarm is, with its secret.
+/// Returns the settings of the swarm at `url`, with the secret from the environment.
 pub(crate) fn settings(url: &str) -> Result<Settings, NoSettings> {
     let secret = env::var_os(SECRET).unwrap_or_default();
     if secret.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn settings(url: &str) -> Result<Settings, NoSettings> {
     Settings::parse(url, secret.as_encoded_bytes()).map_err(NoSettings::Wrong)
 }
 
-/// Why nobody can be asked.
+/// The reason why the server cannot be asked.
 #[derive(Debug)]
 pub(crate) enum NoSettings {
     Secret,
@@ -68,18 +68,18 @@ impl fmt::Display for NoSettings {
     }
 }
 
-/// Says why nothing was done.
+/// Prints why nothing was done.
 fn fails(why: &impl fmt::Display, exit: Exit) -> Exit {
     complain("swarm", &why.to_string());
     exit
 }
 
-/// The servers of an address, without who is to be let in.
+/// Returns the servers in a URL, without user name and password.
 fn servers(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split('?').next().unwrap_or_default();
     if rest.starts_with('/') {
-        // A socket.
+        // The path of a Unix socket.
         return rest;
     }
     let hosts = rest.split('/').next().unwrap_or_default();

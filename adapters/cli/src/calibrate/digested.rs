@@ -1,7 +1,7 @@
-//! A run as digests: read once, and judged by as many policies of one recipe as there are to try.
+//! A run as digests: read once, and judged by many policies with the same recipe.
 //!
-//! What a policy finds first is what a [replay](crate::replay) finds first; nothing is kept of the
-//! text that could be shown of it. Trying a policy takes a hundredth of the time of reading.
+//! The first finding of a policy equals the first finding of a [replay](crate::replay). No text is
+//! kept. Trying a policy takes a hundredth of the time of reading.
 
 use std::collections::HashMap;
 
@@ -13,39 +13,39 @@ use crate::calibrate::labels::Count;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 
-/// As large as that of a replay.
+/// As large as the engine of a replay.
 type Engine<'p> = Detector<'p, 64, 32>;
 
 /// A run as digests.
 #[derive(Debug)]
 pub(crate) struct Digested {
-    /// What each worker did; those of another run in the same file are others.
+    /// The steps of each worker. Workers of different runs in the same file are separate.
     workers: Vec<Vec<Step>>,
     count: Count,
 }
 
-/// What a detector takes in.
+/// An event for a detector.
 #[derive(Debug)]
 enum Step {
     /// The call with this index in the file.
     Call { call: Call, index: usize },
-    /// The answer to the worker's call with this place among its calls.
+    /// The outcome of the worker's call at `place` among its calls.
     Outcome { place: usize, outcome: Outcome },
-    /// What the user said at this message, after so many calls of the file.
+    /// A user message, after `calls_before` calls of the file.
     User { text: Digest, message: usize, calls_before: usize },
-    /// A turn without a call, at this message, after so many calls of the file.
+    /// A turn without a call, after `calls_before` calls of the file.
     Turn { turn: Turn, message: usize, calls_before: usize },
 }
 
 impl Digested {
-    /// Reads `input`; the error says what is wrong with it.
+    /// Reads `input`. The error says what is wrong with it.
     pub(crate) fn of(input: &Input, recipe: &Recipe, progress: &Progress) -> Result<Self, String> {
         let mut writer = Writer::new(*recipe);
         write_down(input, std::slice::from_mut(&mut writer), progress)?;
         Ok(writer.finish())
     }
 
-    /// Reads `input` once, and makes digests by each of the `recipes`.
+    /// Reads `input` once and makes digests by each of the `recipes`.
     pub(crate) fn by_each(
         recipes: &[Recipe],
         input: &Input,
@@ -56,25 +56,25 @@ impl Digested {
         Ok(writers.into_iter().map(Writer::finish).collect())
     }
 
-    /// How many calls there are, or messages.
+    /// Returns the number of calls, or of messages if there are no calls.
     pub(crate) fn count(&self) -> Count {
         self.count
     }
 
-    /// Whether the agent did nothing that could be judged.
+    /// Returns whether the agent did nothing that can be judged.
     pub(crate) fn is_empty(&self) -> bool {
         self.workers.iter().flatten().all(|step| matches!(step, Step::User { .. }))
     }
 
-    /// Where `policy` first finds something that asks for a nudge or more: at which call, or at
-    /// which message if there is no call.
+    /// Returns the first finding of `policy` that asks for a nudge or more: the index of its call,
+    /// or of its message if there are no calls.
     pub(crate) fn first(&self, policy: &Policy<'_>) -> Option<usize> {
         self.workers.iter().filter_map(|steps| self.first_of(steps, policy)).min()
     }
 
-    /// Where it finds something in what one worker did.
+    /// Returns the first finding in the steps of one worker.
     fn first_of(&self, steps: &[Step], policy: &Policy<'_>) -> Option<usize> {
-        // No policy has a longer window, those from files included.
+        // No policy has a longer window, not even one from a file.
         let mut engine = Engine::new(policy).expect("a window of at most 64");
         let (mut ids, mut recorded, mut last) = (Vec::new(), Vec::new(), 0);
         let mut first: Option<usize> = None;
@@ -89,7 +89,7 @@ impl Digested {
                     let (id, verdict) = engine.announce_each(call, |verdict| note(&verdict, index));
                     note(&verdict, index);
                     ids.push(id);
-                    // Sequence numbers count the calls that are recorded.
+                    // Sequence numbers count recorded calls only.
                     recorded.extend(id.seq().map(|_| index));
                     last = index;
                 }
@@ -119,13 +119,13 @@ fn write_down(input: &Input, writers: &mut [Writer], progress: &Progress) -> Res
     read(reader, None, &mut take).map(|_| ()).map_err(|problem| problem.to_string())
 }
 
-/// The index of the call that the verdict is about.
+/// Returns the index of the call that the verdict is about.
 fn judged(verdict: &Verdict, recorded: &[usize]) -> Option<usize> {
     let seq = usize::try_from(verdict.finding?.last).ok()?;
     recorded.get(seq).copied()
 }
 
-/// Writes down the steps of each worker.
+/// Collects the steps of each worker.
 struct Writer {
     recipe: Recipe,
     workers: HashMap<String, WorkerSteps>,
@@ -139,7 +139,7 @@ struct WorkerSteps {
     steps: Vec<Step>,
     digester: Box<Digester>,
     calls: usize,
-    /// The calls that were not answered yet, by index: their places, kinds and tools.
+    /// The calls without an outcome, by index: their places, kinds and tools.
     open: HashMap<usize, (usize, Tag, String)>,
 }
 
@@ -199,7 +199,7 @@ impl WorkerSteps {
 
     fn outcome(&mut self, outcome: &unstuck_trace::Outcome<'_>) {
         let Some((place, kind, tool)) = self.open.remove(&outcome.call) else { return };
-        // What is gone from a history was not reported, as a replay has it.
+        // A placeholder stands for a result that the model no longer sees. A replay skips it, too.
         if is_placeholder(outcome.text) {
             return;
         }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::replay::{Location, Replay};
 
-    /// What a replay finds first, at which call, or at which message if there is no call.
+    /// Returns the first finding of a replay, as [`Digested::first`] does.
     fn replayed(
         preset: &'static Preset,
         count: Count,
@@ -270,11 +270,11 @@ mod tests {
         assert!(found > 20, "only {found} findings");
     }
 
-    /// Something that happens: by which of two workers, what it is, and how it varies.
+    /// An event: the worker is one of two, then the kind and a variation.
     type Happening = (bool, u8, u8);
 
-    /// Tells `sink` of a run in which this happens. Of the calls of a step, any may be answered
-    /// first, and some never are.
+    /// Passes a run with these events to `sink`. The calls of a step are answered in any order,
+    /// some never.
     fn tell(happenings: &[Happening], mut sink: impl FnMut(Event<'_>)) {
         let (mut calls, mut messages, mut step) = (Vec::new(), 0, 0);
         for &(second, what, how) in happenings {

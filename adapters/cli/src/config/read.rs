@@ -1,4 +1,4 @@
-//! From the text of a configuration to a policy.
+//! Reads a policy from the text of a configuration.
 
 use std::ops::Range;
 
@@ -31,19 +31,20 @@ const RULE: [&str; 11] = [
     "ladder",
 ];
 
-/// What a preset has, and a configuration that names one has not.
+/// The fields that a configuration with a `preset` must not have.
 const OF_PRESET: [&str; 5] = ["name", "window", "recipe", "rule", "text"];
 
-/// Returns the policy called `name`: a preset, or the rule set of another agent, which is read now.
+/// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed
+/// now.
 pub(crate) fn named(name: &str) -> Option<&'static Preset> {
     let published = || preset(published::text(name)?).ok();
     Preset::named(name).or_else(published)
 }
 
-/// The policy, with its recipe, that `config` describes.
+/// Returns the policy that `config` describes, with its recipe.
 ///
-/// It lives as long as the program, of which it is the one policy: the detectors of all threads
-/// borrow it. What it is made of is therefore never given back.
+/// The policy is leaked: it is the only one of the program, and the detectors of all threads borrow
+/// it.
 pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
     let root = DeTable::parse(config).map_err(|error| {
         Mistake::new(error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
@@ -59,7 +60,7 @@ pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
     Ok(Box::leak(Box::new(Preset { policy, recipe })))
 }
 
-/// The policy with what may be said beside a preset as beside rules.
+/// Applies the fields that are allowed beside a preset and beside rules.
 fn adapted(
     mut policy: Policy<'static>,
     recipe: &Recipe,
@@ -80,7 +81,7 @@ fn adapted(
     }
 }
 
-/// A preset, which has its own rules.
+/// Reads a configuration that names a preset.
 fn named_preset(
     fields: &Fields<'_>,
     node: &Node<'_>,
@@ -99,7 +100,7 @@ fn named_preset(
     Ok((*preset.policy, preset.recipe))
 }
 
-/// A policy that is written out.
+/// Reads a configuration with rules of its own.
 fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     let name = name(fields)?;
     let window = fields.required("window")?;
@@ -115,7 +116,7 @@ fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe::read)?))
 }
 
-/// A rule, and where it stands.
+/// A rule and its spans.
 struct RuleSource {
     rule: Rule<'static>,
     whole: Range<usize>,
@@ -140,7 +141,7 @@ impl RuleSource {
         Ok(Self { rule, whole: node.span(), pattern: at.span(), rungs })
     }
 
-    /// Where a flaw of the rule is to be mended.
+    /// Returns the span to change because of `error`.
     fn span_of(&self, error: PolicyErrorKind) -> Range<usize> {
         match error {
             PolicyErrorKind::TooManyRules { .. } => self.whole.clone(),
@@ -149,14 +150,14 @@ impl RuleSource {
     }
 }
 
-/// Where the rungs of a ladder stand, each with its count.
+/// The spans of a ladder's rungs, each with the rung's count.
 struct Rungs {
     whole: Range<usize>,
     each: Vec<(u16, Range<usize>)>,
 }
 
 impl Rungs {
-    /// Where a flaw of the ladder is to be mended; none if it is none of a ladder.
+    /// Returns the span to change because of `error`, or `None` if the error is not about a ladder.
     fn span_of(&self, error: PolicyErrorKind) -> Option<&Range<usize>> {
         let count = match error {
             PolicyErrorKind::Rungs { .. } => return Some(&self.whole),
@@ -172,7 +173,7 @@ impl Rungs {
     }
 }
 
-/// The policy of these rules, if the engine takes it; else the first of them that it refuses.
+/// Returns the policy with these rules, or a mistake at the first rule that the engine refuses.
 fn checked(
     name: &'static str,
     window: &Node<'_>,
@@ -189,7 +190,7 @@ fn checked(
         };
         Mistake::new(span, error.to_string())
     };
-    // Names may occur twice, so the rule at fault is the one that the rules before it do without.
+    // Names may occur twice, so the rule is found by adding one rule at a time.
     for (n, source) in sources.iter().enumerate() {
         let rules = rules.get(..=n).unwrap_or(rules);
         Policy::new(name, length, rules).map_err(|error| refused(error, Some(source)))?;
@@ -201,7 +202,8 @@ fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static
     let mut rules = Vec::new();
     for node in elements(node, "[[text]] tables")? {
         let (rule, times, rungs) = text_rule(node)?;
-        // Each by itself, so that the first that the engine refuses is known by its source.
+        // Each rule is tried alone, so that the mistake is at the first one that the engine
+        // refuses.
         policy.with_texts(vec![rule].leak()).map_err(|error| {
             let span = rungs.span_of(error.flaw).cloned().unwrap_or(times);
             Mistake::new(span, error.to_string())
@@ -212,7 +214,7 @@ fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static
     policy.with_texts(rules.leak()).map_err(refused)
 }
 
-/// A rule about text, and where its `times` and its rungs stand.
+/// Reads a rule about text. Returns the spans of its `times` and of its rungs as well.
 fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs), Mistake> {
     let fields = Fields::at(node, "a rule about text", &["name", "texts", "times", "ladder"])?;
     let (times, texts) = (fields.required("times")?, word::<Texts>(fields.required("texts")?)?);
@@ -221,7 +223,7 @@ fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs)
     Ok((rule, times.span(), rungs))
 }
 
-/// The name of a policy or a rule, which will be printed.
+/// Reads the name of a policy or a rule, which will be printed.
 fn name(fields: &Fields<'_>) -> Result<&'static str, Mistake> {
     let node = fields.required("name")?;
     let name = text(node)?;
@@ -273,7 +275,7 @@ fn pattern(node: &Node<'_>) -> Result<Pattern, Mistake> {
     Ok(Pattern::Recurrence { times: number(times)?, within: number(within)?, novel })
 }
 
-/// The shortest and the longest period.
+/// Reads the shortest and the longest period.
 fn periods(node: &Node<'_>) -> Result<(u8, u8), Mistake> {
     const EXPECTED: &str = "the shortest and the longest period, as in [2, 10]";
     let ends = node.get_ref().as_array().ok_or_else(|| other(node, EXPECTED))?;

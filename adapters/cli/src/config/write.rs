@@ -1,4 +1,4 @@
-//! From a policy to the text of its configuration.
+//! Writes a policy as the text of a configuration.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use unstuck_text::Preset;
 use super::recipe;
 use super::words::{Word, quoted};
 
-/// What may stand in a configuration and in no preset, as the end of one that is to be changed.
+/// The optional tables that no preset has, as comments for the end of a configuration.
 pub(crate) const HINT: &str = r#"
 # More that may be said, also beside `preset = "balanced"` in place of the rules:
 #
@@ -29,9 +29,10 @@ pub(crate) const HINT: &str = r#"
 # late = { calls = 100, patience = -1 }
 "#;
 
-/// The configuration that describes `preset`, with every field written out.
+/// Returns the configuration that describes `preset`, with every field.
 ///
-/// What a policy says of single tools and calls is left out: it knows their digests, and no names.
+/// The rules for single tools and calls are left out: a policy has their digests and not their
+/// names.
 pub(crate) fn config(preset: &Preset) -> String {
     let policy = preset.policy;
     let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
@@ -50,7 +51,7 @@ pub(crate) fn config(preset: &Preset) -> String {
     text
 }
 
-/// The phases of a run; nothing where all of it is one.
+/// Returns the phases of a run, or nothing if there is only one.
 fn adaptive(policy: &Policy<'_>) -> String {
     let (early, late) = policy.phases();
     let phases = [("early", early, Phase::new(0, 0)), ("late", late, Phase::new(u32::MAX, 0))];

@@ -18,12 +18,12 @@ const PROXIES: &str = "Where a client's configuration has the command of a serve
 #[derive(Args)]
 #[command(after_help = PROXIES)]
 pub(crate) struct Mcp {
-    /// The server and its arguments
+    /// The command of the server, with its arguments
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     pub(crate) command: Vec<OsString>,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// Say on standard error what would be done, and do nothing
+    /// Print on standard error what would be done, and do nothing
     #[arg(long)]
     pub(crate) observe: bool,
 }

@@ -1,4 +1,4 @@
-//! The list of a server's tools: what it says of them that tells a loop from work.
+//! The list of a server's tools, with the hints that help to distinguish a loop from work.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use unstuck_text::tag;
 
 use super::message::{Id, Message};
 
-/// The largest number of lists that are awaited at a time. A client that awaits more has lost some,
-/// and the oldest is given up.
+/// The most lists that are awaited at a time. A client that awaits more has lost some, so the
+/// oldest is dropped.
 const AWAITED_MAX: usize = 8;
 
-/// What the proxy learns from the lists that pass it.
+/// Learns from the tool lists that pass the proxy.
 #[derive(Default)]
 pub(crate) struct Listing {
-    /// The requests for a list that wait for their answers.
+    /// The requests for a list that have no response yet.
     awaited: Vec<Page>,
 }
 
@@ -36,7 +36,7 @@ struct ListParams<'l> {
 /// The `result` of `tools/list`.
 #[derive(Deserialize)]
 struct ToolList<'l> {
-    /// One that cannot be read leaves the others readable.
+    /// Raw values, so that one unreadable tool does not affect the others.
     #[serde(borrow)]
     tools: Vec<&'l RawValue>,
 }
@@ -52,8 +52,8 @@ struct ToolEntry<'l> {
     meta: Option<&'l RawValue>,
 }
 
-/// The hints about what a tool does. `destructiveHint` and `openWorldHint` say nothing of whether a
-/// call is worth repeating.
+/// The hints about a tool. `destructiveHint` and `openWorldHint` do not say whether a call is worth
+/// repeating.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Hints {
@@ -61,7 +61,7 @@ struct Hints {
     idempotent_hint: Option<bool>,
 }
 
-/// What the server says for detectors of loops.
+/// The members of `_meta` for loop detectors.
 #[derive(Deserialize, Default)]
 struct Meta<'l> {
     #[serde(borrow, rename = "unstuck/key")]
@@ -70,21 +70,21 @@ struct Meta<'l> {
     openrouter: Option<&'l RawValue>,
 }
 
-/// What identifies the calls of a tool, as both members of `_meta` spell it.
+/// The key of a tool's calls, which both members of `_meta` spell alike.
 enum Key {
-    /// `false`: repeating calls is what the tool is for.
+    /// `false`: the tool is made for repeated calls.
     Exempt,
     /// The names of the arguments.
     Of(Vec<String>),
 }
 
 impl Listing {
-    /// Whether an answer of the server is awaited.
+    /// Returns whether a response of the server is awaited.
     pub(crate) const fn awaits(&self) -> bool {
         !self.awaited.is_empty()
     }
 
-    /// Takes note of the client's request for a list.
+    /// Notes the client's request for a list.
     pub(crate) fn asked(&mut self, message: &Message<'_>) {
         let Some(id) = message.id.and_then(Id::of) else { return };
         self.give_up(&id);
@@ -96,13 +96,13 @@ impl Listing {
         self.awaited.push(Page { id, is_first: cursor.is_none() });
     }
 
-    /// Another request has this id: no list answers it.
+    /// Forgets a list request, because another request has this id.
     pub(crate) fn give_up(&mut self, id: &Id) {
         self.awaited.retain(|page| page.id != *id);
     }
 
-    /// Learns from `message`, if it answers a request for a list. The first page of a list begins a
-    /// new one. Returns whether it was such an answer.
+    /// Learns from `message`, if it is a response with a list. The first page of a list replaces
+    /// the previous list. Returns whether it was such a response.
     pub(crate) fn answered(&mut self, message: &Message<'_>, guard: &mut Guard) -> bool {
         let id = message.id.and_then(Id::of);
         let Some(place) = self.awaited.iter().position(|page| Some(&page.id) == id.as_ref()) else {
@@ -120,17 +120,17 @@ impl Listing {
         true
     }
 
-    /// A client or a server begins anew.
+    /// Forgets all requests, because a client or a server starts afresh.
     pub(crate) fn clear(&mut self) {
         self.awaited.clear();
     }
 }
 
-/// Declares the tool of a list. Beyond the guard's limit its name has to do.
+/// Declares a tool of the list. Beyond the guard's limit, the tool's name must do.
 fn learn(tool: &RawValue, guard: &mut Guard) {
     let Ok(tool) = serde_json::from_str::<ToolEntry<'_>>(tool.get()) else { return };
     let declared = declaration(&tool);
-    // The names of most tools tell enough.
+    // The names of most tools are enough.
     if !declared.is_empty() {
         guard.declare(&tool.name, declared);
     }
@@ -150,7 +150,7 @@ fn declaration(tool: &ToolEntry<'_>) -> Declaration {
     }
 }
 
-/// The effect that the hints stand for, where the name leaves room for it.
+/// Returns the effect that the hints stand for, if the name does not contradict it.
 ///
 /// The protocol says that hints are not to be trusted. A false `readOnlyHint: true` costs little: a
 /// server could refuse the calls of its own tools anyway, and it writes the answers that would have to
@@ -171,13 +171,13 @@ fn effect(name: &str, hints: &Hints) -> Option<Effect> {
     }
 }
 
-/// What `raw` holds; nothing if it is of another shape.
+/// Parses `raw`, or returns the default if it has another shape.
 fn read<'l, T: Deserialize<'l> + Default>(raw: Option<&'l RawValue>) -> T {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 impl Key {
-    /// A list of names, or `false`. What has another shape says nothing, as for `OpenRouter`.
+    /// Reads a list of names, or `false`. Other values are ignored, as `OpenRouter` does.
     fn read(raw: &RawValue) -> Option<Self> {
         match raw.get() {
             "false" => Some(Self::Exempt),
@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// What is declared of the tool `listed`.
+    /// Returns the declaration of the tool `listed`.
     fn declared(listed: &Value) -> Declaration {
         let text = listed.to_string();
         declaration(&serde_json::from_str(&text).expect("a tool"))

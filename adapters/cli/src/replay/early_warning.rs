@@ -1,30 +1,30 @@
-//! Watches how near a worker's rules come to a finding: the early warning that there was of it.
+//! The early warning: how near a worker's rules came before a finding.
 
 use std::mem::replace;
 
 use unstuck_core::{Nearness, Policy, Rule, RuleIndex};
 
-/// What is kept of how near the rules about calls came, from one finding to the next.
+/// The nearest rule about calls since the latest finding.
 ///
-/// Calls count in the order in which they were issued, whenever their outcomes came: the warning
-/// is the same for a run in every format.
+/// Calls count in the order in which they were issued, not in the order of their outcomes. So a run
+/// has the same warning in every transcript format.
 pub(super) struct EarlyWarning {
     policy: &'static Policy<'static>,
     /// The step of the latest call.
     step: Option<u64>,
-    /// How many calls were announced, and how many of them have settled as far as is known.
+    /// The number of calls that were announced, and how many of them are known to have settled.
     announced: u64,
     settled: u64,
-    /// Whether something happened since the latest look that may have moved the rules about calls.
+    /// Whether an event since the latest look may have changed how near the rules are.
     moved: bool,
-    /// The nearest since the latest finding, and how many calls were judged when it was first so
-    /// near.
+    /// The nearest rule since the latest finding, and the number of calls that were judged when it
+    /// first came as near.
     highest: Option<(Nearness, u64)>,
-    /// The nearest at the latest look: one that has stood since a finding warns of nothing new.
+    /// The nearest rule at the latest look. A value that stays after a finding is no new warning.
     latest: Option<Nearness>,
 }
 
-/// Whether an event judged of a loop.
+/// Whether an event led to a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judged {
     Quiet,
@@ -37,7 +37,7 @@ impl EarlyWarning {
         Self { policy, step, announced: 0, settled: 0, moved: false, highest, latest }
     }
 
-    /// The call `seq` is announced. If it begins a step, those before it have settled.
+    /// Announces the call `seq`. If it begins a step, all earlier calls have settled.
     pub(super) fn call(&mut self, seq: u64, step: u64) {
         if self.step.replace(step) != Some(step) {
             self.moved |= self.settled < seq;
@@ -47,26 +47,26 @@ impl EarlyWarning {
         self.moved |= self.policy.rules().iter().any(Rule::is_judged_early);
     }
 
-    /// The outcome of the call `seq` has come.
+    /// Notes that the outcome of the call `seq` has arrived.
     pub(super) fn outcome(&mut self, seq: u64) {
         self.settled = self.settled.max(seq + 1);
         self.moved = true;
     }
 
-    /// The user has spoken, which may clear the history.
+    /// Notes a user message, which may clear the history.
     pub(super) fn user_message(&mut self) {
         self.moved = true;
     }
 
-    /// How near the nearest rule was before the finding of a loop whose latest call is `last`, and
-    /// how many calls later that is.
+    /// Returns the nearest rule before the finding of a loop whose latest call is `last`, and the
+    /// number of calls between the two.
     pub(super) fn warning(&self, last: u64) -> Option<(Nearness, u64)> {
         let (near, judged) = self.highest?;
         Some((near, (last + 1).saturating_sub(judged)))
     }
 
-    /// Looks at the nearest rule after an event, where that may be another now; there is none once
-    /// the history was cleared.
+    /// Looks at the nearest rule after an event, if it may have changed. A finding or a cleared
+    /// history starts afresh.
     pub(super) fn look(&mut self, nearest: impl FnOnce() -> Option<Nearness>, judged: Judged) {
         if !replace(&mut self.moved, false) && judged == Judged::Quiet {
             return;
@@ -83,7 +83,7 @@ impl EarlyWarning {
         }
     }
 
-    /// How many calls the rule has judged; none for a rule about text.
+    /// Returns the number of calls that the rule has judged, or `None` for a rule about text.
     fn judged(&self, rule: RuleIndex) -> Option<u64> {
         let RuleIndex::Call(place) = rule else { return None };
         let rule = self.policy.rules().get(usize::from(place))?;
@@ -102,8 +102,8 @@ mod tests {
         Nearness { rule: RuleIndex::Call(rule), held, needed }
     }
 
-    /// Shows a new early calls that are answered at once, each with what is nearest then, and asks
-    /// for its warning at the next.
+    /// Returns the warning at the call after `events`. Each event is a call that is answered at
+    /// once, with the nearest rule after it.
     fn warned(events: &[(Option<Nearness>, Judged)]) -> Option<(Nearness, u64)> {
         let mut early = EarlyWarning::new(&presets::BALANCED);
         for (seq, &(nearest, judged)) in (0..).zip(events) {

@@ -1,11 +1,11 @@
-//! What a replay finds, and what is shown of it.
+//! The findings of a replay, and the excerpts of a trace that prove them.
 
 use unstuck_core::{Action, Finding};
 
 use super::history::Explained;
 use super::nearest::Nearest;
 
-/// How much of arguments or a text is kept to be shown, in bytes; a line of a terminal shows less.
+/// The most bytes of arguments or a text that are kept. A line of a terminal shows fewer.
 const TEXT_SHOWN: usize = 512;
 
 /// One finding: a loop reached a rung of its ladder for the first time.
@@ -16,61 +16,62 @@ pub(crate) struct ReplayFinding {
     pub(crate) action: Action,
     pub(crate) tool: String,
     pub(crate) worker: String,
-    /// Where it stands: calls, or messages for a finding about text.
+    /// The calls of the loop, or the messages for a finding about text.
     pub(crate) location: Location,
-    /// The early warning of the loop that there was, the first time that it is told.
+    /// The early warning of the loop, in its first finding only.
     pub(crate) warning: Option<Warning>,
     pub(crate) message: String,
-    /// The calls or turns that prove it, as far back as they are still known.
+    /// The calls or turns that prove it, as far back as they are kept.
     pub(crate) proof: Vec<Excerpt>,
-    /// Which loop of which worker it is.
+    /// The loop that this finding belongs to.
     pub(crate) key: LoopKey,
-    /// How many calls of the file came before it, to put findings in order.
+    /// The number of calls in the file before the finding, which orders findings.
     pub(crate) calls_before: usize,
 }
 
-/// One loop of one worker, numbered in the order of the first findings; the same loop a long time
-/// after is another.
+/// A loop of one worker, numbered in the order of first findings. If the same loop occurs again
+/// much later, it gets a new number.
 pub(crate) type LoopKey = usize;
 
-/// First, at, and last, counted from 0 among all calls or all messages of the file.
+/// The place of a finding in its file, counted from 0 among all calls or all messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
     Calls { first: usize, at: usize, last: usize },
     Messages { first: usize, at: usize },
 }
 
-/// The nearest that any rule about calls came before a finding.
+/// The rule about calls that came nearest before a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Warning {
     pub(crate) rule: &'static str,
-    /// How many calls there were, of those that a finding takes.
+    /// The calls that matched the rule, and the calls that it needs.
     pub(crate) held: u16,
     pub(crate) needed: u16,
-    /// How many calls of the worker later the loop was found.
+    /// The number of calls of the worker from the warning to the finding.
     pub(crate) lead: u64,
 }
 
-/// What is shown of a call, or of a turn of text.
+/// An excerpt of a call or of a text-only turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Excerpt {
     pub(crate) index: usize,
-    /// None for a turn.
+    /// The tool, or `None` for a turn.
     pub(crate) tool: Option<String>,
-    /// The beginning of the arguments, or of the text.
+    /// The beginning of the arguments or of the text.
     pub(crate) text: String,
 }
 
-/// What was found in one trace.
+/// The findings in one trace.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// In the order of the calls and messages at which they were found.
+    /// All findings, in the order of the calls and messages at which they were made.
     pub(crate) list: Vec<ReplayFinding>,
-    /// The last call or message at which each loop was found.
+    /// The last call or message of each loop, by [`LoopKey`].
     pub(crate) ends: Vec<usize>,
-    /// What each worker did in the loop that is asked for, in the order of where that begins.
+    /// The steps of each worker in the loop to explain, in the order of their first calls.
     pub(crate) explained: Vec<Explained>,
-    /// The rule that came nearest before anything was found, where it is asked for that.
+    /// The rule that came nearest before anything was found, if
+    /// [`Replay::measuring`](super::Replay) asked for it.
     pub(crate) nearest: Option<Nearest>,
 }
 
@@ -81,7 +82,7 @@ impl Excerpt {
     }
 }
 
-/// As much of `text` as `bytes` hold, cut between characters.
+/// Returns at most `bytes` bytes of `text`, cut between characters.
 fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     end.and_then(|end| text.get(..end)).unwrap_or("")

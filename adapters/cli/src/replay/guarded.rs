@@ -1,4 +1,4 @@
-//! A guard that watches a run while it happens says what `scan` says of the recording.
+//! A guard that watches a run live finds what `scan` finds in the recording.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use super::Replay;
 use crate::read::inputs::Input;
 use crate::read::progress::Progress;
 
-/// Which loop was found, by which rule, and what was asked for.
+/// A loop, the rule that found it, and the action.
 type LoopVerdict = (LoopId, &'static str, Action);
 
-/// The guards of a run, one for each worker, and what they said.
+/// The guards of a run, one for each worker, and their verdicts.
 struct Guarded {
     setup: Guard,
     guards: HashMap<String, Guard>,

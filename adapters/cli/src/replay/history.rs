@@ -1,4 +1,5 @@
-//! The history of one loop: its calls or turns, and how near every rule was at each.
+//! The steps of one loop, for `scan --explain`: its calls or turns, and how near every rule was at
+//! each.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::str::FromStr;
@@ -8,17 +9,17 @@ use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, Rule
 use super::findings::Excerpt;
 use super::push;
 
-/// How many calls, and how many turns, of a worker are kept until a loop is found that they are
-/// of: more than the engine's window and its open calls together.
+/// The most calls, and the most turns, of a worker that wait for a finding they belong to. More
+/// than the engine's window and its open calls together.
 const KEPT_MAX: usize = 128;
 
-/// The fewest digits that a loop is asked for by: with fewer, many would do.
+/// The fewest digits that identify a loop: fewer would fit many loops.
 const DIGITS_MIN: usize = 4;
 
-/// How many digits an id has.
+/// The number of hexadecimal digits of an id.
 const DIGITS: usize = 16;
 
-/// The loop that is asked for: the first digits of its id.
+/// The first digits of a loop id, as a range of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoopPrefix {
     first: u64,
@@ -53,14 +54,14 @@ impl FromStr for LoopPrefix {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) excerpt: Excerpt,
-    /// None where nobody reported one, and for a turn.
+    /// The outcome, or `None` for a turn and for a call that has no known outcome.
     pub(crate) result: Option<CallResult>,
-    /// The strongest verdict on it, of those about the loop if there are any.
+    /// The strongest verdict on this step. Verdicts about the wanted loop come first.
     pub(crate) verdict: Verdict,
     pub(crate) near: NearnessByRule,
-    /// Its number among the calls of its worker, or among the turns.
+    /// The number of the call among the calls of its worker, or of the turn among the turns.
     number: u64,
-    /// The calls that were issued together with it have the same.
+    /// The step of the transcript, which calls that were issued together share.
     issued: u64,
     settled: bool,
     is_of_loop: bool,
@@ -74,33 +75,33 @@ pub(crate) struct CallResult {
     pub(crate) failed: bool,
 }
 
-/// How near each rule was, in the policy's order; none where that is not known. Of a call it is
-/// the rules about calls, of a turn those about text.
+/// How near each rule was, in the policy's order. For a call these are the rules about calls, for a
+/// turn the rules about text. `None` means unknown.
 pub(crate) type NearnessByRule = Vec<Option<Nearness>>;
 
-/// What a worker did in the loop that is asked for.
+/// The steps of one worker in the loop to explain.
 #[derive(Debug)]
 pub(crate) struct Explained {
     pub(crate) worker: String,
-    /// In their order.
+    /// The steps, in order.
     pub(crate) steps: Vec<Step>,
-    /// The loops that are meant: one, unless too few digits were given.
+    /// The loops whose ids begin with the digits: one, unless too few digits were given.
     pub(crate) loops: BTreeSet<LoopId>,
 }
 
-/// What of a worker's run may be of the loop that is asked for.
+/// The recent steps of a worker that may belong to the wanted loop.
 pub(super) struct LoopHistory {
     wanted: LoopPrefix,
     policy: &'static Policy<'static>,
     /// The latest calls, and the latest turns, oldest first.
     calls: VecDeque<Step>,
     turns: VecDeque<Step>,
-    /// The latest messages of the user, oldest first, and how many there were.
+    /// The latest user messages, oldest first, and the number of all user messages.
     prompts: VecDeque<Step>,
     prompted: u64,
-    /// What has left those, and is of the loop.
+    /// The steps of the loop that have left the queues above.
     steps: Vec<Step>,
-    /// The loops that are meant.
+    /// The loops whose ids begin with the wanted digits.
     loops: BTreeSet<LoopId>,
 }
 
@@ -118,8 +119,7 @@ impl LoopHistory {
         }
     }
 
-    /// A call was announced; with a later one than those `issued` together before, these have
-    /// settled.
+    /// Takes in an announced call. All calls of earlier steps have settled.
     pub(super) fn call(
         &mut self,
         number: u64,
@@ -134,7 +134,7 @@ impl LoopHistory {
         self.steps.extend(push(&mut self.calls, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
-    /// The call with this number was answered.
+    /// Takes in the outcome of the call with this number.
     pub(super) fn outcome(&mut self, number: u64, result: CallResult, near: &[Option<Nearness>]) {
         let step = self.calls.iter_mut().rev().find(|step| step.number == number);
         if let Some(step) = step.filter(|step| !step.settled) {
@@ -143,13 +143,13 @@ impl LoopHistory {
         self.settle(near, |step| step.result.is_some());
     }
 
-    /// The agent took a turn without a call.
+    /// Takes in a turn without a call.
     pub(super) fn turn(&mut self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) {
         let step = self.text_step(number, excerpt, near);
         self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
-    /// The user said something.
+    /// Takes in a user message.
     pub(super) fn prompt(&mut self, excerpt: Excerpt, near: &[Option<Nearness>]) {
         let step = self.text_step(self.prompted, excerpt, near);
         self.prompted += 1;
@@ -162,18 +162,18 @@ impl LoopHistory {
         step
     }
 
-    /// No more answers will come.
+    /// Ends the run: no more outcomes will arrive.
     pub(super) fn finish(&mut self, near: &[Option<Nearness>]) {
         self.settle(near, |_| true);
     }
 
-    /// Takes in what was judged.
+    /// Takes in a verdict.
     pub(super) fn judge(&mut self, verdict: &Verdict) {
         let Some(finding) = &verdict.finding else { return };
         let (steps, last, of_loop) = match finding.rule {
             RuleIndex::Call(_) => (&mut self.calls, finding.last, finding.calls().collect()),
             RuleIndex::Text(_) if finding.is_about_prompts() => {
-                // The engine does not count them.
+                // The engine does not number user messages.
                 let first = self.prompted.saturating_sub(finding.laps.into());
                 let last = self.prompted.saturating_sub(1);
                 (&mut self.prompts, last, (first..=last).collect())
@@ -191,7 +191,7 @@ impl LoopHistory {
         }
     }
 
-    /// What the worker called `worker` did in the loop; none if it was not in it.
+    /// Returns the steps of the worker `worker` in the loop, or `None` if it was not in it.
     pub(super) fn end(mut self, worker: &str) -> Option<Explained> {
         let rest = self.calls.into_iter().chain(self.turns).chain(self.prompts);
         self.steps.extend(rest.filter(|step| step.is_of_loop));
@@ -200,8 +200,8 @@ impl LoopHistory {
         Some(explained).filter(|explained| !explained.steps.is_empty())
     }
 
-    /// The oldest open calls have settled, as far as `is_settled`. What the rules have counted
-    /// since is known after the last of them alone.
+    /// Settles the oldest open calls, as long as `is_settled` holds. Rules that count outcomes are
+    /// known for the last of these calls only.
     fn settle(&mut self, near: &[Option<Nearness>], is_settled: impl Fn(&Step) -> bool) {
         let first = self.calls.partition_point(|step| step.settled);
         let mut last = None;
@@ -218,7 +218,7 @@ impl LoopHistory {
     }
 }
 
-/// The turns that prove `finding`, by their numbers.
+/// Returns the numbers of the turns that prove `finding`.
 fn turns(finding: &Finding) -> BTreeSet<u64> {
     (finding.first..=finding.last).rev().take(KEPT_MAX).collect()
 }
@@ -279,7 +279,7 @@ mod tests {
         LoopHistory::new(LoopPrefix { first: 0, last: u64::MAX }, policy)
     }
 
-    /// The one rule is this near.
+    /// The nearness of the preset's only rule.
     fn near(held: u16) -> NearnessByRule {
         vec![Some(Nearness { rule: RuleIndex::Call(0), held, needed: 5 })]
     }
@@ -288,7 +288,7 @@ mod tests {
         Excerpt::new(0, Some("ls"), "{}")
     }
 
-    /// What the one rule held at each call that is kept.
+    /// The count of the preset's only rule at each call that is kept.
     fn held(history: &LoopHistory) -> Vec<Option<u16>> {
         history.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
     }
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(held(&history), [None, None, None]);
         history.outcome(0, RESULT, &near(2));
         assert_eq!(held(&history), [None, Some(2), None]);
-        // The next step leaves what is still open without an outcome.
+        // The next step settles the open calls without an outcome.
         history.call(3, 8, excerpt(), &near(3));
         history.outcome(2, RESULT, &near(9));
         assert_eq!(held(&history), [None, Some(2), Some(3), None]);

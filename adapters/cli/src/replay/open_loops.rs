@@ -1,4 +1,4 @@
-//! Loops in their course: how far each has climbed, and where it was last found.
+//! The loops that may still continue: the rungs that each reached, and where it was last found.
 
 use std::collections::HashMap;
 
@@ -6,41 +6,41 @@ use unstuck_core::{LoopId, Verdict};
 
 use super::findings::LoopKey;
 
-/// How many loops may be open before those are looked for that are over.
+/// The number of open loops from which on loops that are over are dropped.
 const OPEN_MIN: usize = 1024;
 
 /// The loops of one trace.
 #[derive(Default)]
 pub(super) struct OpenLoops {
-    /// Those that may go on, by worker.
+    /// The loops that may continue, by the number of their worker.
     open: HashMap<(u64, LoopId), OpenLoop>,
-    /// At how many of them those are looked for that are over.
+    /// The number of open loops at which the next search for loops that are over starts.
     open_max: usize,
     /// The last call or message at which each loop was found.
     pub(super) ends: Vec<usize>,
 }
 
-/// How far a loop has got.
+/// A loop that may continue.
 struct OpenLoop {
     key: LoopKey,
-    /// How many calls there were when it was last found.
+    /// The number of calls when it was last found.
     last: usize,
-    /// The rungs that were reached, a bit each: once a history is cleared, loops are found again.
+    /// The rungs that were reached, one bit each. A loop is found again after a history is cleared.
     reached: u32,
 }
 
-/// How far the trace has been read.
+/// The position in the trace.
 #[derive(Clone, Copy)]
 pub(super) struct Elapsed {
-    /// How many calls there were.
+    /// The number of calls so far.
     pub(super) calls: usize,
-    /// After how many calls a loop that was not found again is over.
+    /// The number of calls after which a loop that was not found again is over.
     pub(super) longest: usize,
 }
 
 impl OpenLoops {
-    /// Keeps the course of the loop that was found at `at`. Its key, if it has reached a rung for
-    /// the first time.
+    /// Notes that the loop `id` was found at `at`. Returns its key if it reached this rung for the
+    /// first time.
     pub(super) fn follow(
         &mut self,
         id: (u64, LoopId),
@@ -68,12 +68,12 @@ impl OpenLoops {
         first.then_some(key)
     }
 
-    /// The run is over, and its loops with it.
+    /// Ends the run and all loops in it.
     pub(super) fn end_run(&mut self) {
         self.open.clear();
     }
 
-    /// Forgets the loops that are over, where there are many.
+    /// Drops the loops that are over, if there are many.
     fn forget(&mut self, elapsed: Elapsed) {
         if self.open.len() >= self.open_max.max(OPEN_MIN) {
             self.open.retain(|_, open| !open.is_over(elapsed));

@@ -1,4 +1,4 @@
-//! One worker of a replay: its detector, and what is kept of its calls and turns.
+//! One worker of a replay: its engine, and excerpts of its latest calls and turns.
 
 use std::collections::VecDeque;
 
@@ -12,20 +12,20 @@ use super::history::{CallResult, Explained, LoopHistory, LoopPrefix, NearnessByR
 use super::numbering::Numbering;
 use super::push;
 
-/// How many calls of a worker are kept to be shown and to be answered: more than the engine's
-/// window and its open calls together.
+/// The most calls of a worker that are kept, for excerpts and for late outcomes. More than the
+/// engine's window and its open calls together.
 const KEPT_MAX: usize = 128;
 
-/// How many text-only turns of a worker are kept to be shown.
+/// The most text-only turns and user messages of a worker that are kept.
 const TEXTS_MAX: usize = 8;
 
-/// Room for the largest window, and for more calls issued together than any agent was seen to.
+/// Room for the largest window, and for more parallel calls than any agent was seen to issue.
 type Engine = unstuck_text::Worker<'static, 64, 32, LINE_WORDS>;
 
-/// A verdict that has a finding, and the call or message at which it was given.
+/// A verdict with a finding, and the call or message at which it was given.
 pub(super) type VerdictAt = (Verdict, usize);
 
-/// What is kept of a call.
+/// A call that may still be answered or shown.
 struct RecentCall {
     ticket: Ticket,
     excerpt: Excerpt,
@@ -33,7 +33,7 @@ struct RecentCall {
 
 pub(super) struct Worker {
     pub(super) name: String,
-    /// Which one it is of all that there have been: names come again.
+    /// The number of the worker in the trace. Names may occur again, numbers do not.
     pub(super) number: u64,
     pub(super) seen: u64,
     pub(super) engine: Box<Engine>,
@@ -48,7 +48,7 @@ pub(super) struct Worker {
     turns: Numbering,
     turn: u64,
     early_warning: EarlyWarning,
-    /// Where a loop is to be explained.
+    /// The steps of the loop to explain, if there is one.
     history: Option<LoopHistory>,
 }
 
@@ -58,7 +58,7 @@ impl Worker {
             name: name.to_owned(),
             number,
             seen,
-            // No policy has a longer window, those from files included.
+            // No policy has a longer window, not even one from a file.
             engine: Engine::new(preset.policy, preset.recipe)
                 .expect("a window of at most 64")
                 .into(),
@@ -73,13 +73,13 @@ impl Worker {
         }
     }
 
-    /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
+    /// Keeps the steps of the loop that is `wanted`, if there is one.
     pub(super) fn explaining(mut self, wanted: Option<LoopPrefix>) -> Self {
         self.history = wanted.map(|wanted| LoopHistory::new(wanted, self.engine.detector.policy()));
         self
     }
 
-    /// Takes in a call; gives the verdicts on earlier calls that settle with it, and on itself.
+    /// Takes in a call. Returns the verdicts on earlier calls that settle with it, and on itself.
     pub(super) fn call(&mut self, call: &Call<'_>) -> Vec<VerdictAt> {
         let (Args::Json(args) | Args::Text(args)) = call.args;
         let digests = self.engine.digester.call(call.tool, args).step(call.step);
@@ -101,20 +101,21 @@ impl Worker {
         verdicts
     }
 
-    /// Takes in the outcome of a call, if that is still known; gives the verdicts on all that
-    /// settle with it, each at the call that it is about.
+    /// Takes in the outcome of a call, if the call is still kept. Returns the verdicts on all calls
+    /// that settle, each with its call.
     pub(super) fn outcome(&mut self, outcome: &Outcome<'_>) -> Vec<VerdictAt> {
         let mut verdicts = Vec::new();
         let Some(RecentCall { ticket, excerpt }) = self.recent_call(outcome.call) else {
             return verdicts;
         };
-        // What is gone from a history was not reported to whoever reads it now.
+        // A placeholder stands for a result that the model no longer sees, so nothing is reported.
         if is_placeholder(outcome.text) {
             return verdicts;
         }
         let (ticket, tool) = (*ticket, excerpt.tool.clone().unwrap_or_default());
         let tool = tool.as_str();
-        // Only an explanation shows what stands for the result; nobody else waits for it twice.
+        // Only an explanation shows the digest of the result. Computing it takes time, so others do
+        // without.
         let recipe = &self.engine.digester.recipe;
         let result = || recipe.result(tool, outcome.text, outcome.cut).result;
         let result = self.history.is_some().then(result);
@@ -136,7 +137,7 @@ impl Worker {
         verdicts
     }
 
-    /// Takes in a message: what a user says, or a turn in which the agent called no tool.
+    /// Takes in a message of the user, or a turn in which the agent called no tool.
     pub(super) fn message(&mut self, message: &Message<'_>) -> Option<VerdictAt> {
         if message.role == Role::User {
             self.early_warning.user_message();
@@ -159,8 +160,8 @@ impl Worker {
         Some(verdicts)
     }
 
-    /// The worker's run is over: what is still open will not be answered. Gives the verdicts on
-    /// that, at the last call.
+    /// Ends the worker's run. Open calls stay without an outcome. Returns the verdicts on them, at
+    /// the last call.
     pub(super) fn finish(&mut self) -> Vec<VerdictAt> {
         let last = self.calls.back().map_or(0, |call| call.excerpt.index);
         let mut verdicts = Vec::new();
@@ -169,20 +170,21 @@ impl Worker {
         verdicts
     }
 
-    /// What was kept to explain a loop, if the worker was in it. The last that is asked of it.
+    /// Returns the steps of the loop to explain, if the worker was in it. The history is gone
+    /// afterwards.
     pub(super) fn explained(&mut self) -> Option<Explained> {
         self.history.take()?.end(&self.name)
     }
 
-    /// Where a loop is to be explained, lets the history know `what` happened, how near each rule is
-    /// since, and what was judged.
+    /// Passes an event to the history, if a loop is to be explained, with the nearness of each rule
+    /// and the verdicts.
     fn explain(
         &mut self,
         verdicts: &[VerdictAt],
         what: impl FnOnce(&mut LoopHistory, &[Option<Nearness>]),
     ) {
         let Some(history) = &mut self.history else { return };
-        // A cleared history no longer tells how near the rules were.
+        // After a start-over the engine's history is empty, so the nearness is unknown.
         let is_cleared = verdicts.iter().any(|(verdict, _)| verdict.action >= Action::StartOver);
         let near: NearnessByRule = self
             .engine
@@ -196,12 +198,12 @@ impl Worker {
         }
     }
 
-    /// Takes a look at how near the rules are after an event that told of a loop, or did not.
+    /// Measures how near the rules are after an event with these verdicts.
     pub(super) fn watch(&mut self, judged: Judged) {
         self.early_warning.look(|| self.engine.detector.nearest(), judged);
     }
 
-    /// The early warning of `finding`, which is given now. Talk has none: it is no call.
+    /// Returns the early warning of `finding`, which was just made. Findings about text have none.
     pub(super) fn warning(&self, finding: &Finding) -> Option<Warning> {
         let (near, lead) = self.early_warning.warning(finding.last)?;
         let rule = self.engine.detector.policy().rule_name(near.rule);
@@ -226,7 +228,7 @@ impl Worker {
         self.calls.get(position)
     }
 
-    /// The messages of the user that `finding` is about, as far as they are kept.
+    /// Returns the user messages that `finding` is about, as far as they are kept.
     fn prompted(&self, finding: &Finding) -> impl Iterator<Item = &Excerpt> {
         let count = if finding.is_about_prompts() { finding.laps.into() } else { 0 };
         self.prompts.iter().skip(self.prompts.len().saturating_sub(count))
@@ -237,7 +239,7 @@ impl Worker {
             return self.prompted(finding).cloned().collect();
         }
         if matches!(finding.rule, RuleIndex::Text(_)) {
-            // As many as there are from the first to the last: an echo is in one alone.
+            // All turns from the first to the last. A text that repeats itself is a single turn.
             let turns = usize::try_from(finding.last.saturating_sub(finding.first) + 1);
             let turns = turns.unwrap_or(usize::MAX).min(self.texts.len());
             return self.texts.iter().skip(self.texts.len() - turns).cloned().collect();

@@ -1,4 +1,4 @@
-//! `scan --explain`: every call of one loop, and how near each rule was at each.
+//! `scan --explain`: shows every call of one loop, and how near each rule was at each call.
 
 mod table;
 
@@ -15,13 +15,13 @@ use crate::output::{complain, show};
 use crate::replay::{Explained, LoopPrefix};
 use crate::scan::report::Report;
 
-/// How many loops are named to someone who asked for another.
+/// The most loops that are listed if no loop has the wanted id.
 const NAMED_MAX: usize = 20;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// What the signs in a table mean.
+/// The legend below the tables.
 const LEGEND: &str = "Verdict: an action and the rung of its ladder, on another loop where there \
                       is none on this one. Under a rule: how many calls or turns of its pattern \
                       there were by then, of how many that it takes. * made the finding. - is not \
@@ -31,13 +31,13 @@ const LEGEND: &str = "Verdict: an action and the rung of its ladder, on another 
 
 const SEVERAL: &str = "several loops begin like that; give more digits of one of them:";
 
-/// What there is to say of one loop.
+/// The explanation of one loop.
 pub(crate) struct Explanation {
     wanted: LoopPrefix,
     policy: &'static Policy<'static>,
-    /// By the path of the run.
+    /// The steps in each run, with the path of the run.
     runs: Vec<(String, Explained)>,
-    /// What was found, in the order of the first findings, as far as it may be named.
+    /// The loops that can be listed in an error, in the order of first findings.
     named: Vec<(LoopId, String)>,
     found: HashSet<LoopId>,
 }
@@ -47,7 +47,7 @@ impl Explanation {
         Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
     }
 
-    /// Takes in what was found in one input.
+    /// Takes in the findings of one input.
     pub(crate) fn take(&mut self, report: Report) {
         for found in &report.findings.list {
             let id = found.finding.loop_id;
@@ -60,7 +60,7 @@ impl Explanation {
         self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
     }
 
-    /// The text; where not exactly one loop is meant, that is said on standard error.
+    /// Returns the text. If the digits do not identify exactly one loop, prints an error instead.
     pub(crate) fn finish(self) -> Result<String, Exit> {
         let meant = self.runs.iter().flat_map(|(_, explained)| explained.loops.iter().copied());
         let mut meant = meant.collect::<BTreeSet<_>>().into_iter();
@@ -74,7 +74,7 @@ impl Explanation {
         }
     }
 
-    /// Says why nothing is explained, and which loops could be.
+    /// Prints why nothing is explained, and the loops that could be meant.
     fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> Result<String, Exit> {
         complain("--explain", why);
         let named = self.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
@@ -113,7 +113,7 @@ impl Explanation {
 }
 
 impl Explained {
-    /// What there are several of.
+    /// Returns the noun for one step.
     fn unit(&self) -> &'static str {
         let is_call = self.steps.iter().any(|step| step.excerpt.tool.is_some());
         if is_call { "call" } else { "turn" }

@@ -1,4 +1,4 @@
-//! Feedback: a file of the loops that were found wrongly, and are to be left alone.
+//! Feedback: a file that lists loops which were reported wrongly and are to be ignored.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,29 +10,29 @@ use unstuck_text::Preset;
 use crate::exit::Exit;
 use crate::setup::{self, Mistake};
 
-/// What stands before a remark.
+/// The character that begins a comment.
 const COMMENT: char = '#';
 
-/// As much of a finding as names its loop, in JSON.
+/// The part of a finding in JSON that names its loop.
 #[derive(Deserialize)]
 struct Finding {
     r#loop: String,
 }
 
-/// The loops that the file `path` names; what is wrong with it is said on standard error.
+/// Returns the loops that the file `path` lists. Prints an error if the file is wrong.
 pub(crate) fn load(path: &Path) -> Result<Vec<LoopId>, Exit> {
     setup::load(path, "loop ids, one a line", loops)
 }
 
-/// `preset` with these loops left alone.
+/// Returns `preset` with these loops silenced.
 ///
-/// It lives as long as the program, of which it is the one policy.
+/// The result is leaked: it is the only policy of the program.
 pub(crate) fn silencing(preset: &Preset, loops: Vec<LoopId>) -> &'static Preset {
     let policy = preset.policy.with_silenced(loops.leak());
     Box::leak(Box::new(Preset { policy: Box::leak(Box::new(policy)), recipe: preset.recipe }))
 }
 
-/// Every loop that `text` names, once, in the order of the ids.
+/// Returns the loops that `text` lists, sorted, each once.
 fn loops(text: &str) -> Result<Vec<LoopId>, Mistake> {
     let mut loops = Vec::new();
     let mut start = 0;
@@ -45,7 +45,7 @@ fn loops(text: &str) -> Result<Vec<LoopId>, Mistake> {
     Ok(loops)
 }
 
-/// The loop that the `line` names which begins at byte `start`; none if it is blank.
+/// Returns the loop in `line`, which begins at byte `start`, or `None` if the line is blank.
 fn loop_of(line: &str, start: usize) -> Result<Option<LoopId>, Mistake> {
     let indent = line.len() - line.trim_start().len();
     let is_json = line.trim_start().starts_with('{');
@@ -59,7 +59,7 @@ fn loop_of(line: &str, start: usize) -> Result<Option<LoopId>, Mistake> {
     id.parse().map(Some).map_err(|error| Mistake::new(span, format!("not a loop id: {error}")))
 }
 
-/// The id in `finding`, a line of JSON.
+/// Returns the loop id in `finding`, a line of JSON.
 fn named(finding: &str, span: Range<usize>) -> Result<String, Mistake> {
     let finding: Result<Finding, _> = serde_json::from_str(finding);
     finding.map(|finding| finding.r#loop).map_err(|_| {

@@ -1,4 +1,4 @@
-//! What `unstuck start-over` says.
+//! The messages of `unstuck start-over`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use super::changed::{Change, newest};
 use crate::output::json::json_line;
 use crate::output::shown::{counted, plain};
 
-/// The version of the output's shape. A field that is added does not change it.
+/// The version of the output's format. A new field does not change it.
 const SCHEMA: u32 = 1;
 
-/// How many digits of a commit a person needs.
+/// The digits of a commit id that are shown.
 const DIGITS: usize = 12;
 
 const STRONG: Style = Style::new().bold();
 
-/// What is wrong, with the option that helps where one does.
+/// Describes an error, with the option that helps if there is one.
 pub(super) fn error(error: &GitError) -> String {
     match error {
         GitError::AlreadyBegun { run } => {
@@ -31,14 +31,14 @@ pub(super) fn error(error: &GitError) -> String {
         }
         GitError::Outside { folder, said } => {
             let what = format!("{} is not in a work tree of git", folder.display());
-            // That is what git says where there is no repository at all.
+            // This is git's message if there is no repository at all.
             if said.starts_with("not a git repository") { what } else { format!("{what}: {said}") }
         }
         other => other.to_string(),
     }
 }
 
-/// That a run begins.
+/// Describes the start of a run.
 pub(super) fn begun(start: &Kept) -> String {
     format!(
         "The run {} begins here, with {}.\nKept under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
@@ -48,7 +48,7 @@ pub(super) fn begun(start: &Kept) -> String {
     )
 }
 
-/// What became of a work tree.
+/// Describes what happened to the work tree.
 pub(super) fn went_back(went: &WentBack) -> String {
     let WentBack { to, reference, .. } = went;
     let place = match to.number {
@@ -94,13 +94,13 @@ pub(super) fn went_back(went: &WentBack) -> String {
     text
 }
 
-/// A line for each of `paths`.
+/// Returns a line for each of `paths`.
 fn named(what: &str, paths: &[PathBuf]) -> String {
     let line = |path: &PathBuf| format!("{what}: {}\n", plain(&path.display().to_string()));
     paths.iter().map(line).collect()
 }
 
-/// All that is kept, as a person reads it, and how to look at a `change`.
+/// Lists the saved states for people, with the commands that show a `change`.
 pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
     if kept.is_empty() {
         return "No run was begun here: unstuck start-over begin does that.\n".to_owned();
@@ -138,7 +138,7 @@ pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
 struct KeptLine<'a> {
     schema: u32,
     run: &'a str,
-    /// Null for the start.
+    /// Null for the start of a run.
     number: Option<u32>,
     r#ref: &'a str,
     commit: &'a str,
@@ -146,11 +146,11 @@ struct KeptLine<'a> {
     time: u64,
     branch: Option<&'a str>,
     head: Option<&'a str>,
-    /// Whether it is of the work tree that was asked.
+    /// Whether the state belongs to the work tree that was asked for.
     here: bool,
 }
 
-/// All that is kept, as a program reads it.
+/// Lists the saved states for programs.
 pub(super) fn lines(kept: &[Kept]) -> String {
     let line = |kept: &Kept| {
         json_line(&KeptLine {
@@ -168,7 +168,7 @@ pub(super) fn lines(kept: &[Kept]) -> String {
     kept.iter().map(line).collect()
 }
 
-/// What is checked out, as in "main at 0123456789ab".
+/// Describes what is checked out, for example "main at 0123456789ab".
 fn checked_out(branch: Option<&str>, head: Option<&str>) -> String {
     let commit = head.map(|id| id.get(..DIGITS).unwrap_or(id));
     match (branch.map(plain), commit) {
@@ -179,12 +179,12 @@ fn checked_out(branch: Option<&str>, head: Option<&str>) -> String {
     }
 }
 
-/// How long ago that was. A clock that was set back makes it now.
+/// Describes the time since `time`. A clock that was set back gives "just now".
 fn ago(time: SystemTime) -> String {
     age(time.elapsed().unwrap_or_default().as_secs())
 }
 
-/// So many seconds ago, in the largest unit that is whole.
+/// Describes a number of seconds in the largest unit that is at least one.
 fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let fits = units.into_iter().find(|&(unit, _)| seconds >= unit);

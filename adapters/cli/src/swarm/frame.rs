@@ -1,4 +1,4 @@
-//! What is shown of a look: a table for people, lines for programs.
+//! Prints a look at a swarm: a table for people, lines for programs.
 
 use std::fmt::Write as _;
 
@@ -17,38 +17,38 @@ const FAINT: Style = Style::new().dimmed();
 const MILD: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// How many digits of a loop are shown: most are random.
+/// The digits of a loop id that are shown. Most of them are random.
 const ID_SHOWN: usize = 8;
 
-/// The most columns that a tool's name takes.
+/// The most columns of a tool's name.
 const TOOL_MAX: usize = 16;
 
-/// What stands for a number that there is none of.
+/// The cell for an unknown number.
 const NONE: &str = "-";
 
-/// The version of the JSON's shape. A field that is added does not change it.
+/// The version of the JSON's format. A new field does not change it.
 const SCHEMA: u32 = 1;
 
-/// The swarm, and where it is.
+/// The name of the swarm and its servers.
 pub(super) struct Title<'a> {
     pub(super) swarm: &'a str,
     pub(super) servers: &'a str,
 }
 
-/// How much may be shown.
+/// The space for a look.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
-    /// The columns of a line.
+    /// The number of columns.
     pub(super) columns: usize,
-    /// The calls.
+    /// The number of calls.
     pub(super) calls: usize,
 }
 
-/// What is said where there is nothing to show. With another secret than the workers' there never is.
+/// The text if there is nothing to show. This is always the case with a wrong secret.
 const NONE_YET: &str = "no call comes near a loop: shown are those that were made half as often as the rule \
                         asks for, by workers who have the same secret";
 
-/// A look for people.
+/// Returns a look for people.
 pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Room) -> String {
     let Title { swarm, servers } = title;
     let time = time(look.at);
@@ -125,7 +125,7 @@ const fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The time of the day at so many milliseconds since 1970.
+/// Formats the time of day of a number of milliseconds since 1970.
 fn time(at: u64) -> String {
     let seconds = at / 1000 % 86_400;
     format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -148,7 +148,7 @@ struct Line<'a> {
     action: &'static str,
 }
 
-/// A look for programs: a line for each of so many `calls`.
+/// Returns a look for programs: a line for each of at most `calls` calls.
 pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
     let json = |row| json_line(&line(title, look.at, row));
     look.rows.iter().flatten().take(calls).map(json).collect()

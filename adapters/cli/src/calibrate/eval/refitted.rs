@@ -1,4 +1,4 @@
-//! `eval --leave-one-source-out`: how well a policy does on sources that it was not fitted to.
+//! `eval --leave-one-source-out`: the scores of a policy on sources that it was not fitted to.
 
 use std::fmt::Write as _;
 
@@ -14,24 +14,25 @@ use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, counted, plain};
 use crate::read::progress::Progress;
 
-/// How many of the runs without a loop a fit may accuse: what `unstuck tune` begins with, too.
+/// The share of healthy runs that a fit may accuse, the same as for `unstuck tune`.
 const LIMIT: Rate = Rate::DEFAULT;
 
 const STRONG: Style = Style::new().bold();
 
-/// How well one policy does on the runs of one source, or on all.
+/// The scores of one policy on the runs of one source, or on all runs.
 #[derive(Serialize)]
 pub(super) struct SourceScores {
-    /// As it is.
+    /// The policy as it is.
     #[serde(flatten)]
     score: Score,
-    /// Fitted to all runs.
+    /// The policy fitted to all runs.
     fitted: Score,
-    /// Fitted to the runs of the other sources; of all runs, each by the fit without its source.
+    /// The policy fitted to the runs of the other sources. For all runs, each is judged by the fit
+    /// without its source.
     unseen: Score,
 }
 
-/// No more than fits into 80 columns.
+/// At most 80 columns.
 const ROW: [Column<SourceScores>; 8] = [
     ("source", |row| name(row.score.source.as_deref().unwrap_or("all"))),
     ("runs", |row| row.score.runs.to_string()),
@@ -43,8 +44,9 @@ const ROW: [Column<SourceScores>; 8] = [
     ("unseen", |row| percent(row.unseen.false_alarm_rate)),
 ];
 
-/// The rows of each policy, in the order of the sources and of all runs last; `runs` are the same
-/// for each, as digests by its recipe. None if all come from one source.
+/// Returns the rows of each policy, in the order of the sources, with all runs last. `runs` has the
+/// same runs for each policy, as digests by its recipe. Returns `None` if all runs come from one
+/// source.
 pub(super) fn rows(
     policies: &[&'static Preset],
     runs: &[Vec<Run>],
@@ -77,7 +79,7 @@ pub(super) fn rows(
     Some(rows)
 }
 
-/// A table of each policy's rows.
+/// Returns a table for each policy.
 pub(super) fn tables(rows: &[Vec<SourceScores>]) -> String {
     let mut text = String::new();
     for rows in rows {
@@ -95,7 +97,7 @@ pub(super) fn tables(rows: &[Vec<SourceScores>]) -> String {
     text + &textwrap::fill(&legend, COLUMNS) + "\n" + &counted(runs, "run") + "\n"
 }
 
-/// Each row as a line of JSON.
+/// Returns each row as a line of JSON.
 pub(super) fn lines(rows: &[Vec<SourceScores>]) -> String {
     rows.iter().flatten().map(json_line).collect()
 }

@@ -1,4 +1,4 @@
-//! What `eval` prints of scores: a table for people, lines for programs.
+//! Prints scores: a table for people, lines for programs.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::output::shown::{COLUMNS, counted, plain};
 
 const STRONG: Style = Style::new().bold();
 
-/// What is shown, of what.
+/// The kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
     Policies,
@@ -31,7 +31,7 @@ const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_i
 const EARLY: Column = ("early", |score| score.early.to_string());
 
 impl View {
-    /// No more than fits into 80 columns.
+    /// Returns the columns of the table, at most 80 characters wide.
     fn columns(self) -> &'static [Column] {
         match self {
             Self::Policies => &[PRESET, RECALL, PRECISION, F1, FALSE_ALARMS, EARLY, LAG, SAVED],
@@ -42,7 +42,7 @@ impl View {
     }
 }
 
-/// A table of each list of scores, and how many `runs` they are of.
+/// Returns a table for each list of scores, and the number of `runs`.
 pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     let mut text = String::new();
     for scores in scores {
@@ -63,7 +63,7 @@ pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     text + &counted(runs, "run") + "\n"
 }
 
-/// Explains the intervals, for which a resampling draws what `drawn` says.
+/// Explains the intervals. `drawn` says what a resampling draws.
 fn legend(drawn: &str) -> String {
     let legend = format!(
         "95 %: of {RESAMPLINGS} draws of {drawn}. Where n runs are all alike there is nothing to \
@@ -72,7 +72,7 @@ fn legend(drawn: &str) -> String {
     textwrap::fill(&legend, COLUMNS) + "\n"
 }
 
-/// Each score as a line of JSON.
+/// Returns each score as a line of JSON.
 pub(super) fn lines(scores: &[Vec<Score>]) -> String {
     scores.iter().flatten().map(json_line).collect()
 }

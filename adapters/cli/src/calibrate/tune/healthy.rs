@@ -1,4 +1,4 @@
-//! Fitting a policy to runs that are known to be healthy.
+//! Fits a policy to runs that are known to be healthy.
 
 use std::path::PathBuf;
 
@@ -18,26 +18,27 @@ use crate::output::{complain, remark};
 use crate::read::inputs::{self, Input};
 use crate::read::reading::read_each;
 
-/// The most patience that is looked for: who repeats a thing so much more often than a rule asks for
-/// is waiting for something, and had better be exempt or a poll.
+/// The largest patience that is tried. An agent that repeats a call so often is waiting, so its
+/// tool should be exempt or a poll.
 const PATIENCE_MAX: u8 = 16;
 
 /// The least patience from which on nothing is found in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Patience {
     Enough(u8),
-    /// More than [`PATIENCE_MAX`], or none would ever be: rules about text have none.
+    /// More than [`PATIENCE_MAX`]. Patience does not change rules about text, so no patience may
+    /// suffice.
     Never,
 }
 
-/// Counts the runs that a policy with `patience` accuses, of those that take so much patience each.
+/// Counts the runs that a policy with `patience` accuses, from the patience that each run needs.
 fn accused_runs(what: &'static str, runs: &[Patience], patience: Patience) -> AccusedRuns {
     let accused = runs.iter().filter(|least| **least > patience).count();
     let interval = interval(accused, runs.len());
     AccusedRuns { what, runs: runs.len(), accused, interval }
 }
 
-/// Fits the policy of `preset` to the runs that `paths` lead to.
+/// Fits the policy of `preset` to the runs in `paths`.
 pub(super) fn tuned(
     tune: &Tune,
     preset: &'static Preset,
@@ -61,7 +62,7 @@ pub(super) fn tuned(
 
     let name = preset.policy.name();
     let policy = Candidate::patient(preset.policy, patience).keep(preset.policy, &name_of(name));
-    // A patience is no more than the engine takes.
+    // The patience is at most what the engine accepts.
     let policy = policy.expect("a policy that was tried");
     let what = format!(
         "{}, {}, fitted to {} of which no more than {limit} may be accused",
@@ -75,7 +76,7 @@ pub(super) fn tuned(
     );
     let rows = [
         accused_runs("as it is", &runs, Patience::Enough(0)),
-        // What was chosen by these runs says little of others.
+        // The patience was chosen by these runs, so they say little about others.
         AccusedRuns {
             interval: None,
             ..accused_runs("fitted", fitted, Patience::Enough(patience))
@@ -93,8 +94,8 @@ pub(super) fn tuned(
     Ok(Tuned { policy, report, remark, exit })
 }
 
-/// How patient the policy must be so that no more than `limit` are accused of runs like these; the
-/// error says why that cannot be told, or be. It takes `runs_min` runs.
+/// Returns the patience with which at most the share `limit` of such runs is accused. The error
+/// says why there is no answer. At least `runs_min` runs are needed.
 fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, String> {
     if runs.is_empty() {
         return Err("no run that could be read, and in which the agent did something".to_owned());
@@ -122,7 +123,8 @@ fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, Strin
     }
 }
 
-/// The name of each run, and how much patience it takes; and how to exit if some could not be read.
+/// Returns the name of each run with the patience it needs, and the exit code, because some may be
+/// unreadable.
 fn read(
     tune: &Tune,
     policy: &'static Policy<'static>,
@@ -157,8 +159,8 @@ fn read(
     Ok((runs, exit))
 }
 
-/// The least patience from which on nothing is found in `run`; `candidates` are the policies of each
-/// patience, from the least on.
+/// Returns the smallest patience from which on nothing is found in `run`. `candidates` has the
+/// policies by rising patience.
 fn least(run: &Digested, policy: &Policy<'static>, candidates: &[(u8, Candidate)]) -> Patience {
     let is_quiet = |candidate: &Candidate| {
         let first = candidate.try_on(policy, |policy| run.first(policy));
