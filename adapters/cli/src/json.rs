@@ -39,7 +39,7 @@ pub(crate) fn run(json: &Json) -> Exit {
     };
     let documents = documents(&bytes);
     if documents.is_empty() {
-        complain(&name, "nothing in it: expected a JSON document, or one a line");
+        complain(&name, "empty: expected a JSON document, or one on each line");
         return Exit::Input;
     }
     let reader = match json.format {

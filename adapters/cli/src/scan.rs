@@ -36,7 +36,7 @@ fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
     };
     let Some(path) = &scan.output else { return Ok(Output::stdout(reader)) };
     if scan.paths.iter().any(|input| same_file(input, path)) {
-        let why = "is an input, too: writing would destroy it; name another file";
+        let why = "is also an input, and writing would destroy it: name another file";
         complain(&path.display().to_string(), why);
         return Err(Exit::Setup);
     }
@@ -52,7 +52,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     if scan.explain.is_some() && scan.format != OutputFormat::Human {
-        complain("--explain", "is for people alone: leave out --format");
+        complain("--explain", "works only with --format human");
         return Err(Exit::Usage);
     }
     let judge = Judge::of(scan)?;
@@ -165,9 +165,9 @@ impl<'s> Reporter<'s> {
         for problem in &report.trace.problems {
             complain(&report.path, &problem.to_string());
         }
-        let unsaid = report.trace.skipped.saturating_sub(report.trace.problems.len());
-        if unsaid > 0 {
-            complain(&report.path, &format!("and {unsaid} more that could not be read"));
+        let unprinted = report.trace.skipped.saturating_sub(report.trace.problems.len());
+        if unprinted > 0 {
+            complain(&report.path, &format!("{unprinted} more could not be read"));
         }
         if report.trace.skipped > 0 {
             self.tally.partly += 1;
@@ -191,7 +191,7 @@ impl<'s> Reporter<'s> {
     fn remark_unseen(&self) {
         let Some(path) = &self.scan.feedback else { return };
         for id in &self.unseen {
-            remark(&path.display().to_string(), &format!("loop {id} is in no input"));
+            remark(&path.display().to_string(), &format!("no input contains the loop {id}"));
         }
     }
 

@@ -15,15 +15,14 @@ use changed::Change;
 /// The origin in messages.
 const NAME: &str = "start-over";
 
-const KEPT: &str = "Files in git's index and those that are neither there nor ignored are kept byte \
-                    by byte, with what is staged, the branch and its commit, under refs/unstuck in \
-                    the repository. Ignored files and repositories within the tree are left alone. \
-                    A run is forgotten when its refs are removed; list prints the command for \
-                    that.";
+const KEPT: &str = "Tracked and untracked files are saved byte by byte, with the index, the \
+                    branch and its commit, under refs/unstuck in the repository. Ignored files \
+                    and nested repositories are left alone. To delete a run, remove its refs; \
+                    list prints the command.";
 
-const EXIT_CODES: &str = "Exit codes: 0 all is done, 1 all but for files that were being changed \
-                          meanwhile, 3 no such work tree, run or number, 4 the work \
-                          tree cannot be kept or go back as it is, 64 a usage error.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 done except for files that were being changed at \
+                          the time, 3 no such work tree, run or number, 4 the work tree cannot be \
+                          saved or restored, 64 a usage error.";
 
 #[derive(Args)]
 #[command(after_help = KEPT)]

@@ -33,7 +33,7 @@ fn clear(clear: &Clear) -> Exit {
     if let Err(error) = cleared {
         return fails(&error, Exit::Input);
     }
-    let text = format!("{}: all that was counted is forgotten\n", settings.swarm());
+    let text = format!("{}: all counts were cleared\n", settings.swarm());
     Output::stdout(Reader::Person)
         .write(&text)
         .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
@@ -60,8 +60,8 @@ impl fmt::Display for NoSettings {
         match self {
             Self::Secret => write!(
                 f,
-                "{SECRET} is not set: give it the secret that all workers of the swarm have, such as \
-                 openssl rand -hex 16 prints"
+                "{SECRET} is not set: set it to the secret that all workers of the swarm share, \
+                 for example one from openssl rand -hex 16"
             ),
             Self::Wrong(error) => error.fmt(f),
         }

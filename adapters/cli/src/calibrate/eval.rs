@@ -58,8 +58,8 @@ fn without_each_source(
         return Err(Exit::Input);
     }
     let Some(rows) = refitted::rows(policies, &runs) else {
-        let why = "all runs come from one source, the first folder of their files: none can be left \
-                   out; `unstuck tune` parts the runs of one source by chance";
+        let why = "all runs come from one source (the first folder of their files), so none can \
+                   be left out; `unstuck tune` splits the runs of one source at random";
         complain(&eval.labels.display().to_string(), why);
         return Err(Exit::Input);
     };

@@ -10,10 +10,10 @@ use crate::config;
 use crate::config::options::{preset, preset_names};
 use crate::exit::Exit;
 
-const FIGURES: &str = "Early: loops before which something was found; they count as missed. Lag: the \
-                       median number of calls from where a supervisor would step in to where a \
-                       loop was found. Saved: how many calls the loops still went on for after \
-                       that, in all.";
+const FIGURES: &str = "Early: runs with a finding before the loop began; they count as missed. \
+                       Lag: the median number of calls from where a supervisor would step in to \
+                       the finding. Saved: the total number of calls for which loops continued \
+                       after they were found.";
 
 #[derive(Args)]
 #[command(after_help = FIGURES)]
@@ -82,10 +82,10 @@ impl Eval {
     }
 }
 
-const FITS: &str = "What it costs is printed beside: how well the policy does as it is, fitted, and on \
-                    runs that it was not fitted to. Labelled runs: each source, the first folder of \
-                    their files, is judged by a fit to the others. Healthy runs: one half, by chance, \
-                    is judged by what the other half asks for.";
+const FITS: &str = "The scores are printed as well: for the policy as it is, for the fit, and for \
+                    runs that the fit did not see. With labelled runs, each source (the first \
+                    folder of a run's file) is judged by a fit to the other sources. With healthy \
+                    runs, a random half is judged by the fit to the other half.";
 
 const TUNES: &str = "unstuck tune [OPTIONS] --labels <FILE> <ROOT>\n       \
                      unstuck tune [OPTIONS] --healthy <PATH>...";

@@ -76,7 +76,7 @@ fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<
     let Some((path, output)) = output else { return Ok(()) };
     let is_output = |input: &Path| input.canonicalize().is_ok_and(|input| input == output);
     if inputs.into_iter().any(is_output) {
-        let why = "is an input, too: writing would destroy it; name another file";
+        let why = "is also an input, and writing would destroy it: name another file";
         return Err(complained(path, why, Exit::Setup));
     }
     Ok(())

@@ -92,7 +92,7 @@ pub(crate) fn word<W: Word>(node: &Node<'_>) -> Result<W, Mistake> {
 /// Returns the mistake that the word is not among those `known`.
 pub(crate) fn unknown(node: &Node<'_>, known: &[&str]) -> Mistake {
     let found = node.get_ref().as_str().unwrap_or_default();
-    Mistake::new(node.span(), format!("{found:?} is not known here{}", right(found, known)))
+    Mistake::new(node.span(), format!("{found:?} is unknown here{}", right(found, known)))
 }
 
 /// Reads `node` as a string.
@@ -181,8 +181,8 @@ pub(crate) fn other(node: &Node<'_>, expected: &str) -> Mistake {
 /// Returns the end of a message: what would be right instead of `word`.
 fn right(word: &str, known: &[&str]) -> String {
     match words::meant(word, known) {
-        Some(meant) => format!(": did you mean `{meant}`? Known are {}", listed(known)),
-        None => format!("; known are {}", listed(known)),
+        Some(meant) => format!(": did you mean `{meant}`? Expected one of {}", listed(known)),
+        None => format!("; expected one of {}", listed(known)),
     }
 }
 

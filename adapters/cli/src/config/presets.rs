@@ -38,7 +38,7 @@ fn toml(preset: &Preset) -> String {
     if let Some(text) = config::text(name) {
         return text.to_owned();
     }
-    let head = format!("# The preset {name}: change it, and give it to `unstuck scan --config`.");
+    let head = format!("# The preset {name}: edit it, and use it with `unstuck scan --config`.");
     format!("{head}\n{}{HINT}", config::config(preset))
 }
 

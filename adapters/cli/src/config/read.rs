@@ -92,8 +92,8 @@ fn named_preset(
     let name = preset.policy.name();
     for key in OF_PRESET {
         let why = format!(
-            "the preset has its own; to change it, begin with what `unstuck presets {name} \
-             --format toml` prints"
+            "the preset has its own; to change it, start from the output of `unstuck presets \
+             {name} --format toml`"
         );
         fields.without(key, &why)?;
     }
@@ -228,7 +228,7 @@ fn name(fields: &Fields<'_>) -> Result<&'static str, Mistake> {
     let node = fields.required("name")?;
     let name = text(node)?;
     if name.trim().is_empty() || plain(name) != name {
-        let what = "expected a name of one line, and of letters that can be seen";
+        let what = "expected a name on one line, with visible characters only";
         return Err(Mistake::new(node.span(), what));
     }
     Ok(name.to_owned().leak())
@@ -261,14 +261,14 @@ fn pattern(node: &Node<'_>) -> Result<Pattern, Mistake> {
     let fields = Fields::at(node, "a pattern", &known)?;
     if fields.optional("period").or(fields.optional("laps")).is_some() {
         for key in ["times", "within", "novel"] {
-            fields.without(key, "a cycle has `period` and `laps` alone")?;
+            fields.without(key, "a cycle has only `period` and `laps`")?;
         }
         let (period_min, period_max) = periods(fields.required("period")?)?;
         return Ok(Pattern::cycle(period_min, period_max, number(fields.required("laps")?)?));
     }
     let times = fields.required("times")?;
     let Some(within) = fields.optional("within") else {
-        fields.without("novel", "it counts what stands between, which `within` allows")?;
+        fields.without("novel", "it counts the calls in between, and needs `within`")?;
         return Ok(Pattern::Streak { times: number(times)? });
     };
     let novel = fields.optional("novel").map_or(Ok(u8::MAX), number)?;

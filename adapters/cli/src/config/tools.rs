@@ -83,11 +83,11 @@ fn json(node: &Node<'_>) -> Result<Value, Mistake> {
         DeValue::Integer(_) => Value::from(number::<i64>(node)?),
         DeValue::Float(float) => {
             let finite = float.as_str().parse().ok().and_then(Number::from_f64);
-            let what = "expected a number that JSON has, which inf and nan are not";
+            let what = "expected a finite number: JSON has no inf and nan";
             Value::Number(finite.ok_or_else(|| Mistake::new(node.span(), what))?)
         }
         DeValue::Boolean(flag) => Value::from(*flag),
-        DeValue::Datetime(_) => return Err(other(node, "a value that JSON has")),
+        DeValue::Datetime(_) => return Err(other(node, "a value that JSON can express")),
         DeValue::Array(list) => Value::Array(list.iter().map(json).collect::<Result<_, _>>()?),
         DeValue::Table(table) => {
             let members = table.iter();

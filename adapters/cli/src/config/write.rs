@@ -10,21 +10,21 @@ use super::words::{Word, quoted};
 
 /// The optional tables that no preset has, as comments for the end of a configuration.
 pub(crate) const HINT: &str = r#"
-# More that may be said, also beside `preset = "balanced"` in place of the rules:
+# Optional tables, which also work with `preset = "balanced"` instead of rules:
 #
 # [tools.screenshot]    # a tool, as the agent spells it
 # effect = "reads"      # what its calls do: reads, acts, idempotent, waits or finishes
 # key = ["page"]        # the arguments that identify a call; all others are ignored
 # exempt = true         # its calls are not recorded
-# patience = 2          # so many more repetitions than the rules ask for
-# tag = "read"          # what kind of tool it is, where neither its name nor its effect tells
-# masks = ["spaces"]    # what is volatile in its results
+# patience = 2          # this many more repetitions than the rules ask for
+# tag = "read"          # its kind, if neither its name nor its effect shows it
+# masks = ["spaces"]    # the volatile parts of its results
 #
 # [[allow]]             # a call that may repeat
 # tool = "bash"
 # args = { command = "make test" }
 #
-# [adaptive]            # by how many calls there have been since the user's last word
+# [adaptive]            # by the number of calls since the user's last message
 # early = { calls = 10, patience = 1 }
 # late = { calls = 100, patience = -1 }
 "#;

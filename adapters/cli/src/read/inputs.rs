@@ -78,7 +78,7 @@ impl Inputs {
     /// Adds standard input, which can be read only once.
     fn stdin(&mut self) {
         if self.found.contains(&Input::Stdin) {
-            let why = "standard input can be read once, but - is named twice".to_owned();
+            let why = "standard input can be read only once, but - is given twice".to_owned();
             self.errors.push(("-".to_owned(), why));
         } else {
             self.found.push(Input::Stdin);

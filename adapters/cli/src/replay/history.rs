@@ -43,9 +43,8 @@ impl FromStr for LoopPrefix {
             id.parse().map(LoopId::bits).ok().filter(|_| is_beginning)
         };
         let ends = bits("0").zip(bits("f"));
-        let (first, last) = ends.ok_or(
-            "expected the id of a loop, which is 16 hexadecimal digits, or its first 4 or more",
-        )?;
+        let (first, last) = ends
+            .ok_or("expected a loop id of 16 hexadecimal digits, or at least its first 4 digits")?;
         Ok(Self { first, last })
     }
 }

@@ -22,14 +22,14 @@ const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
 /// The legend below the tables.
-const LEGEND: &str = "Verdict: an action and the rung of its ladder, on another loop where there \
-                      is none on this one. Under a rule: how many calls or turns of its pattern \
-                      there were by then, of how many that it takes. * made the finding. - is not \
-                      known: the history was cleared, or several calls were judged at once. \
-                      Result: the first digits of its digest, and how similar it is to the result \
-                      of the lap before.";
+const LEGEND: &str = "Verdict: the action and the rung of its ladder, for another loop if there \
+                      is none for this one. Rules: the calls or turns of the pattern so far, of \
+                      the number that the rule needs. * marks the rule that made the finding. - \
+                      is unknown: the history was cleared, or several calls were judged at once. \
+                      Result: the first digits of its digest, and its similarity to the result of \
+                      the lap before.";
 
-const SEVERAL: &str = "several loops begin like that; give more digits of one of them:";
+const SEVERAL: &str = "several loops begin with these digits; give more digits of one of them:";
 
 /// The explanation of one loop.
 pub(crate) struct Explanation {
@@ -68,9 +68,9 @@ impl Explanation {
             (Some(id), None) => Ok(self.text(id)),
             (Some(_), Some(_)) => self.refuse(SEVERAL, |id| self.wanted.is(id)),
             (None, _) if self.found.is_empty() => {
-                self.refuse("there is no such loop, nor was any other found", |_| true)
+                self.refuse("there is no such loop, and no other was found", |_| true)
             }
-            (None, _) => self.refuse("there is no such loop; those that were found:", |_| true),
+            (None, _) => self.refuse("there is no such loop; the loops that were found:", |_| true),
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn error(error: &GitError) -> String {
             format!("the run {run} was begun before: give another name, or --again for a new start")
         }
         GitError::NoRun { run: None, .. } => {
-            format!("{error}: unstuck start-over begin does that")
+            format!("{error}; to begin one: unstuck start-over begin")
         }
         GitError::Outside { folder, said } => {
             let what = format!("{} is not in a work tree of git", folder.display());
@@ -41,7 +41,7 @@ pub(super) fn error(error: &GitError) -> String {
 /// Describes the start of a run.
 pub(super) fn begun(start: &Kept) -> String {
     format!(
-        "The run {} begins here, with {}.\nKept under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
+        "The run {} begins here, with {}.\nSaved under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
         start.run,
         checked_out(start.branch.as_deref(), start.head.as_deref()),
         start.reference
@@ -57,12 +57,12 @@ pub(super) fn went_back(went: &WentBack) -> String {
     };
     if !went.is_change() && went.left.is_empty() {
         return format!(
-            "Nothing has changed: the work tree is {place}. It is kept all the same, under \
+            "Nothing has changed: the work tree is {place}. It was saved nevertheless, under \
              {reference}.\n"
         );
     }
     let files = match went.files() {
-        files if files.is_empty() => "no file is another".to_owned(),
+        files if files.is_empty() => "no file differs".to_owned(),
         files => files,
     };
     let mut text = format!("Back {place}: {files}.\n");
@@ -73,11 +73,11 @@ pub(super) fn went_back(went: &WentBack) -> String {
         let _ = writeln!(text, "Checked out again: {is}; before: {was}.");
     }
     if went.was_staged {
-        text.push_str("What is staged went back, too.\n");
+        text.push_str("The index was restored, too.\n");
     }
     let _ = writeln!(
         text,
-        "What was there is kept under {reference}; to get it back:\n  \
+        "The state before is saved under {reference}; to restore it:\n  \
          unstuck start-over restore {} --run {}",
         went.number, went.run,
     );
@@ -89,8 +89,8 @@ pub(super) fn went_back(went: &WentBack) -> String {
             if went.uncovered == 1 { "was" } else { "were" }
         );
     }
-    text.push_str(&named("Left as it is, since it was being changed", &went.left));
-    text.push_str(&named("Left alone, a repository of its own", &went.nested));
+    text.push_str(&named("Left as it is, because it was being changed", &went.left));
+    text.push_str(&named("Left alone, a nested repository", &went.nested));
     text
 }
 
@@ -103,7 +103,7 @@ fn named(what: &str, paths: &[PathBuf]) -> String {
 /// Lists the saved states for people, with the commands that show a `change`.
 pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
     if kept.is_empty() {
-        return "No run was begun here: unstuck start-over begin does that.\n".to_owned();
+        return "No run was begun here; to begin one: unstuck start-over begin\n".to_owned();
     }
     let mut text = String::new();
     for kept in kept {
@@ -122,12 +122,12 @@ pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
     }
     if let Some(Change { start, end }) = change {
         let (start, end) = (&start.reference, &end.reference);
-        let _ = writeln!(text, "To see what was changed:\n  git diff {start} {end}");
+        let _ = writeln!(text, "To see the changes:\n  git diff {start} {end}");
     }
     if let Some(Kept { run, .. }) = newest(kept) {
         let _ = writeln!(
             text,
-            "To forget {run}:\n  git for-each-ref --format='delete %(refname)' \
+            "To delete {run}:\n  git for-each-ref --format='delete %(refname)' \
              refs/unstuck/{run}/ | git update-ref --stdin"
         );
     }

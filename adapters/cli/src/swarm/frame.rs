@@ -45,8 +45,8 @@ pub(super) struct Room {
 }
 
 /// The text if there is nothing to show. This is always the case with a wrong secret.
-const NONE_YET: &str = "no call comes near a loop: shown are those that were made half as often as the rule \
-                        asks for, by workers who have the same secret";
+const NONE_YET: &str = "no call is near a loop: a call is shown once workers with the same secret \
+                        have made it half as often as the rule asks for";
 
 /// Returns a look for people.
 pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Room) -> String {

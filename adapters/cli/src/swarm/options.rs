@@ -9,12 +9,14 @@ use clap::{Arg, Args, Command, Error, Subcommand};
 use unstuck_swarm::redis::Settings;
 use unstuck_swarm::{CALLS_MAX, Rule, WORKERS_MAX, Window};
 
-const SWARMS: &str = "The workers of a swarm are hooks with --swarm, and hosts that count on the same server. \
-                      All of them, and who watches them, have the same secret in UNSTUCK_SWARM_SECRET: \
-                      16 random bytes or more, as openssl rand -hex 16 prints them.";
+const SWARMS: &str = "The workers of a swarm are hooks with --swarm, and other hosts that count \
+                      on the same server. All of them, and this command, need the same secret in \
+                      UNSTUCK_SWARM_SECRET: at least 16 random bytes, for example from openssl \
+                      rand -hex 16.";
 
-const EXIT_CODES: &str = "Exit codes: 0 no loop, with --once 1 a loop, 3 the server could not be asked; 4 no \
-                          secret, or an output that could not be written, 64 a usage error.";
+const EXIT_CODES: &str = "Exit codes: 0 no loop, 1 a loop (only with --once), 3 the server could \
+                          not be asked, 4 no secret or an output that could not be written, 64 a \
+                          usage error.";
 
 #[derive(Args)]
 #[command(after_help = SWARMS)]
@@ -100,7 +102,8 @@ impl Watch {
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 all is forgotten, 3 the server could not be told, 4 no secret, 64 a usage error."
+    after_help = "Exit codes: 0 all counts were cleared, 3 the server could not be asked, 4 no \
+                  secret, 64 a usage error."
 )]
 pub(crate) struct Clear {
     #[command(flatten)]

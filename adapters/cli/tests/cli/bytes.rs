@@ -1,4 +1,4 @@
-//! What holds for any bytes: an exit code, whole lines, and no panic.
+//! Any bytes as input give a valid exit code, whole lines, and no panic.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use proptest::sample::{Index, select};
 use crate::harness::{runs, unstuck_reading};
 use crate::schema::check_trace;
 
-/// Every run is a process of its own; so many are enough to meet what the readers' own
-/// properties, over many more, would miss: what becomes of the bytes on their way out.
+/// Each case starts a process, so there are few. The readers have their own properties with many
+/// more cases; these test the output.
 const CASES: u32 = 48;
 
 /// A recorded run of each format.
@@ -21,7 +21,7 @@ const RECORDED: [&str; 4] = [
     "openai/stuck-parallel.json",
 ];
 
-/// Scans the bytes, for programs and for people.
+/// Scans the bytes, in the output formats for programs and for people.
 fn scan(bytes: &[u8]) {
     let ran = unstuck_reading(&["scan", "-", "--format", "jsonl"], bytes);
     assert!([0, 1, 3].contains(&ran.exit), "exit {}: {}", ran.exit, ran.err);

@@ -1,4 +1,4 @@
-//! Policies in files: what is read, and what is said of what cannot be.
+//! Policies in files: reading them, and the messages about mistakes.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const PRESETS: [&str; 8] = [
     "repeat",
 ];
 
-/// A policy of its own, in as few words as there can be.
+/// The shortest policy.
 const SMALL: &str = r#"
 name = "small"
 window = 10
@@ -32,7 +32,7 @@ pattern = { times = 3 }
 ladder.rungs = [{ count = 3, action = "warn" }]
 "#;
 
-/// Scans a trace in `folder` by the configuration `config` there.
+/// Scans a trace in `folder` with the configuration `config`.
 fn scan_by(folder: &Folder, config: impl AsRef<[u8]>) -> Ran {
     folder.file("unstuck.toml", config);
     folder.file("run.jsonl", stuck());
@@ -220,7 +220,7 @@ fn a_mistake_is_4_and_shown_in_its_line() {
     insta::assert_snapshot!(told);
 }
 
-/// So many rules that the engine takes.
+/// Returns a configuration with `count` rules.
 fn rules(count: usize) -> String {
     let (_, rule) = SMALL.split_once("[[rule]]").expect("a rule");
     format!("[[rule]]{rule}").repeat(count)

@@ -1,4 +1,4 @@
-//! What `eval` makes of labelled runs, of which a few are written here.
+//! `eval` on a few labelled runs that are written here.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::published::RULE_SETS;
 /// A source whose name is longer than its column.
 const LONG: &str = "a-source-with-quite-a-long-name";
 
-/// A policy of one's own, whose name is longer than its column.
+/// A custom policy whose name is longer than its column.
 const OWN: &str = r#"
 name = "a policy of one's own, and a strict one"
 window = 10
@@ -31,16 +31,16 @@ fn call(tool: &str, what: &str, result: &str) -> String {
     record(tool, &json!({ "what": what }).to_string(), result, false)
 }
 
-/// So many calls of a native trace.
+/// Returns `count` calls of a native trace.
 fn calls(count: usize, call: impl Fn(usize) -> String) -> String {
     (0..count).map(call).collect()
 }
 
-/// A folder with runs of three sources, their labels, and a policy.
+/// Returns a folder with runs of three sources, their labels, and a policy.
 fn labelled() -> Folder {
     let folder = Folder::new();
     let said = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
-    // Three times the same, and then the loop that is meant.
+    // Three equal calls before the labelled loop.
     let early = calls(3, |_| call("read", "a.rs", "fn a() {}"))
         + &calls(3, |n| call("read", &n.to_string(), &format!("line {n}")))
         + &calls(4, |_| call("edit", "a.rs", "no such text"));
@@ -75,15 +75,14 @@ fn labelled() -> Folder {
     folder
 }
 
-/// Runs `unstuck eval` on the runs in `folder`, from there, so that no path of this machine is in
-/// the text.
+/// Runs `unstuck eval` in `folder`, so that the text contains no path of this machine.
 fn eval(folder: &Folder, options: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(folder.path()).args(["eval", "--labels", "labels.jsonl", "runs"]);
     Ran::of(command.args(options).output().expect("a program that starts"))
 }
 
-/// What a person is told, where nothing is wrong.
+/// Returns the report for people. There must be no error.
 fn told(options: &[&str]) -> String {
     let ran = eval(&labelled(), options);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{options:?}");
@@ -158,7 +157,7 @@ fn the_sources_add_up() {
     }
     let whole = eval(&labelled(), &["--preset", "nudge", "--format", "jsonl"]).only_line();
     let (Value::Object(whole), Value::Object(all)) = (whole, all) else { panic!("objects") };
-    // By runs here, by sources there.
+    // One resamples runs, the other one sources.
     let is_drawn = |name: &str| name.ends_with("_interval");
     for (name, value) in whole.iter().filter(|(name, _)| !is_drawn(name)) {
         assert_eq!(all[name], *value, "{name}");

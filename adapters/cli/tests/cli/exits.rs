@@ -9,8 +9,8 @@ use crate::harness::{
     CLEAN, Folder, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck, unstuck_reading,
 };
 
-/// Command lines that mean nothing. They name the recorded runs' folder where a path is due, so
-/// that it is never the path that is wrong.
+/// Command lines that are wrong. RUNS stands for the folder of recorded runs, so that the path
+/// itself is right.
 const MEANINGLESS: &[&[&str]] = &[
     &[],
     &["--nonsense"],
@@ -89,10 +89,10 @@ const MEANINGLESS: &[&[&str]] = &[
     &["man", "scan", "eval"],
 ];
 
-/// The actions that `--fail-on` knows, the mildest first.
+/// The actions of `--fail-on`, the mildest first.
 const ACTIONS: [&str; 5] = ["nudge", "warn", "block", "start_over", "stop"];
 
-/// The words of a command line, with the paths in the place of their names.
+/// Returns the words of a command line, with the real paths in place of their names.
 fn words<'w>(line: &[&'w str], runs: &'w Path, labels: &'w Path) -> Vec<&'w OsStr> {
     let word = |&word: &&'w str| match word {
         "RUNS" => runs.as_os_str(),

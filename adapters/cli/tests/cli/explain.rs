@@ -1,11 +1,11 @@
-//! `scan --explain`: what is shown of one loop, and what is said of one that is not there.
+//! `scan --explain`: the table for one loop, and the errors.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::harness::{Folder, Ran, echo, program, repeated, runs, scan, scanned, unstuck_reading};
 
-/// Asks for a loop in the recorded runs, from where they are.
+/// Explains a loop in the recorded runs, from their folder.
 fn explained(words: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(runs()).arg("scan").args(words);
@@ -21,8 +21,8 @@ fn explained_from_input(input: &[u8]) -> String {
     ran.out
 }
 
-/// Returns the explanation of the first loop that `scan` finds in the recorded runs at `words`. The test asks for the id, so that it
-/// cannot go stale.
+/// Returns the explanation of the first loop that `scan` finds in the recorded runs at `words`. The
+/// test asks for the id, so that it cannot go stale.
 fn first_loop_explained(words: &[&str]) -> String {
     let found = explained(&[words, &["--format", "jsonl"]].concat()).only_line();
     let id = found["findings"][0]["loop"].as_str().expect("an id");
@@ -74,7 +74,7 @@ fn a_loop_that_is_not_there() {
 fn without_any_loop_none_is_named() {
     let ran = explained(&["native/healthy-fix.jsonl", "--explain", "0000"]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    let expected = "error: --explain: there is no such loop, nor was any other found\n";
+    let expected = "error: --explain: there is no such loop, and no other was found\n";
     assert_eq!(ran.err, expected);
 }
 
@@ -107,7 +107,7 @@ fn each_finding_stands_at_the_call_or_turn_that_made_it() {
 #[test]
 fn of_loops_that_begin_alike_each_is_named() {
     let folder = Folder::new();
-    // Of a thousand ids, some begin with the same four digits.
+    // Among a thousand ids, some share the first four digits.
     let calls = (0..3000).fold(String::new(), |mut calls, n| {
         let n = n / 3;
         let record = format!(r#"{{"type":"call","tool":"a","args":{{"n":{n}}},"result":"b"}}"#);

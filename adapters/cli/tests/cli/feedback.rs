@@ -1,4 +1,4 @@
-//! Feedback: the loops that a file names are left alone.
+//! Feedback: the loops that a file lists are ignored.
 
 use std::path::Path;
 
@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::harness::{CLEAN, Folder, Ran, program, runs, scan, scanned, stuck};
 
-/// Scans the recorded runs by the feedback in `file`.
+/// Scans the recorded runs with the feedback in `file`.
 fn heeding(file: &Path, options: &[&str]) -> Ran {
     let feedback = ["--feedback", file.to_str().expect("UTF-8")];
     scan(&runs(), &[&feedback, options].concat())
 }
 
-/// The findings in all traces, but for their warnings: what is not told ends none.
+/// Returns the findings in all traces without their warnings, which depend on the findings before
+/// them.
 fn findings(ran: &Ran) -> Vec<Value> {
     let traces = ran.lines().into_iter();
     let findings =
@@ -57,7 +58,10 @@ fn a_loop_that_is_in_no_input_is_told_of_where_it_is_asked_for() {
     let file = file.to_str().expect("UTF-8");
     assert_eq!(scan(&run, &["--feedback", file]).err, "");
     let told = scan(&run, &["--feedback", file, "--verbose"]).err;
-    assert!(told.ends_with(&format!("{file}: loop 0123456789abcdef is in no input\n")), "{told}");
+    assert!(
+        told.ends_with(&format!("{file}: no input contains the loop 0123456789abcdef\n")),
+        "{told}"
+    );
     assert!(!told.contains(&id), "{told}");
 }
 

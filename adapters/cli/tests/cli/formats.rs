@@ -1,4 +1,4 @@
-//! One scenario recorded in several formats: the same loops in each.
+//! One scenario recorded in several formats has the same loops in each.
 
 use serde_json::Value;
 
@@ -17,21 +17,21 @@ const SCENARIOS: [&[&str]; 5] = [
     &["native/healthy-batch.jsonl", "openai/healthy-batch.json"],
 ];
 
-/// A worker alone in its file, and in the file of all.
+/// A worker in a file of its own, and in the file of all workers.
 const WORKER: [&str; 2] = [
     "claude-code/6f1c0de0-000c-4000-8000-000000000000/subagents/agent-a3c58e1f07b94d26a.jsonl",
     "native/stuck-worker.jsonl",
 ];
 
-/// What may differ between formats: tools have other names in each, and OpenAI's does not say what
-/// failed, so neither the loop's id nor the advice need be the same.
+/// The fields that may differ between formats. Tools have other names, and OpenAI's format does not
+/// report failures, so the loop's id and the advice differ.
 const OF_THE_FORMAT: [&str; 3] = ["tool", "loop", "message"];
 
 fn report(path: &str) -> Value {
     scanned(&runs().join(path)).only_line()
 }
 
-/// What the findings say, but for these fields.
+/// Returns the findings without these fields.
 fn findings(report: &Value, without: &[&str]) -> Vec<Value> {
     let strip = |finding: &Value| {
         let mut finding = finding.as_object().expect("a finding").clone();
@@ -48,7 +48,7 @@ fn a_scenario_has_the_same_findings_in_every_format() {
         for (path, report) in recordings.iter().zip(&reports) {
             assert_eq!(report["calls"], reports[0]["calls"], "{path}");
             assert_eq!(report["workers"], reports[0]["workers"], "{path}");
-            // OpenAI's format has no flag for what failed.
+            // OpenAI's format does not report failures.
             if report["format"] == "openai" {
                 assert_eq!(report["errors"], Value::Null, "{path}");
             } else {
@@ -56,8 +56,8 @@ fn a_scenario_has_the_same_findings_in_every_format() {
             }
             let told = |report| findings(report, &OF_THE_FORMAT);
             if report["format"] == "openai" {
-                // Where failures are not told, a test that still fails after an edit may have
-                // passed: what comes after the first finding can differ.
+                // If failures are not reported, a test that still fails after an edit may have
+                // passed. So later findings can differ.
                 assert_eq!(told(report).first(), told(&reports[0]).first(), "{path}");
             } else {
                 assert_eq!(told(report), told(&reports[0]), "{path}");

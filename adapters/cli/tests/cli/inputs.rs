@@ -1,4 +1,4 @@
-//! What can be read, in which order, and what is said of what cannot.
+//! Inputs: files, folders, their order, and the messages about unreadable ones.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,13 +11,13 @@ use crate::harness::{
     CLEAN, Folder, Ran, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
 };
 
-/// Runs `unstuck scan --format jsonl` on all these paths.
+/// Runs `unstuck scan --format jsonl` on these paths.
 fn scanned_all(paths: &[&Path]) -> Ran {
     let scan = ["scan", "--format", "jsonl"].map(OsStr::new).into_iter();
     unstuck(scan.chain(paths.iter().map(|path| path.as_os_str())))
 }
 
-/// The names of the files that were reported, in order.
+/// Returns the names of the reported files, in order.
 fn names(ran: &Ran) -> Vec<String> {
     let name = |line: &Value| {
         let path = Path::new(line["path"].as_str().expect("a path")).to_owned();
@@ -186,7 +186,7 @@ fn each_of_many_workers_is_judged_for_itself() {
         let name = format!("worker-{worker}");
         json!({"type": "call", "tool": "t", "args": {}, "result": "no", "worker": name})
     };
-    // In turns, so that no worker has two calls next to each other.
+    // The workers alternate, so that no worker has two consecutive calls.
     let calls: Vec<String> = (0..3 * 300).map(|n| call(n % 300).to_string()).collect();
     let ran = scanned(&folder.file("run.jsonl", calls.join("\n")));
     let report = ran.only_line();
@@ -237,7 +237,7 @@ fn arguments_nested_beyond_reason_are_arguments() {
 
 #[cfg(unix)]
 mod unix {
-    //! What only such a file system holds.
+    //! Cases that need a Unix file system.
 
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -1,10 +1,10 @@
-//! Several inputs at a time: what is printed does not depend on how many.
+//! The number of parallel jobs does not change the output.
 
 use std::ffi::OsStr;
 
 use crate::harness::{CLEAN, Folder, Ran, runs, scan, shared, stuck, unstuck};
 
-/// Some inputs of every kind, in many files.
+/// Returns a folder with many files of every kind.
 fn mixed() -> Folder {
     let folder = Folder::new();
     for n in 0..40 {

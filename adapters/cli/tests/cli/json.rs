@@ -1,4 +1,4 @@
-//! `unstuck json`: what documents come to, for people and for programs.
+//! `unstuck json`: the output for people and for programs.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, shared, unstuck, unstuck_reading};
 
-/// Spellings of one meaning, two that differ, and each way in which a document can fall short.
+/// Documents: several spellings of one value, two other values, and each kind of error.
 const DOCUMENTS: &str = concat!(
     r#"{"path": "src/lib.rs", "limit": 100}"#,
     "\n",
@@ -79,7 +79,7 @@ fn bytes_that_are_no_text_are_shown_as_such() {
 fn an_input_without_a_document_is_an_error() {
     for blank in ["", " \n\r\n"] {
         let ran = unstuck_reading(&["json"], blank.as_bytes());
-        let expected = "error: -: nothing in it: expected a JSON document, or one a line\n";
+        let expected = "error: -: empty: expected a JSON document, or one on each line\n";
         assert_eq!((ran.exit, &*ran.out, &*ran.err), (3, "", expected));
     }
     let folder = Folder::new();

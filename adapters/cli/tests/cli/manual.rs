@@ -1,4 +1,4 @@
-//! Completions and manual pages: they know every command and every option.
+//! Completions and manual pages contain every command and option.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const COMMANDS: [&str; 13] = [
     "man",
 ];
 
-/// The long options that the help of a command names.
+/// Returns the long options in the help of a command.
 fn options(command: &str) -> BTreeSet<String> {
     let help = unstuck([command, "--help"]).out;
     let words = help.split(|c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '['));

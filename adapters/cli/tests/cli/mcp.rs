@@ -1,4 +1,4 @@
-//! `unstuck mcp`: what passes it, what it adds, what it keeps back, and how it ends.
+//! `unstuck mcp`: forwarding, notes, refusals, and the end of the session.
 
 mod session;
 
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::harness::{Folder, program};
 use session::{Outcome, PING, Session, call, line, piped};
 
-/// The result of a call that fails, and says so in a way that a rewrite would change.
+/// The result of a failing call, with spellings that a rewrite would change.
 const FAILS: &str = r#""result": { "isError":true,"content":[{"text":"no such \u0074able","type":"text"}],"n":1.50e+3,"_meta":{} }"#;
 
-/// Runs the proxy before a command, with `input` on standard input, to its end.
+/// Runs the proxy with a command as server, with `input` on standard input, until it ends.
 fn proxied(words: &[&str], input: &[u8]) -> Output {
     run(program().arg("mcp").arg("--").args(words), input)
 }
@@ -26,14 +26,14 @@ fn run(command: &mut Command, input: &[u8]) -> Output {
     let mut child = piped(command);
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
-    // A command that reads nothing is no reason to wait.
+    // The command may not read its input.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("a program that ends");
     writer.join().expect("a writer that ends");
     output
 }
 
-/// The text that was added to an answer that is otherwise the same.
+/// Returns the text that was added to a response. Everything else must be unchanged.
 fn note(heard: &str, id: u32) -> String {
     let start = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\": {{ \"isError\":true,\"content\":[{{\"text\":\"no such \\u0074able\",\"type\":\"text\"}},"
@@ -111,7 +111,7 @@ fn a_call_that_works_is_never_kept_back() {
     let fine = r#""result":{"content":[{"type":"text","text":"No errors in 14 files."}]}"#;
     let mut noted = 0;
     for id in 1..=20 {
-        // Each time after an edit, say, by a tool that is not this server's.
+        // For example after an edit by a tool of another server.
         match session.call(id, fine) {
             Outcome::AsIs => {}
             Outcome::Noted(_) => noted += 1,
@@ -131,7 +131,7 @@ fn results_that_differ_in_anything_are_no_loop() {
             "A".repeat(id as usize)
         );
         assert_eq!(session.call(id, &image), Outcome::AsIs);
-        // A question back to the user is no result.
+        // A request for user input is not a result.
         let question = r#""result":{"resultType":"input_required","inputRequests":{}}"#;
         assert_eq!(session.call(id, question), Outcome::AsIs);
     }
@@ -141,7 +141,7 @@ fn results_that_differ_in_anything_are_no_loop() {
 #[test]
 fn calls_at_the_same_time_are_told_apart_by_their_ids() {
     let mut session = Session::new(&[]);
-    // The ids of the server's own requests are no business of the client's calls.
+    // The ids of the server's own requests are independent of the client's.
     let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n";
     let answer = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n");
     let mut noted = 0;
@@ -173,7 +173,7 @@ fn a_call_that_was_cancelled_is_none() {
         session.asked(&call(id));
         let params = json!({ "requestId": id, "reason": "too slow" });
         session.asked(&line(&json!({ "method": "notifications/cancelled", "params": params })));
-        // It may be under way when the server hears of it.
+        // The response may already be on its way when the server gets the cancellation.
         session.answered(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n"));
     }
     assert_eq!(session.call(10, FAILS), Outcome::AsIs);
@@ -216,7 +216,8 @@ fn a_refusal_has_a_type_where_the_version_of_the_protocol_knows_of_types() {
     }
 }
 
-/// The members of a listed tool that make its calls equal, alike by `table` alone, or exempt.
+/// The members of a listed tool that make its calls equal, make them alike by `table` alone, or
+/// exempt them.
 const LISTS: [(&str, [bool; 2]); 5] = [
     ("", [true, false]),
     (r#","annotations":{"readOnlyHint":true,"destructiveHint":false}"#, [true, false]),
@@ -225,7 +226,7 @@ const LISTS: [(&str, [bool; 2]); 5] = [
     (r#","_meta":{"openrouter/loopKey":false}"#, [false, false]),
 ];
 
-/// The server lists its tool, with these members.
+/// Lists the server's tool with these members.
 fn listed(session: &mut Session, members: &str) {
     session.asked("{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"tools/list\"}\n");
     session.answered(&format!(
@@ -233,7 +234,7 @@ fn listed(session: &mut Session, members: &str) {
     ));
 }
 
-/// Whether a call of `lookup` is refused that has failed twice before with these arguments.
+/// Returns whether the third call of `lookup` with these arguments is refused after two failures.
 fn third_is_refused(session: &mut Session, args: impl Fn(u32) -> Value) -> bool {
     (1..=3).any(|id| {
         let params = json!({ "name": "lookup", "arguments": args(id) });
@@ -317,13 +318,13 @@ fn of_a_batch_only_calls_that_are_blocked_are_kept_back() {
     }
     let (ping, call) = (PING.trim_end(), call(3));
     let call = call.trim_end();
-    // White space and all.
+    // White space is preserved.
     session.asked(&format!("[ {ping},\t{ping}]\r\n"));
     session.client_says(format!("[{ping} , {call}, 1, {ping}]\n"));
     assert_eq!(session.server_hears(), format!("[{ping},1,{ping}]\n"));
     let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
     assert_eq!((&heard["id"], &heard["result"]["isError"]), (&json!(3), &json!(true)));
-    // The run was to end there: the call stays refused, and what else is asked for is answered.
+    // The run should have ended: the call stays refused, and other requests are answered.
     session.client_says(format!("[{ping} , {call}]\n"));
     assert_eq!(session.server_hears(), format!("[{ping}]\n"));
     let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
@@ -379,7 +380,7 @@ proptest! {
             any::<u32>().prop_map(|id| line(&json!({ "id": id, "method": "tools/call",
                 "params": { "name": format!("t{id}") } })).into_bytes()),
             any::<u32>().prop_map(|id| line(&json!({ "id": id, "result": { "content": [] } })).into_bytes()),
-            // The server says what the client does: it asks for lists, and its answers follow.
+            // The server echoes the client, so it requests lists and gets its own responses.
             Just(line(&json!({ "id": 1, "method": "tools/list" })).into_bytes()),
             (any::<bool>(), vec("[a-z]{0,3}", 0..3)).prop_map(|(read_only, names)| {
                 let tools = names.iter().map(|name| json!({ "name": name,
@@ -413,7 +414,7 @@ fn the_end_is_that_of_the_server() {
     for (script, code) in [
         ("exit 0", 0),
         ("exit 1", 1),
-        // It is the server's to say so.
+        // The server decides about its exit code.
         ("exit 2", 2),
         ("exit 200", 200),
         ("kill -9 $$", 128 + 9),
@@ -467,7 +468,7 @@ fn a_request_to_end_reaches_the_server() {
     stdout.read_exact(&mut ready).expect("a line");
     assert_eq!(&ready, b"ready\n");
     ask_to_end(&proxy);
-    // The shell looks at what it was asked when it has read a line.
+    // The shell handles the signal once it has read a line.
     let _ = proxy.stdin.take().expect("a pipe").write_all(b"\n");
     let mut said = String::new();
     stdout.read_to_string(&mut said).expect("UTF-8");
@@ -477,7 +478,7 @@ fn a_request_to_end_reaches_the_server() {
 #[test]
 fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
     let folder = Folder::new();
-    // What the server leaves behind holds its output, and says so when the server is gone.
+    // A child of the server holds the output open, and prints a line when the server is gone.
     let script = "mkfifo pipe; exec 4<&0; (exec < pipe; read -r line; echo ready; exec cat <&4) & \
                   exec 3> pipe; exit 5";
     let mut command = program();
@@ -486,7 +487,7 @@ fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
     let mut ready = [0; 6];
     proxy.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("a line");
     assert_eq!(&ready, b"ready\n");
-    // The first may come while the server is still about to end.
+    // The first signal may arrive while the server is still ending.
     let asked = (0..1_000).find_map(|_| {
         ask_to_end(&proxy);
         proxy.try_wait().expect("a process")
@@ -495,7 +496,7 @@ fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
     assert_eq!(code, Some((None, Some(15))));
 }
 
-/// Sends what a client sends to a server that takes too long to end.
+/// Sends the signal that a client sends to a slow server.
 fn ask_to_end(proxy: &Child) {
     let asked = Command::new("kill").arg(proxy.id().to_string()).status();
     assert!(asked.expect("a program that starts").success());

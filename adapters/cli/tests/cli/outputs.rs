@@ -1,4 +1,4 @@
-//! Where the output goes: pipes, files, terminals that want no colour, and readers that leave.
+//! Outputs: pipes, files, terminals without colour, and readers that leave early.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::harness::{
     CLEAN, Folder, Ran, labels, program, runs, scan, stuck, unstuck, unstuck_reading,
 };
 
-/// A file of documents, one a line.
+/// Returns a file with one document on each line.
 const JSON: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs/native/stuck-two-in-turns.jsonl");
 
@@ -46,7 +46,7 @@ fn a_reader_may_leave_in_the_middle() {
     command.args(["scan", "-", "--format", "jsonl"]).arg(runs());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a program that starts");
-    // Nothing is written before standard input has ended, so the pipe is closed by then.
+    // Nothing is written before the end of standard input, so the pipe is closed by then.
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(stuck().as_bytes()).expect("a program that reads");
@@ -90,7 +90,8 @@ fn an_output_in_the_folder_that_is_read_is_no_run() {
 
 #[test]
 fn no_colour_reaches_a_pipe() {
-    // Every run of the harness is checked for escapes; here are the ways that could bring them.
+    // The harness checks every run for escape sequences. These are the variables that could enable
+    // them.
     for variables in [
         &[("TERM", "xterm-256color")][..],
         &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],

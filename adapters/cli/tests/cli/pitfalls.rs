@@ -1,8 +1,8 @@
-//! What goes wrong with hooks in practice, each by its number: exit codes, pipes, files, loops.
+//! Known pitfalls of hooks, each with its number: exit codes, pipes, files, loops.
 //!
-//! A panic (2) is a test of `hook/shield.rs`, calls that were broken off (7) and what models word
-//! anew (16) have their tables beside the decoders, calls issued together (8) theirs in
-//! `hook/session.rs`. Whether an agent trusts a hook (21) it only knows itself.
+//! Other files test the rest: `hook/shield.rs` a panic (2), the decoders interrupted calls (7) and
+//! rephrased calls (16), and `hook/session.rs` parallel calls (8). Whether an agent trusts a hook
+//! (21) is known to the agent only.
 
 use std::fs;
 use std::io::Write as _;
@@ -41,7 +41,7 @@ fn pitfall_01_a_mistake_in_the_command_line_is_no_verdict() {
         drop(stdin);
         let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
         assert_eq!((ran.exit, ran.out.as_str()), (0, ""), "{words:?}");
-        // Who sets it up learns of it, in a terminal or later.
+        // The person who installs the hook sees the error, in a terminal or later.
         assert!(!ran.err.is_empty() && hooks.log().len() == 1, "{words:?}: {:?}", hooks.log());
     }
 }
@@ -124,7 +124,7 @@ fn pitfall_04_what_has_nothing_to_say_prints_nothing() {
 
 #[test]
 fn pitfall_05_standard_input_is_read_to_its_end_whatever_it_is() {
-    // More than a pipe holds: who does not read all of it breaks the pipe.
+    // More than a pipe holds: a program that does not read all of it breaks the pipe.
     let long = "x".repeat(300_000);
     for payload in
         [long.clone(), json!([long]).to_string(), Wire("codex").before("1", &long).to_string()]
@@ -160,7 +160,7 @@ fn pitfall_07_a_call_without_a_result_does_not_jam_what_follows() {
         let answers = repeat(&hooks, "make", 3);
         assert!(answers[2].1.contains("3 times"), "{agent}: {answers:?}");
     }
-    // What is broken off over and over is no failure.
+    // Interrupted calls are not failures, however many.
     let hooks = Hooks::of("claude-code");
     for n in 0..6 {
         let mut payload = Wire("claude-code").before(&n.to_string(), "make");
@@ -194,14 +194,14 @@ fn pitfall_09_nothing_is_refused_for_ever() {
         let answers = repeat(&hooks, "make", 20);
         let expected: Vec<_> = (0..20).map(|n| n >= 5).collect();
         assert_eq!(refused(&answers), expected, "{agent}");
-        // The agent goes elsewhere, and comes back: nothing is different yet. Codex can be ended only
+        // The agent does something else and returns: nothing has changed. Codex can be stopped only
         // after a call.
         let other = repeat(&hooks, "ls", 1);
         let mut said = answers.iter().chain(&other).flat_map(|(before, after)| [before, after]);
         assert!(said.any(|said| said.contains("\"continue\":false")), "{agent}: {answers:?}");
         assert_eq!(refused(&other), [false], "{agent}");
         assert_eq!(refused(&repeat(&hooks, "make", 1)), [true], "{agent}");
-        // A change that worked is a reason to try once more, and so is what the user says.
+        // A successful change and a user message are reasons to allow one more attempt.
         for change in [Some("touch Makefile"), None] {
             if let Some(command) = change {
                 hooks.tell(wire.before("change", command).to_string());
@@ -237,7 +237,7 @@ fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
             assert_eq!(answers[0].0.is_empty(), clears, "{agent}: {event}");
         }
     }
-    // Codex names turns, in case that it does not tell of prompts.
+    // Codex sends turn ids, which help if it does not report prompts.
     let (hooks, wire) = (Hooks::of("codex"), Wire("codex"));
     let said = [("t1", 1), ("t1", 2), ("t2", 3), ("t2", 4), ("t2", 5)].map(|(turn, id)| {
         let mut payload = wire.after(&id.to_string(), "make", "make: *** No rule");
@@ -357,7 +357,7 @@ fn pitfall_13_a_hook_that_is_killed_spoils_nothing() {
         let mut child = hooks.command().spawn().expect("a program that starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         let payload = Wire("claude-code").before(&format!("k{n}"), &format!("{n}")).to_string();
-        // One that is gone already reads nothing.
+        // A hook that has ended already reads nothing.
         let _ = stdin.write_all(payload.as_bytes());
         drop(stdin);
         thread::yield_now();
@@ -496,7 +496,7 @@ fn pitfall_19_a_disk_that_cannot_be_written_to_is_no_verdict() {
         let mut command = hooks.command();
         command.env("UNSTUCK_STATE_DIR", &place);
         assert_eq!(answered(&mut command, payload.as_bytes()), "");
-        // No folder at all.
+        // The folder does not exist.
         let mut command = hooks.command();
         command.env_remove("XDG_STATE_HOME").env_remove("HOME").env_remove("USERPROFILE");
         assert_eq!(answered(&mut command, payload.as_bytes()), "");

@@ -1,4 +1,4 @@
-//! Transcripts that real agents wrote, where they are at hand.
+//! Transcripts of real agents, if they are available.
 
 use std::ffi::OsStr;
 
@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 use crate::harness::{evaluated, listed, scan, scanned, shared};
 use crate::schema::check_trace;
 
-/// The least F1 of the default preset on labelled runs, and the most false alarms.
+/// The lowest F1 of the default preset on labelled runs, and the highest rate of false alarms.
 const F1_MIN: f64 = 0.70;
 const FALSE_ALARMS_MAX: f64 = 0.03;
 

@@ -1,4 +1,4 @@
-//! What `eval --leave-one-source-out` says of sources that a policy was not fitted to.
+//! `eval --leave-one-source-out`: scores on sources that the policy was not fitted to.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ const WITHOUT_EACH_SOURCE: [&str; 7] =
 
 #[test]
 fn each_source_is_judged_by_a_fit_to_the_others() {
-    // What is healthy in the last source is a loop in the others, and the other way round.
+    // Runs that are healthy in the last source are loops in the others, and the reverse.
     let runs = [&THREE_SOURCES[..], &[("delta", 8, "no"), ("delta", 8, "no"), ("delta", 3, "yes")]]
         .concat();
     let folder = labelled(2, &runs);

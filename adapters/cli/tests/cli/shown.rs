@@ -1,4 +1,4 @@
-//! What of a recording may be shown: on one line, in 80 columns, no escapes, no secrets.
+//! Text from a recording appears on one line, in 80 columns, without escape sequences and secrets.
 
 use std::path::Path;
 
@@ -7,11 +7,12 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::harness::{Folder, Ran, repeated, runs, scan, scanned};
 
-/// Readable in a terminal of the usual width.
+/// The columns of a terminal of the usual width.
 const COLUMNS: usize = 80;
 
-/// What must not reach a terminal: a colour, a title, a screen cleared, each begun with one
-/// character or with two; line ends, a tab, a deletion, and a mark that turns writing around.
+/// Sequences that must not reach a terminal: a colour, a title and a cleared screen, each with a
+/// one-byte and a two-byte introducer; line breaks, a tab, a deletion, and a mark that reverses the
+/// writing direction.
 const EVIL: &str =
     "a\u{1b}[31mb\u{1b}]0;t\u{7}c\u{1b}[2Jd\u{9b}31me\u{9d}0;t\u{9c}f\rg\nh\ti\u{7f}j\u{8}k\u{0}l";
 
@@ -19,7 +20,7 @@ fn human(path: &Path) -> Ran {
     scan(path, &[])
 }
 
-/// Checks that all lines but those with a path fit.
+/// Checks that all lines without a path fit.
 fn fits(ran: &Ran) {
     for line in ran.out.lines() {
         let names_path = line.starts_with("stuck  ") || line.starts_with("clean  ");
@@ -27,7 +28,7 @@ fn fits(ran: &Ran) {
     }
 }
 
-/// A trace of a call made again and again, with these words wherever it has room for words.
+/// Returns a trace of a repeated call with these words in every field.
 fn words_everywhere(words: &str) -> String {
     let header = json!({"session": words, "agent": words});
     let record = json!({

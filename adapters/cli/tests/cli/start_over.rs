@@ -1,4 +1,4 @@
-//! `unstuck start-over` on real repositories. These tests need the program git.
+//! `unstuck start-over` on real repositories. These tests need git.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::harness::{Folder, Ran, program, unstuck};
 
-/// Git in `folder`, with nobody's settings.
+/// Runs git in `folder`, without any user settings.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -17,7 +17,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
-/// A repository with one commit, of the file `a`.
+/// Returns a repository with one commit of the file `a`.
 fn repository() -> Folder {
     let folder = Folder::new();
     git(folder.path(), &["init", "-q"]);
@@ -28,7 +28,7 @@ fn repository() -> Folder {
     folder
 }
 
-/// What an agent does to it.
+/// Changes the repository as an agent could.
 fn edit(folder: &Folder) {
     folder.file("a", "since\n");
     git(folder.path(), &["commit", "-q", "-a", "-m", "by the agent"]);
@@ -37,14 +37,14 @@ fn edit(folder: &Folder) {
     folder.file("c/d", "new, and not staged\n");
 }
 
-/// Runs `unstuck start-over` with these words in `folder`.
+/// Runs `unstuck start-over` with these arguments in `folder`.
 fn start_over(folder: &Path, words: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(folder).arg("start-over").args(words);
     Ran::of(command.output().expect("a program that starts"))
 }
 
-/// What it says, with names for the commits `known`.
+/// Returns the output, with names in place of the commits `known`.
 fn told(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
     let Ran { exit, mut out, err } = start_over(folder, words);
     for (commit, name) in known {
@@ -53,7 +53,7 @@ fn told(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
     format!("$ unstuck start-over {}\n{out}{err}exit {exit}\n\n", words.join(" "))
 }
 
-/// Every file below `folder` but git's own.
+/// Returns every file below `folder` except git's own.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -260,7 +260,7 @@ fn the_surroundings_of_a_hook_lead_nowhere_else() {
     assert_eq!(git(other.path(), &["for-each-ref", "refs/unstuck"]), "");
 }
 
-/// A program `git` that kills whoever runs it, once it has done its work for the `at`th time.
+/// Returns a program `git` that kills its caller after it has run for the `at`th time.
 #[cfg(unix)]
 fn deadly(folder: &Folder, at: usize) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
@@ -280,7 +280,7 @@ fn deadly(folder: &Folder, at: usize) -> PathBuf {
     path.into()
 }
 
-/// What is kept under numbers: paths and bytes.
+/// Returns the files of the numbered states: paths and bytes.
 #[cfg(unix)]
 fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
     let mut kept = BTreeMap::<_, Vec<_>>::new();
@@ -322,6 +322,6 @@ fn nothing_is_lost_if_it_is_killed_after_any_step_of_git() {
         let ran = start_over(top, &["restore", "1"]);
         assert_eq!((ran.exit, files(top)), (0, end), "{at}: {}", ran.err);
     }
-    // Fewer would mean that another git ran than the one that kills.
+    // Fewer steps would mean that another git ran than the one that kills.
     assert!(at > 15, "{at}");
 }

@@ -1,4 +1,4 @@
-//! Sessions that are stuck together, and the swarm seen from outside.
+//! Sessions that repeat the same call together, and the commands that show the swarm.
 
 mod server;
 
@@ -15,10 +15,10 @@ use crate::hook::{Hooks, Wire, answered};
 
 const SECRET: &str = "UNSTUCK_SWARM_SECRET";
 
-/// The secret of all swarms here.
+/// The secret of all swarms in these tests.
 const HUSH: &str = "000102030405060708090a0b0c0d0e0f";
 
-/// What a session tells of a call that fails as ever: before and after it.
+/// Returns the events of a session for a failing call: before and after it.
 fn failing(session: &str) -> [Value; 2] {
     let wire = Wire("claude-code");
     let call = json!({
@@ -33,7 +33,7 @@ fn failing(session: &str) -> [Value; 2] {
     })
 }
 
-/// What is answered, before and after, to one such call of a session.
+/// Returns the answers to one such call of a session, before and after it.
 fn told(hooks: &Hooks, session: &str) -> [String; 2] {
     failing(session).map(|event| {
         let mut command = hooks.command();
@@ -47,7 +47,7 @@ fn watch(arguments: &[&str]) -> Ran {
     Ran::of(output.expect("a program that starts"))
 }
 
-/// Tells a swarm of so many calls of `tool` by so many workers.
+/// Reports `calls` calls of `tool` by `workers` workers to a swarm.
 fn fill(url: &str, tool: &str, calls: usize, workers: usize) {
     let settings = Settings::parse(url, HUSH.as_bytes()).expect("a swarm");
     let settings = settings.deadline(Duration::from_secs(1)).expect("a deadline");
@@ -65,8 +65,8 @@ fn sessions_that_are_stuck_together_are_told() {
     let Some(server) = Server::start() else { return };
     let url = server.url("nightly");
     let hooks = Hooks::of("claude-code").with(&["--swarm", &url]);
-    // Each of them makes the call once, so that it is not stuck alone. On a machine that is busy an
-    // answer may come too late: then the next is asked all the same.
+    // Each session makes the call once, so none is stuck alone. On a busy machine an answer may
+    // come too late, and then the next session asks.
     let mut sessions = (0..100).map(|n| {
         let _ = fs::remove_file(hooks.folder().join("swarm.rest"));
         (n, told(&hooks, &n.to_string()))
@@ -101,7 +101,7 @@ fn without_its_server_or_its_secret_a_session_is_watched_alone() {
         }
     }
     assert!(alone.log().is_empty());
-    // It is known to all hooks that nobody answers.
+    // All hooks know by then that the server does not answer.
     assert!(deaf.folder().join("swarm.rest").exists());
     let (deaf, dumb) = (deaf.log(), dumb.log());
     assert!(deaf[0].contains("claude-code: swarm: "), "{deaf:?}");
@@ -134,7 +134,7 @@ fn a_swarm_is_seen_as_a_table_and_as_lines() {
     let patient = ["watch", "--swarm", &url, "--once", "--calls", "24", "--workers", "3"];
     assert_eq!(watch(&patient).exit, 0, "no loop by that rule");
     let cleared = watch(&["clear", "--swarm", &url]);
-    assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all that was counted is forgotten\n"));
+    assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all counts were cleared\n"));
     let ran = watch(&["watch", "--swarm", &url, "--once"]);
     assert!(ran.exit == 0 && ran.out.contains("no call comes near a loop"), "{ran:?}");
 }

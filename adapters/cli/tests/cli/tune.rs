@@ -1,4 +1,4 @@
-//! What `tune` fits to runs that are written here.
+//! `tune` on runs that are written here.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{CLEAN, Folder, Ran, program, record, unstuck};
 
-/// A policy of one rule that finds a call made so many times in a row.
+/// Returns a policy with one rule that finds a call made `times` times in a row.
 fn policy(times: u32) -> String {
     format!(
         r#"
@@ -24,14 +24,14 @@ ladder.rungs = [{{ count = {times}, action = "nudge" }}, {{ count = {}, action =
     )
 }
 
-/// A run that begins and ends well, and has a call made so many times in a row between.
+/// Returns a run that begins and ends well, with a call made `times` times in a row between.
 fn run(times: usize) -> String {
     let again = record("bash", r#"{"command":"make"}"#, "no such target", true).repeat(times);
     format!("{CLEAN}{again}{CLEAN}")
 }
 
-/// A folder with runs of these sources, of which each call is made so many times, and whether that is a
-/// loop; their labels; and a policy that asks for `times`.
+/// Returns a folder with runs of these sources, their labels, and a policy that asks for `times`.
+/// Each run has the number of its repeated calls and its label.
 pub(crate) fn labelled(times: u32, runs: &[(&str, usize, &str)]) -> Folder {
     let folder = Folder::new();
     let mut labels = String::new();
@@ -45,8 +45,8 @@ pub(crate) fn labelled(times: u32, runs: &[(&str, usize, &str)]) -> Folder {
     folder
 }
 
-/// Of each of three sources one healthy run with a call that is made twice and one with three, and
-/// a stuck one with seven.
+/// Three sources, each with a healthy run whose call is made twice, one with three calls, and a
+/// stuck run with seven.
 pub(crate) const THREE_SOURCES: [(&str, usize, &str); 9] = [
     ("alpha", 2, "no"),
     ("alpha", 3, "no"),
@@ -59,7 +59,7 @@ pub(crate) const THREE_SOURCES: [(&str, usize, &str); 9] = [
     ("gamma", 7, "yes"),
 ];
 
-/// Runs the program in `folder`, so that no path of this machine is in the text.
+/// Runs the program in `folder`, so that the text contains no path of this machine.
 pub(crate) fn run_in(folder: &Folder, words: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(folder.path()).args(words);
@@ -68,12 +68,12 @@ pub(crate) fn run_in(folder: &Folder, words: &[&str]) -> Ran {
 
 const LABELLED: [&str; 6] = ["tune", "--labels", "labels.jsonl", "runs", "--config", "own.toml"];
 
-/// Fits the policy in `folder` to the labelled runs there.
+/// Fits the policy in `folder` to its labelled runs.
 pub(crate) fn tune(folder: &Folder, options: &[&str]) -> Ran {
     run_in(folder, &[&LABELLED[..], options].concat())
 }
 
-/// The number that the one rule of a printed policy asks for.
+/// Returns the number of the only rule of a printed policy.
 pub(crate) fn times(policy: &str) -> u32 {
     let (_, times) = policy.split_once("pattern = { times = ").expect("a pattern");
     times.split(' ').next().and_then(|times| times.parse().ok()).expect("a number")
@@ -104,7 +104,7 @@ fn rules_that_accuse_a_run_together_move_together() {
 
 #[test]
 fn no_more_are_accused_than_the_limit_lets() {
-    // The more often a call is made, the more of such runs are stuck, but never all.
+    // The more calls a run has, the more such runs are stuck, but never all.
     let runs: Vec<(&str, usize, &str)> = (0..60)
         .map(|n| {
             (["alpha", "beta"][n % 2], 2 + n % 5, if n % 7 < 2 + n % 5 { "yes" } else { "no" })
@@ -125,7 +125,7 @@ fn no_more_are_accused_than_the_limit_lets() {
     assert!(least > 0.5, "{least}");
 }
 
-/// What `eval` says of the policy in the file `config`.
+/// Returns the score that `eval` prints for the policy in the file `config`.
 pub(crate) fn eval(folder: &Folder, config: &str) -> serde_json::Value {
     let words =
         ["eval", "--labels", "labels.jsonl", "runs", "--format", "jsonl", "--config", config];
@@ -154,7 +154,7 @@ fn the_figures_are_those_that_eval_prints() {
     }
 }
 
-/// What a configuration says of single tools and calls.
+/// The tables of a configuration for single tools and calls.
 const BESIDE: &str = r#"
 exempt = ["think"]
 
@@ -191,7 +191,7 @@ fn a_policy_that_nothing_speaks_against_is_written_as_it_is() {
         let (before, after) = (scan("own.toml"), scan("tuned.toml"));
         assert_eq!((before.exit, before.err), (1, String::new()));
         assert_eq!(after.err, "");
-        if ran.out.ends_with("No rule moved.\n") {
+        if ran.out.ends_with("No rule changed.\n") {
             assert_eq!(after.out, before.out, "{config}");
         }
         let again = run_in(
@@ -203,7 +203,7 @@ fn a_policy_that_nothing_speaks_against_is_written_as_it_is() {
     }
 }
 
-/// A printed policy without what is remarked of it.
+/// Returns a printed policy without its comments.
 fn rules(policy: &str) -> Vec<&str> {
     policy.lines().filter(|line| !line.starts_with('#')).collect()
 }
@@ -221,7 +221,8 @@ fn the_same_runs_give_the_same_policy_and_the_same_report() {
     assert_eq!((policy, filed.out), (first.out, first.err), "the other way round");
 }
 
-/// A folder of so many healthy runs, of which the `n`th has a call made `times(n)` times, and a policy.
+/// Returns a folder of healthy runs, of which the `n`th has a call made `times(n)` times, and a
+/// policy.
 fn healthy(runs: usize, times: impl Fn(usize) -> usize) -> Folder {
     let folder = Folder::new();
     for n in 0..runs {
@@ -231,7 +232,7 @@ fn healthy(runs: usize, times: impl Fn(usize) -> usize) -> Folder {
     folder
 }
 
-/// Fits the policy in `folder` to the healthy runs there.
+/// Fits the policy in `folder` to its healthy runs.
 fn tune_healthy(folder: &Folder, options: &[&str]) -> Ran {
     run_in(folder, &[&["tune", "--config", "own.toml", "--healthy", "runs"], options].concat())
 }
@@ -239,7 +240,7 @@ fn tune_healthy(folder: &Folder, options: &[&str]) -> Ran {
 #[test]
 fn a_policy_becomes_as_patient_as_its_healthy_runs() {
     for (limit, expected) in [("1", 6), ("10", 6), ("25", 5), ("60", 4)] {
-        // Of 200 runs 30 have five equal calls in a row, 60 four, and 110 three.
+        // Of 200 runs, 30 have five equal calls in a row, 60 have four, and 110 have three.
         let folder = healthy(200, |n| {
             if n < 30 {
                 5

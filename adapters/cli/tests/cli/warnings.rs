@@ -1,4 +1,4 @@
-//! The early warning of a finding, as programs are told of it.
+//! The early warning of a finding, in the output for programs.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, scanned};
 
-/// A run of calls, a letter each, that are all answered with their own letter.
+/// Returns a run of calls, one letter each, which are all answered with their own letter.
 fn run(calls: &str) -> String {
     calls.chars().fold(String::new(), |mut run, letter| {
         let call = json!({
@@ -17,7 +17,7 @@ fn run(calls: &str) -> String {
     })
 }
 
-/// What is said of each finding in a run: its rule, and its warning.
+/// Returns the rule and the warning of each finding in a run.
 fn told(trace: &str) -> Vec<(Value, Value)> {
     let folder = Folder::new();
     let line = scanned(&folder.file("run.jsonl", trace)).only_line();

@@ -1,4 +1,4 @@
-//! Snapshots of what a person reads.
+//! Snapshots of the output for people.
 
 use std::path::Path;
 #[cfg(unix)]
@@ -8,7 +8,8 @@ use std::process::Command;
 use crate::harness::Folder;
 use crate::harness::{Ran, echo, labels, program, runs, unstuck, unstuck_reading};
 
-/// Runs the program where the recorded runs are, so that no path of this machine is in the text.
+/// Runs the program in the folder of recorded runs, so that the text contains no path of this
+/// machine.
 fn told(words: &[&str]) -> String {
     let output = program().current_dir(runs()).args(words).output().expect("a program that starts");
     let Ran { exit, out, err } = Ran::of(output);

@@ -90,8 +90,8 @@ pub(super) fn tables(rows: &[Vec<SourceScores>]) -> String {
         text.push_str("\n\n");
     }
     let legend = format!(
-        "Fitted: to all runs, with no more than {LIMIT} false alarms. Unseen: fitted likewise to \
-         the runs of all sources but this one."
+        "Fitted: fitted to all runs, with at most {LIMIT} false alarms. Unseen: fitted in the \
+         same way to the runs of all other sources."
     );
     let runs = rows.iter().flatten().last().map_or(0, |row| row.score.runs);
     text + &textwrap::fill(&legend, COLUMNS) + "\n" + &counted(runs, "run") + "\n"

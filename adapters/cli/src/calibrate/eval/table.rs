@@ -55,9 +55,9 @@ pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     }
     match view {
         View::Policies | View::Sources => {}
-        View::PolicyIntervals => text.push_str(&legend("as many runs from these")),
+        View::PolicyIntervals => text.push_str(&legend("the runs")),
         View::SourceIntervals => {
-            text.push_str(&legend("as many runs from these; for all, of as many sources"));
+            text.push_str(&legend("the runs; for all runs, of whole sources"));
         }
     }
     text + &counted(runs, "run") + "\n"
@@ -66,8 +66,8 @@ pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
 /// Explains the intervals. `drawn` says what a resampling draws.
 fn legend(drawn: &str) -> String {
     let legend = format!(
-        "95 %: of {RESAMPLINGS} draws of {drawn}. Where n runs are all alike there is nothing to \
-         draw from, and 3 in n could still be otherwise."
+        "95 %: from {RESAMPLINGS} resamplings of {drawn}. If all n runs have the same outcome, up \
+         to 3 in n could still differ."
     );
     textwrap::fill(&legend, COLUMNS) + "\n"
 }

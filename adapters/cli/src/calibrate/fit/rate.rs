@@ -58,7 +58,10 @@ pub(crate) struct ParseRateError;
 
 impl fmt::Display for ParseRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a percentage below 100, with two decimals at the most, like 3 or 0.5")
+        f.write_str(
+            "expected a percentage below 100 with at most two decimals, for example 3 or \
+                     0.5",
+        )
     }
 }
 

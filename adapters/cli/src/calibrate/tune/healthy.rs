@@ -46,8 +46,8 @@ pub(super) fn tuned(
 ) -> Result<Tuned, Exit> {
     let limit = tune.false_alarms();
     let Some(runs_min) = runs_min(limit) else {
-        let why = "from no number of healthy runs it follows that none is ever accused: ask for \
-                   more than 0";
+        let why = "no number of healthy runs can guarantee 0 false alarms: give a percentage \
+                   above 0";
         complain("--false-alarms", why);
         return Err(Exit::Usage);
     };
@@ -65,7 +65,7 @@ pub(super) fn tuned(
     // The patience is at most what the engine accepts.
     let policy = policy.expect("a policy that was tried");
     let what = format!(
-        "{}, {}, fitted to {} of which no more than {limit} may be accused",
+        "{}, {}, fitted to {} of which at most {limit} may be accused",
         plain(name),
         match patience {
             0 => "as it is".to_owned(),
@@ -98,12 +98,12 @@ pub(super) fn tuned(
 /// says why there is no answer. At least `runs_min` runs are needed.
 fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, String> {
     if runs.is_empty() {
-        return Err("no run that could be read, and in which the agent did something".to_owned());
+        return Err("no readable run in which the agent did something".to_owned());
     }
     let Some(patience) = quantile(runs, limit) else {
         return Err(format!(
-            "too few runs for {limit}: the half that is fitted to holds {}, but it takes {runs_min}, \
-             and so {} in all; name more runs, or raise --false-alarms to {}",
+            "too few runs for {limit}: the fitted half has {}, but {runs_min} are needed, {} in \
+             all; give more runs, or raise --false-alarms to {}",
             runs.len(),
             2 * runs_min - 1,
             Rate::least_for(runs.len()).percentage(),
@@ -115,8 +115,9 @@ fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, Strin
             let never = runs.iter().filter(|run| **run == Patience::Never).count();
             Err(format!(
                 "the policy cannot be fitted to {limit}: in {never} of {} it finds something even \
-                 with {PATIENCE_MAX} repetitions more in each rule about calls; see what `unstuck \
-                 scan` shows of them: exempt a tool, take it for a poll, or raise --false-alarms",
+                 with {PATIENCE_MAX} more repetitions in each rule about calls; look at the \
+                 findings with `unstuck scan`, then exempt a tool, declare it as a poll, or raise \
+                 --false-alarms",
                 counted(runs.len(), "run"),
             ))
         }
@@ -152,7 +153,7 @@ fn read(
     let read = runs.len();
     let runs: Vec<_> = runs.into_iter().filter_map(|(name, run)| Some((name, run?))).collect();
     if let Some(empty @ 1..) = read.checked_sub(runs.len()) {
-        let what = format!("{} left out in which the agent did nothing", counted(empty, "run"));
+        let what = format!("left out {} in which the agent did nothing", counted(empty, "run"));
         remark("--healthy", &what);
     }
     let exit = if inputs.errors.is_empty() { unread } else { Exit::Input };

@@ -37,7 +37,7 @@ pub(super) fn tuned(
     // A policy that the engine refuses is never a candidate.
     let policy = policy.expect("a policy that was tried");
     let what = format!(
-        "{}, fitted to {}, with no more than {limit} false alarms",
+        "{}, fitted to {}, with at most {limit} false alarms",
         plain(name),
         counted(runs.len(), "labelled run"),
     );
@@ -82,9 +82,7 @@ impl Fitted {
         ];
         let sources = folds.iter().filter(|fold| fold.source.is_some()).count();
         let unseen = match sources {
-            0 => format!(
-                "one run of {FOLDS} after the other, by a fit to the rest, parted by chance"
-            ),
+            0 => format!("each of {FOLDS} random parts of the runs, by a fit to the others"),
             sources => format!("the runs of each of {sources} sources, by a fit to the others"),
         };
         Ok(Self { fit, scores, unseen })
@@ -95,7 +93,7 @@ impl Fitted {
 fn enough(counts: &Counts) -> Result<(), String> {
     let missing = match (counts.stuck(), counts.healthy()) {
         (0, _) => "\"yes\": to fit to healthy runs alone, use --healthy",
-        (_, 0) => "\"no\": without healthy runs nobody can say what is a false alarm",
+        (_, 0) => "\"no\": false alarms cannot be measured without healthy runs",
         _ => return Ok(()),
     };
     Err(format!("no run that could be read has the label \"loop\":{missing}"))
@@ -108,8 +106,8 @@ fn within(counts: &Counts, limit: Rate) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the policy cannot be fitted to {limit} false alarms: with up to {REACH} repetitions more in \
-         each rule about calls it still accuses {accused} of {healthy} healthy runs; raise \
-         --false-alarms, or begin with another policy"
+        "the policy cannot be fitted to {limit} false alarms: with up to {REACH} more repetitions \
+         in each rule about calls it still accuses {accused} of {healthy} healthy runs; raise \
+         --false-alarms, or start with another policy"
     ))
 }

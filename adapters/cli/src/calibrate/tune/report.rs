@@ -62,8 +62,8 @@ pub(super) fn scores(what: &str, scores: &[Score], unseen: &str) -> String {
 
 /// Returns the number of healthy runs that the policy accuses.
 pub(super) fn accused(what: &str, rows: &[AccusedRuns]) -> String {
-    let legend = "Fitted: on the half of the runs that it was fitted to. Unseen: on the other half. \
-                  95 %: the interval of Wilson.";
+    let legend = "Fitted: on the half of the runs that the policy was fitted to. Unseen: on the \
+                  other half. 95 %: Wilson's interval.";
     section(what, &table(&ACCUSED, rows), legend)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn moved(before: &Policy<'static>, policy: &Policy<'static>) -> Strin
         now: repetitions(now),
     });
     let moves: Vec<Move> = rules.filter(|rule| rule.before != rule.now).collect();
-    if moves.is_empty() { "No rule moved.\n".to_owned() } else { table(&MOVE, &moves) + "\n" }
+    if moves.is_empty() { "No rule changed.\n".to_owned() } else { table(&MOVE, &moves) + "\n" }
 }
 
 fn section(what: &str, table: &str, legend: &str) -> String {
