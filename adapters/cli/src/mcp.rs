@@ -47,7 +47,7 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
     let shared = Arc::clone(&watch);
     // The thread ends with the program, because it may wait for a client that sends nothing more.
     thread::spawn(move || to_server(&mut Lines::new(io::stdin(), LINE_MAX), input, &shared));
-    // A client that reads no more is told nothing more; what the server makes of that is its own.
+    // Nothing can be sent to a client that stopped reading. The server notices by itself.
     let _ = to_client(Lines::new(output, LINE_MAX), &watch);
     Ok(server.wait())
 }

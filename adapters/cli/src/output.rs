@@ -93,12 +93,12 @@ pub(crate) fn remark(path: &str, what: &str) {
 
 /// Prints `lines` on standard error. They must not contain control characters other than styles.
 pub(crate) fn show(lines: &str) {
-    // If nobody reads this, the exit code still tells.
+    // If nobody reads this, the exit code still shows the error.
     let _ = write!(anstream::stderr(), "{lines}");
 }
 
 fn say(head: &str, path: &str, what: &str) {
     let (path, what) = (plain(path), plain(what));
-    // If nobody reads this, the exit code still tells.
+    // If nobody reads this, the exit code still shows the error.
     let _ = writeln!(anstream::stderr(), "{head}{path}: {what}");
 }

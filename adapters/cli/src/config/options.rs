@@ -14,7 +14,7 @@ pub(crate) struct PolicyOptions {
     /// The policy to judge by
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
     preset: String,
-    /// The policy to judge by, from a file like what presets --format toml prints
+    /// The policy to judge by, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
 }

@@ -41,7 +41,7 @@ impl Server {
     }
 }
 
-/// Runs the server with nothing between it and the client; its exit code.
+/// Runs the server without a proxy in between. Returns its exit code.
 #[cfg(unix)]
 pub(crate) fn alone(command: &[OsString]) -> i32 {
     use std::os::unix::process::CommandExt as _;
@@ -51,7 +51,7 @@ pub(crate) fn alone(command: &[OsString]) -> i32 {
     unstartable(&program, &error)
 }
 
-/// Runs the server with nothing between it and the client; its exit code.
+/// Runs the server without a proxy in between. Returns its exit code.
 #[cfg(not(unix))]
 pub(crate) fn alone(command: &[OsString]) -> i32 {
     let mut program = program(command);

@@ -1,6 +1,6 @@
 //! Finds the patience that healthy runs require, by split conformal prediction.
 //!
-//! The score of a run is the least patience with which nothing is found in it. Of *n* runs the
+//! The score of a run is the smallest patience with which nothing is found in it. Of *n* runs the
 //! policy gets the ⌈(n + 1)(1 − α)⌉-th smallest score. If another run comes from where these came
 //! from, so that each of the *n* + 1 is as likely to have any of the ranks, its score is above that
 //! with a probability of at most α: whatever the runs are like, and whatever the policy. (Vovk,

@@ -22,7 +22,7 @@ use crate::read::reading::read_each;
 /// tool should be exempt or a poll.
 const PATIENCE_MAX: u8 = 16;
 
-/// The least patience from which on nothing is found in a run.
+/// The smallest patience from which on nothing is found in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Patience {
     Enough(u8),
