@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agents_call_is_read_as_the_parser_reads_it() {
+    fn the_quick_parse_of_a_hook_agrees_with_the_parser() {
         for agent in Agent::ALL {
             let swarm = "redis://h:1/0?swarm=a";
             for rest in [

@@ -71,7 +71,7 @@ mod tests {
         assert!(named("nobody").is_none());
     }
     #[test]
-    fn every_preset_comes_back_as_it_is() {
+    fn every_preset_survives_a_round_trip() {
         PRESETS.iter().for_each(comes_back);
     }
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_tools_calls_and_phases_becomes_of_the_policy() {
+    fn tables_for_tools_calls_and_phases_change_the_policy() {
         let hint = HINT.lines().filter_map(|line| line.strip_prefix("# "));
         let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
         let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
@@ -243,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_policy_that_the_engine_takes_comes_back(
+        fn every_valid_policy_survives_a_round_trip(
             name in name(),
             window in 40..=64_u8,
             rules in vec(rule(), 1..4),

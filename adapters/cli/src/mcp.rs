@@ -99,7 +99,7 @@ fn pass_requests(
             Some(Passage::Refused { server: rest, client: answers }) => {
                 server.write_all(&rest)?;
                 // If the client stopped reading, the server still gets its messages.
-                let _ = tell(&answers);
+                let _ = send(&answers);
             }
         }
     }
@@ -118,13 +118,13 @@ fn to_client(mut server: Lines<impl Read>, watch: &Shared) -> io::Result<()> {
             continue;
         }
         let edited = watch.judged(|watch| watch.server_says(server.bytes())).flatten();
-        tell(edited.as_deref().unwrap_or(server.bytes()))?;
+        send(edited.as_deref().unwrap_or(server.bytes()))?;
     }
     Ok(())
 }
 
 /// Writes whole lines to the client at once.
-fn tell(lines: &[u8]) -> io::Result<()> {
+fn send(lines: &[u8]) -> io::Result<()> {
     let mut client = io::stdout().lock();
     client.write_all(lines)?;
     client.flush()

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn each_loop_is_found_of_several_in_one_event() {
+    fn several_loops_in_one_event_are_all_found() {
         let mut replay = Replay::new(&PRESETS[0]);
         for (index, args) in ["1", "1", "2", "2"].into_iter().enumerate() {
             show(&mut replay, "main", index, args);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_workers_the_one_unseen_for_longest_is_finished() {
+    fn beyond_the_limit_the_longest_idle_worker_is_finished() {
         let mut replay = Replay::new(&PRESETS[0]);
         for n in 0..3 * WORKERS_MAX {
             // One worker loops among others that come and go.
@@ -313,7 +313,7 @@ mod tests {
         assert!(!found.is_empty() && found.iter().all(|found| found.worker == "main"));
     }
     #[test]
-    fn every_loop_has_its_end_and_many_have_their_proof() {
+    fn every_loop_has_an_end_and_a_limited_number_has_a_proof() {
         let loops = 3 * PROVEN_MAX;
         let mut replay = Replay::new(&PRESETS[0]);
         for n in 0..3 * loops {

@@ -91,7 +91,7 @@ mod tests {
     use super::servers;
 
     #[test]
-    fn who_is_let_in_is_not_shown() {
+    fn credentials_of_a_url_are_not_shown() {
         for (url, shown) in [
             ("redis://h:1/0?swarm=a", "h:1"),
             ("redis://u:p@ss@h,i:2?swarm=a", "h,i:2"),

@@ -271,13 +271,13 @@ mod tests {
     }
 
     /// An event: the worker is one of two, then the kind and a variation.
-    type Happening = (bool, u8, u8);
+    type TestEvent = (bool, u8, u8);
 
     /// Passes a run with these events to `sink`. The calls of a step are answered in any order,
     /// some never.
-    fn tell(happenings: &[Happening], mut sink: impl FnMut(Event<'_>)) {
+    fn emit(events: &[TestEvent], mut sink: impl FnMut(Event<'_>)) {
         let (mut calls, mut messages, mut step) = (Vec::new(), 0, 0);
-        for &(second, what, how) in happenings {
+        for &(second, what, how) in events {
             let worker = if second { "second" } else { "main" };
             let texts = ["no", "ok", "", "5 failed", "[output truncated to save context]"];
             let text = texts[usize::from(how) % texts.len()];
@@ -314,14 +314,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_run_is_judged_as_a_replay_judges_it(
-            happenings in vec((prop::bool::weighted(0.2), 0..24_u8, 0..8_u8), 0..80),
+            events in vec((prop::bool::weighted(0.2), 0..24_u8, 0..8_u8), 0..80),
         ) {
             for preset in &PRESETS {
                 let mut writer = Writer::new(preset.recipe);
-                tell(&happenings, |event| writer.take(&event));
+                emit(&events, |event| writer.take(&event));
                 let run = writer.finish();
                 let expected = replayed(preset, run.count(), |replay| {
-                    tell(&happenings, |event| replay.take(&event));
+                    emit(&events, |event| replay.take(&event));
                 });
                 prop_assert_eq!(run.first(preset.policy), expected, "{}", preset.policy.name());
             }

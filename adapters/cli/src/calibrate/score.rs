@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_judge_is_no_division_by_zero() {
+    fn without_runs_every_ratio_is_none() {
         let score = Score::of("x", &[]);
         assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
         assert_eq!((score.f1_interval, score.false_alarm_rate_interval), (None, None));

@@ -168,7 +168,7 @@ mod tests {
     use super::meant;
 
     #[test]
-    fn a_slip_is_told_from_another_word() {
+    fn a_typo_is_corrected_and_another_word_is_not() {
         let known = ["same", "similar", "same_tool", "any"];
         for (word, expected) in [
             ("sam", Some("same")),

@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(
+        fn all_bytes_are_forwarded(
             input in vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..200),
             longest in 1..50_usize,
         ) {

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_not_read() {
+    fn other_lines_are_not_messages() {
         for line in ["", "\n", " ", "{", "nonsense", "null", "\"a\"", "{\"id\":1", "{} {}"] {
             assert!(Line::read(line.as_bytes()).is_none(), "{line:?}");
         }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_equal_by_what_they_read_as() {
+    fn ids_are_compared_by_their_values() {
         for (one, other, equal) in [
             ("1", "1", true),
             ("1", "2", false),

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_failure_nothing_is_judged_any_more() {
+    fn after_an_internal_error_nothing_is_judged() {
         let shared = Shared::new(Watch::new(Guard::new()));
         assert_eq!(shared.judged(|_| 1), Some(1));
         assert_eq!(shared.judged(|_| panic!("a bug")), None::<()>);

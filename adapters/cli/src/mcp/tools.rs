@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_are_believed_where_the_name_leaves_room() {
+    fn hints_count_unless_the_name_contradicts_them() {
         use Effect::{Acts, Idempotent, Reads};
         let (yes, no, none) = (Some(true), Some(false), None);
         for (name, read_only, idempotent, effect) in [
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_read_whatever_else_is_said_of_it() {
+    fn unknown_members_of_a_tool_are_ignored() {
         let none = Declaration::new;
         for (more, expected) in [
             (json!({}), none()),

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_stays() {
+    fn ordinary_text_is_not_masked() {
         for text in [
             r#"{"path":"src/token.rs","limit":20}"#,
             "grep -rn password src",
@@ -176,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn how_long_ago_is_told_in_the_unit_that_fits() {
+    fn ages_have_the_largest_unit_that_fits() {
         const NOW: u64 = 1_000_000_000_000;
-        for (seconds, told) in [
+        for (seconds, expected) in [
             (0, "just now"),
             (9, "just now"),
             (10, "10 s ago"),
@@ -190,14 +190,14 @@ mod tests {
             (86_400, "1 day ago"),
             (200_000, "2 days ago"),
         ] {
-            assert_eq!(ago(NOW, NOW - seconds * 1000), told);
+            assert_eq!(ago(NOW, NOW - seconds * 1000), expected);
         }
         // A clock that was set back gives the present.
         assert_eq!(ago(NOW, NOW + 1), "just now");
     }
 
     #[test]
-    fn what_fits_is_not_cut() {
+    fn text_that_fits_is_not_cut() {
         for (text, columns, expected) in [
             ("abc", 3, "abc"),
             ("abcd", 3, "ab…"),
@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_fits_on_one_line(text in ".{0,80}", columns in 1..40_usize) {
+        fn shown_text_fits_on_one_line(text in ".{0,80}", columns in 1..40_usize) {
             let shown = shortened(&plain(&masked(&text)), columns);
             prop_assert!(shown.width() <= columns);
             prop_assert!(!shown.chars().any(char::is_control));

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_soon_done_has_no_bar() {
+    fn short_work_has_no_bar() {
         let (progress, terminal) = watched(Duration::MAX, &one_file());
         read(&progress, 1 << 20, None);
         progress.judged(1);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_says_how_much_was_read_and_gives_way() {
+    fn a_bar_shows_the_bytes_read_and_hides() {
         let (progress, terminal) = watched(Duration::ZERO, &one_file());
         read(&progress, 1 << 20, None);
         progress.bar.tick();

@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_counts_from_where_it_was_first_so_high() {
+    fn a_warning_dates_from_the_first_time_as_near() {
         let events = [near(0, 1, 3), near(0, 2, 3), near(0, 1, 3), near(1, 4, 6), near(2, 3, 6)];
         let warning = warned(&events.map(|near| (Some(near), Quiet)));
         assert_eq!(warning, Some((near(0, 2, 3), 4)));
     }
 
     #[test]
-    fn a_finding_begins_anew_and_so_does_a_cleared_history() {
+    fn a_finding_or_a_cleared_history_resets_the_warning() {
         let (high, low) = (Some(near(0, 3, 3)), Some(near(0, 1, 3)));
         let expected = Some((near(0, 1, 3), 1));
         assert_eq!(warned(&[(high, Loop)]), None);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn talk_warns_of_no_call() {
+    fn rules_about_text_give_no_warning() {
         let talk = Some(Nearness { rule: RuleIndex::Text(0), held: 2, needed: 3 });
         assert_eq!(warned(&[(talk, Quiet)]), None);
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_looked_at_where_nothing_can_have_moved() {
+    fn a_look_is_skipped_if_no_rule_can_have_changed() {
         let mut early = EarlyWarning::new(&presets::BALANCED);
         early.call(0, 0);
         early.look(|| panic!("its outcome is not known"), Quiet);

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_is_asked_for_by_its_first_digits() {
+    fn a_loop_is_identified_by_its_first_digits() {
         let id = LoopId::from_bits(0x9f0c_5e8b_2a7d_4411);
         for (text, is) in [
             ("9f0c", true),
@@ -296,7 +296,7 @@ mod tests {
         CallResult { digest: Digest::new(0), text: String::new(), failed: false };
 
     #[test]
-    fn of_calls_that_settle_at_once_only_the_last_knows_how_near_the_rules_are() {
+    fn among_calls_that_settle_together_only_the_last_has_the_nearness() {
         let mut history = history();
         for number in 0..3 {
             history.call(number, 7, excerpt(), &near(0));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_no_loop_is_forgotten() {
+    fn steps_outside_the_loop_are_dropped() {
         let mut history = history();
         for number in 0..3 * KEPT_MAX as u64 {
             history.call(number, number, excerpt(), &near(0));

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_part_is_the_nearest_and_of_equals_the_first() {
+    fn the_largest_share_is_the_nearest_and_the_first_wins_a_tie() {
         let policy = PRESETS[0].policy;
         let near = |rule, held, needed| Nearness { rule: RuleIndex::Call(rule), held, needed };
         let mut nearest = None;

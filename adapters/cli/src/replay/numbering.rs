@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn numbering_forgets_what_is_far_back() {
+    fn numbering_drops_old_stretches() {
         let most = STRETCHES_MAX as u64;
         let mut numbering = Numbering::default();
         for seq in 0..2 * most {

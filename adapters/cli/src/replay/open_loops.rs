@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loops_that_are_over_are_forgotten() {
+    fn loops_that_are_over_are_dropped() {
         let mut loops = OpenLoops::default();
         let mut verdict = Verdict::PROCEED;
         verdict.fresh = true;

@@ -49,13 +49,13 @@ fn loops(text: &str) -> Result<Vec<LoopId>, Mistake> {
 fn loop_of(line: &str, start: usize) -> Result<Option<LoopId>, Mistake> {
     let indent = line.len() - line.trim_start().len();
     let is_json = line.trim_start().starts_with('{');
-    let said = if is_json { line } else { line.split(COMMENT).next().unwrap_or_default() };
-    let said = said.trim();
-    if said.is_empty() {
+    let entry = if is_json { line } else { line.split(COMMENT).next().unwrap_or_default() };
+    let entry = entry.trim();
+    if entry.is_empty() {
         return Ok(None);
     }
-    let span = start + indent..start + indent + said.len();
-    let id = if is_json { &named(said, span.clone())? } else { said };
+    let span = start + indent..start + indent + entry.len();
+    let id = if is_json { &named(entry, span.clone())? } else { entry };
     id.parse().map(Some).map_err(|error| Mistake::new(span, format!("not a loop id: {error}")))
 }
 
@@ -78,7 +78,7 @@ mod tests {
     const ID: &str = "9f0c5e8b2a7d4411";
 
     #[test]
-    fn ids_are_read_however_they_were_noted_down() {
+    fn ids_are_read_in_every_accepted_spelling() {
         let finding =
             format!("{{\"rule\":\"a\",\"loop\":\"{ID}\",\"message\":\"# is no remark\"}}");
         for text in [
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_refused_where_it_stands() {
+    fn a_wrong_id_is_refused_with_its_place() {
         for (text, place) in [
             ("9f0c", (1, 1)),
             ("# one\n\n  loop 9f0c5e8b2a7d4411", (3, 3)),
@@ -121,7 +121,7 @@ mod tests {
         }
 
         #[test]
-        fn every_id_comes_back(ids in proptest::collection::btree_set(any::<u64>(), 0..20)) {
+        fn every_id_survives_a_round_trip(ids in proptest::collection::btree_set(any::<u64>(), 0..20)) {
             let ids: Vec<LoopId> = ids.into_iter().map(LoopId::from_bits).collect();
             let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
             prop_assert_eq!(loops(&lines.join("\n")), Ok(ids));

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_in_the_largest_unit_that_is_whole() {
+    fn an_age_has_the_largest_whole_unit() {
         for (seconds, expected) in [
             (0, "just now"),
             (59, "just now"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_checked_out_is_a_branch_or_a_commit_or_both() {
+    fn the_checkout_is_a_branch_a_commit_or_both() {
         let id = "0123456789abcdef0123456789abcdef01234567";
         assert_eq!(checked_out(Some("main"), Some(id)), "main at 0123456789ab");
         assert_eq!(checked_out(Some("a\u{202e}b"), None), "a\u{fffd}b without a commit");

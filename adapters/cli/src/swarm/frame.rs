@@ -176,7 +176,7 @@ mod tests {
     use super::time;
 
     #[test]
-    fn a_time_is_that_of_the_day() {
+    fn the_time_of_day_is_shown() {
         assert_eq!(time(0), "00:00:00 UTC");
         assert_eq!(time(1_795_371_000_999), "18:10:00 UTC");
     }

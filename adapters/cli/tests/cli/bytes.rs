@@ -37,12 +37,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_reported_or_complained_of(bytes in vec(any::<u8>(), 0..400)) {
+    fn any_bytes_give_a_report_or_an_error(bytes in vec(any::<u8>(), 0..400)) {
         scan(&bytes);
     }
 
     #[test]
-    fn a_damaged_run_is_reported_or_complained_of(
+    fn a_damaged_run_gives_a_report_or_an_error(
         path in select(&RECORDED[..]),
         cuts in vec((any::<Index>(), 0_usize..9, vec(any::<u8>(), 0..5)), 1..6),
     ) {

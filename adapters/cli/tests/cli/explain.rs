@@ -64,14 +64,14 @@ fn an_echo() {
 }
 
 #[test]
-fn a_loop_that_is_not_there() {
+fn a_loop_that_does_not_exist() {
     let ran = explained(&["native", "--explain", "0000"]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
     insta::assert_snapshot!(ran.err);
 }
 
 #[test]
-fn without_any_loop_none_is_named() {
+fn without_any_loop_no_list_is_printed() {
     let ran = explained(&["native/healthy-fix.jsonl", "--explain", "0000"]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
     let expected = "error: --explain: there is no such loop, and no other was found\n";
@@ -79,7 +79,7 @@ fn without_any_loop_none_is_named() {
 }
 
 #[test]
-fn each_finding_stands_at_the_call_or_turn_that_made_it() {
+fn each_finding_is_at_the_call_or_turn_that_made_it() {
     let echoed = Folder::new();
     echoed.file("run.jsonl", echo());
     for preset in ["balanced", "start_over", "graduated", "nudge", "cycles", "repeat"] {
@@ -105,7 +105,7 @@ fn each_finding_stands_at_the_call_or_turn_that_made_it() {
 }
 
 #[test]
-fn of_loops_that_begin_alike_each_is_named() {
+fn loops_with_the_same_first_digits_are_all_listed() {
     let folder = Folder::new();
     // Among a thousand ids, some share the first four digits.
     let calls = (0..3000).fold(String::new(), |mut calls, n| {
@@ -134,7 +134,7 @@ fn of_loops_that_begin_alike_each_is_named() {
 }
 
 #[test]
-fn what_is_no_id_and_a_format_for_programs_are_refused() {
+fn a_wrong_id_and_a_format_for_programs_are_refused() {
     for words in [
         ["--explain", "7ab", "--format=human"],
         ["--explain", "cycle", "--format=human"],

@@ -54,15 +54,15 @@ fn a_scenario_has_the_same_findings_in_every_format() {
             } else {
                 assert_eq!(report["errors"], reports[0]["errors"], "{path}");
             }
-            let told = |report| findings(report, &OF_THE_FORMAT);
+            let findings_of = |report| findings(report, &OF_THE_FORMAT);
             if report["format"] == "openai" {
                 // If failures are not reported, a test that still fails after an edit may have
                 // passed. So later findings can differ.
-                assert_eq!(told(report).first(), told(&reports[0]).first(), "{path}");
+                assert_eq!(findings_of(report).first(), findings_of(&reports[0]).first(), "{path}");
             } else {
-                assert_eq!(told(report), told(&reports[0]), "{path}");
+                assert_eq!(findings_of(report), findings_of(&reports[0]), "{path}");
             }
-            assert_eq!(told(report).is_empty(), recordings[0].contains("healthy"), "{path}");
+            assert_eq!(findings_of(report).is_empty(), recordings[0].contains("healthy"), "{path}");
         }
     }
 }
@@ -72,9 +72,12 @@ fn a_worker_is_judged_alike_in_its_own_file() {
     let [alone, among] = WORKER.map(report);
     assert_eq!((&alone["workers"], &among["workers"]), (&1.into(), &2.into()));
     let without = [&OF_THE_FORMAT[..], &["first_call", "at_call", "last_call"]].concat();
-    let told = findings(&alone, &without);
-    assert_eq!(told, findings(&among, &without));
-    assert!(told.iter().all(|finding| finding["worker"] == "a3c58e1f07b94d26a"), "{told:?}");
+    let in_own_file = findings(&alone, &without);
+    assert_eq!(in_own_file, findings(&among, &without));
+    assert!(
+        in_own_file.iter().all(|finding| finding["worker"] == "a3c58e1f07b94d26a"),
+        "{in_own_file:?}"
+    );
 }
 
 #[test]

@@ -212,7 +212,7 @@ pub(crate) fn record(tool: &str, args: &str, result: &str, failed: bool) -> Stri
 
 /// Returns a native trace in which the agent repeats a sentence many times in one turn.
 pub(crate) fn echo() -> String {
-    let said = |text: &str| format!(r#"{{"type":"message","role":"assistant","text":"{text}"}}"#);
+    let turn = |text: &str| format!(r#"{{"type":"message","role":"assistant","text":"{text}"}}"#);
     let round = "I will now check the file again. ".repeat(9);
-    format!("{}\n{}\n", said("Let me see."), said(&format!("I see. {round}")))
+    format!("{}\n{}\n", turn("Let me see."), turn(&format!("I see. {round}")))
 }

@@ -28,7 +28,7 @@ fn options(command: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_shell_learns_every_command_and_option() {
+fn completions_have_every_command_and_option() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let ran = unstuck(["completions", shell]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{shell}");

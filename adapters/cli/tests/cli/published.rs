@@ -160,7 +160,7 @@ const TEXTS: [(&str, bool); 5] = [
 ];
 
 #[test]
-fn a_text_that_repeats_is_found_by_gemini_cli_but_for_tables_lists_and_code() {
+fn gemini_cli_finds_repeated_text_except_tables_lists_and_code() {
     let folder = Folder::new();
     for (text, is_loop) in TEXTS {
         let text = format!("```\n{}```\nDone.\n{}", "a = b\n".repeat(20), text.repeat(20));
@@ -207,7 +207,7 @@ fn first(ran: &Ran) -> usize {
 }
 
 #[test]
-fn each_speaks_where_its_agent_does() {
+fn each_rule_set_speaks_where_its_agent_does() {
     let folder = Folder::new();
     for (name, scenario, firsts) in SCENARIOS {
         let run = folder.file("run.jsonl", trace(scenario));

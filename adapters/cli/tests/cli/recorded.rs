@@ -73,7 +73,7 @@ fn eval_counts_what_scan_finds() {
 }
 
 #[test]
-fn runs_that_were_judged_wrong_are_named() {
+fn wrongly_judged_runs_are_listed() {
     let score = score_of("graduated");
     let named = evaluated(&labels(), &runs(), &["--preset", "graduated"]).out;
     for (word, field) in

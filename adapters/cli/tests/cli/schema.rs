@@ -179,7 +179,7 @@ fn a_document_without_a_trace_is_a_document() {
 }
 
 #[test]
-fn a_file_gets_what_standard_output_would() {
+fn a_file_gets_the_same_as_standard_output() {
     let folder = Folder::new();
     let run = folder.file("run.jsonl", stuck());
     let out = folder.path().join("out");

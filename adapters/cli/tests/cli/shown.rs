@@ -40,7 +40,7 @@ fn words_everywhere(words: &str) -> String {
 }
 
 #[test]
-fn nothing_in_a_trace_reaches_the_terminal_as_it_is() {
+fn control_characters_of_a_trace_are_not_printed() {
     let folder = Folder::new();
     let path = folder.file("run.jsonl", words_everywhere(EVIL));
     // The harness finds each control character.
@@ -54,7 +54,7 @@ fn nothing_in_a_trace_reaches_the_terminal_as_it_is() {
 }
 
 #[test]
-fn an_explanation_fits_and_hides_what_a_report_hides() {
+fn an_explanation_fits_and_masks_like_a_report() {
     let folder = Folder::new();
     for words in [EVIL, "日本語", "a_word_that_goes_on_and_on_for_longer_than_a_line_of_80_columns"]
     {
@@ -73,7 +73,7 @@ fn an_explanation_fits_and_hides_what_a_report_hides() {
 }
 
 #[test]
-fn a_broken_line_is_complained_of_without_its_escapes() {
+fn an_error_about_a_line_does_not_print_its_escapes() {
     let folder = Folder::new();
     let content = format!("{}{EVIL}\n", words_everywhere("word"));
     let ran = human(&folder.file("run.jsonl", content));
@@ -83,7 +83,7 @@ fn a_broken_line_is_complained_of_without_its_escapes() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_in_a_file_name_reaches_the_terminal_as_it_is() {
+fn control_characters_of_a_file_name_are_not_printed() {
     let folder = Folder::new();
     let name = EVIL.replace('\0', "");
     let good = folder.file(&format!("{name}/{name}.jsonl"), words_everywhere("word"));
@@ -175,7 +175,7 @@ fn the_output_for_programs_holds_no_arguments() {
 }
 
 #[test]
-fn a_worker_is_named_where_there_are_several() {
+fn a_worker_is_named_if_there_are_several() {
     let several = human(&runs().join("native/stuck-worker.jsonl")).out;
     assert!(several.contains("2 workers"), "{several}");
     assert!(several.contains("worker a3c58e1f07b94d26a"), "{several}");

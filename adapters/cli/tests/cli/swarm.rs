@@ -34,7 +34,7 @@ fn failing(session: &str) -> [Value; 2] {
 }
 
 /// Returns the answers to one such call of a session, before and after it.
-fn told(hooks: &Hooks, session: &str) -> [String; 2] {
+fn answers(hooks: &Hooks, session: &str) -> [String; 2] {
     failing(session).map(|event| {
         let mut command = hooks.command();
         answered(command.env(SECRET, HUSH), event.to_string().as_bytes())
@@ -61,7 +61,7 @@ fn fill(url: &str, tool: &str, calls: usize, workers: usize) {
 }
 
 #[test]
-fn sessions_that_are_stuck_together_are_told() {
+fn sessions_that_are_stuck_together_get_a_note() {
     let Some(server) = Server::start() else { return };
     let url = server.url("nightly");
     let hooks = Hooks::of("claude-code").with(&["--swarm", &url]);
@@ -69,10 +69,10 @@ fn sessions_that_are_stuck_together_are_told() {
     // come too late, and then the next session asks.
     let mut sessions = (0..100).map(|n| {
         let _ = fs::remove_file(hooks.folder().join("swarm.rest"));
-        (n, told(&hooks, &n.to_string()))
+        (n, answers(&hooks, &n.to_string()))
     });
     let first = sessions.find(|(_, said)| said.iter().any(|said| !said.is_empty()));
-    let (n, [before, after]) = first.expect("a session that is told");
+    let (n, [before, after]) = first.expect("a session that gets a note");
     assert!(n >= 9 && before.is_empty(), "{n}: {before}");
     assert!(after.contains("workers have made the same `run` call 1"), "{after}");
     let mut status = program();
@@ -110,7 +110,7 @@ fn without_its_server_or_its_secret_a_session_is_watched_alone() {
 }
 
 #[test]
-fn a_swarm_is_seen_as_a_table_and_as_lines() {
+fn a_swarm_is_printed_as_a_table_and_as_lines() {
     let Some(server) = Server::start() else { return };
     let url = server.url("nightly");
     fill(&url, "npm_ci", 23, 5);
@@ -136,11 +136,11 @@ fn a_swarm_is_seen_as_a_table_and_as_lines() {
     let cleared = watch(&["clear", "--swarm", &url]);
     assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all counts were cleared\n"));
     let ran = watch(&["watch", "--swarm", &url, "--once"]);
-    assert!(ran.exit == 0 && ran.out.contains("no call comes near a loop"), "{ran:?}");
+    assert!(ran.exit == 0 && ran.out.contains("no call is near a loop"), "{ran:?}");
 }
 
 #[test]
-fn what_cannot_be_asked_is_told() {
+fn an_unreachable_server_is_reported() {
     let folder = Folder::new();
     let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
     for (arguments, exit) in [
@@ -181,7 +181,7 @@ fn a_password_in_the_address_is_kept_and_not_shown() {
 }
 
 #[test]
-fn the_doctor_tells_whether_a_swarm_answers() {
+fn the_doctor_checks_the_swarm_server() {
     let Some(server) = Server::start() else { return };
     let home = Folder::new();
     let run = |arguments: &[&str], secret: &str| {

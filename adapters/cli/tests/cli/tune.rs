@@ -103,7 +103,7 @@ fn rules_that_accuse_a_run_together_move_together() {
 }
 
 #[test]
-fn no_more_are_accused_than_the_limit_lets() {
+fn accused_runs_stay_within_the_limit() {
     // The more calls a run has, the more such runs are stuck, but never all.
     let runs: Vec<(&str, usize, &str)> = (0..60)
         .map(|n| {
@@ -135,7 +135,7 @@ pub(crate) fn eval(folder: &Folder, config: &str) -> serde_json::Value {
 }
 
 #[test]
-fn the_figures_are_those_that_eval_prints() {
+fn the_scores_equal_those_of_eval() {
     let runs = [&THREE_SOURCES[..], &[("delta", 5, "no"), ("delta", 3, "yes")]].concat();
     let folder = labelled(2, &runs);
     let ran = tune(&folder, &["-o", "tuned.toml"]);
@@ -171,7 +171,7 @@ args = { path = "a.rs", deep = [{ n = 1.5, s = "\"" }] }
 "#;
 
 #[test]
-fn a_policy_that_nothing_speaks_against_is_written_as_it_is() {
+fn a_policy_without_false_alarms_is_written_unchanged() {
     let folder = labelled(4, &THREE_SOURCES);
     for config in [
         policy(4),
@@ -258,7 +258,7 @@ fn a_policy_becomes_as_patient_as_its_healthy_runs() {
 }
 
 #[test]
-fn the_accused_are_those_in_which_scan_finds_something() {
+fn accused_runs_are_those_with_findings_of_scan() {
     let folder = healthy(80, |n| 2 + n % 9 % 4);
     let ran = tune_healthy(&folder, &["--false-alarms", "30", "-o", "tuned.toml"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -278,15 +278,15 @@ fn the_accused_are_those_in_which_scan_finds_something() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_said_and_nothing_is_written() {
+fn an_impossible_fit_is_an_error_and_writes_nothing() {
     let talk = "\n[[text]]\nname = \"talk\"\ntexts = \"any\"\ntimes = 2\nladder.rungs = [{ count = 2, action = \"nudge\" }]\n";
     let said = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut tell = |folder: &Folder, words: &[&str], exit: i32| {
         let ran = run_in(folder, &[words, &["-o", "tuned.toml"]].concat());
         assert_eq!((ran.exit, ran.out.as_str()), (exit, ""), "{words:?}: {}", ran.err);
         assert!(!folder.path().join("tuned.toml").exists(), "{words:?}");
-        told += &(ran.err + "\n");
+        printed += &(ran.err + "\n");
     };
     let only = |is_loop: &str| {
         labelled(
@@ -317,11 +317,11 @@ fn what_cannot_be_fitted_is_said_and_nothing_is_written() {
     let nothing = healthy(0, |_| 0);
     nothing.file("runs/a.jsonl", format!("{user}\n"));
     tell(&nothing, &by("10"), 3);
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(printed);
 }
 
 #[test]
-fn what_cannot_be_read_is_said_once_and_the_rest_is_fitted_to() {
+fn unreadable_runs_are_reported_once_and_left_out() {
     let folder = labelled(2, &THREE_SOURCES);
     folder.file("runs/beta/3.jsonl", "no transcript");
     let ran = tune(&folder, &[]);
@@ -366,15 +366,15 @@ fn a_policy_that_cannot_be_read_or_written_is_4() {
 }
 
 #[test]
-fn what_a_person_reads() {
+fn the_report_for_people() {
     let runs = [&THREE_SOURCES[..], &[("delta", 5, "no"), ("delta", 3, "yes")]].concat();
     let labelled = tune(&labelled(2, &runs), &["--false-alarms", "20"]);
     let folder = healthy(99, |n| 2 + n % 9 % 4);
     folder.file("runs/empty.jsonl", r#"{"type":"message","role":"user","text":"hello"}"#);
     let healthy = tune_healthy(&folder, &["--false-alarms", "2.5"]);
-    let told = format!("{}\n{}\n{}\n{}", labelled.err, labelled.out, healthy.err, healthy.out);
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
-    insta::assert_snapshot!(told);
+    let printed = format!("{}\n{}\n{}\n{}", labelled.err, labelled.out, healthy.err, healthy.out);
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+    insta::assert_snapshot!(printed);
 }
 
 #[test]

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_beside_the_rules_stays() {
+    fn everything_but_the_rules_is_kept() {
         let early = Phase::new(9, 1);
         let policy = PRESETS[5].policy.with_phases(early, Phase::new(99, 0)).expect("phases");
         let kept = Candidate::patient(&policy, 1).keep(&policy, "other").expect("a policy");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_refuses_is_no_candidate() {
+    fn a_policy_that_the_engine_refuses_is_no_candidate() {
         let policy = Preset::named("start_over").expect("a preset").policy;
         let taken =
             |by| Candidate::moved(policy, &[by])?.try_on(policy, |taken| taken.rules().len());

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_parted_by_their_sources() {
+    fn folds_are_the_sources() {
         let labels = labels(["b/1", "a/1", "b/2", "c"].map(str::to_owned));
         let fold = |source: &str, runs: &[usize]| Fold {
             source: Some(source.to_owned()),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_source_are_parted_by_chance_but_each_time_alike() {
+    fn runs_of_one_source_are_split_by_a_fixed_hash() {
         let labels = labels((0..200).map(|n| format!("a/{n}.jsonl")));
         let folds = folds(labels.iter());
         assert_eq!(folds.len(), FOLDS);

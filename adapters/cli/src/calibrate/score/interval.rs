@@ -60,7 +60,7 @@ mod tests {
     const HIT: Outcome = Outcome::Hit { lag: None, saved: 0 };
 
     #[test]
-    fn the_middle_leaves_out_as_many_at_either_end() {
+    fn the_middle_cuts_equal_parts_at_both_ends() {
         let values: Vec<f64> = (0..2000).rev().map(f64::from).collect();
         assert_eq!(middle(values), Some([50.0, 1949.0]));
         assert_eq!(middle(vec![0.5]), Some([0.5, 0.5]));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_vary_has_an_interval_of_one_value() {
+    fn equal_outcomes_have_an_interval_of_one_value() {
         let sure = Intervals::of([HIT; 9].chunks(1));
         assert_eq!(sure, Intervals { f1: Some([1.0, 1.0]), false_alarm_rate: None });
         assert_eq!(Intervals::of([]), Intervals::default());

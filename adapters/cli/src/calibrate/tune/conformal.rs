@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_that_of_the_tables() {
+    fn the_interval_matches_published_tables() {
         // 81 of 263 by Newcombe, "Two-sided confidence intervals for the single proportion", 1998,
         // table I, method 3; likewise 15 of 148, 0 of 20, 1 of 29.
         for (part, whole, low, high) in [
@@ -96,7 +96,7 @@ mod tests {
         /// Of any n + 1 scores, if each in turn is that of the other run, no larger share than the
         /// rate exceeds the quantile of the others: that is the theorem.
         #[test]
-        fn of_scores_in_any_order_no_more_than_asked_for_are_above(
+        fn at_most_the_rate_of_scores_exceeds_the_quantile(
             scores in vec(0..6_u8, 1..120),
             rate in rate(),
         ) {
