@@ -13,7 +13,7 @@ const BUFFER: usize = 256 * 1024;
 
 /// The file name extensions of transcripts. Other files of a folder are left out. A file that is
 /// named on the command line is read whatever its name.
-const ENDINGS: [&str; 3] = ["jsonl", "json", "ndjson"];
+const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "traj"];
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
