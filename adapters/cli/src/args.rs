@@ -1,4 +1,4 @@
-//! The command line: every command of the program. The options of a command stand in its wing.
+//! The command line with all commands. The options of a command are in its own module.
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -13,7 +13,7 @@ use crate::scan::options::{EXIT_CODES, Scan};
 use crate::start_over::StartOver;
 use crate::swarm::options::Swarm;
 
-/// Finds loops of agents that call tools: in recorded runs, and while they go on.
+/// Finds loops of agents that call tools, in recorded runs and while an agent works.
 #[derive(Parser)]
 #[command(name = "unstuck", version, max_term_width = 100)]
 #[command(after_help = format!("Exit codes of scan: {EXIT_CODES}"))]
@@ -24,54 +24,54 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Read recorded runs and print the loops that are in them
+    /// Read recorded runs and print the loops in them
     Scan(Scan),
-    /// Let a coding agent call unstuck at each tool call, to find loops as they happen
+    /// Make a coding agent call unstuck at each tool call, to find loops as they happen
     Install(Install),
-    /// Undo install, and leave all else in the agent's settings as it is
+    /// Undo install and leave the rest of the agent's settings unchanged
     Uninstall(Uninstall),
-    /// Tell whether what is installed works, by running it, and where its state is
+    /// Check the installation: run each hook once and show where its state is stored
     Doctor(Doctor),
-    /// Print the sessions that are watched, and what was found in them
+    /// Print the watched sessions and their findings
     Status(Status),
-    /// Stand between an MCP client and a server, and keep the model from calling its tools in loops
+    /// Proxy an MCP server and stop repeated tool calls
     Mcp(Mcp),
-    /// Keep what an agent did to a work tree of git, and put the tree back to where its run began
+    /// Save what an agent did to a git work tree and restore the start of its run
     StartOver(StartOver),
-    /// Watch a swarm whose workers count their calls on one server, or forget what was counted
+    /// Show or clear the calls that the workers of a swarm count on a server
     Swarm(Swarm),
-    /// Answer an event of a coding agent, which calls this as its hook
+    /// Answer an event of a coding agent, which runs this command as its hook
     Hook(Hook),
-    /// Replay labelled runs and print how well each policy does
+    /// Replay labelled runs and print the scores of each policy
     Eval(Eval),
-    /// Fit how many repetitions the rules of a policy ask for to labelled runs, or to healthy ones
+    /// Fit the thresholds of a policy to labelled runs or to healthy ones
     Tune(Tune),
-    /// Print the policies that can be chosen by name
+    /// Print the policies that have a name
     Presets(Presets),
-    /// Print the fingerprints and the canonical text of JSON documents, which tell why two are, or
-    /// are not, the same
+    /// Print the fingerprints and the canonical text of JSON documents, to see why two are, or are
+    /// not, the same
     Json(Json),
-    /// Print the script by which a shell completes this command line
+    /// Print the completions of this command line for a shell
     Completions(Completions),
-    /// Print the manual page; unstuck man | man -l - shows it
+    /// Print the manual page; to read it: unstuck man | man -l -
     Man(Man),
 }
 
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// The shell that is to complete it
+    /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
 
 #[derive(Args)]
 pub(crate) struct Man {
-    /// The page of this command alone
+    /// Print the page of this command only
     #[arg(value_name = "COMMAND", value_parser = command_names())]
     pub(crate) command: Option<String>,
 }
 
-/// The commands that have a page of their own, without building the command line once more to ask.
+/// The commands that have a page. A list, because building the whole command line takes time.
 const fn command_names() -> [&'static str; 15] {
     [
         "scan",
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agents_call_is_read_as_the_parser_reads_it() {
+    fn the_quick_parse_of_a_hook_agrees_with_the_parser() {
         for agent in Agent::ALL {
             let swarm = "redis://h:1/0?swarm=a";
             for rest in [

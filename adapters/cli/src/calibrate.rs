@@ -1,4 +1,4 @@
-//! Judging policies by labelled runs, and fitting them: `unstuck eval` and `unstuck tune`.
+//! Scores policies on labelled runs and fits them: `unstuck eval` and `unstuck tune`.
 
 pub(crate) mod digested;
 pub(crate) mod eval;

@@ -1,5 +1,5 @@
-//! Policies in files: `--config`, what comes with the program, and `presets --format toml`, which
-//! prints what those are read from.
+//! Policies in TOML files, for `--config`, the policies of other agents, and `presets --format
+//! toml`.
 
 mod beside;
 mod fields;
@@ -23,12 +23,12 @@ pub(crate) use published::{names, text};
 pub(crate) use read::named;
 pub(crate) use write::{HINT, config};
 
-/// The policy that the file `path` describes; what is wrong with it is said on standard error.
+/// Reads the policy in the file `path`. Prints an error if the file is wrong.
 pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
     setup::load(path, "a policy in TOML", read::preset)
 }
 
-/// The same, and what the file says beside the rules of that policy: see [`beside_rules`].
+/// Like [`load`], and returns the tables for single tools and calls as well, see [`beside_rules`].
 pub(crate) fn load_whole(path: &Path) -> Result<(&'static Preset, String), Exit> {
     setup::load(path, "a policy in TOML", |text| Ok((read::preset(text)?, beside_rules(text))))
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::words::Word;
     use super::{HINT, config, named, names, read};
 
-    /// Asserts that what is written of `preset` is read as `preset`.
+    /// Asserts that the configuration of `preset` is read as `preset`.
     fn comes_back(preset: &Preset) {
         let text = config(preset);
         let read = read::preset(&text).unwrap_or_else(|mistake| panic!("{mistake:?} in\n{text}"));
@@ -71,7 +71,7 @@ mod tests {
         assert!(named("nobody").is_none());
     }
     #[test]
-    fn every_preset_comes_back_as_it_is() {
+    fn every_preset_survives_a_round_trip() {
         PRESETS.iter().for_each(comes_back);
     }
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_tools_calls_and_phases_becomes_of_the_policy() {
+    fn tables_for_tools_calls_and_phases_change_the_policy() {
         let hint = HINT.lines().filter_map(|line| line.strip_prefix("# "));
         let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
         let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
@@ -154,14 +154,14 @@ mod tests {
         select(W::ALL)
     }
 
-    /// A ladder that every pattern below can climb.
+    /// A ladder that fits every pattern below.
     fn ladder() -> impl Strategy<Value = Ladder<'static>> {
         let rungs =
             (btree_set(9..20_u16, 1..4), vec(word(), 4)).prop_map(|(counts, mut actions)| {
                 actions.sort_unstable();
                 let last = counts.len() - 1;
                 let rung = |(n, (count, action)): (usize, (u16, Action))| {
-                    // What clears the history is the end of a ladder.
+                    // An action that clears the history must be the last of a ladder.
                     Rung::new(count, if n < last { action.min(Action::Block) } else { action })
                 };
                 let rungs = counts.into_iter().zip(actions).enumerate().map(rung);
@@ -243,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_policy_that_the_engine_takes_comes_back(
+        fn every_valid_policy_survives_a_round_trip(
             name in name(),
             window in 40..=64_u8,
             rules in vec(rule(), 1..4),

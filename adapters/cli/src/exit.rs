@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
-/// How a run of the program ended. The larger of two is the one to report.
+/// The result of a run of the program. If there are several, the largest is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Nothing was found at `--fail-on` or above.
     Clean,
-    /// Something was.
+    /// A finding at `--fail-on` or above.
     Found,
-    /// An input could not be read, or not wholly; the others were.
+    /// An input could not be read, at least in part. The others were.
     Input,
-    /// What the caller set up is wrong: a configuration is bad, or the output cannot be written.
+    /// The setup is wrong: a bad configuration, or an output that cannot be written.
     Setup,
     /// The command line is wrong.
     Usage,

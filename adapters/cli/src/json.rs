@@ -1,4 +1,5 @@
-//! `unstuck json`: prints what documents come to, and so why two are, or are not, the same.
+//! `unstuck json`: prints the fingerprints of JSON documents, to see why two are, or are not, the
+//! same.
 
 mod documents;
 pub(crate) mod options;
@@ -38,24 +39,24 @@ pub(crate) fn run(json: &Json) -> Exit {
     };
     let documents = documents(&bytes);
     if documents.is_empty() {
-        complain(&name, "nothing in it: expected a JSON document, or one a line");
+        complain(&name, "empty: expected a JSON document, or one on each line");
         return Exit::Input;
     }
     let reader = match json.format {
         DocumentFormat::Human => Reader::Person,
         DocumentFormat::Jsonl => Reader::Program,
     };
-    let mut known = Known::default();
+    let mut first_lines = FirstLines::default();
     let mut output = Output::stdout(reader);
     let mut exit = Exit::Clean;
     for document in &documents {
-        let found = Found::of(document.json);
-        if found.is_err() {
+        let fingerprints = Fingerprints::of(document.json);
+        if fingerprints.is_err() {
             exit = Exit::Input;
         }
         let text = match json.format {
-            DocumentFormat::Human => human(document, &found, &mut known),
-            DocumentFormat::Jsonl => line(document, &found),
+            DocumentFormat::Human => human(document, &fingerprints, &mut first_lines),
+            DocumentFormat::Jsonl => line(document, &fingerprints),
         };
         if let Err(closed) = output.write(&text) {
             return closed.exit(exit);
@@ -64,7 +65,7 @@ pub(crate) fn run(json: &Json) -> Exit {
     exit
 }
 
-/// All of a file, or of standard input if it is `-`.
+/// Reads a whole file, or standard input if it is `-`.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     if file.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -74,22 +75,22 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     fs::read(file)
 }
 
-/// What a document comes to; one of the digests at least.
-struct Found {
+/// The fingerprints of a document, at least one of them, and its canonical text.
+struct Fingerprints {
     exact: Result<Digest, JsonError>,
     rfc8785: Result<Digest, JsonError>,
     canonical: Result<String, JsonError>,
 }
 
-impl Found {
+impl Fingerprints {
     fn of(json: &[u8]) -> Result<Self, JsonError> {
         let (exact, rfc8785) = (EXACT.fingerprint(json), RFC8785.fingerprint(json));
-        // What is beyond the limits of one may be within those of the other.
+        // A document may exceed the limits of one fingerprint and not of the other.
         exact.or(rfc8785)?;
         let mut text = String::new();
         let canonical = match canonicalize(json, &mut text) {
             Err(CanonicalError::Json(error)) => Err(error),
-            // A string takes all that is written.
+            // Writing to a string cannot fail.
             Ok(()) | Err(CanonicalError::Write(_)) => Ok(text),
         };
         Ok(Self { exact, rfc8785, canonical })
@@ -100,43 +101,48 @@ fn digits(digest: Digest) -> String {
     format!("{:016x}", digest.bits())
 }
 
-/// What was printed before: of each digest, the line of the first document that has it.
+/// The line of the first document with each digest.
 #[derive(Default)]
-struct Known {
+struct FirstLines {
     exact: HashMap<Digest, usize>,
     rfc8785: HashMap<Digest, usize>,
 }
 
-/// Where `digest` was seen first, if that was not on this `line`.
-fn seen(known: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
-    match *known.entry(digest).or_insert(line) {
+/// Returns a remark if an earlier line than `line` had the same `digest`.
+fn repeated(first_lines: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
+    match *first_lines.entry(digest).or_insert(line) {
         first if first == line => String::new(),
         first => format!("  as line {first}"),
     }
 }
 
-/// A document as a person reads it.
-fn human(document: &Document<'_>, found: &Result<Found, JsonError>, known: &mut Known) -> String {
+/// Returns the report on a document for people.
+fn human(
+    document: &Document<'_>,
+    fingerprints: &Result<Fingerprints, JsonError>,
+    first_lines: &mut FirstLines,
+) -> String {
     let line = document.line;
     let mut text = format!("{STRONG}line {line}{STRONG:#}\n");
-    let found = match found {
-        Ok(found) => found,
+    let fingerprints = match fingerprints {
+        Ok(fingerprints) => fingerprints,
         Err(error) => {
             let _ = writeln!(text, "  {BAD}error{BAD:#}      {error}");
             text.push_str(&indented(&quote(document, error)));
             return text;
         }
     };
-    let digest = |name: &str, digest: Result<Digest, JsonError>, known: &mut HashMap<_, _>| {
-        let what = match digest {
-            Ok(digest) => format!("{}{}", digits(digest), seen(known, digest, line)),
-            Err(error) => format!("none: {error}"),
+    let digest =
+        |name: &str, digest: Result<Digest, JsonError>, first_lines: &mut HashMap<_, _>| {
+            let what = match digest {
+                Ok(digest) => format!("{}{}", digits(digest), repeated(first_lines, digest, line)),
+                Err(error) => format!("none: {error}"),
+            };
+            format!("  {name:<9}  {what}\n")
         };
-        format!("  {name:<9}  {what}\n")
-    };
-    text.push_str(&digest("exact", found.exact, &mut known.exact));
-    text.push_str(&digest("rfc8785", found.rfc8785, &mut known.rfc8785));
-    match &found.canonical {
+    text.push_str(&digest("exact", fingerprints.exact, &mut first_lines.exact));
+    text.push_str(&digest("rfc8785", fingerprints.rfc8785, &mut first_lines.rfc8785));
+    match &fingerprints.canonical {
         Ok(canonical) => {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  canonical  {}", escaped(canonical));
@@ -149,10 +155,10 @@ fn human(document: &Document<'_>, found: &Result<Found, JsonError>, known: &mut 
     text
 }
 
-/// The line of the document that has the error, with its place marked.
+/// Returns the line of the document that has the error, with the place marked.
 fn quote(document: &Document<'_>, error: &JsonError) -> String {
     let text = String::from_utf8_lossy(document.json);
-    // A byte that is no UTF-8 is shown as a sign that takes more.
+    // A byte that is not UTF-8 is shown as a character of three bytes.
     let before = document.json.get(..error.offset).unwrap_or(document.json);
     let start = String::from_utf8_lossy(before).len();
     let wrong = text.get(start..).and_then(|rest| rest.chars().next());
@@ -166,7 +172,7 @@ fn indented(lines: &str) -> String {
 }
 
 #[derive(Serialize)]
-struct FoundLine<'a> {
+struct FingerprintsLine<'a> {
     line: usize,
     exact: Option<String>,
     rfc8785: Option<String>,
@@ -182,15 +188,15 @@ struct ErrorLine {
     offset: usize,
 }
 
-/// A document as a program reads it.
-fn line(document: &Document<'_>, found: &Result<Found, JsonError>) -> String {
-    match found {
-        Ok(found) => json_line(&FoundLine {
+/// Returns the report on a document for programs.
+fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, JsonError>) -> String {
+    match fingerprints {
+        Ok(fingerprints) => json_line(&FingerprintsLine {
             line: document.line,
-            exact: found.exact.ok().map(digits),
-            rfc8785: found.rfc8785.ok().map(digits),
-            canonical: found.canonical.as_deref().ok(),
-            canonical_error: found.canonical.as_ref().err().map(ToString::to_string),
+            exact: fingerprints.exact.ok().map(digits),
+            rfc8785: fingerprints.rfc8785.ok().map(digits),
+            canonical: fingerprints.canonical.as_deref().ok(),
+            canonical_error: fingerprints.canonical.as_ref().err().map(ToString::to_string),
         }),
         Err(error) => json_line(&ErrorLine {
             line: document.line,

@@ -1,9 +1,9 @@
-//! `unstuck`: finds loops of agents that call tools, in recorded runs and while they go on.
+//! `unstuck`: finds loops of agents that call tools, in recorded runs and while an agent works.
 //!
-//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad
-//! configuration or an output that could not be written, 64 a usage error. Never 2: coding agents
-//! read that as "block". What they call, `unstuck hook`, always ends with 0; `unstuck mcp` ends as the
-//! server does; what the codes of `unstuck start-over` and `unstuck swarm` mean is in their help.
+//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad configuration or
+//! an output that could not be written, 64 a usage error. Never 2, because coding agents read 2 as
+//! "block". `unstuck hook`, which agents call, always exits with 0. `unstuck mcp` exits with the
+//! code of the server. The help of `unstuck start-over` and `unstuck swarm` lists their codes.
 
 mod agents;
 mod args;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Printing can only fail if nobody reads; the exit code still tells.
+            // Printing fails only if the reader is gone. The exit code still shows the error.
             let _ = error.print();
             let exit = match error.use_stderr() {
                 false => Exit::Clean,
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Command::Doctor(options) => agents::doctor::run(&options),
         Command::Status(options) => agents::status::run(&options),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
-            // Whatever the server's was, which need not fit into an `ExitCode`.
+            // The server's exit code, which may not fit into an `ExitCode`.
             Ok(code) => std::process::exit(code),
             Err(exit) => exit,
         },
@@ -71,7 +71,8 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Whether an agent may have called: then no mistake in the command line is to be a verdict.
+/// Returns whether an agent may have called. Then an error in the command line must not block a
+/// call.
 fn is_hook() -> bool {
     env::args_os().nth(1).is_some_and(|word| word == "hook")
 }

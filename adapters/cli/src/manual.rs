@@ -1,4 +1,4 @@
-//! `unstuck completions` and `unstuck man`: the command line, told to shells and to `man`.
+//! `unstuck completions` and `unstuck man`: the command line for shells and for `man`.
 
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man as Page;
@@ -21,17 +21,17 @@ pub(crate) fn page(man: &Man) -> Exit {
     print(&page)
 }
 
-/// What the page is about: the program, or one of its commands.
+/// Returns the command that the page describes: the program, or one of its commands.
 fn documented(man: &Man) -> Command {
     let mut program = Arguments::command();
-    // Gives each command its full name, `unstuck-scan`, and the options of the program.
+    // Gives each command its full name, for example `unstuck-scan`, and the options of the program.
     program.build();
     let one = man.command.as_deref().and_then(|name| program.find_subcommand(name));
     one.cloned().unwrap_or(program)
 }
 
 fn print(text: &[u8]) -> Exit {
-    // Both are made of the help texts, which are UTF-8.
+    // The help texts are UTF-8, and so is what is made of them.
     match Output::stdout(Reader::Program).write(&String::from_utf8_lossy(text)) {
         Ok(()) => Exit::Clean,
         Err(closed) => closed.exit(Exit::Clean),

@@ -1,4 +1,4 @@
-//! `unstuck mcp`: stands between an MCP client and a server, and watches the calls of tools.
+//! `unstuck mcp`: a proxy between an MCP client and a server that watches tool calls.
 
 mod answer;
 mod lines;
@@ -28,14 +28,14 @@ use server::Server;
 use shared::Shared;
 use watch::{NAME, Passage, Watch};
 
-/// Runs the server to its end; its exit code.
+/// Runs the server to its end. Returns its exit code.
 pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
     if unstuck::is_off() {
         return Ok(server::alone(&mcp.command));
     }
     let guard = guard(mcp)?;
     panic::set_hook(Box::new(|panic| {
-        // What it says may hold what the model or a tool wrote.
+        // The panic's message may contain text of the model or of a tool.
         let place = panic.location().map(ToString::to_string);
         remark(NAME, &format!("panicked at {}", place.as_deref().unwrap_or("an unknown place")));
     }));
@@ -45,25 +45,25 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
     };
     let watch = Arc::new(Shared::new(Watch::new(guard)));
     let shared = Arc::clone(&watch);
-    // It ends with the program: it may wait for a client that says nothing more.
+    // The thread ends with the program, because it may wait for a client that sends nothing more.
     thread::spawn(move || to_server(&mut Lines::new(io::stdin(), LINE_MAX), input, &shared));
-    // A client that reads no more is told nothing more; what the server makes of that is its own.
+    // Nothing can be sent to a client that stopped reading. The server notices by itself.
     let _ = to_client(Lines::new(output, LINE_MAX), &watch);
     Ok(server.wait())
 }
 
-/// The guard of the one session that there is on these pipes.
+/// Returns the guard. A pair of pipes is one session.
 fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
     let preset = mcp.policy.preset()?;
-    // Who chose another policy gets it to the letter; most are blind to results.
+    // Another policy is applied to the letter, because most of them ignore results.
     let spares = preset.policy.name() == PRESETS[0].policy.name();
     let builder = Guard::builder().preset(preset).on_finding(move |found| match found.action {
-        // What the agent does by other tools is not seen here, nor what the user says: a check that
-        // passes again may come after an edit. It is told of, and never kept back.
+        // The proxy sees neither calls to other tools nor user messages. A check that passes again
+        // may follow an edit, so a successful call gets a warning and is not blocked.
         Action::Block | Action::Stop if spares && !found.finding.failed => {
             Ruling::Instead(Action::Warn)
         }
-        // Nothing goes back to where it began because a proxy says so.
+        // A proxy cannot make an agent start over.
         Action::StartOver => Ruling::Instead(Action::Stop),
         _ => Ruling::Agree,
     });
@@ -74,10 +74,10 @@ fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
     })
 }
 
-/// Passes on what the client says, until it ends; then the server's input ends, too.
+/// Forwards the client's messages until it ends, then closes the server's input.
 fn to_server(client: &mut Lines<impl Read>, mut server: ChildStdin, watch: &Shared) {
     if pass_requests(client, &mut server, watch).is_err() {
-        // The server listens no more. The client need not be held up by that.
+        // The server stopped reading. Draining the client's messages keeps it from blocking.
         drop(server);
         while let Ok(Some(_)) = client.advance() {}
     }
@@ -98,19 +98,19 @@ fn pass_requests(
             None | Some(Passage::AsIs) => server.write_all(client.bytes())?,
             Some(Passage::Refused { server: rest, client: answers }) => {
                 server.write_all(&rest)?;
-                // A client that reads no more is no reason to keep anything from the server.
-                let _ = tell(&answers);
+                // If the client stopped reading, the server still gets its messages.
+                let _ = send(&answers);
             }
         }
     }
     Ok(())
 }
 
-/// Passes on what the server says, until it ends or nobody reads it.
+/// Forwards the server's messages until it ends or the client stops reading.
 fn to_client(mut server: Lines<impl Read>, watch: &Shared) -> io::Result<()> {
     while let Some(extent) = server.advance()? {
         if extent == Extent::Begun {
-            // Nothing else may come between the pieces of a line.
+            // Other lines must not come between the pieces of a line.
             let mut client = io::stdout().lock();
             client.write_all(server.bytes())?;
             server.copy_rest(&mut client)?;
@@ -118,13 +118,13 @@ fn to_client(mut server: Lines<impl Read>, watch: &Shared) -> io::Result<()> {
             continue;
         }
         let edited = watch.judged(|watch| watch.server_says(server.bytes())).flatten();
-        tell(edited.as_deref().unwrap_or(server.bytes()))?;
+        send(edited.as_deref().unwrap_or(server.bytes()))?;
     }
     Ok(())
 }
 
-/// Writes whole lines to the client, in one piece.
-fn tell(lines: &[u8]) -> io::Result<()> {
+/// Writes whole lines to the client at once.
+fn send(lines: &[u8]) -> io::Result<()> {
     let mut client = io::stdout().lock();
     client.write_all(lines)?;
     client.flush()

@@ -1,4 +1,4 @@
-//! Where the output goes, and what becomes of it when nobody reads.
+//! Standard output, output files and error messages.
 
 pub(crate) mod json;
 pub(crate) mod recurring;
@@ -11,12 +11,12 @@ use std::path::Path;
 use crate::exit::Exit;
 use crate::output::shown::plain;
 
-/// Whom the output is for.
+/// The reader of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// A person: with colours, on a terminal that wants them.
+    /// A person, with colours if the terminal wants them.
     Person,
-    /// A program: byte for byte.
+    /// A program, which gets the exact bytes.
     Program,
 }
 
@@ -35,7 +35,7 @@ impl Output {
         Self { writer: BufWriter::new(writer), name: "standard output".to_owned() }
     }
 
-    /// The file `path`, emptied.
+    /// Creates the file `path`, or empties it.
     pub(crate) fn file(path: &Path, reader: Reader) -> Result<Self, Exit> {
         let name = path.display().to_string();
         let file = File::create(path).map_err(|error| {
@@ -49,7 +49,7 @@ impl Output {
         Ok(Self { writer: BufWriter::new(writer), name })
     }
 
-    /// Writes `text` as one piece and hands it on, so that no reader ever sees half of it.
+    /// Writes `text` in one piece and flushes it, so that no reader sees half of it.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Closed> {
         let written = self.writer.write_all(text.as_bytes()).and_then(|()| self.writer.flush());
         written.map_err(|error| {
@@ -62,16 +62,16 @@ impl Output {
     }
 }
 
-/// Why nothing more can be written.
+/// The reason why the output is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
-    /// The reader has seen enough, which is no failure.
+    /// The reader stopped reading, which is not a failure.
     ByReader,
     ByError,
 }
 
 impl Closed {
-    /// How to exit, if it would have been with `exit`.
+    /// Returns the exit code, where `exit` is the code of an open output.
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match self {
             Self::ByReader => exit,
@@ -80,25 +80,25 @@ impl Closed {
     }
 }
 
-/// Says on standard error what is wrong with `path`.
+/// Prints an error about `path` on standard error.
 pub(crate) fn complain(path: &str, what: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     say(&format!("{red}error{red:#}: "), path, what);
 }
 
-/// Says on standard error something about `path` that is not wrong.
+/// Prints a remark about `path` on standard error.
 pub(crate) fn remark(path: &str, what: &str) {
     say("", path, what);
 }
 
-/// Shows lines on standard error, which hold nothing but what can be shown.
+/// Prints `lines` on standard error. They must not contain control characters other than styles.
 pub(crate) fn show(lines: &str) {
-    // If nobody reads this, the exit code still tells.
+    // If nobody reads this, the exit code still shows the error.
     let _ = write!(anstream::stderr(), "{lines}");
 }
 
 fn say(head: &str, path: &str, what: &str) {
     let (path, what) = (plain(path), plain(what));
-    // If nobody reads this, the exit code still tells.
+    // If nobody reads this, the exit code still shows the error.
     let _ = writeln!(anstream::stderr(), "{head}{path}: {what}");
 }

@@ -1,4 +1,4 @@
-//! Recorded runs as inputs: which there are, and how they are read on several threads.
+//! Finds recorded runs and reads them on several threads.
 
 pub(crate) mod inputs;
 pub(crate) mod jobs;

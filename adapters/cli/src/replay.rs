@@ -1,16 +1,16 @@
-//! Replays a trace through the engine, a detector for each worker.
+//! Replays a trace through the engine, with one detector for each worker.
 //!
-//! What a trace of any length takes is bounded, but for what was found in it, and for the steps of
-//! a loop that is to be explained.
+//! The memory for a trace of any length is bounded, except for its findings and for the steps of a
+//! loop that is to be explained.
 
-mod courses;
-mod found;
+mod early_warning;
+mod findings;
 #[cfg(test)]
 mod guarded;
+mod history;
 mod nearest;
 mod numbering;
-mod trail;
-mod watch;
+mod open_loops;
 mod worker;
 
 use std::collections::{HashMap, VecDeque};
@@ -19,35 +19,35 @@ use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome};
 
-use courses::{Courses, Now};
-pub(crate) use found::{Findings, Found, Place, Shown, Warning};
+use early_warning::Judged;
+pub(crate) use findings::{Excerpt, Findings, Location, ReplayFinding, Warning};
+pub(crate) use history::{CallResult, Explained, LoopPrefix, Step};
 pub(crate) use nearest::Nearest;
-pub(crate) use trail::{Answer, Explained, Step, Wanted};
-use watch::Told;
-use worker::{Given, Worker};
+use open_loops::{Elapsed, OpenLoops};
+use worker::{VerdictAt, Worker};
 
-/// How many workers are followed at a time; the one unseen for longest is finished first. More than
-/// a swarm has, and as many as the trace tells apart.
+/// The most workers that are followed at a time. Beyond it, the worker that was idle longest is
+/// finished. A swarm has fewer workers than this.
 const WORKERS_MAX: usize = 1024;
 
-/// How many findings have their proof kept: a hundred times as many as a person is shown.
+/// The most findings whose proof is kept: a hundred times as many as `scan` shows.
 const PROVEN_MAX: usize = 1000;
 
-/// The detectors of one trace, and what they found.
+/// The detectors of one trace, and their findings.
 pub(crate) struct Replay {
     preset: &'static Preset,
-    wanted: Option<Wanted>,
+    wanted: Option<LoopPrefix>,
     workers: Vec<Worker>,
-    /// Where each worker stands, by name.
+    /// The index of each worker in `workers`, by name.
     places: HashMap<String, usize>,
-    /// How many workers there have been.
+    /// The number of workers so far.
     workers_ever: u64,
-    found: Vec<Found>,
-    courses: Courses,
+    findings: Vec<ReplayFinding>,
+    open_loops: OpenLoops,
     explained: Vec<Explained>,
-    measured: Measured,
+    measuring: Measuring,
     calls: usize,
-    /// Counts the events, to tell which worker was unseen for longest.
+    /// The number of events so far, which shows which worker was idle longest.
     clock: u64,
 }
 
@@ -59,23 +59,23 @@ impl Replay {
             workers: Vec::new(),
             places: HashMap::new(),
             workers_ever: 0,
-            found: Vec::new(),
-            courses: Courses::default(),
+            findings: Vec::new(),
+            open_loops: OpenLoops::default(),
             explained: Vec::new(),
-            measured: Measured::No,
+            measuring: Measuring::Off,
             calls: 0,
             clock: 0,
         }
     }
 
-    /// Keeps what is needed to explain the loop that is `wanted`, if there is one.
-    pub(crate) fn explaining(self, wanted: Option<Wanted>) -> Self {
+    /// Keeps the steps of the loop that is `wanted`, if there is one.
+    pub(crate) fn explaining(self, wanted: Option<LoopPrefix>) -> Self {
         Self { wanted, ..self }
     }
 
-    /// Keeps which rule comes nearest to a finding.
+    /// Keeps the rule that came nearest to a finding.
     pub(crate) fn measuring(self) -> Self {
-        Self { measured: Measured::Yes(None), ..self }
+        Self { measuring: Measuring::On(None), ..self }
     }
 
     /// Takes in one event of the trace.
@@ -89,36 +89,41 @@ impl Replay {
         }
     }
 
-    /// The trace is over.
+    /// Ends the trace and returns what was found.
     pub(crate) fn finish(mut self) -> Findings {
         self.end_run();
-        self.found.sort_by_key(|found| found.calls_before);
-        self.explained.sort_by_key(|one| one.steps.first().map(|step| step.shown.index));
-        let nearest = match self.measured {
-            Measured::No => None,
-            Measured::Yes(nearest) => nearest,
+        self.findings.sort_by_key(|found| found.calls_before);
+        self.explained.sort_by_key(|one| one.steps.first().map(|step| step.excerpt.index));
+        let nearest = match self.measuring {
+            Measuring::Off => None,
+            Measuring::On(nearest) => nearest,
         };
-        Findings { found: self.found, ends: self.courses.ends, explained: self.explained, nearest }
+        Findings {
+            list: self.findings,
+            ends: self.open_loops.ends,
+            explained: self.explained,
+            nearest,
+        }
     }
 
-    /// The run is over: what follows has nothing to do with it.
+    /// Ends the run. Later events belong to another run.
     fn end_run(&mut self) {
         for place in 0..self.workers.len() {
             self.end(place);
         }
         self.workers.clear();
         self.places.clear();
-        self.courses.end_run();
+        self.open_loops.end_run();
     }
 
-    /// A worker's run is over.
+    /// Ends the run of one worker.
     fn end(&mut self, place: usize) {
-        let given = self.workers[place].finish();
-        self.note_each(place, given);
+        let verdicts = self.workers[place].finish();
+        self.note_each(place, verdicts);
         self.explained.extend(self.workers[place].explained());
     }
 
-    /// The place of the worker called `name`, which may be new.
+    /// Returns the index of the worker called `name`, and adds it if it is new.
     fn place_of(&mut self, name: &str) -> usize {
         if let Some(&place) = self.places.get(name) {
             self.workers[place].seen = self.clock;
@@ -148,96 +153,96 @@ impl Replay {
 
     fn call(&mut self, call: &Call<'_>) {
         let place = self.place_of(call.worker);
-        let given = self.workers[place].call(&self.preset.recipe, call);
+        let verdicts = self.workers[place].call(call);
         self.calls = call.index + 1;
-        self.note_each(place, given);
+        self.note_each(place, verdicts);
         self.measure(place, call.index);
     }
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
         let Some(&place) = self.places.get(outcome.worker) else { return };
-        let given = self.workers[place].outcome(&self.preset.recipe, outcome);
-        self.note_each(place, given);
+        let verdicts = self.workers[place].outcome(outcome);
+        self.note_each(place, verdicts);
         self.measure(place, outcome.call);
     }
 
     fn message(&mut self, message: &Message<'_>) {
         let place = self.place_of(message.worker);
-        let given = self.workers[place].message(&self.preset.recipe, message);
-        self.note_each(place, given);
+        let verdicts = self.workers[place].message(message);
+        self.note_each(place, verdicts);
         self.measure(place, message.index);
     }
 
-    /// Asks, where that is wanted, how near the rules are after the call or message `at`; once
-    /// something was found, there is no need.
+    /// Measures how near the rules are after the call or message `at`, if [`Replay::measuring`]
+    /// asked for it and nothing was found so far.
     fn measure(&mut self, place: usize, at: usize) {
-        let Measured::Yes(nearest) = &mut self.measured else { return };
-        if self.found.is_empty() {
-            let near = self.workers[place].engine.nearness();
+        let Measuring::On(nearest) = &mut self.measuring else { return };
+        if self.findings.is_empty() {
+            let near = self.workers[place].engine.detector.nearness();
             *nearest = Nearest::of(*nearest, near, self.preset.policy, at);
         }
     }
 
-    fn note_each(&mut self, place: usize, given: impl IntoIterator<Item = Given>) {
-        let mut told = Told::Nothing;
-        for (verdict, at) in given {
+    fn note_each(&mut self, place: usize, verdicts: impl IntoIterator<Item = VerdictAt>) {
+        let mut judged = Judged::Quiet;
+        for (verdict, at) in verdicts {
             if verdict.action > Action::Proceed {
-                told = Told::Loop;
+                judged = Judged::Loop;
             }
             self.note(place, &verdict, at);
         }
-        self.workers[place].watch(told);
+        self.workers[place].watch(judged);
     }
 
-    /// Keeps a verdict that asks for something, at the call or message `at`: as a finding if its
-    /// rung is a new one, else as the further course of its loop.
+    /// Keeps a verdict that asks for an action, at the call or message `at`. A new rung is a
+    /// finding; any other verdict moves the end of its loop.
     fn note(&mut self, place: usize, verdict: &Verdict, at: usize) {
         let Some(finding) = verdict.finding.filter(|_| verdict.action > Action::Proceed) else {
             return;
         };
-        // After as many calls as fill the window of each worker, a loop is over.
+        // A loop is over after as many calls as fill the windows of all workers.
         let longest = usize::from(self.preset.policy.window()) * self.workers.len();
         let worker = &self.workers[place];
-        let now = Now { calls: self.calls, longest };
-        let course = (worker.number, finding.loop_id);
-        let first_key = self.courses.ends.len();
-        let Some(key) = self.courses.follow(course, verdict, at, now) else { return };
+        let elapsed = Elapsed { calls: self.calls, longest };
+        let id = (worker.number, finding.loop_id);
+        let first_key = self.open_loops.ends.len();
+        let Some(key) = self.open_loops.follow(id, verdict, at, elapsed) else { return };
         let mut proof = worker.proof(&finding);
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
         let lap = worker.lap(&finding);
         let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
         let message = finding.nudge(verdict.action, &tool).lap(&lap).to_string();
-        if self.found.len() >= PROVEN_MAX {
+        if self.findings.len() >= PROVEN_MAX {
             proof = Vec::new();
         }
-        let place = worker.place(&finding, at);
-        self.found.push(Found {
+        let location = worker.location(&finding, at);
+        self.findings.push(ReplayFinding {
             rule: finding.rule_name(self.preset.policy),
             message,
             finding,
             action: verdict.action,
             tool,
             worker: worker.name.clone(),
-            place,
-            // Of a loop that was told before, everybody is warned.
+            location,
+            // Only the first finding of a loop has an early warning.
             warning: if key == first_key { worker.warning(&finding) } else { None },
             proof,
             key,
-            calls_before: match place {
-                Place::Calls { at, .. } => at,
-                Place::Messages { .. } => self.calls,
+            calls_before: match location {
+                Location::Calls { at, .. } => at,
+                Location::Messages { .. } => self.calls,
             },
         });
     }
 }
 
-/// Whether it is kept which rule came nearest to a finding, and which that is.
-enum Measured {
-    No,
-    Yes(Option<Nearest>),
+/// Whether the nearest rule is kept, and that rule.
+enum Measuring {
+    Off,
+    On(Option<Nearest>),
 }
 
-/// Adds `new`; of more than `most` the oldest leaves, and is given.
+/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
 fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
     let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
@@ -251,36 +256,36 @@ mod tests {
 
     use super::*;
 
-    /// Shows `replay` the call numbered `index`, of the step `step`.
+    /// Announces the call `index`, in the step `step`.
     fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
         let (tool, args) = ("bash", Args::Json(args));
         replay.take(&Event::Call(Call { index, worker, step, tool, args }));
     }
 
-    /// Shows `replay` that the call numbered `call` came back.
+    /// Reports an outcome for the call `call`.
     fn answer(replay: &mut Replay, worker: &str, call: usize) {
         let (text, failed, cut) = ("no", false, None);
         replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut }));
     }
 
-    /// Shows `replay` the call numbered `index`, and that it came back.
+    /// Announces the call `index` and reports its outcome.
     fn show(replay: &mut Replay, worker: &str, index: usize, args: &str) {
         ask(replay, worker, index, index as u64, args);
         answer(replay, worker, index);
     }
 
     #[test]
-    fn each_loop_is_found_of_several_in_one_event() {
+    fn several_loops_in_one_event_are_all_found() {
         let mut replay = Replay::new(&PRESETS[0]);
         for (index, args) in ["1", "1", "2", "2"].into_iter().enumerate() {
             show(&mut replay, "main", index, args);
         }
         ask(&mut replay, "main", 4, 4, "2");
         ask(&mut replay, "main", 5, 4, "1");
-        // The later call waits for the earlier one, and both settle at once.
+        // The later call waits for the earlier one, and both settle together.
         answer(&mut replay, "main", 5);
         answer(&mut replay, "main", 4);
-        let found = replay.finish().found;
+        let found = replay.finish().list;
         let rules = found.iter().map(|found| (found.rule, found.calls_before));
         assert_eq!(rules.collect::<Vec<_>>(), [("same-effect", 4), ("ragged-repeat", 5)]);
     }
@@ -288,15 +293,15 @@ mod tests {
     #[test]
     fn every_preset_fits_into_the_detector() {
         for preset in &PRESETS {
-            assert_eq!(Worker::new("main", 0, 0, preset).engine.policy(), preset.policy);
+            assert_eq!(Worker::new("main", 0, 0, preset).engine.detector.policy(), preset.policy);
         }
     }
 
     #[test]
-    fn of_many_workers_the_one_unseen_for_longest_is_finished() {
+    fn beyond_the_limit_the_longest_idle_worker_is_finished() {
         let mut replay = Replay::new(&PRESETS[0]);
         for n in 0..3 * WORKERS_MAX {
-            // One goes round and round among others that come and go.
+            // One worker loops among others that come and go.
             let others = format!("w{n}");
             let (worker, args) = if n % 2 == 0 { ("main", "1") } else { (&*others, "2") };
             show(&mut replay, worker, n, args);
@@ -307,21 +312,21 @@ mod tests {
             );
         }
         assert_eq!(replay.places.len(), WORKERS_MAX);
-        let found = replay.finish().found;
+        let found = replay.finish().list;
         assert!(!found.is_empty() && found.iter().all(|found| found.worker == "main"));
     }
     #[test]
-    fn every_loop_has_its_end_and_many_have_their_proof() {
+    fn every_loop_has_an_end_and_a_limited_number_has_a_proof() {
         let loops = 3 * PROVEN_MAX;
         let mut replay = Replay::new(&PRESETS[0]);
         for n in 0..3 * loops {
             show(&mut replay, "main", n, &(n / 3).to_string());
         }
         let findings = replay.finish();
-        assert_eq!(findings.found.len(), loops);
-        let proven = findings.found.iter().filter(|found| !found.proof.is_empty());
+        assert_eq!(findings.list.len(), loops);
+        let proven = findings.list.iter().filter(|found| !found.proof.is_empty());
         assert_eq!(proven.count(), PROVEN_MAX);
-        let last = |found: &Found| findings.ends[found.key];
-        assert!(findings.found.iter().map(last).eq((0..loops).map(|n| 3 * n + 2)));
+        let last = |found: &ReplayFinding| findings.ends[found.key];
+        assert!(findings.list.iter().map(last).eq((0..loops).map(|n| 3 * n + 2)));
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(scan: &Scan) -> Exit {
     }
 }
 
-/// Opens the output, once it is known that it is no input.
+/// Opens the output, unless it is one of the inputs.
 fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
     let reader = match scan.format {
         OutputFormat::Human => Reader::Person,
@@ -36,11 +36,11 @@ fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
     };
     let Some(path) = &scan.output else { return Ok(Output::stdout(reader)) };
     if scan.paths.iter().any(|input| same_file(input, path)) {
-        let why = "is an input, too: writing would destroy it; name another file";
+        let why = "is also an input, and writing would destroy it: name another file";
         complain(&path.display().to_string(), why);
         return Err(Exit::Setup);
     }
-    // What an earlier run wrote into a folder that is read is no recording.
+    // An output file of an earlier run in the same folder is not a recording.
     inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
     Output::file(path, reader)
 }
@@ -52,7 +52,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     if scan.explain.is_some() && scan.format != OutputFormat::Human {
-        complain("--explain", "is for people alone: leave out --format");
+        complain("--explain", "works only with --format human");
         return Err(Exit::Usage);
     }
     let judge = Judge::of(scan)?;
@@ -71,7 +71,7 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
 
-/// Reads and judges the inputs, and reports on each in its turn, until the reader closes the output.
+/// Reads and judges the inputs, and reports on each in order, until the output is closed.
 fn scan_each(
     scan: &Scan,
     judge: Judge,
@@ -86,14 +86,14 @@ fn scan_each(
     reporter.finish()
 }
 
-/// Writes the reports, and keeps count.
+/// Writes the reports and counts them.
 struct Reporter<'s> {
     scan: &'s Scan,
     output: Output,
     document: machine::Document,
     explanation: Option<Explanation>,
     tally: Tally,
-    /// The silenced loops that were in no input so far, where it is asked for them.
+    /// The silenced loops that no input contained so far. Filled only with `--verbose`.
     unseen: BTreeSet<LoopId>,
     exit: Exit,
 }
@@ -113,14 +113,14 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Complains of an input of which nothing could be read.
+    /// Reports an input that could not be read at all.
     fn unread(&mut self, path: &str, why: &str) {
         complain(path, why);
         self.tally.unread += 1;
         self.exit = self.exit.max(Exit::Input);
     }
 
-    /// Takes in what became of an input.
+    /// Takes in the report on an input, or the reason why it could not be read.
     fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
         match report {
             Ok(report) => self.report(report),
@@ -136,7 +136,7 @@ impl<'s> Reporter<'s> {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        for found in report.unsilenced.iter().flat_map(|findings| &findings.found) {
+        for found in report.unsilenced.iter().flat_map(|findings| &findings.list) {
             self.unseen.remove(&found.finding.loop_id);
         }
         self.judge(&report);
@@ -154,7 +154,7 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Counts the report, and complains of what could not be read in it.
+    /// Counts the report, and prints an error for each part that could not be read.
     fn judge(&mut self, report: &Report) {
         let worst = report.worst();
         if worst > Action::Proceed {
@@ -165,9 +165,9 @@ impl<'s> Reporter<'s> {
         for problem in &report.trace.problems {
             complain(&report.path, &problem.to_string());
         }
-        let unsaid = report.trace.skipped.saturating_sub(report.trace.problems.len());
-        if unsaid > 0 {
-            complain(&report.path, &format!("and {unsaid} more that could not be read"));
+        let unprinted = report.trace.skipped.saturating_sub(report.trace.problems.len());
+        if unprinted > 0 {
+            complain(&report.path, &format!("{unprinted} more could not be read"));
         }
         if report.trace.skipped > 0 {
             self.tally.partly += 1;
@@ -187,15 +187,15 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Says which loops of the feedback are in no input.
+    /// Prints the loops of the feedback file that no input contains.
     fn remark_unseen(&self) {
         let Some(path) = &self.scan.feedback else { return };
         for id in &self.unseen {
-            remark(&path.display().to_string(), &format!("loop {id} is in no input"));
+            remark(&path.display().to_string(), &format!("no input contains the loop {id}"));
         }
     }
 
-    /// Writes what comes after the last report.
+    /// Writes the end of the output, after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
         if let Some(explanation) = self.explanation.take() {

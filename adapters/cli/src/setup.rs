@@ -1,4 +1,4 @@
-//! Files by which a caller sets the program up: read whole, and their mistakes shown.
+//! Reads configuration files and shows the mistakes in them.
 
 mod mistake;
 
@@ -10,11 +10,11 @@ use crate::exit::Exit;
 use crate::output::{complain, show};
 pub(crate) use mistake::Mistake;
 
-/// The longest such file: a policy of eight rules takes some KiB, and so do a hundred loop ids.
+/// The longest file in bytes. A policy of eight rules takes some KiB, and so do a hundred loop ids.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// What `read` makes of the text of the file `path`, which should hold what is `expected`; what is
-/// wrong with it is said on standard error.
+/// Reads the file `path` and parses it with `read`. `expected` describes the contents for errors,
+/// which are printed on standard error.
 pub(crate) fn load<T>(
     path: &Path,
     expected: &str,
@@ -33,7 +33,7 @@ pub(crate) fn load<T>(
     })
 }
 
-/// The file's text; the error says what is wrong with the file.
+/// Returns the file's text. The error says what is wrong with the file.
 fn text(path: &Path, expected: &str) -> Result<String, String> {
     let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let mut bytes = Vec::new();

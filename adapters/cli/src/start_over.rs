@@ -1,7 +1,7 @@
-//! `unstuck start-over`: keeps what an agent did to a work tree of git, and undoes it.
+//! `unstuck start-over`: saves what an agent did to a git work tree, and undoes it.
 
 mod changed;
-mod told;
+mod messages;
 
 use std::path::PathBuf;
 
@@ -12,56 +12,56 @@ use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use changed::Change;
 
-/// What messages name as their origin.
+/// The origin in messages.
 const NAME: &str = "start-over";
 
-const KEPT: &str = "Files in git's index and those that are neither there nor ignored are kept byte \
-                    by byte, with what is staged, the branch and its commit, under refs/unstuck in \
-                    the repository. Ignored files and repositories within the tree are left alone. \
-                    A run is forgotten when its refs are removed; list prints the command for \
-                    that.";
+const KEPT: &str = "Tracked and untracked files are saved byte by byte, with the index, the \
+                    branch and its commit, under refs/unstuck in the repository. Ignored files \
+                    and nested repositories are left alone. To delete a run, remove its refs; \
+                    list prints the command.";
 
-const EXIT_CODES: &str = "Exit codes: 0 all is done, 1 all but for files that were being changed \
-                          meanwhile, 3 no such work tree, run or number, 4 the work \
-                          tree cannot be kept or go back as it is, 64 a usage error.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 done except for files that were being changed at \
+                          the time, 3 no such work tree, run or number, 4 the work tree cannot be \
+                          saved or restored, 64 a usage error.";
 
 #[derive(Args)]
 #[command(after_help = KEPT)]
 pub(crate) struct StartOver {
     #[command(subcommand)]
-    what: What,
+    command: StartOverCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Keep what there is as the start of a run
+enum StartOverCommand {
+    /// Save the current state as the start of a run
     Begin(Begin),
-    /// Keep what there is, and go back to the start of the run
+    /// Save the current state, then go back to the start of the run
     Now(Now),
-    /// Print what is kept: starts of runs, and by number what there was before each way back
+    /// Print the saved states: the start of each run, and the numbered states from before each way
+    /// back
     List(List),
-    /// Keep what there is, and go to what is kept under a number
+    /// Save the current state, then restore the state with a number
     Restore(Restore),
 }
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 struct Begin {
-    /// The name of the run [default: run-1, or the next that is free]
+    /// The name of the run [default: run-1, or the next free number]
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
-    /// Begin a run again that was begun before; its former start stays, under the next number
+    /// Begin an existing run again; its former start is kept under the next number
     #[arg(long, requires = "run")]
     again: bool,
-    /// A folder of the work tree, all of which is kept
+    /// A folder in the work tree; the whole tree is saved
     #[arg(value_name = "PATH", default_value = ".")]
     folder: PathBuf,
 }
 
-/// A run that was begun.
+/// The options that choose an existing run.
 #[derive(Args)]
-struct Begun {
-    /// The name of the run [default: the one of this work tree that was begun last]
+struct RunOptions {
+    /// The name of the run [default: the latest run of this work tree]
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
     /// A folder of the work tree
@@ -69,7 +69,7 @@ struct Begun {
     folder: PathBuf,
 }
 
-impl Begun {
+impl RunOptions {
     fn open(&self) -> Result<GitWorkTree, GitError> {
         GitWorkTree::open(&self.folder, self.run.as_deref())
     }
@@ -79,8 +79,8 @@ impl Begun {
 #[command(after_help = EXIT_CODES)]
 struct Now {
     #[command(flatten)]
-    begun: Begun,
-    /// How to print what was undone
+    run: RunOptions,
+    /// The output format
     #[arg(long, value_enum, default_value_t = NowFormat::Human)]
     format: NowFormat,
 }
@@ -89,7 +89,7 @@ struct Now {
 enum NowFormat {
     /// For people
     Human,
-    /// What to tell the model, which names no file and asks for another approach
+    /// A text for the model, which names no file and asks for another approach
     Model,
 }
 
@@ -99,7 +99,7 @@ struct List {
     /// Only this run
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
-    /// A folder of a work tree of the repository
+    /// A folder in a work tree of the repository
     #[arg(value_name = "PATH", default_value = ".")]
     folder: PathBuf,
     /// How to print it
@@ -111,18 +111,18 @@ struct List {
 enum ListFormat {
     /// For people
     Human,
-    /// One JSON object a line for each state that is kept
+    /// One JSON object a line for each saved state
     Jsonl,
 }
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 struct Restore {
-    /// The number, as list prints it
+    /// The number of the state, as list prints it
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     number: u32,
     #[command(flatten)]
-    begun: Begun,
+    run: RunOptions,
 }
 
 fn run_name(name: &str) -> Result<String, GitError> {
@@ -130,17 +130,17 @@ fn run_name(name: &str) -> Result<String, GitError> {
 }
 
 pub(crate) fn run(start_over: &StartOver) -> Exit {
-    let done = match &start_over.what {
-        What::Begin(wanted) => begin(wanted),
-        What::Now(wanted) => now(wanted),
-        What::Restore(Restore { number, begun }) => {
-            let went = begun.open().and_then(|mut tree| tree.restore(*number));
-            went.map(|went| back(&went, &told::went_back(&went)))
+    let done = match &start_over.command {
+        StartOverCommand::Begin(options) => begin(options),
+        StartOverCommand::Now(options) => now(options),
+        StartOverCommand::Restore(Restore { number, run }) => {
+            let went = run.open().and_then(|mut tree| tree.restore(*number));
+            went.map(|went| back(&went, &messages::went_back(&went)))
         }
-        What::List(wanted) => list(wanted),
+        StartOverCommand::List(options) => list(options),
     };
     done.unwrap_or_else(|error| {
-        complain(NAME, &told::error(&error));
+        complain(NAME, &messages::error(&error));
         exit(&error)
     })
 }
@@ -152,7 +152,7 @@ fn begin(Begin { run, again, folder }: &Begin) -> Result<Exit, GitError> {
         Some(run) => GitWorkTree::begin(folder, run),
     };
     let start = begun?.start()?;
-    Ok(print(Reader::Person, &told::begun(&start), Exit::Clean))
+    Ok(print(Reader::Person, &messages::begun(&start), Exit::Clean))
 }
 
 fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
@@ -166,22 +166,22 @@ fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
     Ok(match format {
         ListFormat::Human => {
             let change = Change::latest(folder, &kept);
-            print(Reader::Person, &told::list(&kept, change.as_ref()), Exit::Clean)
+            print(Reader::Person, &messages::list(&kept, change.as_ref()), Exit::Clean)
         }
-        ListFormat::Jsonl => print(Reader::Program, &told::lines(&kept), Exit::Clean),
+        ListFormat::Jsonl => print(Reader::Program, &messages::lines(&kept), Exit::Clean),
     })
 }
 
-fn now(Now { begun, format }: &Now) -> Result<Exit, GitError> {
-    let went = begun.open()?.start_over()?;
+fn now(Now { run, format }: &Now) -> Result<Exit, GitError> {
+    let went = run.open()?.start_over()?;
     let text = match format {
-        NowFormat::Human => told::went_back(&went),
+        NowFormat::Human => messages::went_back(&went),
         NowFormat::Model => Undone::from(went.clone()).message() + "\n",
     };
     Ok(back(&went, &text))
 }
 
-/// Says what became of the work tree. Files that were left are a finding.
+/// Prints what happened to the work tree. Files that were left as they are count as a finding.
 fn back(went: &WentBack, text: &str) -> Exit {
     let exit = if went.left.is_empty() { Exit::Clean } else { Exit::Found };
     print(Reader::Person, text, exit)
@@ -194,7 +194,7 @@ fn print(reader: Reader, text: &str, exit: Exit) -> Exit {
     }
 }
 
-/// What is at fault: what was named, or what the work tree is like.
+/// Returns the exit code: either the arguments are wrong, or the work tree cannot be saved.
 fn exit(error: &GitError) -> Exit {
     match error {
         GitError::Outside { .. }

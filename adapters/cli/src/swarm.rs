@@ -1,4 +1,4 @@
-//! `unstuck swarm`: what the workers of a swarm count on a server, seen from outside.
+//! `unstuck swarm`: shows and clears the calls that the workers of a swarm count on a server.
 
 mod frame;
 mod look;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use crate::swarm::options::{Clear, Swarm, SwarmCommand};
 
-/// The variable that holds the secret of a swarm.
+/// The environment variable with the secret of a swarm.
 pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";
 
 pub(crate) fn run(swarm: &Swarm) -> Exit {
@@ -25,7 +25,7 @@ pub(crate) fn run(swarm: &Swarm) -> Exit {
 }
 
 fn clear(clear: &Clear) -> Exit {
-    let settings = match settings(&clear.place.swarm) {
+    let settings = match settings(&clear.address.swarm) {
         Ok(settings) => settings,
         Err(error) => return fails(&error, Exit::Setup),
     };
@@ -33,13 +33,13 @@ fn clear(clear: &Clear) -> Exit {
     if let Err(error) = cleared {
         return fails(&error, Exit::Input);
     }
-    let told = format!("{}: all that was counted is forgotten\n", settings.swarm());
+    let text = format!("{}: all counts were cleared\n", settings.swarm());
     Output::stdout(Reader::Person)
-        .write(&told)
+        .write(&text)
         .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
 }
 
-/// Where the swarm is, with its secret.
+/// Returns the settings of the swarm at `url`, with the secret from the environment.
 pub(crate) fn settings(url: &str) -> Result<Settings, NoSettings> {
     let secret = env::var_os(SECRET).unwrap_or_default();
     if secret.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn settings(url: &str) -> Result<Settings, NoSettings> {
     Settings::parse(url, secret.as_encoded_bytes()).map_err(NoSettings::Wrong)
 }
 
-/// Why nobody can be asked.
+/// The reason why the server cannot be asked.
 #[derive(Debug)]
 pub(crate) enum NoSettings {
     Secret,
@@ -60,26 +60,26 @@ impl fmt::Display for NoSettings {
         match self {
             Self::Secret => write!(
                 f,
-                "{SECRET} is not set: give it the secret that all workers of the swarm have, such as \
-                 openssl rand -hex 16 prints"
+                "{SECRET} is not set: set it to the secret that all workers of the swarm share, \
+                 for example one from openssl rand -hex 16"
             ),
             Self::Wrong(error) => error.fmt(f),
         }
     }
 }
 
-/// Says why nothing was done.
+/// Prints why nothing was done.
 fn fails(why: &impl fmt::Display, exit: Exit) -> Exit {
     complain("swarm", &why.to_string());
     exit
 }
 
-/// The servers of an address, without who is to be let in.
+/// Returns the servers in a URL, without user name and password.
 fn servers(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split('?').next().unwrap_or_default();
     if rest.starts_with('/') {
-        // A socket.
+        // The path of a Unix socket.
         return rest;
     }
     let hosts = rest.split('/').next().unwrap_or_default();
@@ -91,7 +91,7 @@ mod tests {
     use super::servers;
 
     #[test]
-    fn who_is_let_in_is_not_shown() {
+    fn credentials_of_a_url_are_not_shown() {
         for (url, shown) in [
             ("redis://h:1/0?swarm=a", "h:1"),
             ("redis://u:p@ss@h,i:2?swarm=a", "h,i:2"),

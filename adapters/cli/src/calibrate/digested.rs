@@ -1,51 +1,51 @@
-//! A run as digests: read once, and judged by as many policies of one recipe as there are to try.
+//! A run as digests: read once, and judged by many policies with the same recipe.
 //!
-//! What a policy finds first is what a [replay](crate::replay) finds first; nothing is kept of the
-//! text that could be shown of it. Trying a policy takes a hundredth of the time of reading.
+//! The first finding of a policy equals the first finding of a [replay](crate::replay). No text is
+//! kept. Trying a policy takes a hundredth of the time of reading.
 
 use std::collections::HashMap;
 
 use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
-use unstuck_text::{Answer, Lines, Recipe, SimilarCalls, is_placeholder};
+use unstuck_text::{Answer, Digester, Recipe, is_placeholder};
 use unstuck_trace::{Args, Event, Message, Role, read};
 
 use crate::calibrate::labels::Count;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 
-/// As large as that of a replay.
+/// As large as the engine of a replay.
 type Engine<'p> = Detector<'p, 64, 32>;
 
 /// A run as digests.
 #[derive(Debug)]
 pub(crate) struct Digested {
-    /// What each worker did; those of another run in the same file are others.
+    /// The steps of each worker. Workers of different runs in the same file are separate.
     workers: Vec<Vec<Step>>,
     count: Count,
 }
 
-/// What a detector takes in.
+/// An event for a detector.
 #[derive(Debug)]
 enum Step {
     /// The call with this index in the file.
     Call { call: Call, index: usize },
-    /// The answer to the worker's call with this place among its calls.
+    /// The outcome of the worker's call at `place` among its calls.
     Outcome { place: usize, outcome: Outcome },
-    /// What the user said at this message, after so many calls of the file.
-    User { said: Digest, message: usize, calls_before: usize },
-    /// A turn without a call, at this message, after so many calls of the file.
+    /// A user message, after `calls_before` calls of the file.
+    User { text: Digest, message: usize, calls_before: usize },
+    /// A turn without a call, after `calls_before` calls of the file.
     Turn { turn: Turn, message: usize, calls_before: usize },
 }
 
 impl Digested {
-    /// Reads `input`; the error says what is wrong with it.
+    /// Reads `input`. The error says what is wrong with it.
     pub(crate) fn of(input: &Input, recipe: &Recipe, progress: &Progress) -> Result<Self, String> {
         let mut writer = Writer::new(*recipe);
         write_down(input, std::slice::from_mut(&mut writer), progress)?;
         Ok(writer.finish())
     }
 
-    /// Reads `input` once, and makes digests by each of the `recipes`.
+    /// Reads `input` once and makes digests by each of the `recipes`.
     pub(crate) fn by_each(
         recipes: &[Recipe],
         input: &Input,
@@ -56,25 +56,25 @@ impl Digested {
         Ok(writers.into_iter().map(Writer::finish).collect())
     }
 
-    /// How many calls there are, or messages.
+    /// Returns the number of calls, or of messages if there are no calls.
     pub(crate) fn count(&self) -> Count {
         self.count
     }
 
-    /// Whether the agent did nothing that could be judged.
+    /// Returns whether the agent did nothing that can be judged.
     pub(crate) fn is_empty(&self) -> bool {
         self.workers.iter().flatten().all(|step| matches!(step, Step::User { .. }))
     }
 
-    /// Where `policy` first finds something that asks for a nudge or more: at which call, or at
-    /// which message if there is no call.
+    /// Returns the first finding of `policy` that asks for a nudge or more: the index of its call,
+    /// or of its message if there are no calls.
     pub(crate) fn first(&self, policy: &Policy<'_>) -> Option<usize> {
         self.workers.iter().filter_map(|steps| self.first_of(steps, policy)).min()
     }
 
-    /// Where it finds something in what one worker did.
+    /// Returns the first finding in the steps of one worker.
     fn first_of(&self, steps: &[Step], policy: &Policy<'_>) -> Option<usize> {
-        // No policy has a longer window, those from files included.
+        // No policy has a longer window, not even one from a file.
         let mut engine = Engine::new(policy).expect("a window of at most 64");
         let (mut ids, mut recorded, mut last) = (Vec::new(), Vec::new(), 0);
         let mut first: Option<usize> = None;
@@ -89,7 +89,7 @@ impl Digested {
                     let (id, verdict) = engine.announce_each(call, |verdict| note(&verdict, index));
                     note(&verdict, index);
                     ids.push(id);
-                    // Sequence numbers count the calls that are recorded.
+                    // Sequence numbers count recorded calls only.
                     recorded.extend(id.seq().map(|_| index));
                     last = index;
                 }
@@ -98,12 +98,12 @@ impl Digested {
                         note(&verdict, judged(&verdict, &recorded).unwrap_or(last));
                     });
                 }
-                Step::User { said, message, calls_before } => {
-                    let at = self.count.place(calls_before, Some(message));
-                    note(&engine.user_message(said), at);
+                Step::User { text, message, calls_before } => {
+                    let at = self.count.index(calls_before, Some(message));
+                    note(&engine.user_message(text), at);
                 }
                 Step::Turn { turn, message, calls_before } => {
-                    let at = self.count.place(calls_before, Some(message));
+                    let at = self.count.index(calls_before, Some(message));
                     note(&engine.text_turn(turn), at);
                 }
             }
@@ -119,28 +119,27 @@ fn write_down(input: &Input, writers: &mut [Writer], progress: &Progress) -> Res
     read(reader, None, &mut take).map(|_| ()).map_err(|problem| problem.to_string())
 }
 
-/// The index of the call that the verdict is about.
+/// Returns the index of the call that the verdict is about.
 fn judged(verdict: &Verdict, recorded: &[usize]) -> Option<usize> {
     let seq = usize::try_from(verdict.finding?.last).ok()?;
     recorded.get(seq).copied()
 }
 
-/// Writes down the steps of each worker.
+/// Collects the steps of each worker.
 struct Writer {
     recipe: Recipe,
-    workers: HashMap<String, Worker>,
+    workers: HashMap<String, WorkerSteps>,
     ended: Vec<Vec<Step>>,
     calls: usize,
     messages: usize,
 }
 
-#[derive(Default)]
-struct Worker {
+/// The steps of one worker so far.
+struct WorkerSteps {
     steps: Vec<Step>,
-    groups: SimilarCalls,
-    lines: Box<Lines>,
+    digester: Box<Digester>,
     calls: usize,
-    /// The calls that were not answered yet, by index: their places, kinds and tools.
+    /// The calls without an outcome, by index: their places, kinds and tools.
     open: HashMap<usize, (usize, Tag, String)>,
 }
 
@@ -153,25 +152,25 @@ impl Writer {
         match event {
             Event::Call(call) => {
                 self.calls = call.index + 1;
-                let recipe = self.recipe;
-                self.worker(call.worker).call(&recipe, call);
+                self.worker(call.worker).call(call);
             }
             Event::Outcome(outcome) => {
                 if let Some(worker) = self.workers.get_mut(outcome.worker) {
-                    worker.outcome(&self.recipe, outcome);
+                    worker.outcome(outcome);
                 }
             }
             Event::Message(message) => {
                 self.messages = message.index + 1;
-                let (recipe, calls) = (self.recipe, self.calls);
-                self.worker(message.worker).message(&recipe, message, calls);
+                let calls = self.calls;
+                self.worker(message.worker).message(message, calls);
             }
             Event::Begin(_) => self.end_run(),
         }
     }
 
-    fn worker(&mut self, name: &str) -> &mut Worker {
-        self.workers.entry(name.to_owned()).or_default()
+    fn worker(&mut self, name: &str) -> &mut WorkerSteps {
+        let recipe = self.recipe;
+        self.workers.entry(name.to_owned()).or_insert_with(|| WorkerSteps::new(recipe))
     }
 
     fn end_run(&mut self) {
@@ -184,34 +183,38 @@ impl Writer {
     }
 }
 
-impl Worker {
-    fn call(&mut self, recipe: &Recipe, call: &unstuck_trace::Call<'_>) {
+impl WorkerSteps {
+    fn new(recipe: Recipe) -> Self {
+        let digester = Box::new(Digester::new(recipe));
+        Self { steps: Vec::new(), digester, calls: 0, open: HashMap::new() }
+    }
+
+    fn call(&mut self, call: &unstuck_trace::Call<'_>) {
         let (Args::Json(args) | Args::Text(args)) = call.args;
-        let digests = recipe.call_among(&mut self.groups, call.tool, args).step(call.step);
+        let digests = self.digester.call(call.tool, args).step(call.step);
         self.steps.push(Step::Call { call: digests, index: call.index });
         self.open.insert(call.index, (self.calls, digests.kind(), call.tool.to_owned()));
         self.calls += 1;
     }
 
-    fn outcome(&mut self, recipe: &Recipe, outcome: &unstuck_trace::Outcome<'_>) {
+    fn outcome(&mut self, outcome: &unstuck_trace::Outcome<'_>) {
         let Some((place, kind, tool)) = self.open.remove(&outcome.call) else { return };
-        // What is gone from a history was not reported, as a replay has it.
+        // A placeholder stands for a result that the model no longer sees. A replay skips it, too.
         if is_placeholder(outcome.text) {
             return;
         }
         let answer =
             Answer { cut: outcome.cut, kind, ..Answer::new(&tool, outcome.text, outcome.failed) };
-        let outcome = recipe.outcome_among(&mut self.lines, &answer);
+        let outcome = self.digester.outcome(&answer);
         self.steps.push(Step::Outcome { place, outcome });
     }
 
-    fn message(&mut self, recipe: &Recipe, message: &Message<'_>, calls_before: usize) {
+    fn message(&mut self, message: &Message<'_>, calls_before: usize) {
         if message.role == Role::User {
-            let said = recipe.message(message.text);
-            self.lines.clear();
-            self.steps.push(Step::User { said, message: message.index, calls_before });
+            let text = self.digester.message(message.text);
+            self.steps.push(Step::User { text, message: message.index, calls_before });
         } else if message.text_only && !message.text.trim().is_empty() {
-            let turn = recipe.turn(message.text);
+            let turn = self.digester.turn(message.text);
             self.steps.push(Step::Turn { turn, message: message.index, calls_before });
         }
     }
@@ -226,9 +229,9 @@ mod tests {
     use walkdir::WalkDir;
 
     use super::*;
-    use crate::replay::{Place, Replay};
+    use crate::replay::{Location, Replay};
 
-    /// What a replay finds first, at which call, or at which message if there is no call.
+    /// Returns the first finding of a replay, as [`Digested::first`] does.
     fn replayed(
         preset: &'static Preset,
         count: Count,
@@ -236,13 +239,13 @@ mod tests {
     ) -> Option<usize> {
         let mut replay = Replay::new(preset);
         events(&mut replay);
-        let found = replay.finish().found.into_iter();
+        let found = replay.finish().list.into_iter();
         let first = found.filter(|found| found.action >= Action::Nudge).map(|found| {
-            let message = match found.place {
-                Place::Messages { at, .. } => Some(at),
-                Place::Calls { .. } => None,
+            let message = match found.location {
+                Location::Messages { at, .. } => Some(at),
+                Location::Calls { .. } => None,
             };
-            count.place(found.calls_before, message)
+            count.index(found.calls_before, message)
         });
         first.min()
     }
@@ -267,14 +270,14 @@ mod tests {
         assert!(found > 20, "only {found} findings");
     }
 
-    /// Something that happens: by which of two workers, what it is, and how it varies.
-    type Happening = (bool, u8, u8);
+    /// An event: the worker is one of two, then the kind and a variation.
+    type TestEvent = (bool, u8, u8);
 
-    /// Tells `sink` of a run in which this happens. Of the calls of a step, any may be answered
-    /// first, and some never are.
-    fn tell(happenings: &[Happening], mut sink: impl FnMut(Event<'_>)) {
+    /// Passes a run with these events to `sink`. The calls of a step are answered in any order,
+    /// some never.
+    fn emit(events: &[TestEvent], mut sink: impl FnMut(Event<'_>)) {
         let (mut calls, mut messages, mut step) = (Vec::new(), 0, 0);
-        for &(second, what, how) in happenings {
+        for &(second, what, how) in events {
             let worker = if second { "second" } else { "main" };
             let texts = ["no", "ok", "", "5 failed", "[output truncated to save context]"];
             let text = texts[usize::from(how) % texts.len()];
@@ -311,14 +314,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_run_is_judged_as_a_replay_judges_it(
-            happenings in vec((prop::bool::weighted(0.2), 0..24_u8, 0..8_u8), 0..80),
+            events in vec((prop::bool::weighted(0.2), 0..24_u8, 0..8_u8), 0..80),
         ) {
             for preset in &PRESETS {
                 let mut writer = Writer::new(preset.recipe);
-                tell(&happenings, |event| writer.take(&event));
+                emit(&events, |event| writer.take(&event));
                 let run = writer.finish();
                 let expected = replayed(preset, run.count(), |replay| {
-                    tell(&happenings, |event| replay.take(&event));
+                    emit(&events, |event| replay.take(&event));
                 });
                 prop_assert_eq!(run.first(preset.policy), expected, "{}", preset.policy.name());
             }

@@ -45,7 +45,7 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
     Ok(print(eval.format, &text, exit))
 }
 
-/// Fits each of the `policies` without each source, and prints how well it does there.
+/// Fits each of the `policies` without each source, and prints its scores on that source.
 fn without_each_source(
     eval: &Eval,
     labels: Vec<Label>,
@@ -54,12 +54,12 @@ fn without_each_source(
 ) -> Result<Exit, Exit> {
     let (runs, unread) = fit::read(&eval.root, labels, policies);
     if runs.iter().all(Vec::is_empty) {
-        // Each of them was complained of.
+        // An error was printed for each of them.
         return Err(Exit::Input);
     }
     let Some(rows) = refitted::rows(policies, &runs) else {
-        let why = "all runs come from one source, the first folder of their files: none can be left \
-                   out; `unstuck tune` parts the runs of one source by chance";
+        let why = "all runs come from one source (the first folder of their files), so none can \
+                   be left out; `unstuck tune` splits the runs of one source at random";
         complain(&eval.labels.display().to_string(), why);
         return Err(Exit::Input);
     };
@@ -70,7 +70,7 @@ fn without_each_source(
     Ok(print(eval.format, &text, exit.max(unread)))
 }
 
-/// Prints the result; how to exit if it would have been with `exit`.
+/// Prints the result. Returns the exit code, where `exit` is the code so far.
 fn print(format: TableFormat, text: &str, exit: Exit) -> Exit {
     let reader = match format {
         TableFormat::Human => Reader::Person,
@@ -80,7 +80,7 @@ fn print(format: TableFormat, text: &str, exit: Exit) -> Exit {
     written.map_or_else(|closed| closed.exit(exit), |()| exit)
 }
 
-/// The scores, a list for each table: one of every policy, or one for each.
+/// Returns a list of scores for each table: one table for all policies, or one for each policy.
 fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Score>> {
     let names = policies.iter().map(|preset| preset.policy.name()).enumerate();
     match eval.by {
@@ -89,7 +89,7 @@ fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Sc
     }
 }
 
-/// The scores of one policy on the runs of each source, in the order of their names, and on all.
+/// Returns the scores of one policy on the runs of each source, by name, and on all runs.
 fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
     let mut sources: BTreeMap<&str, Vec<Outcome>> = BTreeMap::new();
     for run in runs {
@@ -126,7 +126,7 @@ fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {
     text
 }
 
-/// The runs that the policy at `place` judged wrong.
+/// Lists the runs that the policy at `place` judged wrong.
 fn wrong_runs(eval: &Eval, runs: &[Run], place: usize) -> String {
     let mut text = String::new();
     for run in runs {

@@ -1,17 +1,17 @@
-//! Figures in tables: how names, ratios and intervals are written, and columns laid out.
+//! Formats names, ratios and intervals in tables.
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
 use crate::calibrate::score::{Interval, Score};
 use crate::output::shown::{plain, shortened};
 
-/// The most columns that the name of a policy or a source takes: so many as the longest preset.
+/// The most columns of a name: the length of the longest preset's name.
 const NAME_MAX: usize = 22;
 
-/// What stands for a number that there is none of.
+/// The cell for an unknown number.
 const NONE: &str = "-";
 
-/// A column: its head, and what stands below of each row.
+/// A column: its head, and the cell of a row.
 pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
 
 pub(crate) const RUNS: Column<Score> = ("runs", |score| score.runs.to_string());
@@ -24,8 +24,8 @@ pub(crate) const LAG: Column<Score> =
     ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
 pub(crate) const SAVED: Column<Score> = ("saved", |score| score.saved.to_string());
 
-/// The rows as a table, the first column aligned to the left and the others to the right; without
-/// the end of the last line.
+/// Returns the rows as a table without a line break at its end. The first column is aligned to the
+/// left, the others to the right.
 pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(columns.iter().map(|(head, _)| *head));
@@ -41,7 +41,7 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
     table.trim_fmt()
 }
 
-/// The name of a policy, a source or a rule.
+/// Returns the name of a policy, a source or a rule, cut to [`NAME_MAX`] columns.
 pub(crate) fn name(name: &str) -> String {
     shortened(&plain(name), NAME_MAX)
 }

@@ -1,17 +1,16 @@
-//! Fitting a policy to labelled runs.
+//! Fits a policy to labelled runs.
 //!
-//! What is fitted is how many repetitions each rule about calls asks for, no more than [`REACH`]
-//! above or below what it began with; its ladder moves with it. Everything else stays: rules that
-//! come and go, windows and filters would fit themselves to a hundred runs all too well.
+//! The fit changes how many repetitions each rule about calls asks for, by at most [`REACH`] up or
+//! down; its ladder moves with it. Everything else stays. Adding rules, or changing windows and
+//! filters, would overfit a hundred runs.
 //!
-//! The fit is the policy with the highest F1 of those whose false alarms keep to a limit, as far as
-//! coordinate ascent leads there: each rule in turn takes the best of its numbers, until in a whole
-//! round none is better. A run that several rules accuse is acquitted only if all of them move, so
-//! the ascent begins once with the policy as it is, and once with all rules moved alike, for each
-//! distance. Of policies that do equally well the better one is the one nearer to the beginning, so
-//! that nothing moves without a reason; of two that are as near, the one found first, and the more
-//! patient moves are tried first. Where the limit is broken, fewer false alarms beyond it come
-//! before F1.
+//! The fit is the policy with the highest F1 among those whose false alarms stay within a limit, as
+//! far as coordinate ascent finds it. Each rule in turn takes its best number, until a whole round
+//! brings no improvement. A run that several rules accuse becomes quiet only if all of them move.
+//! So the ascent starts once from the policy as it is, and once from all rules moved alike, for
+//! each distance. Among equally good policies the one nearest to the start wins, so that nothing
+//! moves without a reason. Among equally near ones the first one wins, and more patient moves are
+//! tried first. If the limit is broken, fewer false alarms beyond it count before F1.
 
 mod candidate;
 mod folds;
@@ -37,15 +36,15 @@ pub(crate) use candidate::{Candidate, repetitions};
 pub(crate) use folds::{FOLDS, Fold, folds, hash};
 pub(crate) use rate::Rate;
 
-/// How far a rule may move. The rules of the presets ask for two to eight repetitions; what is further
-/// from that is another rule.
+/// The distance that a rule may move. The rules of the presets ask for two to eight repetitions; a
+/// larger change would make another rule.
 pub(crate) const REACH: i16 = 4;
 
-/// A labelled run, to be judged by many policies.
+/// A labelled run as digests.
 pub(crate) type Run = (Label, Digested);
 
-/// The runs of the `labels`, once for each of the presets, and how to exit if some of them could not
-/// be read.
+/// Reads the runs of the `labels`, once for each of the presets. Returns the exit code as well,
+/// because some may be unreadable.
 pub(crate) fn read(root: &Path, labels: Vec<Label>, presets: &[&Preset]) -> (Vec<Vec<Run>>, Exit) {
     let recipes: Vec<Recipe> = presets.iter().map(|preset| preset.recipe).collect();
     let mut runs: Vec<Vec<Run>> = presets.iter().map(|_| Vec::new()).collect();
@@ -60,39 +59,39 @@ pub(crate) fn read(root: &Path, labels: Vec<Label>, presets: &[&Preset]) -> (Vec
     (runs, exit)
 }
 
-/// Fits one policy to runs, or to some of them.
+/// Fits one policy to runs, or to a part of them.
 pub(crate) struct Fitter<'r> {
     policy: &'static Policy<'static>,
     limit: Rate,
     runs: &'r [Run],
-    /// What became of each run by the policy as it was.
+    /// The outcome of each run under the original policy.
     pub(crate) before: Rc<[Outcome]>,
-    /// Likewise by the policies that were tried, some thousand; none where the engine takes no such
-    /// policy.
+    /// The outcomes under the policies that were tried, some thousand. `None` if the engine refuses
+    /// the policy.
     tried: HashMap<Moves, Option<Rc<[Outcome]>>>,
 }
 
-/// What was fitted.
+/// The result of a fit.
 pub(crate) struct Fit {
     moves: Moves,
-    /// What became of every run, of those too that were not fitted to.
+    /// The outcome of every run, including the runs that were not fitted to.
     pub(crate) outcomes: Rc<[Outcome]>,
 }
 
 impl Fit {
-    /// The fitted policy, called `name`, where it began with `policy`.
+    /// Returns the fitted policy with the name `name`. `policy` is the original one.
     pub(crate) fn policy(&self, policy: &Policy<'static>, name: &str) -> Option<Policy<'static>> {
         Candidate::moved(policy, &self.moves)?.keep(policy, name)
     }
 }
 
-/// What a policy is worth on the runs that are fitted to.
+/// The quality of a policy on the runs that are fitted to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Worth {
-    /// How many false alarms there are beyond the limit.
+    /// The number of false alarms beyond the limit.
     excess: usize,
     f1: f64,
-    /// How far the rules moved, up and down.
+    /// The sum of the distances that the rules moved.
     distance: u32,
 }
 
@@ -105,13 +104,13 @@ impl Worth {
 }
 
 impl<'r> Fitter<'r> {
-    /// Begins with `policy`; of the runs without a loop no larger share than `limit` may be accused.
+    /// Starts with `policy`. At most the share `limit` of the healthy runs may be accused.
     pub(crate) fn new(policy: &'static Policy<'static>, limit: Rate, runs: &'r [Run]) -> Self {
         let before = judged(runs, policy).into();
         Self { policy, limit, runs, before, tried: HashMap::new() }
     }
 
-    /// The policy that is fitted to all runs but those at the places `unseen`.
+    /// Fits the policy to all runs except those at the indexes `unseen`.
     pub(crate) fn fit_without(&mut self, unseen: &[usize]) -> Fit {
         let mut is_seen = vec![true; self.runs.len()];
         for &run in unseen {
@@ -128,7 +127,8 @@ impl<'r> Fitter<'r> {
         Fit { moves: best.moves, outcomes: best.outcomes }
     }
 
-    /// What becomes of the runs of each fold by the fit to the others, in the order of the runs.
+    /// Returns the outcomes of the runs of each fold under the fit to the other folds, in the order
+    /// of the runs.
     pub(crate) fn unseen(&mut self, folds: &[Fold], mut fitted: impl FnMut()) -> Vec<Outcome> {
         let mut unseen = self.before.to_vec();
         for fold in folds {
@@ -141,7 +141,7 @@ impl<'r> Fitter<'r> {
         unseen
     }
 
-    /// The best that the ascent from `moves` leads to.
+    /// Returns the best policy that the ascent from `moves` finds.
     fn climbed(&mut self, moves: Moves, is_seen: &[bool]) -> Best {
         let outcomes = self.try_on(&moves).unwrap_or_else(|| Rc::clone(&self.before));
         let worth = self.worth(&moves, &outcomes, is_seen);
@@ -150,7 +150,7 @@ impl<'r> Fitter<'r> {
         best
     }
 
-    /// The move of the rule at `place` that is the nearest to `by` that the engine takes.
+    /// Returns the move of the rule at `place` nearest to `by` that the engine accepts.
     fn towards(&mut self, place: usize, by: i16) -> i16 {
         let mut by = by;
         while by != 0 {
@@ -164,7 +164,7 @@ impl<'r> Fitter<'r> {
         by
     }
 
-    /// Lets each rule in turn take the best of its numbers; whether any did better than before.
+    /// Lets each rule in turn take its best number. Returns whether the policy improved.
     fn improve(&mut self, best: &mut Best, is_seen: &[bool]) -> bool {
         let before = best.worth;
         for place in 0..best.moves.len() {
@@ -205,19 +205,20 @@ impl<'r> Fitter<'r> {
     }
 }
 
-/// How a rule may move: the nearest first, and of two that are as near the more patient one.
+/// Returns the moves of a rule, the nearest first, and of two equally near ones the more patient
+/// one first.
 fn steps() -> impl Iterator<Item = i16> {
     (1..=REACH).flat_map(|by| [by, -by])
 }
 
-/// The best that was tried so far.
+/// The best policy so far.
 struct Best {
     moves: Moves,
     outcomes: Rc<[Outcome]>,
     worth: Worth,
 }
 
-/// What becomes of each of the `runs` by `policy`, on as many threads as there are cores.
+/// Returns the outcome of each of the `runs` under `policy`, computed on one thread per core.
 fn judged(runs: &[Run], policy: &Policy<'_>) -> Vec<Outcome> {
     let outcome = |(label, run): &Run| label.outcome(run.first(policy), run.count());
     let part = runs.len().div_ceil(one_for_each_core()).max(1);
@@ -225,7 +226,7 @@ fn judged(runs: &[Run], policy: &Policy<'_>) -> Vec<Outcome> {
         let parts = runs.chunks(part);
         let parts = parts.map(|runs| scope.spawn(move || runs.iter().map(outcome).collect()));
         let parts: Vec<ScopedJoinHandle<'_, Vec<Outcome>>> = parts.collect();
-        // No run makes the judging panic; if it does all the same, nothing is to be passed over.
+        // No run makes the judging panic. If one does, the program must not skip it silently.
         parts.into_iter().flat_map(|part| part.join().expect("every part is judged")).collect()
     })
 }

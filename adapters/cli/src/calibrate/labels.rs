@@ -1,4 +1,4 @@
-//! Labels: what somebody who read a run says of it.
+//! Labels: the judgement of a person who read a run.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::read::inputs::Input;
 /// The source of a run whose file is in no folder.
 const NO_SOURCE: &str = ".";
 
-/// What somebody who read the run says of it.
+/// The judgement of a person who read the run.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Label {
     pub(crate) file: PathBuf,
-    r#loop: Answer,
-    /// Where the loop begins; a finding before it is a false alarm.
+    r#loop: HasLoop,
+    /// The first call of the loop. A finding before it is a false alarm.
     pub(crate) start: Option<usize>,
-    /// Where a supervisor would step in.
+    /// The call at which a supervisor would step in.
     pub(crate) stuck_at: Option<usize>,
-    /// Where the loop ends; none if that is the end of the run.
+    /// The last call of the loop, or `None` if it lasts to the end of the run.
     end: Option<usize>,
     #[serde(default)]
     pub(crate) kind: String,
@@ -29,29 +29,28 @@ pub(crate) struct Label {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum HasLoop {
     Yes,
     No,
 }
 
-/// What became of one run.
+/// The outcome of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The loop was found, so many calls after a supervisor would have stepped in, and so many
+    /// The loop was found, `lag` calls after a supervisor would have stepped in and `saved` calls
     /// before it ended.
     Hit { lag: Option<i64>, saved: usize },
     /// There is a loop, and nothing was found.
     Missed,
     /// There is a loop, and something was found before it began.
     Early,
-    /// There is none, and something was found.
+    /// There is no loop, and something was found.
     FalseAlarm,
-    /// There is none, and nothing was found.
+    /// There is no loop, and nothing was found.
     Quiet,
 }
 
-/// What is counted in a run, and how many of it there are: labels count messages only where there
-/// is no call to count.
+/// The number of calls in a run, or of messages if there are no calls. Labels count the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     Calls(usize),
@@ -63,8 +62,8 @@ impl Count {
         if calls == 0 { Self::Messages(messages) } else { Self::Calls(calls) }
     }
 
-    /// Where a finding stands that so many calls came before: at that call, or at the `message`.
-    pub(crate) fn place(self, calls_before: usize, message: Option<usize>) -> usize {
+    /// Returns the index of a finding: of its call, or of its `message` if there are no calls.
+    pub(crate) fn index(self, calls_before: usize, message: Option<usize>) -> usize {
         match self {
             Self::Calls(_) => calls_before,
             Self::Messages(_) => message.unwrap_or(calls_before),
@@ -78,14 +77,14 @@ impl Count {
 }
 
 impl Label {
-    /// Judges the first finding, at `at`, of a run with so many calls or messages.
+    /// Judges the first finding, at `at`, in a run with `count` calls or messages.
     pub(crate) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
         match (self.r#loop, at) {
-            (Answer::No, None) => Outcome::Quiet,
-            (Answer::No, Some(_)) => Outcome::FalseAlarm,
-            (Answer::Yes, None) => Outcome::Missed,
-            (Answer::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
-            (Answer::Yes, Some(at)) => {
+            (HasLoop::No, None) => Outcome::Quiet,
+            (HasLoop::No, Some(_)) => Outcome::FalseAlarm,
+            (HasLoop::Yes, None) => Outcome::Missed,
+            (HasLoop::Yes, Some(at)) if at < self.start.unwrap_or(0) => Outcome::Early,
+            (HasLoop::Yes, Some(at)) => {
                 let saved = self.end.unwrap_or(count.last()).saturating_sub(at);
                 Outcome::Hit { lag: self.lag(at), saved }
             }
@@ -97,7 +96,7 @@ impl Label {
         Some(i64::try_from(at).ok()? - stuck)
     }
 
-    /// Where the run comes from: the first folder of its file.
+    /// Returns the source of the run: the first folder of its file.
     pub(crate) fn source(&self) -> &str {
         let mut parts = self.file.components().filter_map(|part| match part {
             Component::Normal(name) => name.to_str(),
@@ -108,13 +107,13 @@ impl Label {
     }
 }
 
-/// The inputs that the labels are about, below `root`, each with its label.
+/// Returns the inputs of the labels below `root`, each with its label.
 pub(crate) fn inputs(root: &Path, labels: Vec<Label>) -> Vec<(Input, Label)> {
     let input = |label: Label| (Input::File(root.join(&label.file)), label);
     labels.into_iter().map(input).collect()
 }
 
-/// The labels, and how to exit if some of them could not be read.
+/// Reads the labels. Returns the exit code as well, because some may be unreadable.
 pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut labels = Vec::new();
@@ -127,7 +126,7 @@ pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
             Ok(label) => labels.push(label),
             Err(error) => {
                 exit = Exit::Input;
-                // The parser sees one line at a time, and takes each for the first.
+                // The parser gets one line at a time, so its line number is always 1.
                 let error = error.to_string();
                 let error = error.split(" at line 1 column").next().unwrap_or_default();
                 let why = format!(
@@ -147,14 +146,14 @@ pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Count, Label, Outcome};
+    use super::{Count, HasLoop, Label, Outcome};
 
     const COUNT: Count = Count::Calls(11);
 
-    fn label(answer: Answer, start: Option<usize>, end: Option<usize>) -> Label {
+    fn label(has_loop: HasLoop, start: Option<usize>, end: Option<usize>) -> Label {
         Label {
             file: "a.jsonl".into(),
-            r#loop: answer,
+            r#loop: has_loop,
             start,
             stuck_at: Some(5),
             end,
@@ -164,14 +163,14 @@ mod tests {
 
     #[test]
     fn a_finding_is_judged_by_where_the_loop_begins_and_ends() {
-        let yes = label(Answer::Yes, Some(3), Some(8));
+        let yes = label(HasLoop::Yes, Some(3), Some(8));
         let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
         assert_eq!(yes.outcome(None, COUNT), Outcome::Missed);
         assert_eq!(yes.outcome(Some(2), COUNT), Outcome::Early);
         assert_eq!(yes.outcome(Some(3), COUNT), hit(-2, 5));
         assert_eq!(yes.outcome(Some(9), COUNT), hit(4, 0), "after the loop, nothing is saved");
-        assert_eq!(label(Answer::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
-        let no = label(Answer::No, None, None);
+        assert_eq!(label(HasLoop::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
+        let no = label(HasLoop::No, None, None);
         assert_eq!(no.outcome(None, COUNT), Outcome::Quiet);
         assert_eq!(no.outcome(Some(9), COUNT), Outcome::FalseAlarm);
     }
@@ -186,7 +185,7 @@ mod tests {
             ("../x/a.jsonl", "x"),
             ("", "."),
         ] {
-            let label = Label { file: file.into(), ..label(Answer::No, None, None) };
+            let label = Label { file: file.into(), ..label(HasLoop::No, None, None) };
             assert_eq!(label.source(), source, "{file}");
         }
     }

@@ -10,50 +10,51 @@ use crate::config;
 use crate::config::options::{preset, preset_names};
 use crate::exit::Exit;
 
-const FIGURES: &str = "Early: loops before which something was found; they count as missed. Lag: the \
-                       median number of calls from where a supervisor would step in to where a \
-                       loop was found. Saved: how many calls the loops still went on for after \
-                       that, in all.";
+const FIGURES: &str = "Early: runs with a finding before the loop began; they count as missed. \
+                       Lag: the median number of calls from where a supervisor would step in to \
+                       the finding. Saved: the total number of calls for which loops continued \
+                       after they were found.";
 
 #[derive(Args)]
 #[command(after_help = FIGURES)]
 pub(crate) struct Eval {
-    /// The labels: JSON Lines that say of each file whether there is a loop, and from where to where
+    /// The labels: JSON Lines that say for each file whether there is a loop, where it begins and
+    /// where it ends
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: PathBuf,
     /// The folder that the labels' files are in
     #[arg(value_name = "ROOT")]
     pub(crate) root: PathBuf,
-    /// Judge by this policy, or by all that have a name; may be given several times. Of one alone,
-    /// the runs that it judged wrong are listed [default: the presets]
+    /// The policy to judge by, or all that have a name; can be repeated. With a single policy, the
+    /// runs that it judged wrong are listed [default: the presets]
     #[arg(long, value_name = "NAME", value_parser = preset_names_or_all())]
     preset: Vec<String>,
-    /// Likewise, by the policy in a file like what presets --format toml prints
+    /// A policy to judge by, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// Print the figures for the runs of each source, the first folder of their files [default
-    /// policy: balanced]
+    /// Print the scores for each source, the first folder of a run's file [default policy:
+    /// balanced]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<By>,
-    /// Print, for the runs of each source, how well the policy does when it is fitted to the runs of
-    /// all other sources, beside how well it does as it is [default policy: balanced]
+    /// Print for each source the score of the policy as it is, and fitted to all other sources
+    /// [default policy: balanced]
     #[arg(long, conflicts_with_all = ["by", "intervals", "verbose"])]
     pub(crate) leave_one_source_out: bool,
-    /// Print intervals of 95 % for the figures, by resampling the runs; with --by source, the row of
-    /// all runs resamples whole sources
+    /// Print 95 % confidence intervals, by resampling the runs; with --by source, the row for all
+    /// runs resamples whole sources
     #[arg(long)]
     pub(crate) intervals: bool,
-    /// List the runs that each policy judged wrong, with what its findings rest on and how near it
-    /// came to the loops that it missed; for people alone
+    /// List the runs that each policy judged wrong, with the evidence for each finding and the
+    /// nearest rule of each missed loop. Only with --format human
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// How to print the result
+    /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Human)]
     pub(crate) format: TableFormat,
 }
 
 impl Eval {
-    /// The policies that were named, and those described in files.
+    /// Returns the policies that were named, and those from files.
     pub(crate) fn policies(&self) -> Result<Vec<&'static Preset>, Exit> {
         let is_by_source = self.by.is_some() || self.leave_one_source_out;
         let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..]) {
@@ -70,7 +71,7 @@ impl Eval {
         Ok(policies)
     }
 
-    /// Whether the runs that a policy judged wrong are listed.
+    /// Returns whether the runs that a policy judged wrong are listed.
     pub(crate) fn lists_wrong_runs(&self) -> bool {
         let is_one = match (&self.preset[..], &self.config[..]) {
             ([name], []) => name != ALL,
@@ -81,10 +82,10 @@ impl Eval {
     }
 }
 
-const FITS: &str = "What it costs is printed beside: how well the policy does as it is, fitted, and on \
-                    runs that it was not fitted to. Labelled runs: each source, the first folder of \
-                    their files, is judged by a fit to the others. Healthy runs: one half, by chance, \
-                    is judged by what the other half asks for.";
+const FITS: &str = "The scores are printed as well: for the policy as it is, for the fit, and for \
+                    runs that the fit did not see. With labelled runs, each source (the first \
+                    folder of a run's file) is judged by a fit to the other sources. With healthy \
+                    runs, a random half is judged by the fit to the other half.";
 
 const TUNES: &str = "unstuck tune [OPTIONS] --labels <FILE> <ROOT>\n       \
                      unstuck tune [OPTIONS] --healthy <PATH>...";
@@ -92,33 +93,33 @@ const TUNES: &str = "unstuck tune [OPTIONS] --labels <FILE> <ROOT>\n       \
 #[derive(Args)]
 #[command(after_help = FITS, override_usage = TUNES)]
 pub(crate) struct Tune {
-    /// Fit to labelled runs: JSON Lines that say of each file below ROOT whether there is a loop. The
-    /// highest F1 counts
+    /// Fit to labelled runs, for the highest F1. FILE has JSON Lines that say for each file below
+    /// ROOT whether there is a loop
     #[arg(long, value_name = "FILE", requires = "root", required_unless_present = "healthy")]
     labels: Option<PathBuf>,
     /// The folder that the labels' files are in
     #[arg(value_name = "ROOT", requires = "labels")]
     root: Option<PathBuf>,
-    /// Fit to runs that are known to be healthy: files, folders, or - for standard input. Every rule
-    /// about calls becomes as patient as these ask for
+    /// Fit to runs that are known to be healthy: files, folders, or - for standard input. Every
+    /// rule about calls becomes as patient as these runs require
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "labels")]
     healthy: Vec<PathBuf>,
-    /// The policy to begin with
+    /// The policy to start with
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
     preset: String,
-    /// Likewise, from a file like what presets --format toml prints
+    /// The policy to start with, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     pub(crate) config: Option<PathBuf>,
-    /// How many of a hundred healthy runs may be accused [default: 3; of --healthy, 1]
+    /// The percentage of healthy runs that may be accused [default: 3, with --healthy 1]
     #[arg(long, value_name = "PERCENT")]
     false_alarms: Option<Rate>,
-    /// Write the policy to this file, and what it costs to standard output; else they go to standard
-    /// output and standard error
+    /// Write the policy to this file and the scores to standard output; without it, the policy goes
+    /// to standard output and the scores to standard error
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// What a policy is fitted to.
+/// The runs that a policy is fitted to.
 pub(crate) enum Material<'a> {
     Labelled { labels: &'a Path, root: &'a Path },
     Healthy(&'a [PathBuf]),
@@ -128,12 +129,12 @@ impl Tune {
     pub(crate) fn material(&self) -> Material<'_> {
         match (&self.labels, &self.root) {
             (Some(labels), Some(root)) => Material::Labelled { labels, root },
-            // The parser lets neither pass without the other.
+            // The parser accepts neither without the other.
             _ => Material::Healthy(&self.healthy),
         }
     }
 
-    /// The policy that was named or described in a file, and what its file says beside the rules.
+    /// Returns the policy to start with, and the tables of its file for single tools and calls.
     pub(crate) fn preset(&self) -> Result<(&'static Preset, String), Exit> {
         self.config.as_deref().map_or_else(
             || {
@@ -146,7 +147,7 @@ impl Tune {
         )
     }
 
-    /// How many healthy runs may be accused.
+    /// Returns the share of healthy runs that may be accused.
     pub(crate) fn false_alarms(&self) -> Rate {
         self.false_alarms.unwrap_or(match self.material() {
             Material::Labelled { .. } => Rate::DEFAULT,
@@ -155,7 +156,7 @@ impl Tune {
     }
 }
 
-/// What the figures are broken down by.
+/// The groups of the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// The first folder of a run's file
@@ -170,7 +171,7 @@ pub(crate) enum TableFormat {
     Jsonl,
 }
 
-/// The name that stands for every policy that has a name.
+/// The name for all policies that have a name.
 const ALL: &str = "all";
 
 fn preset_names_or_all() -> Vec<&'static str> {

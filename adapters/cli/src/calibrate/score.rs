@@ -8,7 +8,7 @@ use crate::calibrate::labels::Outcome;
 use interval::Intervals;
 pub(crate) use interval::{Interval, RESAMPLINGS};
 
-/// How many runs had which outcome.
+/// The number of runs with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     hits: usize,
@@ -46,34 +46,34 @@ impl Counts {
         ratio(2 * self.hits, 2 * self.hits + wrong)
     }
 
-    /// How many runs have a loop.
+    /// Returns the number of runs with a loop.
     pub(crate) fn stuck(&self) -> usize {
         self.hits + self.missed + self.early
     }
 
-    /// How many have none.
+    /// Returns the number of runs without a loop.
     pub(crate) fn healthy(&self) -> usize {
         self.false_alarms + self.quiet
     }
 
-    /// The share of the runs without a loop in which something was found.
+    /// Returns the share of runs without a loop in which something was found.
     pub(crate) fn false_alarm_rate(&self) -> Option<f64> {
         ratio(self.false_alarms, self.healthy())
     }
 }
 
-/// How well one policy did.
+/// The score of one policy.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Score {
     pub(crate) preset: &'static str,
-    /// Where the runs come from; none if from anywhere.
+    /// The source of the runs, or `None` for runs of all sources.
     pub(crate) source: Option<String>,
     pub(crate) runs: usize,
     hits: usize,
     missed: usize,
     pub(crate) early: usize,
     false_alarms: usize,
-    /// Ratios are none where there is nothing to divide by.
+    /// Ratios are `None` if the divisor is 0.
     pub(crate) recall: Option<f64>,
     pub(crate) precision: Option<f64>,
     pub(crate) f1: Option<f64>,
@@ -81,7 +81,7 @@ pub(crate) struct Score {
     pub(crate) false_alarm_rate: Option<f64>,
     pub(crate) false_alarm_rate_interval: Option<Interval>,
     pub(crate) median_lag: Option<i64>,
-    /// How many calls the loops that were found went on for after that.
+    /// The number of calls for which the loops continued after they were found.
     pub(crate) saved: usize,
 }
 
@@ -119,13 +119,13 @@ impl Score {
         }
     }
 
-    /// The score, of runs that come from `source`.
+    /// Returns the score with the source `source`.
     pub(crate) fn from(self, source: Option<&str>) -> Self {
         Self { source: source.map(str::to_owned), ..self }
     }
 }
 
-/// The middle lag; of an even number the lower of the two.
+/// Returns the median lag. For an even number of lags it is the lower one of the middle two.
 fn median_lag(outcomes: &[Outcome]) -> Option<i64> {
     let lags = outcomes.iter().filter_map(|outcome| match outcome {
         Outcome::Hit { lag, .. } => *lag,
@@ -144,7 +144,7 @@ fn saved(outcomes: &[Outcome]) -> usize {
     saved.sum()
 }
 
-/// The share that `part` is of the `whole`; none where there is nothing to divide by.
+/// Returns `part / whole`, or `None` if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
 pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_judge_is_no_division_by_zero() {
+    fn without_runs_every_ratio_is_none() {
         let score = Score::of("x", &[]);
         assert_eq!((score.recall, score.precision, score.f1), (None, None, None));
         assert_eq!((score.f1_interval, score.false_alarm_rate_interval), (None, None));

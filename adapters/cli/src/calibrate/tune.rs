@@ -1,9 +1,9 @@
-//! `unstuck tune`: fits the numbers of a policy's rules to runs, and prints what that costs.
+//! `unstuck tune`: fits the thresholds of a policy to runs, and prints the scores.
 //!
-//! To labelled runs it fits as [`fit`](crate::calibrate::fit) says; to healthy ones alone as
-//! [`conformal`] says. The numbers of the policy that is written are the fitted ones: a patience for
-//! all rules could be said in its `[adaptive]` table as well, but not as the numbers of each rule
-//! that a person wants to read, change or compare.
+//! [`fit`](crate::calibrate::fit) describes the fit to labelled runs, and [`conformal`] the fit to
+//! healthy runs. The policy that is written has the fitted number in each rule. A patience in its
+//! `[adaptive]` table could express some fits, but people want to read, change and compare the
+//! number of each rule.
 
 mod conformal;
 mod healthy;
@@ -21,17 +21,17 @@ use crate::exit::Exit;
 use crate::output::shown::COLUMNS;
 use crate::output::{Closed, Output, Reader, complain, show};
 
-/// What is added to the name of a policy whose rules were fitted.
+/// The suffix of a fitted policy's name.
 const SUFFIX: &str = "-tuned";
 
-/// What was fitted.
+/// A fitted policy.
 struct Tuned {
     policy: Policy<'static>,
-    /// What it cost, for a person.
+    /// The scores, for people.
     report: String,
-    /// The same in a few words, for whoever reads the policy.
+    /// A summary of the scores, for a comment in the policy's file.
     remark: String,
-    /// How to exit.
+    /// The exit code.
     exit: Exit,
 }
 
@@ -59,7 +59,7 @@ fn tuned(tune: &Tune) -> Result<Exit, Exit> {
     write(tune, &tuned.report, &format!("{remark}\n{config}{beside}"), tuned.exit)
 }
 
-/// Writes the policy where it was asked for, and the report where the policy is not.
+/// Writes the policy to its file or standard output, and the report to the other stream.
 fn write(tune: &Tune, report: &str, config: &str, exit: Exit) -> Result<Exit, Exit> {
     let closed = |closed: Closed| closed.exit(exit);
     let Some(path) = &tune.output else {
@@ -70,24 +70,24 @@ fn write(tune: &Tune, report: &str, config: &str, exit: Exit) -> Result<Exit, Ex
     Output::stdout(Reader::Person).write(report).map(|()| exit).map_err(closed)
 }
 
-/// Refuses to write the policy to a file that is read.
+/// Refuses to write the policy to a file that is an input.
 fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<(), Exit> {
     let output = tune.output.as_deref().and_then(|path| Some((path, path.canonicalize().ok()?)));
     let Some((path, output)) = output else { return Ok(()) };
     let is_output = |input: &Path| input.canonicalize().is_ok_and(|input| input == output);
     if inputs.into_iter().any(is_output) {
-        let why = "is an input, too: writing would destroy it; name another file";
+        let why = "is also an input, and writing would destroy it: name another file";
         return Err(complained(path, why, Exit::Setup));
     }
     Ok(())
 }
 
-/// The name of what was fitted from the policy called `name`.
+/// Returns the name of the policy that is fitted from `name`.
 fn name_of(name: &str) -> String {
     if name.ends_with(SUFFIX) { name.to_owned() } else { format!("{name}{SUFFIX}") }
 }
 
-/// Says what is wrong with `path`; how to exit then.
+/// Prints what is wrong with `path`. Returns the exit code.
 fn complained(path: &Path, why: &str, exit: Exit) -> Exit {
     complain(&path.display().to_string(), why);
     exit

@@ -1,16 +1,17 @@
-//! What a configuration says of single tools and calls, to be said again beside other rules.
+//! Copies the tables for single tools and calls from one configuration to another.
 
 use toml::Table;
 
-/// What a policy knows by digests alone, so that it cannot be written out from it.
+/// The tables whose names a policy does not keep: it has digests only.
 const BESIDE: [&str; 2] = ["tools", "allow"];
 
-/// What the configuration `text` says of single tools and calls, as the end of another one.
+/// Returns the tables for single tools and calls in the configuration `text`, to be appended to
+/// another one.
 pub(crate) fn beside_rules(text: &str) -> String {
-    // What was read as a policy is a table.
+    // A text that was read as a policy is a TOML table.
     let table: Table = toml::from_str(text).unwrap_or_default();
     let beside: Table = table.into_iter().filter(|(key, _)| BESIDE.contains(&&**key)).collect();
-    // Tables, texts and numbers that were read can be written.
+    // Every value that was read can be written.
     let text = toml::to_string(&beside).unwrap_or_default();
     if text.is_empty() { text } else { format!("\n{text}") }
 }

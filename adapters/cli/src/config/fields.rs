@@ -1,4 +1,4 @@
-//! The fields of a TOML table, each taken for what it should be.
+//! Reads the fields of a TOML table, each with its type.
 
 use std::ops;
 
@@ -8,19 +8,19 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::words::{self, Word};
 use crate::setup::Mistake;
 
-/// A value, and where it stands.
+/// A value with its span.
 pub(crate) type Node<'d> = Spanned<DeValue<'d>>;
 
-/// A table with the fields that it may have.
+/// A table whose field names have been checked.
 pub(crate) struct Fields<'d> {
     table: &'d DeTable<'d>,
     span: ops::Range<usize>,
-    /// What the table describes, with its article: "a rule".
+    /// What the table describes, with an article, for example "a rule".
     what: &'static str,
 }
 
 impl<'d> Fields<'d> {
-    /// The table that describes `what` and has no other fields than those `known`.
+    /// Checks that the table that describes `what` has only `known` fields.
     pub(crate) fn of(
         table: &'d DeTable<'d>,
         span: ops::Range<usize>,
@@ -29,7 +29,7 @@ impl<'d> Fields<'d> {
     ) -> Result<Self, Mistake> {
         let unknown = table.iter().map(|(key, _)| key);
         let unknown = unknown.filter(|key| !known.contains(&key.get_ref().as_ref()));
-        // Tables are sorted by name; the first in the file is what its writer sees first.
+        // Tables are sorted by name. The error is about the first unknown field in the file.
         if let Some(key) = unknown.min_by_key(|key| key.span().start) {
             let word = key.get_ref();
             let what = format!("{what} has no field `{word}`{}", right(word, known));
@@ -38,7 +38,7 @@ impl<'d> Fields<'d> {
         Ok(Self { table, span, what })
     }
 
-    /// The table that `node` should be.
+    /// Returns the table `node`, or the mistake that it is not a table.
     pub(crate) fn at(
         node: &'d Node<'d>,
         what: &'static str,
@@ -63,7 +63,7 @@ impl<'d> Fields<'d> {
         self.optional(key).ok_or_else(missing)
     }
 
-    /// Refuses the field `key`, for the reason `why`.
+    /// Refuses the field `key`. `why` is the reason.
     pub(crate) fn without(&self, key: &str, why: &str) -> Result<(), Mistake> {
         let key = self.table.get_key_value(key).map(|(key, _)| key);
         key.map_or(Ok(()), |key| {
@@ -74,13 +74,13 @@ impl<'d> Fields<'d> {
         })
     }
 
-    /// The word in the field `key`, or `default` where there is none.
+    /// Returns the word in the field `key`, or `default` if there is no such field.
     pub(crate) fn word_or<W: Word>(&self, key: &str, default: W) -> Result<W, Mistake> {
         self.optional(key).map_or(Ok(default), word)
     }
 }
 
-/// The word that `node` should be.
+/// Reads `node` as one of the words of `W`.
 pub(crate) fn word<W: Word>(node: &Node<'_>) -> Result<W, Mistake> {
     let known = words::list::<W>();
     let DeValue::String(found) = node.get_ref() else {
@@ -89,23 +89,23 @@ pub(crate) fn word<W: Word>(node: &Node<'_>) -> Result<W, Mistake> {
     W::ALL.iter().copied().find(|word| word.word() == found).ok_or_else(|| unknown(node, &known))
 }
 
-/// The mistake of a word that is none of those `known`.
+/// Returns the mistake that the word is not among those `known`.
 pub(crate) fn unknown(node: &Node<'_>, known: &[&str]) -> Mistake {
     let found = node.get_ref().as_str().unwrap_or_default();
-    Mistake::new(node.span(), format!("{found:?} is not known here{}", right(found, known)))
+    Mistake::new(node.span(), format!("{found:?} is unknown here{}", right(found, known)))
 }
 
-/// The text that `node` should be.
+/// Reads `node` as a string.
 pub(crate) fn text<'d>(node: &'d Node<'d>) -> Result<&'d str, Mistake> {
     node.get_ref().as_str().ok_or_else(|| other(node, "a string"))
 }
 
-/// The truth value that `node` should be.
+/// Reads `node` as true or false.
 pub(crate) fn flag(node: &Node<'_>) -> Result<bool, Mistake> {
     node.get_ref().as_bool().ok_or_else(|| other(node, "true or false"))
 }
 
-/// The whole number that `node` should be, in the range of its type.
+/// Reads `node` as a whole number in the range of its type.
 pub(crate) fn number<N: TryFrom<i64> + Range>(node: &Node<'_>) -> Result<N, Mistake> {
     let expected = || format!("a whole number from {} to {}", N::LEAST, N::MOST);
     let DeValue::Integer(number) = node.get_ref() else { return Err(other(node, &expected())) };
@@ -114,7 +114,7 @@ pub(crate) fn number<N: TryFrom<i64> + Range>(node: &Node<'_>) -> Result<N, Mist
     value.and_then(|value| N::try_from(value).ok()).ok_or_else(what)
 }
 
-/// A number from a range.
+/// A number type with its range.
 pub(crate) trait Range {
     const LEAST: i64;
     const MOST: i64;
@@ -145,8 +145,8 @@ impl Range for i64 {
     const MOST: i64 = Self::MAX;
 }
 
-/// The fields of the table that `node` should be, of which each name is the writer's own; in the
-/// order of their names.
+/// Reads `node` as a table with field names of the writer's choice. Returns its fields in the order
+/// of their names.
 pub(crate) fn entries<'d>(
     node: &'d Node<'d>,
     what: &str,
@@ -155,7 +155,7 @@ pub(crate) fn entries<'d>(
     table.map(|table| table.iter()).ok_or_else(|| other(node, &format!("a table of {what}")))
 }
 
-/// The elements of the list that `node` should be, of `what`.
+/// Reads `node` as a list of `what`.
 pub(crate) fn elements<'d>(
     node: &'d Node<'d>,
     what: &str,
@@ -164,7 +164,7 @@ pub(crate) fn elements<'d>(
     list.map(|list| list.iter()).ok_or_else(|| other(node, &format!("a list of {what}")))
 }
 
-/// The mistake of a value of another type than was `expected`.
+/// Returns the mistake that a value has another type than `expected`.
 pub(crate) fn other(node: &Node<'_>, expected: &str) -> Mistake {
     let found = match node.get_ref() {
         DeValue::String(_) => "a string",
@@ -178,11 +178,11 @@ pub(crate) fn other(node: &Node<'_>, expected: &str) -> Mistake {
     Mistake::new(node.span(), format!("expected {expected}, found {found}"))
 }
 
-/// What would have been right instead of `word`.
+/// Returns the end of a message: what would be right instead of `word`.
 fn right(word: &str, known: &[&str]) -> String {
     match words::meant(word, known) {
-        Some(meant) => format!(": did you mean `{meant}`? Known are {}", listed(known)),
-        None => format!("; known are {}", listed(known)),
+        Some(meant) => format!(": did you mean `{meant}`? Expected one of {}", listed(known)),
+        None => format!("; expected one of {}", listed(known)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Options that name a policy, shared by several commands, and the options of `unstuck presets`.
+//! Options that choose a policy, for several commands, and the options of `unstuck presets`.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use unstuck_text::{PRESETS, Preset};
 use crate::config;
 use crate::exit::Exit;
 
-/// The policy that a command judges by.
+/// The options that choose the policy of a command.
 #[derive(Args, Debug, PartialEq, Eq)]
 pub(crate) struct PolicyOptions {
     /// The policy to judge by
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
     preset: String,
-    /// The policy to judge by, from a file like what presets --format toml prints
+    /// The policy to judge by, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
 }
@@ -35,10 +35,10 @@ impl PolicyOptions {
 
 #[derive(Args)]
 pub(crate) struct Presets {
-    /// Only this one
+    /// Print only this policy
     #[arg(value_name = "NAME", value_parser = preset_names())]
     name: Option<String>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = PolicyFormat::Human)]
     pub(crate) format: PolicyFormat,
 }
@@ -53,7 +53,7 @@ impl Presets {
 pub(crate) enum PolicyFormat {
     /// For people
     Human,
-    /// What --config reads; of the default preset if none is named
+    /// The input format of --config, for the default preset if none is named
     Toml,
 }
 

@@ -1,4 +1,4 @@
-//! `unstuck presets`: prints the policies that can be chosen by name.
+//! `unstuck presets`: prints the policies that have a name.
 
 use std::fmt::Write as _;
 
@@ -32,13 +32,13 @@ pub(crate) fn run(presets: &Presets) -> Exit {
     }
 }
 
-/// The policy as a configuration to begin with.
+/// Returns the policy as a configuration that a user can edit.
 fn toml(preset: &Preset) -> String {
     let name = preset.policy.name();
     if let Some(text) = config::text(name) {
         return text.to_owned();
     }
-    let head = format!("# The preset {name}: change it, and give it to `unstuck scan --config`.");
+    let head = format!("# The preset {name}: edit it, and use it with `unstuck scan --config`.");
     format!("{head}\n{}{HINT}", config::config(preset))
 }
 
@@ -68,7 +68,7 @@ fn policy(policy: &Policy<'_>) -> String {
     text
 }
 
-/// When in a run the policy asks for more repetitions, or for fewer.
+/// Describes the calls of a run in which the policy asks for more or fewer repetitions.
 fn phases(policy: &Policy<'_>) -> String {
     let (early, late) = policy.phases();
     let phase = |when: &str, phase: Phase| match phase.patience {

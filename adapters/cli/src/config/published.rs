@@ -1,11 +1,11 @@
-//! The rule sets of other agents, which come with the program as files.
+//! The rule sets of other agents, which the program includes as files.
 
 use unstuck_text::PRESETS;
 
-/// A rule set, by its name.
+/// A rule set and its name.
 struct Published {
     name: &'static str,
-    /// Its file, as `--config` reads it.
+    /// Its file, in the format of `--config`.
     text: &'static str,
 }
 
@@ -18,14 +18,14 @@ const PUBLISHED: [Published; 6] = [
     Published { name: "forge", text: include_str!("../../policies/forge.toml") },
 ];
 
-/// The names of all policies that can be chosen by name, the default first, the presets before the
-/// rule sets of others.
+/// Returns the names of all policies: the presets, the default first, then the rule sets of other
+/// agents.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let presets = PRESETS.iter().map(|preset| preset.policy.name());
     presets.chain(PUBLISHED.iter().map(|published| published.name))
 }
 
-/// The file of the rule set `name`; none of a preset, which has no file.
+/// Returns the file of the rule set `name`, or `None` for a preset, which has no file.
 pub(crate) fn text(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().find(|published| published.name == name).map(|published| published.text)
 }

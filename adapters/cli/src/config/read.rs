@@ -1,4 +1,4 @@
-//! From the text of a configuration to a policy.
+//! Reads a policy from the text of a configuration.
 
 use std::ops::Range;
 
@@ -31,19 +31,20 @@ const RULE: [&str; 11] = [
     "ladder",
 ];
 
-/// What a preset has, and a configuration that names one has not.
+/// The fields that a configuration with a `preset` must not have.
 const OF_PRESET: [&str; 5] = ["name", "window", "recipe", "rule", "text"];
 
-/// Returns the policy called `name`: a preset, or the rule set of another agent, which is read now.
+/// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed
+/// now.
 pub(crate) fn named(name: &str) -> Option<&'static Preset> {
     let published = || preset(published::text(name)?).ok();
     Preset::named(name).or_else(published)
 }
 
-/// The policy, with its recipe, that `config` describes.
+/// Returns the policy that `config` describes, with its recipe.
 ///
-/// It lives as long as the program, of which it is the one policy: the detectors of all threads
-/// borrow it. What it is made of is therefore never given back.
+/// The policy is leaked: it is the only one of the program, and the detectors of all threads borrow
+/// it.
 pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
     let root = DeTable::parse(config).map_err(|error| {
         Mistake::new(error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
@@ -59,7 +60,7 @@ pub(crate) fn preset(config: &str) -> Result<&'static Preset, Mistake> {
     Ok(Box::leak(Box::new(Preset { policy, recipe })))
 }
 
-/// The policy with what may be said beside a preset as beside rules.
+/// Applies the fields that are allowed beside a preset and beside rules.
 fn adapted(
     mut policy: Policy<'static>,
     recipe: &Recipe,
@@ -80,7 +81,7 @@ fn adapted(
     }
 }
 
-/// A preset, which has its own rules.
+/// Reads a configuration that names a preset.
 fn named_preset(
     fields: &Fields<'_>,
     node: &Node<'_>,
@@ -91,20 +92,20 @@ fn named_preset(
     let name = preset.policy.name();
     for key in OF_PRESET {
         let why = format!(
-            "the preset has its own; to change it, begin with what `unstuck presets {name} \
-             --format toml` prints"
+            "the preset has its own; to change it, start from the output of `unstuck presets \
+             {name} --format toml`"
         );
         fields.without(key, &why)?;
     }
     Ok((*preset.policy, preset.recipe))
 }
 
-/// A policy that is written out.
+/// Reads a configuration with rules of its own.
 fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     let name = name(fields)?;
     let window = fields.required("window")?;
-    let rules: Vec<Place> = match fields.optional("rule") {
-        Some(rules) => elements(rules, "[[rule]] tables")?.map(Place::of).collect(),
+    let rules: Vec<RuleSource> = match fields.optional("rule") {
+        Some(rules) => elements(rules, "[[rule]] tables")?.map(RuleSource::of).collect(),
         None => Ok(Vec::new()),
     }?;
     let policy = checked(name, window, &rules)?;
@@ -115,15 +116,15 @@ fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe::read)?))
 }
 
-/// A rule, and where it stands.
-struct Place {
+/// A rule and its spans.
+struct RuleSource {
     rule: Rule<'static>,
     whole: Range<usize>,
     pattern: Range<usize>,
     rungs: Rungs,
 }
 
-impl Place {
+impl RuleSource {
     fn of(node: &Node<'_>) -> Result<Self, Mistake> {
         let fields = Fields::at(node, "a rule", &RULE)?;
         let name = name(&fields)?;
@@ -140,25 +141,25 @@ impl Place {
         Ok(Self { rule, whole: node.span(), pattern: at.span(), rungs })
     }
 
-    /// Where a flaw of the rule is to be mended.
-    fn of_flaw(&self, flaw: PolicyErrorKind) -> Range<usize> {
-        match flaw {
+    /// Returns the span to change because of `error`.
+    fn span_of(&self, error: PolicyErrorKind) -> Range<usize> {
+        match error {
             PolicyErrorKind::TooManyRules { .. } => self.whole.clone(),
-            flaw => self.rungs.of_flaw(flaw).unwrap_or(&self.pattern).clone(),
+            error => self.rungs.span_of(error).unwrap_or(&self.pattern).clone(),
         }
     }
 }
 
-/// Where the rungs of a ladder stand, each with its count.
+/// The spans of a ladder's rungs, each with the rung's count.
 struct Rungs {
     whole: Range<usize>,
     each: Vec<(u16, Range<usize>)>,
 }
 
 impl Rungs {
-    /// Where a flaw of the ladder is to be mended; none if it is none of a ladder.
-    fn of_flaw(&self, flaw: PolicyErrorKind) -> Option<&Range<usize>> {
-        let count = match flaw {
+    /// Returns the span to change because of `error`, or `None` if the error is not about a ladder.
+    fn span_of(&self, error: PolicyErrorKind) -> Option<&Range<usize>> {
+        let count = match error {
             PolicyErrorKind::Rungs { .. } => return Some(&self.whole),
             PolicyErrorKind::CountsDoNotRise { next: count, .. }
             | PolicyErrorKind::ActionsFall { count }
@@ -172,27 +173,27 @@ impl Rungs {
     }
 }
 
-/// The policy of these rules, if the engine takes it; else the first of them that it refuses.
+/// Returns the policy with these rules, or a mistake at the first rule that the engine refuses.
 fn checked(
     name: &'static str,
     window: &Node<'_>,
-    places: &[Place],
+    sources: &[RuleSource],
 ) -> Result<Policy<'static>, Mistake> {
     let length = number(window)?;
-    let rules: Vec<Rule<'static>> = places.iter().map(|place| place.rule).collect();
+    let rules: Vec<Rule<'static>> = sources.iter().map(|source| source.rule).collect();
     let rules: &'static [Rule<'static>] = rules.leak();
-    let refused = |error: PolicyError<'_>, place: Option<&Place>| {
-        let span = match (error.flaw, place) {
+    let refused = |error: PolicyError<'_>, source: Option<&RuleSource>| {
+        let span = match (error.flaw, source) {
             (PolicyErrorKind::Window { .. }, _) => window.span(),
-            (flaw, Some(place)) => place.of_flaw(flaw),
+            (kind, Some(source)) => source.span_of(kind),
             (_, None) => 0..0,
         };
         Mistake::new(span, error.to_string())
     };
-    // Names may occur twice, so the rule at fault is the one that the rules before it do without.
-    for (n, place) in places.iter().enumerate() {
+    // Names may occur twice, so the rule is found by adding one rule at a time.
+    for (n, source) in sources.iter().enumerate() {
         let rules = rules.get(..=n).unwrap_or(rules);
-        Policy::new(name, length, rules).map_err(|error| refused(error, Some(place)))?;
+        Policy::new(name, length, rules).map_err(|error| refused(error, Some(source)))?;
     }
     Policy::new(name, length, rules).map_err(|error| refused(error, None))
 }
@@ -201,9 +202,10 @@ fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static
     let mut rules = Vec::new();
     for node in elements(node, "[[text]] tables")? {
         let (rule, times, rungs) = text_rule(node)?;
-        // Each by itself, so that the first that the engine refuses is known by its place.
+        // Each rule is tried alone, so that the mistake is at the first one that the engine
+        // refuses.
         policy.with_texts(vec![rule].leak()).map_err(|error| {
-            let span = rungs.of_flaw(error.flaw).cloned().unwrap_or(times);
+            let span = rungs.span_of(error.flaw).cloned().unwrap_or(times);
             Mistake::new(span, error.to_string())
         })?;
         rules.push(rule);
@@ -212,7 +214,7 @@ fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static
     policy.with_texts(rules.leak()).map_err(refused)
 }
 
-/// A rule about text, and where its `times` and its rungs stand.
+/// Reads a rule about text. Returns the spans of its `times` and of its rungs as well.
 fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs), Mistake> {
     let fields = Fields::at(node, "a rule about text", &["name", "texts", "times", "ladder"])?;
     let (times, texts) = (fields.required("times")?, word::<Texts>(fields.required("texts")?)?);
@@ -221,12 +223,12 @@ fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs)
     Ok((rule, times.span(), rungs))
 }
 
-/// The name of a policy or a rule, which will be printed.
+/// Reads the name of a policy or a rule, which will be printed.
 fn name(fields: &Fields<'_>) -> Result<&'static str, Mistake> {
     let node = fields.required("name")?;
     let name = text(node)?;
     if name.trim().is_empty() || plain(name) != name {
-        let what = "expected a name of one line, and of letters that can be seen";
+        let what = "expected a name on one line, with visible characters only";
         return Err(Mistake::new(node.span(), what));
     }
     Ok(name.to_owned().leak())
@@ -259,21 +261,21 @@ fn pattern(node: &Node<'_>) -> Result<Pattern, Mistake> {
     let fields = Fields::at(node, "a pattern", &known)?;
     if fields.optional("period").or(fields.optional("laps")).is_some() {
         for key in ["times", "within", "novel"] {
-            fields.without(key, "a cycle has `period` and `laps` alone")?;
+            fields.without(key, "a cycle has only `period` and `laps`")?;
         }
         let (period_min, period_max) = periods(fields.required("period")?)?;
         return Ok(Pattern::cycle(period_min, period_max, number(fields.required("laps")?)?));
     }
     let times = fields.required("times")?;
     let Some(within) = fields.optional("within") else {
-        fields.without("novel", "it counts what stands between, which `within` allows")?;
+        fields.without("novel", "it counts the calls in between, and needs `within`")?;
         return Ok(Pattern::Streak { times: number(times)? });
     };
     let novel = fields.optional("novel").map_or(Ok(u8::MAX), number)?;
     Ok(Pattern::Recurrence { times: number(times)?, within: number(within)?, novel })
 }
 
-/// The shortest and the longest period.
+/// Reads the shortest and the longest period.
 fn periods(node: &Node<'_>) -> Result<(u8, u8), Mistake> {
     const EXPECTED: &str = "the shortest and the longest period, as in [2, 10]";
     let ends = node.get_ref().as_array().ok_or_else(|| other(node, EXPECTED))?;

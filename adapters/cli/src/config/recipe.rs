@@ -1,4 +1,4 @@
-//! The recipe for digests in a configuration, for reading and for writing.
+//! Reads and writes the recipe for digests in a configuration.
 
 use toml::de::{DeTable, DeValue};
 use unstuck_core::{Tag, Tool};
@@ -12,7 +12,7 @@ use crate::setup::Mistake;
 
 const FIELDS: [&str; 6] = ["likeness", "result", "masks", "counters", "failures", "near"];
 
-/// The recipe that `node` describes; what it does not say is as in [`Recipe::EXACT`].
+/// Returns the recipe that `node` describes. Missing fields are as in [`Recipe::EXACT`].
 pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
     let fields = Fields::at(node, "a recipe", &FIELDS)?;
     Ok(Recipe {
@@ -30,7 +30,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
 pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool<'static>], Mistake> {
     let mut tools = Vec::new();
     for (name, node) in entries(node, "[tools.NAME] tables")? {
-        // What is no table, or has other fields, is told by those who read the rest of it.
+        // Reading the policy reports a value that is not a table and unknown fields.
         let Some(table) = node.get_ref().as_table() else { continue };
         let blank = OwnTool::new(Tool::named(name.get_ref()));
         let own = OwnTool {
@@ -50,8 +50,8 @@ pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool<'static>], M
 
 /// Checks that a tool is not declared as two things at once.
 ///
-/// The effects exclude each other, so they are the words of one field, and two of them cannot be
-/// declared. What is left are the older fields, which say a part of the same.
+/// Effects exclude each other, so they are the words of one field. The older fields overlap with
+/// them.
 fn agrees(own: &OwnTool<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
     let polls = table.get("poll").filter(|poll| poll.get_ref().as_bool() == Some(true));
     let refused = |node: &Node<'_>, what: String| Err(Mistake::new(node.span(), what));
@@ -85,10 +85,10 @@ fn agrees(own: &OwnTool<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
     }
 }
 
-/// How all arguments are asked for where a server declares a key.
+/// The word for all arguments, used if a server declares a key.
 const ALL: &str = "all";
 
-/// The names of the arguments that identify a call.
+/// Reads the names of the arguments that identify a call.
 fn key(node: &Node<'_>) -> Result<&'static [&'static str], Mistake> {
     match node.get_ref() {
         DeValue::String(word) if word == ALL => return Ok(&[]),
@@ -161,7 +161,7 @@ fn counters(node: &Node<'_>) -> Result<&'static [Counter<'static>], Mistake> {
     Ok(counters.collect::<Result<Vec<_>, Mistake>>()?.leak())
 }
 
-/// The `[recipe]` table that describes `recipe`.
+/// Returns the `[recipe]` table for `recipe`.
 pub(super) fn table(recipe: &Recipe) -> String {
     let likeness = match recipe.likeness {
         Likeness::Equal => quoted(EQUAL),

@@ -1,4 +1,4 @@
-//! What a configuration says of single tools and calls, and of when in a run it is patient.
+//! The tables of a configuration for single tools, allowed calls, and phases of a run.
 
 use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
@@ -8,7 +8,7 @@ use unstuck_text::Recipe;
 use super::fields::{Fields, Node, elements, entries, flag, number, other, text};
 use crate::setup::Mistake;
 
-/// The policy with what the `[tools]` table says of each tool.
+/// Returns the policy with the rules of the `[tools]` table.
 pub(super) fn with_tools(
     policy: Policy<'static>,
     node: &Node<'_>,
@@ -19,8 +19,8 @@ pub(super) fn with_tools(
     policy.with_tools(rules.leak()).map_err(|error| refused(node, error))
 }
 
-/// The fields of a `[tools.NAME]` table. Of these, [`super::recipe::of_tools`] reads what becomes of
-/// the recipe.
+/// The fields of a `[tools.NAME]` table. [`super::recipe::of_tools`] reads those that belong to the
+/// recipe.
 const TOOL: [&str; 7] = ["effect", "key", "exempt", "poll", "patience", "tag", "masks"];
 
 fn rule(name: &str, node: &Node<'_>) -> Result<ToolRule, Mistake> {
@@ -32,7 +32,7 @@ fn rule(name: &str, node: &Node<'_>) -> Result<ToolRule, Mistake> {
     Ok(rule)
 }
 
-/// The policy with the calls of the `[[allow]]` tables allowed to repeat.
+/// Returns the policy with the calls of the `[[allow]]` tables, which may repeat.
 pub(super) fn with_allowed(
     policy: Policy<'static>,
     recipe: &Recipe,
@@ -53,7 +53,7 @@ fn call(recipe: &Recipe, node: &Node<'_>) -> Result<Call, Mistake> {
     }
 }
 
-/// The policy with the phases of the `[adaptive]` table.
+/// Returns the policy with the phases of the `[adaptive]` table.
 pub(super) fn with_phases(
     policy: Policy<'static>,
     node: &Node<'_>,
@@ -71,23 +71,23 @@ fn phase(node: &Node<'_>) -> Result<Phase, Mistake> {
     Ok(Phase::new(number(fields.required("calls")?)?, number(fields.required("patience")?)?))
 }
 
-/// The mistake that the engine found in what stands at `node`.
+/// Returns the engine's error as a mistake at `node`.
 fn refused(node: &Node<'_>, error: PolicyError<'_>) -> Mistake {
     Mistake::new(node.span(), error.to_string())
 }
 
-/// The JSON that a value of TOML stands for. As deep as the parser lets tables be.
+/// Returns a TOML value as JSON. The parser bounds its depth.
 fn json(node: &Node<'_>) -> Result<Value, Mistake> {
     Ok(match node.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),
         DeValue::Integer(_) => Value::from(number::<i64>(node)?),
         DeValue::Float(float) => {
             let finite = float.as_str().parse().ok().and_then(Number::from_f64);
-            let what = "expected a number that JSON has, which inf and nan are not";
+            let what = "expected a finite number: JSON has no inf and nan";
             Value::Number(finite.ok_or_else(|| Mistake::new(node.span(), what))?)
         }
         DeValue::Boolean(flag) => Value::from(*flag),
-        DeValue::Datetime(_) => return Err(other(node, "a value that JSON has")),
+        DeValue::Datetime(_) => return Err(other(node, "a value that JSON can express")),
         DeValue::Array(list) => Value::Array(list.iter().map(json).collect::<Result<_, _>>()?),
         DeValue::Table(table) => {
             let members = table.iter();

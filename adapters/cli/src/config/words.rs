@@ -1,14 +1,14 @@
-//! The words of a policy, for reading and for writing alike.
+//! The words for the parts of a policy, for reading and for writing.
 
 use unstuck_core::{Action, Args, Basis, Force, Outcomes, Progress, Results, Silence, Tag, Texts};
 use unstuck_text::{Effect, Failures, Mask, Near};
 
-/// Something that is written as one word of a few.
+/// A type whose values are written as words.
 pub(crate) trait Word: Copy + PartialEq + 'static {
-    /// Every one of them.
+    /// All values.
     const ALL: &'static [Self];
 
-    /// How it is written.
+    /// Returns the word for this value.
     fn word(self) -> &'static str;
 }
 
@@ -150,15 +150,15 @@ impl Word for Mask {
     }
 }
 
-/// Every word for a `W`, as a sentence lists them.
+/// Returns every word for a `W`.
 pub(crate) fn list<W: Word>() -> Vec<&'static str> {
     W::ALL.iter().map(|word| word.word()).collect()
 }
 
-/// The one among `known` that somebody who wrote `word` may have meant.
+/// Returns the word among `known` that the writer of `word` probably meant.
 pub(crate) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let distance = |known: &&str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
-    // A third of the letters may be wrong: more makes another word.
+    // At most a third of the letters may be wrong.
     let near = known.iter().filter(|known| distance(known) <= known.len().div_ceil(3));
     near.min_by_key(|known| distance(known)).copied()
 }
@@ -168,7 +168,7 @@ mod tests {
     use super::meant;
 
     #[test]
-    fn a_slip_is_told_from_another_word() {
+    fn a_typo_is_corrected_and_another_word_is_not() {
         let known = ["same", "similar", "same_tool", "any"];
         for (word, expected) in [
             ("sam", Some("same")),

@@ -1,4 +1,4 @@
-//! From a policy to the text of its configuration.
+//! Writes a policy as the text of a configuration.
 
 use std::fmt::Write as _;
 
@@ -8,30 +8,31 @@ use unstuck_text::Preset;
 use super::recipe;
 use super::words::{Word, quoted};
 
-/// What may stand in a configuration and in no preset, as the end of one that is to be changed.
+/// The optional tables that no preset has, as comments for the end of a configuration.
 pub(crate) const HINT: &str = r#"
-# More that may be said, also beside `preset = "balanced"` in place of the rules:
+# Optional tables, which also work with `preset = "balanced"` instead of rules:
 #
 # [tools.screenshot]    # a tool, as the agent spells it
 # effect = "reads"      # what its calls do: reads, acts, idempotent, waits or finishes
 # key = ["page"]        # the arguments that identify a call; all others are ignored
 # exempt = true         # its calls are not recorded
-# patience = 2          # so many more repetitions than the rules ask for
-# tag = "read"          # what kind of tool it is, where neither its name nor its effect tells
-# masks = ["spaces"]    # what is volatile in its results
+# patience = 2          # this many more repetitions than the rules ask for
+# tag = "read"          # its kind, if neither its name nor its effect shows it
+# masks = ["spaces"]    # the volatile parts of its results
 #
 # [[allow]]             # a call that may repeat
 # tool = "bash"
 # args = { command = "make test" }
 #
-# [adaptive]            # by how many calls there have been since the user's last word
+# [adaptive]            # by the number of calls since the user's last message
 # early = { calls = 10, patience = 1 }
 # late = { calls = 100, patience = -1 }
 "#;
 
-/// The configuration that describes `preset`, with every field written out.
+/// Returns the configuration that describes `preset`, with every field.
 ///
-/// What a policy says of single tools and calls is left out: it knows their digests, and no names.
+/// The rules for single tools and calls are left out: a policy has their digests and not their
+/// names.
 pub(crate) fn config(preset: &Preset) -> String {
     let policy = preset.policy;
     let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
@@ -50,7 +51,7 @@ pub(crate) fn config(preset: &Preset) -> String {
     text
 }
 
-/// The phases of a run; nothing where all of it is one.
+/// Returns the phases of a run, or nothing if there is only one.
 fn adaptive(policy: &Policy<'_>) -> String {
     let (early, late) = policy.phases();
     let phases = [("early", early, Phase::new(0, 0)), ("late", late, Phase::new(u32::MAX, 0))];

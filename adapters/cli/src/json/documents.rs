@@ -1,18 +1,18 @@
-//! Which documents an input holds: one, or one a line.
+//! Splits an input into documents: one, or one on each line.
 
 use unstuck_json::fingerprint;
 
 /// One document of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Document<'a> {
-    /// The line that it begins on, from 1.
+    /// The line on which it begins, from 1.
     pub(super) line: usize,
     pub(super) json: &'a [u8],
 }
 
-/// The documents in `bytes`, each from the beginning of its first line on: one on each line that is
-/// not blank, if the first of them is a document, or most are an array or object; else a single
-/// one.
+/// Returns the documents in `bytes`, each from the beginning of its first line. There is one on
+/// each line that is not blank, if the first of these lines is a document, or if most of them are
+/// an array or an object. Otherwise the whole input is one document.
 pub(super) fn documents(bytes: &[u8]) -> Vec<Document<'_>> {
     let mut begin = 0;
     let lines = bytes.split(|&byte| byte == b'\n').zip(1..).map(|(json, line)| {
@@ -42,7 +42,7 @@ fn is_container(json: &[u8]) -> bool {
     matches!(first, Some(b'[' | b'{')) && is_document(json)
 }
 
-/// Whether there is nothing but what JSON holds for white space.
+/// Returns whether the line has only JSON white space.
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }

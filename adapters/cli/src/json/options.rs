@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 
 #[derive(Args)]
 pub(crate) struct Json {
-    /// A file, or - for standard input, that holds one document, or one a line
+    /// A file with one document, or one document a line; - for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
-    /// How to print what was found
+    /// The output format
     #[arg(long, value_enum, default_value_t = DocumentFormat::Human)]
     pub(crate) format: DocumentFormat,
 }

@@ -1,4 +1,4 @@
-//! Answers to calls: what came of the call, and how a note for the model gets into them.
+//! Responses to calls: reading the outcome, and inserting a note for the model.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use serde_json::value::RawValue;
 
 use super::message::Message;
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer<'l> {
-    /// What the model gets to read; what is no text stands by its JSON.
+    /// The text that the model reads. Other content is represented by its JSON.
     pub(crate) text: Cow<'l, str>,
     pub(crate) failed: bool,
     slot: Slot<'l>,
 }
 
-/// Where in an answer there is room for a note.
+/// The place for a note in a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot<'l> {
     /// At the end of this array of content blocks.
     Content(&'l str),
-    /// In a `content` of its own, at the beginning of this result, which has none.
+    /// In a new `content`, at the beginning of this result, which has none.
     Result(&'l str),
-    /// At the end of the message of an error, as it stands in JSON.
+    /// At the end of the message of an error, as JSON text.
     Error(&'l str),
 }
 
@@ -41,7 +41,7 @@ struct Outcome<'l> {
     kind: Option<Cow<'l, str>>,
 }
 
-/// The `error` of an answer.
+/// The `error` of a response.
 #[derive(Deserialize)]
 struct Failure<'l> {
     #[serde(borrow)]
@@ -58,8 +58,8 @@ struct Block<'l> {
 }
 
 impl<'l> Answer<'l> {
-    /// What a message says of the call that it answers; none where it says nothing yet: a question
-    /// back to the user, a task that goes on elsewhere, or what is no result of a call.
+    /// Returns the outcome in a response, or `None` if there is no outcome yet: a request for user
+    /// input, a task that continues elsewhere, or a result of another kind.
     pub(crate) fn of(message: &Message<'l>) -> Option<Self> {
         match (message.result, message.error) {
             (Some(result), None) => Self::of_result(result),
@@ -80,7 +80,7 @@ impl<'l> Answer<'l> {
         };
         let blocks: Vec<&'l RawValue> = serde_json::from_str(content.get()).ok()?;
         let mut parts = blocks.into_iter().map(shown).chain(structured);
-        // Mostly there is one, and no need for a copy of it.
+        // Usually there is one block, which needs no copy.
         let mut text = parts.next().unwrap_or_default();
         for part in parts {
             text.to_mut().push('\n');
@@ -96,7 +96,8 @@ impl<'l> Answer<'l> {
         is_string.then_some(Self { text, failed: true, slot: Slot::Error(message) })
     }
 
-    /// Where in `line`, of which this is an answer, to insert what, so that the model reads `note`.
+    /// Returns the insertions into `line`, which contains this response, that show `note` to the
+    /// model.
     pub(crate) fn room(&self, line: &[u8], note: &str) -> (usize, String) {
         let at = |slot: &str| slot.as_ptr().addr() - line.as_ptr().addr();
         let block = block(note);
@@ -106,7 +107,7 @@ impl<'l> Answer<'l> {
                 let comma = if is_empty { "" } else { "," };
                 (at(array) + array.len() - 1, format!("{comma}{block}"))
             }
-            // It has another member at least, from which it was told to be a result.
+            // There is at least one other member, by which it was recognised as a result.
             Slot::Result(object) => (at(object) + 1, format!("\"content\":[{block}],")),
             Slot::Error(message) => {
                 let escaped = Value::from(format!("\n\n{note}")).to_string();
@@ -116,7 +117,7 @@ impl<'l> Answer<'l> {
     }
 }
 
-/// A block as it counts for whether two results are the same.
+/// Returns a block in the form in which results are compared.
 fn shown(block: &RawValue) -> Cow<'_, str> {
     let text = serde_json::from_str::<Block<'_>>(block.get()).ok();
     let text =
@@ -124,20 +125,20 @@ fn shown(block: &RawValue) -> Cow<'_, str> {
     text.unwrap_or_else(|| Cow::Borrowed(block.get()))
 }
 
-/// What a string of JSON reads as, without a copy where nothing in it is escaped.
+/// Unescapes a JSON string, without a copy if it has no escapes.
 fn string(json: &str) -> Option<Cow<'_, str>> {
-    /// `serde` borrows a field, but nothing that stands alone.
+    /// `serde` borrows from a field only, not from a bare value.
     #[derive(Deserialize)]
     struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
     serde_json::from_str::<Text<'_>>(json).ok().map(|text| text.0)
 }
 
-/// A block of content that says `text`.
+/// Returns a content block with `text`.
 fn block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", Value::from(text))
 }
 
-/// Whether the results of a version of the protocol say what type they are of.
+/// Whether results of a protocol version have a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Results {
     Untyped,
@@ -145,16 +146,16 @@ pub(crate) enum Results {
 }
 
 impl Results {
-    /// The first version in which they do.
+    /// The first version with types.
     const TYPED_SINCE: &str = "2026-07-28";
 
-    /// Those of this version, which is a date.
+    /// Returns the kind of results for this version, which is a date.
     pub(crate) fn of(version: &str) -> Self {
         if version >= Self::TYPED_SINCE { Self::Typed } else { Self::Untyped }
     }
 }
 
-/// The line that answers a call in the server's place: it failed, and `text` says why.
+/// Returns a response in the server's place: the call failed, and `text` says why.
 pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     let block = block(text);
     let kind = match results {
@@ -167,7 +168,8 @@ pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     .into_bytes()
 }
 
-/// `line` with each text put in at its place; the places are those of `line`, in their order.
+/// Returns `line` with each text inserted at its place. The places refer to the original `line`, in
+/// rising order.
 pub(crate) fn spliced(line: &[u8], insertions: &[(usize, String)]) -> Vec<u8> {
     let added: usize = insertions.iter().map(|(_, text)| text.len()).sum();
     let mut spliced = Vec::with_capacity(line.len() + added);
@@ -192,7 +194,7 @@ mod tests {
 
     const NOTE: &str = "It is \"stuck\".";
 
-    /// What an answer comes to, and the same line with a note in it.
+    /// Returns the outcome of a response, and the line with a note in it.
     fn read(line: &str) -> Option<(String, bool, String)> {
         let Some(Line::One(message)) = Line::read(line.as_bytes()) else { return None };
         let answer = Answer::of(&message)?;

@@ -1,19 +1,19 @@
-//! The framing of MCP over pipes: one message a line, read with bounded memory.
+//! The framing of MCP over pipes: one message a line, read in bounded memory.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-/// The longest line that is looked at. A longer one is passed on in pieces, unread.
+/// The longest line that is parsed. A longer one is forwarded in pieces, unparsed.
 pub(crate) const LINE_MAX: usize = 64 << 20;
 
-/// What is read at a time, and the memory that is kept between lines.
+/// The bytes that are read at a time, and the memory that is kept between lines.
 const PIECE: usize = 64 << 10;
 
-/// How much of a line was read.
+/// The part of a line that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All of it, with its end; the last line of all may have none.
+    /// The whole line with its line break. The last line may have none.
     Whole,
-    /// As much as is looked at, and there may be more.
+    /// The first [`LINE_MAX`] bytes. There may be more.
     Begun,
 }
 
@@ -29,7 +29,7 @@ impl<R: Read> Lines<R> {
         Self { reader: BufReader::with_capacity(PIECE, reader), line: Vec::new(), longest }
     }
 
-    /// Reads the next line; none at the end.
+    /// Reads the next line, or returns `None` at the end.
     pub(crate) fn advance(&mut self) -> io::Result<Option<Extent>> {
         self.read(self.longest)?;
         if self.line.is_empty() {
@@ -39,12 +39,12 @@ impl<R: Read> Lines<R> {
         Ok(Some(if is_cut { Extent::Begun } else { Extent::Whole }))
     }
 
-    /// What was read of the line, byte for byte.
+    /// Returns the bytes that were read of the line.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.line
     }
 
-    /// Hands the rest of a line that was only begun to `writer`.
+    /// Copies the rest of a line that was begun to `writer`.
     pub(crate) fn copy_rest(&mut self, writer: &mut impl Write) -> io::Result<()> {
         while !self.line.is_empty() && !self.is_ended() {
             self.read(PIECE)?;
@@ -53,7 +53,7 @@ impl<R: Read> Lines<R> {
         Ok(())
     }
 
-    /// Reads to the end of the line, but no more than `most` bytes.
+    /// Reads to the end of the line, but at most `most` bytes.
     fn read(&mut self, most: usize) -> io::Result<()> {
         self.line.clear();
         self.line.shrink_to(PIECE);
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything that comes out, and the lines that were whole.
+    /// Returns all output, and the lines that were whole.
     fn through(input: &[u8], longest: usize) -> (Vec<u8>, Vec<Vec<u8>>) {
         let mut lines = Lines::new(input, longest);
         let (mut all, mut whole) = (Vec::new(), Vec::new());
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(
+        fn all_bytes_are_forwarded(
             input in vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..200),
             longest in 1..50_usize,
         ) {

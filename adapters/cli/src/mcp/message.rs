@@ -1,14 +1,14 @@
-//! JSON-RPC messages: what is read of a line, and where it stands in it.
+//! JSON-RPC messages, as far as the proxy parses them.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A line that is JSON-RPC. What is neither passes unread.
+/// A line of JSON-RPC. Other lines are forwarded unparsed.
 pub(crate) enum Line<'l> {
     One(Message<'l>),
-    /// Several messages in one array, as the version 2025-03-26 of MCP allows.
+    /// Several messages in one array, which version 2025-03-26 of MCP allows.
     Batch(Vec<&'l RawValue>),
 }
 
@@ -22,13 +22,13 @@ impl<'l> Line<'l> {
     }
 }
 
-/// A request, a notification or an answer.
+/// A request, a notification or a response.
 #[derive(Deserialize)]
 pub(crate) struct Message<'l> {
-    /// None for a notification.
+    /// `None` for a notification.
     #[serde(borrow)]
     pub(crate) id: Option<&'l RawValue>,
-    /// None for an answer.
+    /// `None` for a response.
     #[serde(borrow)]
     pub(crate) method: Option<Cow<'l, str>>,
     #[serde(borrow)]
@@ -49,7 +49,7 @@ pub(crate) struct Call<'l> {
 }
 
 impl Call<'_> {
-    /// The arguments as JSON. Leaving them out means the same as giving none.
+    /// Returns the arguments as JSON. Missing arguments are an empty object.
     pub(crate) fn arguments(&self) -> &str {
         self.arguments.map_or("{}", RawValue::get)
     }
@@ -65,22 +65,22 @@ pub(crate) struct Cancelled<'l> {
 /// The `params` and the `result` of `initialize`.
 #[derive(Deserialize)]
 pub(crate) struct Greeting<'l> {
-    /// The version of the protocol: a date, so that a later one is greater.
+    /// The version of the protocol, a date. A later version compares as greater.
     #[serde(borrow, rename = "protocolVersion")]
     pub(crate) version: Cow<'l, str>,
 }
 
-/// By what an answer is told to be that of a request.
+/// The JSON-RPC id that links a response to its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Id {
-    /// As it is spelled.
+    /// A number, as it is spelled.
     Number(Box<str>),
-    /// As it reads: a server may escape other characters than the client did.
+    /// A string, unescaped: a server may escape other characters than the client.
     Text(Box<str>),
 }
 
 impl Id {
-    /// None for what is no id.
+    /// Reads an id. Returns `None` for other values.
     pub(crate) fn of(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         match text.as_bytes().first()? {
@@ -103,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_not_read() {
+    fn other_lines_are_not_messages() {
         for line in ["", "\n", " ", "{", "nonsense", "null", "\"a\"", "{\"id\":1", "{} {}"] {
             assert!(Line::read(line.as_bytes()).is_none(), "{line:?}");
         }
-        // Which of two members counts is for the two ends to say.
+        // Of two equal members, client and server decide which one counts.
         assert!(message(r#"{"method":"a","method":"b"}"#).is_none());
         assert!(Line::read(b"{\"method\":\"\xff\"}").is_none());
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_equal_by_what_they_read_as() {
+    fn ids_are_compared_by_their_values() {
         for (one, other, equal) in [
             ("1", "1", true),
             ("1", "2", false),

@@ -1,4 +1,4 @@
-//! The server as a process: how it is started, and how it ended.
+//! The server process: starting it, and its exit code.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -8,15 +8,16 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use super::signals::Requests;
 use crate::output::complain;
 
-/// What a shell says of a program that is there but cannot be started, and of one that is not.
+/// The exit codes of a shell for a program that cannot be started, and for one that does not exist.
 const UNSTARTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
-/// The server, which runs.
+/// The running server.
 pub(crate) struct Server(Child);
 
 impl Server {
-    /// Starts the server, and gives its input and its output; the exit code where it cannot be.
+    /// Starts the server. Returns it with its input and output, or the exit code if it cannot be
+    /// started.
     pub(crate) fn start(command: &[OsString]) -> Result<(Self, ChildStdin, ChildStdout), i32> {
         let mut program = program(command);
         #[cfg(unix)]
@@ -34,13 +35,13 @@ impl Server {
         }
     }
 
-    /// Waits until the server has ended; its exit code, as a shell tells it.
+    /// Waits for the end of the server. Returns its exit code, as a shell reports it.
     pub(crate) fn wait(&mut self) -> i32 {
         self.0.wait().map_or(UNSTARTABLE, code)
     }
 }
 
-/// Runs the server with nothing between it and the client; its exit code.
+/// Runs the server without a proxy in between. Returns its exit code.
 #[cfg(unix)]
 pub(crate) fn alone(command: &[OsString]) -> i32 {
     use std::os::unix::process::CommandExt as _;
@@ -50,14 +51,14 @@ pub(crate) fn alone(command: &[OsString]) -> i32 {
     unstartable(&program, &error)
 }
 
-/// Runs the server with nothing between it and the client; its exit code.
+/// Runs the server without a proxy in between. Returns its exit code.
 #[cfg(not(unix))]
 pub(crate) fn alone(command: &[OsString]) -> i32 {
     let mut program = program(command);
     program.status().map_or_else(|error| unstartable(&program, &error), code)
 }
 
-/// The command line lets no empty command pass; an empty name is one that is not found.
+/// The parser requires a command. An empty name is not found.
 fn program(command: &[OsString]) -> Command {
     let mut words = command.iter();
     let mut program = Command::new(words.next().cloned().unwrap_or_default());
@@ -65,7 +66,7 @@ fn program(command: &[OsString]) -> Command {
     program
 }
 
-/// Says why the server did not start; the exit code for that.
+/// Prints why the server did not start. Returns the exit code.
 fn unstartable(program: &Command, error: &io::Error) -> i32 {
     let name = program.get_program().to_string_lossy();
     if error.kind() == ErrorKind::NotFound {
@@ -76,7 +77,7 @@ fn unstartable(program: &Command, error: &io::Error) -> i32 {
     UNSTARTABLE
 }
 
-/// The exit code of a process, as a shell tells it.
+/// Returns the exit code of a process, as a shell reports it.
 #[cfg(unix)]
 fn code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt as _;
@@ -84,7 +85,7 @@ fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(UNSTARTABLE)
 }
 
-/// The exit code of a process.
+/// Returns the exit code of a process.
 #[cfg(not(unix))]
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or(UNSTARTABLE)

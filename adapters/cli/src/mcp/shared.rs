@@ -1,4 +1,4 @@
-//! What the two directions share, and what becomes of it when it fails.
+//! The state that the two directions share.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::watch::{NAME, Watch};
 use crate::output::remark;
 
-/// What both directions share. It outlives a failure of its own: whatever happens, messages pass.
+/// The shared state of both directions. After an internal error, messages pass unwatched.
 pub(crate) struct Shared(Mutex<Option<Watch>>);
 
 impl Shared {
@@ -14,7 +14,7 @@ impl Shared {
         Self(Mutex::new(Some(watch)))
     }
 
-    /// What `judge` says; none after a failure.
+    /// Returns the result of `judge`, or `None` after an internal error.
     pub(crate) fn judged<T>(&self, judge: impl FnOnce(&mut Watch) -> T) -> Option<T> {
         let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let watching = watch.as_mut()?;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_failure_nothing_is_judged_any_more() {
+    fn after_an_internal_error_nothing_is_judged() {
         let shared = Shared::new(Watch::new(Guard::new()));
         assert_eq!(shared.judged(|_| 1), Some(1));
         assert_eq!(shared.judged(|_| panic!("a bug")), None::<()>);

@@ -1,4 +1,4 @@
-//! Signals by which a client asks the server to end.
+//! Forwards the signals by which a client ends the server.
 
 use std::io;
 use std::process::Child;
@@ -9,35 +9,36 @@ use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// What a client asks of this program and means of the server, which need not end because its input
-/// does. What a terminal asks it asks of both.
+/// Signals that a client sends to this program and means for the server, which need not end when
+/// its input ends. A terminal sends its signals to both.
 pub(crate) struct Requests(io::Result<Signals>);
 
 impl Requests {
-    /// Keeps every request from now on, until it can be passed on.
+    /// Collects signals from now on, until they can be forwarded.
     pub(crate) fn listen() -> Self {
         Self(Signals::new([SIGTERM]))
     }
 
-    /// Passes on all that came and will come.
+    /// Forwards all signals, earlier and later ones.
     pub(crate) fn pass_on(self, server: &Child) {
-        // Without it a request ends this program, as it does any other.
+        // Without a handler, a signal ends this program in the usual way.
         let Ok(mut signals) = self.0 else { return };
         let server = Pid::from_child(server);
         thread::spawn(move || {
             for signal in signals.forever() {
                 if has_ended(server) {
-                    // Something that it started holds its output, and will not hear of this.
+                    // A process that the server started holds its output open and does not get this
+                    // signal.
                     let _ = emulate_default_handler(signal);
                 }
-                // It may end just now.
+                // The server may have ended just now.
                 let _ = kill_process(server, Signal::TERM);
             }
         });
     }
 }
 
-/// Whether the server ended by itself; its exit code stays where it is.
+/// Returns whether the server ended by itself. Its exit code can still be read afterwards.
 fn has_ended(server: Pid) -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::Pid(server), look), Ok(Some(_)))

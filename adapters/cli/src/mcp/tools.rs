@@ -1,4 +1,4 @@
-//! The list of a server's tools: what it says of them that tells a loop from work.
+//! The list of a server's tools, with the hints that help to distinguish a loop from work.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use unstuck_text::tag;
 
 use super::message::{Id, Message};
 
-/// The largest number of lists that are awaited at a time. A client that awaits more has lost some,
-/// and the oldest is given up.
+/// The most lists that are awaited at a time. A client that awaits more has lost some, so the
+/// oldest is dropped.
 const AWAITED_MAX: usize = 8;
 
-/// What the proxy learns from the lists that pass it.
+/// Learns from the tool lists that pass the proxy.
 #[derive(Default)]
 pub(crate) struct Listing {
-    /// The requests for a list that wait for their answers.
+    /// The requests for a list that have no response yet.
     awaited: Vec<Page>,
 }
 
@@ -28,22 +28,22 @@ struct Page {
 
 /// The `params` of `tools/list`.
 #[derive(Deserialize)]
-struct Asked<'l> {
+struct ListParams<'l> {
     #[serde(borrow)]
     cursor: Option<&'l RawValue>,
 }
 
 /// The `result` of `tools/list`.
 #[derive(Deserialize)]
-struct List<'l> {
-    /// One that cannot be read leaves the others readable.
+struct ToolList<'l> {
+    /// Raw values, so that one unreadable tool does not affect the others.
     #[serde(borrow)]
     tools: Vec<&'l RawValue>,
 }
 
 /// A tool of the list.
 #[derive(Deserialize)]
-struct Listed<'l> {
+struct ToolEntry<'l> {
     #[serde(borrow)]
     name: Cow<'l, str>,
     #[serde(borrow)]
@@ -52,8 +52,8 @@ struct Listed<'l> {
     meta: Option<&'l RawValue>,
 }
 
-/// The hints about what a tool does. `destructiveHint` and `openWorldHint` say nothing of whether a
-/// call is worth repeating.
+/// The hints about a tool. `destructiveHint` and `openWorldHint` do not say whether a call is worth
+/// repeating.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Hints {
@@ -61,7 +61,7 @@ struct Hints {
     idempotent_hint: Option<bool>,
 }
 
-/// What the server says for detectors of loops.
+/// The members of `_meta` for loop detectors.
 #[derive(Deserialize, Default)]
 struct Meta<'l> {
     #[serde(borrow, rename = "unstuck/key")]
@@ -70,21 +70,21 @@ struct Meta<'l> {
     openrouter: Option<&'l RawValue>,
 }
 
-/// What identifies the calls of a tool, as both members of `_meta` spell it.
+/// The key of a tool's calls, which both members of `_meta` spell alike.
 enum Key {
-    /// `false`: repeating calls is what the tool is for.
+    /// `false`: the tool is made for repeated calls.
     Exempt,
     /// The names of the arguments.
     Of(Vec<String>),
 }
 
 impl Listing {
-    /// Whether an answer of the server is awaited.
+    /// Returns whether a response of the server is awaited.
     pub(crate) const fn awaits(&self) -> bool {
         !self.awaited.is_empty()
     }
 
-    /// Takes note of the client's request for a list.
+    /// Notes the client's request for a list.
     pub(crate) fn asked(&mut self, message: &Message<'_>) {
         let Some(id) = message.id.and_then(Id::of) else { return };
         self.give_up(&id);
@@ -92,24 +92,25 @@ impl Listing {
             self.awaited.remove(0);
         }
         let params = message.params.map(RawValue::get).unwrap_or_default();
-        let cursor = serde_json::from_str::<Asked<'_>>(params).ok().and_then(|it| it.cursor);
+        let cursor = serde_json::from_str::<ListParams<'_>>(params).ok().and_then(|it| it.cursor);
         self.awaited.push(Page { id, is_first: cursor.is_none() });
     }
 
-    /// Another request has this id: no list answers it.
+    /// Forgets a list request, because another request has this id.
     pub(crate) fn give_up(&mut self, id: &Id) {
         self.awaited.retain(|page| page.id != *id);
     }
 
-    /// Learns from `message`, if it answers a request for a list. The first page of a list begins a
-    /// new one. Returns whether it was such an answer.
+    /// Learns from `message`, if it is a response with a list. The first page of a list replaces
+    /// the previous list. Returns whether it was such a response.
     pub(crate) fn answered(&mut self, message: &Message<'_>, guard: &mut Guard) -> bool {
         let id = message.id.and_then(Id::of);
         let Some(place) = self.awaited.iter().position(|page| Some(&page.id) == id.as_ref()) else {
             return false;
         };
         let page = self.awaited.remove(place);
-        let list = message.result.and_then(|raw| serde_json::from_str::<List<'_>>(raw.get()).ok());
+        let list =
+            message.result.and_then(|raw| serde_json::from_str::<ToolList<'_>>(raw.get()).ok());
         if let Some(list) = list {
             if page.is_first {
                 guard.forget_declared();
@@ -119,37 +120,37 @@ impl Listing {
         true
     }
 
-    /// A client or a server begins anew.
+    /// Forgets all requests, because a client or a server starts afresh.
     pub(crate) fn clear(&mut self) {
         self.awaited.clear();
     }
 }
 
-/// Declares the tool of a list. Beyond the guard's limit its name has to do.
+/// Declares a tool of the list. Beyond the guard's limit, the tool's name must do.
 fn learn(tool: &RawValue, guard: &mut Guard) {
-    let Ok(tool) = serde_json::from_str::<Listed<'_>>(tool.get()) else { return };
-    let said = declaration(&tool);
-    // The names of most tools tell enough.
-    if !said.is_empty() {
-        guard.declare(&tool.name, said);
+    let Ok(tool) = serde_json::from_str::<ToolEntry<'_>>(tool.get()) else { return };
+    let declared = declaration(&tool);
+    // The names of most tools are enough.
+    if !declared.is_empty() {
+        guard.declare(&tool.name, declared);
     }
 }
 
-fn declaration(tool: &Listed<'_>) -> Declaration {
-    let said = Declaration::new();
-    let said = match effect(&tool.name, &read(tool.annotations)) {
-        Some(effect) => said.effect(effect),
-        None => said,
+fn declaration(tool: &ToolEntry<'_>) -> Declaration {
+    let declared = Declaration::new();
+    let declared = match effect(&tool.name, &read(tool.annotations)) {
+        Some(effect) => declared.effect(effect),
+        None => declared,
     };
     let meta: Meta<'_> = read(tool.meta);
     match meta.own.and_then(Key::read).or_else(|| meta.openrouter.and_then(Key::read)) {
-        Some(Key::Exempt) => said.exempt(),
-        Some(Key::Of(names)) => said.key(names),
-        None => said,
+        Some(Key::Exempt) => declared.exempt(),
+        Some(Key::Of(names)) => declared.key(names),
+        None => declared,
     }
 }
 
-/// The effect that the hints stand for, where the name leaves room for it.
+/// Returns the effect that the hints stand for, if the name does not contradict it.
 ///
 /// The protocol says that hints are not to be trusted. A false `readOnlyHint: true` costs little: a
 /// server could refuse the calls of its own tools anyway, and it writes the answers that would have to
@@ -170,13 +171,13 @@ fn effect(name: &str, hints: &Hints) -> Option<Effect> {
     }
 }
 
-/// What `raw` holds; nothing if it is of another shape.
+/// Parses `raw`, or returns the default if it has another shape.
 fn read<'l, T: Deserialize<'l> + Default>(raw: Option<&'l RawValue>) -> T {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 impl Key {
-    /// A list of names, or `false`. What has another shape says nothing, as for `OpenRouter`.
+    /// Reads a list of names, or `false`. Other values are ignored, as `OpenRouter` does.
     fn read(raw: &RawValue) -> Option<Self> {
         match raw.get() {
             "false" => Some(Self::Exempt),
@@ -191,14 +192,14 @@ mod tests {
 
     use super::*;
 
-    /// What is declared of the tool `listed`.
-    fn said(listed: &Value) -> Declaration {
+    /// Returns the declaration of the tool `listed`.
+    fn declared(listed: &Value) -> Declaration {
         let text = listed.to_string();
         declaration(&serde_json::from_str(&text).expect("a tool"))
     }
 
     #[test]
-    fn hints_are_believed_where_the_name_leaves_room() {
+    fn hints_count_unless_the_name_contradicts_them() {
         use Effect::{Acts, Idempotent, Reads};
         let (yes, no, none) = (Some(true), Some(false), None);
         for (name, read_only, idempotent, effect) in [
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_read_whatever_else_is_said_of_it() {
+    fn unknown_members_of_a_tool_are_ignored() {
         let none = Declaration::new;
         for (more, expected) in [
             (json!({}), none()),
@@ -255,7 +256,7 @@ mod tests {
             let mut tool = json!({ "name": "gizmo", "inputSchema": { "type": "object" } });
             let members = more.as_object().expect("members").clone();
             tool.as_object_mut().expect("a tool").extend(members);
-            assert_eq!(said(&tool), expected, "{tool}");
+            assert_eq!(declared(&tool), expected, "{tool}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of the messages of the two ends: the calls among them are put to the guard.
+//! Watches the messages of client and server, and passes the calls in them to the guard.
 
 use std::time::{Duration, Instant};
 
@@ -11,54 +11,55 @@ use super::tools::Listing;
 use crate::output::recurring::what_was_found;
 use crate::output::remark;
 
-/// How many calls may wait for their answers. A client that waits for more has lost some, and the
-/// oldest is given up.
+/// The most calls that may await a response. A client that awaits more has lost some, so the oldest
+/// is dropped.
 const WAITING_MAX: usize = 256;
 
-/// After so long without a call or an answer somebody else was at work, mostly the user: what came
-/// before says nothing of what comes then. Models and their tools take minutes at most.
+/// The pause in calls and responses after which a new run begins. After it somebody else was
+/// active, usually the user, so earlier calls are irrelevant. Models and their tools take minutes
+/// at most.
 const PAUSE: Duration = Duration::from_secs(10 * 60);
 
-/// How this program signs what it says on standard error.
+/// The name of this program on standard error.
 pub(crate) const NAME: &str = "unstuck mcp";
 
-/// What to do with a line of the client.
+/// What happens to a line of the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// It goes to the server as it is.
+    /// The line is forwarded unchanged.
     AsIs,
-    /// Calls in it are refused.
+    /// Calls in the line are refused.
     Refused {
-        /// What goes to the server: a batch without those calls, or nothing.
+        /// The rest for the server: a batch without those calls, or nothing.
         server: Vec<u8>,
-        /// What goes to the client: their answers, a line each.
+        /// The responses for the client, one a line.
         client: Vec<u8>,
     },
 }
 
-/// The guard, and the calls that wait for their answers.
+/// The guard, and the calls that await responses.
 pub(crate) struct Watch {
     guard: Guard,
     waiting: Vec<Waiting>,
-    /// What the guard learns of the tools.
+    /// The tool lists from which the guard learns.
     listing: Listing,
-    /// When the latest call or answer came.
+    /// The time of the latest call or response.
     latest: Option<Instant>,
-    /// The client's `initialize`, until the server answers it.
+    /// The client's `initialize`, until the server responds.
     greeting: Option<Id>,
-    /// As the version of the protocol has them. One that greets nobody is the latest.
+    /// The result format of the protocol version. Without `initialize`, the latest one.
     results: Results,
 }
 
-/// A call that went to the server.
+/// A call that was forwarded to the server.
 struct Waiting {
     id: Id,
     ticket: Ticket,
-    /// What the model is to be told with the answer.
+    /// The note for the model, to be added to the response.
     note: Option<Note>,
 }
 
-/// Something to tell the model.
+/// A note for the model.
 struct Note {
     action: Action,
     text: String,
@@ -71,7 +72,7 @@ impl Watch {
         Self { guard, waiting, listing, latest: None, greeting, results }
     }
 
-    /// Looks at a line of the client.
+    /// Handles a line of the client.
     pub(crate) fn client_says(&mut self, line: &[u8]) -> Passage {
         match Line::read(line) {
             None => Passage::AsIs,
@@ -82,7 +83,7 @@ impl Watch {
         }
     }
 
-    /// Looks at a line of the server; what goes to the client in its place, if anything does.
+    /// Handles a line of the server. Returns the line for the client if it changes.
     pub(crate) fn server_says(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         if !self.listens() {
             return None;
@@ -96,14 +97,14 @@ impl Watch {
         (!insertions.is_empty()).then(|| spliced(line, &insertions))
     }
 
-    /// Whether anything that the server says may matter: an answer that is awaited, or that the
-    /// list from which the guard learned is out of date.
+    /// Returns whether the server's messages matter now: a response is awaited, or a notice that
+    /// the list of tools changed.
     fn listens(&self) -> bool {
         let awaits = !self.waiting.is_empty() || self.greeting.is_some() || self.listing.awaits();
         awaits || self.guard.declared() > 0
     }
 
-    /// The calls of a batch are outstanding together. Those that are refused are taken out of it.
+    /// Handles a batch. Its calls are open at the same time. Refused calls are removed.
     fn batch(&mut self, messages: &[&RawValue]) -> Passage {
         let (mut kept, mut client) = (Vec::new(), Vec::new());
         for &member in messages {
@@ -120,13 +121,13 @@ impl Watch {
         Passage::Refused { server: server.into_bytes(), client }
     }
 
-    /// Takes note of a message of the client; the answer to it where it is refused.
+    /// Handles a message of the client. Returns the response if it is refused.
     fn asked(&mut self, message: &Message<'_>) -> Option<Vec<u8>> {
         match message.method.as_deref()? {
             "tools/call" => return self.called(message),
             "tools/list" => self.listing.asked(message),
             "notifications/cancelled" => self.cancelled(message),
-            // The client begins anew on the same pipes.
+            // The client starts afresh on the same pipes.
             "initialize" => {
                 self.guard.clear();
                 self.guard.forget_declared();
@@ -140,7 +141,7 @@ impl Watch {
         None
     }
 
-    /// Takes note of the version of the protocol that one end names. The other may name an earlier.
+    /// Notes the protocol version that one end names. The other end may name an earlier one.
     fn agreed(&mut self, greeting: Option<&RawValue>) {
         let greeting =
             greeting.and_then(|raw| serde_json::from_str::<Greeting<'_>>(raw.get()).ok());
@@ -163,7 +164,7 @@ impl Watch {
         None
     }
 
-    /// Takes note of a call at `now`; after a pause it is the first of a new run.
+    /// Notes a call at `now`. After a pause it is the first call of a new run.
     fn heard_at(&mut self, now: Instant) {
         let latest = self.latest.replace(now).unwrap_or(now);
         if self.waiting.is_empty() && now.saturating_duration_since(latest) > PAUSE {
@@ -171,7 +172,8 @@ impl Watch {
         }
     }
 
-    /// Makes room for a call with this id: an older one of the same id gets no answer any more.
+    /// Makes room for a call with this id. An older call with the same id gets no response any
+    /// more.
     fn give_up(&mut self, id: &Id) {
         self.greeting.take_if(|greeting| greeting == id);
         self.listing.give_up(id);
@@ -191,24 +193,24 @@ impl Watch {
         }
     }
 
-    /// No result of this call will come. What its end settles is of calls that the model has the
-    /// answers of already.
+    /// Notes that this call gets no result. Verdicts on earlier calls are dropped, because the
+    /// model has their results already.
     fn broken_off(&mut self, call: &Waiting) {
         report(&self.guard.cancelled(call.ticket));
     }
 
-    /// The call that waits for an answer with this id; it waits no longer.
+    /// Removes and returns the call that awaits a response with this id.
     fn taken(&mut self, id: &RawValue) -> Option<Waiting> {
         let id = Id::of(id)?;
         let index = self.waiting.iter().position(|call| call.id == id)?;
         Some(self.waiting.remove(index))
     }
 
-    /// Takes note of a message of the server; where in `line` the model is to be told what.
+    /// Handles a message of the server. Returns the insertions into `line` for the model.
     fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Option<(usize, String)> {
         if let Some(method) = message.method.as_deref() {
-            // A request of the server has an id of its own. What it said of its tools is out of date
-            // from here on, and until the client asks again, their names have to do.
+            // A request of the server has an id of its own. After a change of the tools, their
+            // names must do until the client requests the list again.
             if method == "notifications/tools/list_changed" {
                 self.guard.forget_declared();
             }
@@ -241,7 +243,8 @@ impl Note {
         Some(Self { action: decision.action(), text })
     }
 
-    /// The one to tell of two, the later if both are as strong: they are mostly of one loop.
+    /// Returns the stronger of two notes, the later one if they are equal: usually both are about
+    /// one loop.
     fn stronger(before: Option<Self>, after: Option<Self>) -> Option<Self> {
         match (before, after) {
             (Some(before), Some(after)) if before.action > after.action => Some(before),
@@ -322,7 +325,7 @@ mod tests {
         }
     }
 
-    /// A list with these tools, asked for and answered; neither changes.
+    /// Requests a list and answers it with these tools. Neither message changes.
     fn listed(watch: &mut Watch, cursor: &str, tools: &str) {
         let asked = format!(r#"{{"id":"l","method":"tools/list","params":{{{cursor}}}}}"#);
         assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
@@ -339,7 +342,7 @@ mod tests {
         for (cursor, tools, declared) in [
             ("", EXEMPT, 1),
             (r#""cursor":"2""#, READS, 2),
-            // What says nothing of itself, or cannot be read, leaves room for others.
+            // A tool without hints, or an unreadable one, does not affect the others.
             (r#""cursor":"3""#, r#"{"name":"v"},{"name":1},7,{"name":"w","name":"x"}"#, 2),
             (r#""cursor":null"#, READS, 1),
             ("", "", 0),
@@ -402,7 +405,7 @@ mod tests {
             let asked = format!(r#"{{"id":{id},"method":"tools/list"}}"#);
             assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
         }
-        // Only the latest of those that wait are answered.
+        // Only the latest of the awaited calls are answered.
         for (id, declared) in [(0, DECLARED_MAX), (91, DECLARED_MAX), (92, 1)] {
             let answer = format!(r#"{{"id":{id},"result":{{"tools":[{READS}]}}}}"#);
             assert_eq!(watch.server_says(answer.as_bytes()), None);

@@ -1,14 +1,14 @@
-//! A finding in words for people, the same wherever there is one: in `scan`, `status` and `mcp`.
+//! Describes findings for people. `scan`, `status` and `mcp` use the same words.
 
 use unstuck::Found;
 use unstuck_core::{Args, Finding, Kind, Results};
 
 use crate::output::shown::tool_name;
 
-/// The most columns that a tool's name takes there.
+/// The most columns of a tool's name.
 const TOOL_MAX: usize = 30;
 
-/// What was found, in the same words; of a swarm, how many workers it is of.
+/// Describes a finding, and for a swarm the number of its workers.
 pub(crate) fn what_was_found(found: &Found) -> String {
     if !found.is_of_swarm() {
         return what_recurs(&found.finding, &found.tool);
@@ -17,7 +17,8 @@ pub(crate) fn what_was_found(found: &Found) -> String {
     format!("`{tool}` {} times by {} workers{result}", found.finding.laps, found.workers)
 }
 
-/// What goes round by `finding`, whose last call is of `tool`: one line, without what it was about.
+/// Describes the repeated calls of `finding` in one line. `tool` is the tool of its last call. The
+/// arguments are not shown.
 pub(crate) fn what_recurs(finding: &Finding, tool: &str) -> String {
     let laps = finding.laps;
     let tool = tool_name(tool, TOOL_MAX);
@@ -40,7 +41,7 @@ pub(crate) fn what_recurs(finding: &Finding, tool: &str) -> String {
     }
 }
 
-/// How what came back compares, as the end of what is said.
+/// Returns a clause about the results, for the end of a description.
 fn result(finding: &Finding) -> &'static str {
     match (finding.results, finding.failed) {
         (Results::Same, true) => ", failing alike",

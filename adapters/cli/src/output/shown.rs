@@ -1,59 +1,59 @@
-//! What may be shown of a recording: one line, no control characters, no secrets.
+//! Makes text from a recording safe to show: one line, no control characters, no secrets.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use unicode_width::UnicodeWidthChar as _;
 
-/// Readable in a terminal of the usual width.
+/// The columns of a terminal of the usual width.
 pub(crate) const COLUMNS: usize = 80;
 
-/// What stands in the place of a secret.
+/// The replacement for a secret.
 const MASK: &str = "•••";
 
-/// Things that look like secrets. What a group holds stays, the rest is masked.
+/// Patterns of secrets. The text in a group stays, the rest is masked.
 static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
     let patterns = [
-        // A member, variable or header whose name ends with a word that says so.
+        // A member, variable or header whose name ends with a word for a secret.
         r#"((?i:\b[\w-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&}]{3,}"#,
         r#"((?i:\b(?:[a-z0-9]+[_-])*(?:pass|pwd|auth|sig|cookie|session_?id)\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&}]{3,}"#,
-        // An option of a command line.
+        // A command-line option.
         r#"((?i:--(?:[a-z]+-)*(?:password|passwd|pass|passphrase|token|secret|api-key)[ =]\\?["']?))[^\s"'\\]+"#,
         r#"(\b(?:curl|wget|http)\b[^|;&]*?\s(?:-u|--user)[ =]?\\?["']?[^\s:"']+:)[^\s"'\\]+"#,
         r#"(\b(?:sshpass\s+-p|mysql\b[^|;&]*?\s-p|redis-cli\b[^|;&]*?\s-a|docker\s+login\b[^|;&]*?\s-p)\s*\\?["']?)[^\s"'\\-][^\s"'\\]*"#,
-        // The header that carries a credential.
+        // A header with a credential.
         r#"((?i:authorization\\?["']?\s*[:=]\s*\\?["']?(?:bearer|basic|token)\s+|bearer\s+))[A-Za-z0-9._~+/=-]{6,}"#,
-        // Name and password in an address.
+        // A name and a password in a URL.
         r"([a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
-        // Keys by their makers' prefixes, and web tokens.
+        // Keys with the known prefixes of services, and web tokens.
         r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{12,}",
         r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}",
         r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{20,}",
         r"\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?",
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*",
     ];
-    // The patterns are constants: that they compile is what the tests below show.
+    // The patterns are constants, and the tests below compile them.
     Regex::new(&patterns.join("|")).expect("constant patterns compile")
 });
 
-/// `text` with what looks like a secret masked.
+/// Returns `text` with everything masked that looks like a secret.
 pub(crate) fn masked(text: &str) -> String {
     let mask = |found: &Captures<'_>| {
-        // Each pattern has at most one group: what stands before the secret, and stays.
+        // Each pattern has at most one group, for the text before the secret.
         let kept = found.iter().skip(1).flatten().next().map_or("", |kept| kept.as_str());
         format!("{kept}{MASK}")
     };
     SECRETS.replace_all(text, mask).into_owned()
 }
 
-/// `text` on one line, with control characters (an escape sequence for the terminal, a line
-/// break) made visible.
+/// Returns `text` on one line. Control characters, for example in an escape sequence, become
+/// visible.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut indenting = false;
     for c in text.chars() {
         let broken = matches!(c, '\n' | '\r');
-        // What a line is indented by goes with its break.
+        // The indentation of a line goes with the line break.
         if indenting && (broken || c == ' ' || c == '\t') {
             continue;
         }
@@ -72,8 +72,8 @@ pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() || is_invisible(c)
 }
 
-/// Whether `c` takes no room or turns the direction of writing around, and so could hide what
-/// stands there.
+/// Returns whether `c` has no width or changes the writing direction, so that it could hide other
+/// text.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -81,12 +81,12 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
-/// "1 run", "2 runs".
+/// Returns a number with its noun, for example "1 run" or "2 runs".
 pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// How long before `now` something was, both in milliseconds since 1970.
+/// Describes the time from `then` to `now`, both in milliseconds since 1970.
 pub(crate) fn ago(now: u64, then: u64) -> String {
     match now.saturating_sub(then) / 1000 {
         0..10 => "just now".to_owned(),
@@ -97,7 +97,7 @@ pub(crate) fn ago(now: u64, then: u64) -> String {
     }
 }
 
-/// `text` cut to `columns`, with an ellipsis where something was cut off.
+/// Returns `text` cut to `columns`, with an ellipsis if something was cut off.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let (mut used, mut end) = (0, None);
     for (at, c) in text.char_indices() {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_stays() {
+    fn ordinary_text_is_not_masked() {
         for text in [
             r#"{"path":"src/token.rs","limit":20}"#,
             "grep -rn password src",
@@ -176,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn how_long_ago_is_told_in_the_unit_that_fits() {
+    fn ages_have_the_largest_unit_that_fits() {
         const NOW: u64 = 1_000_000_000_000;
-        for (seconds, told) in [
+        for (seconds, expected) in [
             (0, "just now"),
             (9, "just now"),
             (10, "10 s ago"),
@@ -190,14 +190,14 @@ mod tests {
             (86_400, "1 day ago"),
             (200_000, "2 days ago"),
         ] {
-            assert_eq!(ago(NOW, NOW - seconds * 1000), told);
+            assert_eq!(ago(NOW, NOW - seconds * 1000), expected);
         }
-        // A clock that was set back.
+        // A clock that was set back gives the present.
         assert_eq!(ago(NOW, NOW + 1), "just now");
     }
 
     #[test]
-    fn what_fits_is_not_cut() {
+    fn text_that_fits_is_not_cut() {
         for (text, columns, expected) in [
             ("abc", 3, "abc"),
             ("abcd", 3, "ab…"),
@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_fits_on_one_line(text in ".{0,80}", columns in 1..40_usize) {
+        fn shown_text_fits_on_one_line(text in ".{0,80}", columns in 1..40_usize) {
             let shown = shortened(&plain(&masked(&text)), columns);
             prop_assert!(shown.width() <= columns);
             prop_assert!(!shown.chars().any(char::is_control));

@@ -1,4 +1,4 @@
-//! Which inputs there are: files, folders, standard input.
+//! The inputs of a command: files, folders, standard input.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,12 +8,12 @@ use walkdir::WalkDir;
 
 use crate::read::progress::Progress;
 
-/// How much is read at a time.
+/// The size of the read buffer in bytes.
 const BUFFER: usize = 256 * 1024;
 
-/// Endings that transcripts have. Other files of a folder are left out; a file that is named on
-/// the command line is read whatever its name.
-const ENDINGS: [&str; 3] = ["jsonl", "json", "ndjson"];
+/// The file name extensions of transcripts. Other files of a folder are left out. A file that is
+/// named on the command line is read whatever its name.
+const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "traj"];
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// What messages and reports call it.
+    /// Returns the name of the input in messages and reports.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "-".to_owned(),
@@ -31,11 +31,11 @@ impl Input {
         }
     }
 
-    /// How many bytes it holds, where that can be told before it is read.
+    /// Returns the number of bytes in the input, or `None` if it is unknown.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::Stdin => None,
-            // What is wrong with it shows when it is opened.
+            // Opening the file reports the error.
             Self::File(path) => Some(path.metadata().map_or(0, |file| file.len())),
         }
     }
@@ -49,17 +49,17 @@ impl Input {
     }
 }
 
-/// What the paths on the command line lead to.
+/// The inputs that the paths on the command line lead to.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) found: Vec<Input>,
-    /// Files of a folder that were left out by their name or kind.
+    /// The files of a folder that were left out because of their name or type.
     pub(crate) left_out: Vec<PathBuf>,
-    /// What could not be looked at, and why.
+    /// The paths that could not be read, each with the reason.
     pub(crate) errors: Vec<(String, String)>,
 }
 
-/// Follows `paths`, in their order; the files of a folder in the order of their names.
+/// Finds the inputs of `paths`, in order. The files of a folder come in the order of their names.
 pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
     let mut inputs = Inputs::default();
     for path in paths {
@@ -75,18 +75,18 @@ pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
 }
 
 impl Inputs {
-    /// Takes standard input, which is gone once it was read.
+    /// Adds standard input, which can be read only once.
     fn stdin(&mut self) {
         if self.found.contains(&Input::Stdin) {
-            let why = "standard input can be read once, but - is named twice".to_owned();
+            let why = "standard input can be read only once, but - is given twice".to_owned();
             self.errors.push(("-".to_owned(), why));
         } else {
             self.found.push(Input::Stdin);
         }
     }
 
-    /// Takes a file of a folder. A link counts for what it leads to; a pipe is left out, since it
-    /// would be waited for.
+    /// Adds a file of a folder. A symbolic link counts as its target. A pipe is left out, because
+    /// reading it could wait forever.
     fn take(&mut self, path: PathBuf) {
         match path.metadata() {
             Ok(file) if file.is_file() => self.found.push(Input::File(path)),
@@ -95,7 +95,7 @@ impl Inputs {
         }
     }
 
-    /// Takes the transcripts of a folder that was named, of which there should be some.
+    /// Adds the transcripts of a folder that was named. A folder without any is an error.
     fn folder(&mut self, folder: &Path) {
         let before = self.found.len() + self.errors.len();
         self.walk(folder, has_ending);
@@ -105,7 +105,7 @@ impl Inputs {
         }
     }
 
-    /// Takes the files below `folder` that are `wanted`, in the order of their names.
+    /// Adds the files below `folder` that are `wanted`, in the order of their names.
     pub(crate) fn walk(&mut self, folder: &Path, wanted: impl Fn(&Path) -> bool) {
         for entry in WalkDir::new(folder).sort_by_file_name() {
             match entry {
@@ -123,7 +123,7 @@ impl Inputs {
     }
 }
 
-/// How the operating system's `error` about a file that was named reads to whoever named it.
+/// Describes the operating system's `error` about a file that was named on the command line.
 pub(crate) fn explained(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => {

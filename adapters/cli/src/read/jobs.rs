@@ -1,33 +1,33 @@
-//! Work on several threads, and its results in the order of the inputs.
+//! Does work on several threads and returns the results in the order of the inputs.
 //!
-//! Threads and channels of the standard library: a thread pool that splits work by itself, as
-//! `rayon` is, has no bound on how many results wait for the one whose turn it is.
+//! This uses threads and channels of the standard library. A work-stealing pool such as `rayon`
+//! does not bound the number of results that wait for their turn.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// The most threads that may be asked for; a disk serves far fewer.
+/// The most threads that can be requested. A disk keeps far fewer busy.
 pub(crate) const JOBS_MAX: u16 = 256;
 
-/// How many results there are at most, in the making or waiting for their turn, for each thread:
-/// enough that a long input holds the threads up only if the next ones are short.
+/// The most results per thread that are in progress or waiting for their turn. One slow input
+/// stalls the threads only if the next inputs are fast.
 const AHEAD: usize = 4;
 
-/// An input, and where its result goes.
+/// An input, and the channel for its result.
 type Task<I, T> = (I, Sender<T>);
 
-/// One thread for each core.
+/// Returns the number of cores.
 pub(crate) fn one_for_each_core() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does `work` on every input, on `jobs` threads, and hands the results to `each` in the order of
-/// the inputs, until that fails.
+/// Does `work` on every input, on `jobs` threads, and passes the results to `each` in the order of
+/// the inputs. Stops at the first error of `each`.
 ///
-/// Then the threads are left behind: one that waits for standard input cannot be called back, and
-/// ends with the program.
+/// After an error the threads are not joined, because a thread that reads standard input cannot be
+/// interrupted. They end with the program.
 pub(crate) fn in_order<I, T, E>(
     inputs: impl IntoIterator<Item = I>,
     jobs: usize,
@@ -44,17 +44,17 @@ where
     loop {
         for input in inputs.by_ref().take(jobs * AHEAD - due.len()) {
             let (done, result) = mpsc::channel();
-            // Only threads that have all panicked take no more, which shows below.
+            // Sending fails only if all threads have panicked, which `recv` below reports.
             let _ = queue.send((input, done));
             due.push_back(result);
         }
         let Some(result) = due.pop_front() else { return Ok(()) };
-        // No input makes the work panic; if it does all the same, nothing is to be passed over.
+        // No input makes the work panic. If one does, the program must not skip it silently.
         each(result.recv().expect("every input has a result"))?;
     }
 }
 
-/// Starts `jobs` threads that do `work` on what is sent to them.
+/// Starts `jobs` threads that do `work` on the inputs that are sent to them.
 fn start<I, T>(jobs: usize, work: impl Fn(I) -> T + Send + Sync + 'static) -> Sender<Task<I, T>>
 where
     I: Send + 'static,
@@ -67,7 +67,7 @@ where
         thread::spawn(move || {
             let (tasks, work) = &*shared;
             while let Some((input, done)) = next(tasks) {
-                // Nobody listens once the results are of no more use.
+                // The receiver is gone once the results are no longer needed.
                 let _ = done.send(work(input));
             }
         });
@@ -75,9 +75,9 @@ where
     queue
 }
 
-/// The next task; none once there will be no more.
+/// Waits for the next task. Returns `None` if there will be no more.
 fn next<T>(tasks: &Mutex<Receiver<T>>) -> Option<T> {
-    // No thread panics while it holds the lock, and the channel would be whole if one did.
+    // No thread panics while it holds the lock, and the channel would stay intact.
     tasks.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let counter = Arc::clone(&begun);
         let (go_on, wait) = mpsc::channel::<()>();
         let wait = std::sync::Mutex::new(wait);
-        // The first waits until the last that may begin before it is done has begun.
+        // The first input waits until the last one that may start before it has started.
         let work = move |n: usize| {
             if counter.fetch_add(1, Ordering::SeqCst) + 1 == jobs * AHEAD {
                 let _ = go_on.send(());
@@ -139,7 +139,7 @@ mod tests {
         let mut taken = 0;
         let mut most_ahead = 0;
         let all = in_order(0..100, jobs, work, |_| {
-            // Those taken before, this one's successors, and none for this one yet.
+            // The inputs that started before this result was taken.
             most_ahead = most_ahead.max(begun.load(Ordering::SeqCst).saturating_sub(taken));
             taken += 1;
             Ok::<(), ()>(())

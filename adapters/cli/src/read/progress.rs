@@ -1,4 +1,4 @@
-//! How far the reading is, on a terminal and for work that takes long.
+//! A progress bar for long work, shown on a terminal only.
 
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
@@ -8,16 +8,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::shown::counted;
 
-/// How long the work must take to be worth a bar.
+/// The time before the bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Of inputs that all have a size.
+/// The template if the size of every input is known.
 const MEASURED: &str = "[{bar:24}] {bytes} of {total_bytes}, {msg}, {eta} left";
 
-/// With standard input among them, which ends nobody knows when.
+/// The template if standard input is read, whose size is unknown.
 const UNMEASURED: &str = "{spinner} {bytes} read, {msg}";
 
-/// Of policies that are fitted.
+/// The template for fitting policies.
 const FITTED: &str = "[{bar:24}] {pos} of {len} fits, {eta} left";
 
 /// The work that is done.
@@ -46,29 +46,29 @@ impl Work {
     }
 }
 
-/// The bar, which stays out of sight until the work has taken long, and for ever where standard
-/// error is no terminal.
+/// A progress bar. It stays hidden until [`PATIENCE`] is over, and forever if standard error is not
+/// a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     began: Instant,
     patience: Duration,
-    /// Where the bar will be drawn once it is shown.
+    /// The terminal on which the bar will appear.
     waiting: Mutex<Option<ProgressDrawTarget>>,
     inputs: usize,
 }
 
 impl Progress {
-    /// The progress of reading inputs of these sizes, `None` for an unknown one.
+    /// Creates the progress of reading inputs of these sizes, with `None` for an unknown size.
     pub(crate) fn of(sizes: impl IntoIterator<Item = Option<u64>>) -> Self {
         Self::on(Self::terminal(), PATIENCE, &Work::Inputs(sizes.into_iter().collect()))
     }
 
-    /// The progress of so many fits.
+    /// Creates the progress of fitting `fits` policies.
     pub(crate) fn of_fits(fits: usize) -> Self {
         Self::on(Self::terminal(), PATIENCE, &Work::Fits(fits))
     }
 
-    /// Standard error, unless it is no terminal, or one that cannot move its cursor.
+    /// Returns standard error, if it is a terminal that can move its cursor.
     fn terminal() -> Option<ProgressDrawTarget> {
         let target = ProgressDrawTarget::stderr();
         (!target.is_hidden()).then_some(target)
@@ -81,7 +81,7 @@ impl Progress {
             if let Some(length) = length {
                 bar.set_length(length);
             }
-            // The templates are constants: that they parse is what the tests below show.
+            // The templates are constants, and the tests below parse them.
             let style = ProgressStyle::with_template(work.template(length));
             bar.set_style(style.expect("a constant template").progress_chars("=> "));
         }
@@ -95,27 +95,27 @@ impl Progress {
         progress
     }
 
-    /// Counts what is read from `reader`, which holds `size` bytes where that is known.
+    /// Counts the bytes that are read from `reader`, whose `size` may be known.
     pub(crate) fn count<R: Read>(&self, reader: R, size: Option<u64>) -> impl Read {
         Counted { reader, progress: self, left: size }
     }
 
-    /// Says how many of the inputs have been judged.
+    /// Shows the number of inputs that have been judged.
     pub(crate) fn judged(&self, inputs: usize) {
         self.bar.set_message(format!("{inputs} of {}", counted(self.inputs, "input")));
     }
 
-    /// Says that one more fit is done.
+    /// Counts one more fit.
     pub(crate) fn fitted(&self) {
         self.advance(1);
     }
 
-    /// Takes the bar away while `write` writes to the terminal.
+    /// Hides the bar while `write` writes to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }
 
-    /// Takes the bar away for good.
+    /// Removes the bar.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
@@ -131,11 +131,11 @@ impl Progress {
     }
 }
 
-/// A reader that says how much was read.
+/// A reader that reports the bytes read to a progress bar.
 struct Counted<'p, R> {
     reader: R,
     progress: &'p Progress,
-    /// How many bytes are still to come, as far as that is known.
+    /// The number of bytes left, if it is known.
     left: Option<u64>,
 }
 
@@ -144,7 +144,7 @@ impl<R: Read> Read for Counted<'_, R> {
         let count = self.reader.read(buffer)?;
         let mut bytes = count as u64;
         if let Some(left) = &mut self.left {
-            // A file that grows while it is read has no more than its share of the bar.
+            // A file that grows while it is read does not count more than its size.
             bytes = bytes.min(*left);
             *left -= bytes;
         }
@@ -154,7 +154,8 @@ impl<R: Read> Read for Counted<'_, R> {
 }
 
 impl<R> Drop for Counted<'_, R> {
-    /// What is not a trace is not read to its end, and done with all the same.
+    /// Counts the rest of a file that is not read to its end, for example because it is not a
+    /// trace.
     fn drop(&mut self) {
         self.progress.advance(self.left.unwrap_or(0));
     }
@@ -168,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// The progress of some work, on a terminal of the usual size that can be looked at.
+    /// Returns the progress of some work, on a terminal of 24 by 80 in memory.
     fn watched(patience: Duration, work: &Work) -> (Progress, InMemoryTerm) {
         let terminal = InMemoryTerm::new(24, 80);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_soon_done_has_no_bar() {
+    fn short_work_has_no_bar() {
         let (progress, terminal) = watched(Duration::MAX, &one_file());
         read(&progress, 1 << 20, None);
         progress.judged(1);
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_says_how_much_was_read_and_gives_way() {
+    fn a_bar_shows_the_bytes_read_and_hides() {
         let (progress, terminal) = watched(Duration::ZERO, &one_file());
         read(&progress, 1 << 20, None);
         progress.bar.tick();

@@ -1,4 +1,4 @@
-//! A guard that watches a run while it happens says what `scan` says of the recording.
+//! A guard that watches a run live finds what `scan` finds in the recording.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use super::Replay;
 use crate::read::inputs::Input;
 use crate::read::progress::Progress;
 
-/// Which loop was found, by which rule, and what was asked for.
-type Told = (LoopId, &'static str, Action);
+/// A loop, the rule that found it, and the action.
+type LoopVerdict = (LoopId, &'static str, Action);
 
-/// The guards of a run, one for each worker, and what they said.
+/// The guards of a run, one for each worker, and their verdicts.
 struct Guarded {
     setup: Guard,
     guards: HashMap<String, Guard>,
-    told: Vec<Told>,
+    verdicts: Vec<LoopVerdict>,
 }
 
 impl Guarded {
     fn new(preset: &Preset) -> Self {
         let setup = Guard::builder().preset(preset).observe_only().build().expect("a preset");
-        Self { setup, guards: HashMap::new(), told: Vec::new() }
+        Self { setup, guards: HashMap::new(), verdicts: Vec::new() }
     }
 
     fn guard(&mut self, worker: &str) -> &mut Guard {
@@ -60,21 +60,21 @@ impl Guarded {
             }
         };
         if let Some(decision) = decision {
-            self.tell(&decision);
+            self.record(&decision);
         }
     }
 
     fn end_run(&mut self) {
         let ends: Vec<_> = self.guards.drain().map(|(_, mut guard)| guard.finish()).collect();
         for decision in &ends {
-            self.tell(decision);
+            self.record(decision);
         }
     }
 
-    fn tell(&mut self, decision: &Decision) {
+    fn record(&mut self, decision: &Decision) {
         let found = decision.found().filter(|found| found.fresh);
-        let told = found.map(|found| (found.finding.loop_id, found.rule, found.action));
-        self.told.extend(told.filter(|(_, _, action)| *action > Action::Proceed));
+        let verdicts = found.map(|found| (found.finding.loop_id, found.rule, found.action));
+        self.verdicts.extend(verdicts.filter(|(_, _, action)| *action > Action::Proceed));
     }
 }
 
@@ -91,17 +91,17 @@ fn a_guard_finds_in_recorded_runs_what_a_replay_finds() {
             read(open(), None, &mut |event| replay.take(&event)).expect("a trace");
             read(open(), None, &mut |event| guarded.take(&event)).expect("a trace");
             guarded.end_run();
-            let replayed = replay.finish().found;
-            let replayed: Vec<Told> = replayed
+            let replayed = replay.finish().list;
+            let replayed: Vec<LoopVerdict> = replayed
                 .iter()
                 .map(|found| (found.finding.loop_id, found.rule, found.action))
                 .collect();
-            // Of several verdicts of one event a host is told the strongest.
-            let told = &guarded.told;
-            assert!(told.iter().all(|one| replayed.contains(one)), "{}", input.name());
-            assert_eq!(told.is_empty(), replayed.is_empty(), "{}", input.name());
-            assert!(told.len() * 10 >= replayed.len() * 9, "{told:?} {replayed:?}");
-            found += told.len();
+            // Of several verdicts of one event a host gets the strongest.
+            let verdicts = &guarded.verdicts;
+            assert!(verdicts.iter().all(|one| replayed.contains(one)), "{}", input.name());
+            assert_eq!(verdicts.is_empty(), replayed.is_empty(), "{}", input.name());
+            assert!(verdicts.len() * 10 >= replayed.len() * 9, "{verdicts:?} {replayed:?}");
+            found += verdicts.len();
         }
     }
     assert!(found > 40, "only {found} findings");

@@ -1,28 +1,28 @@
-//! Which rule came nearest to a finding, where none did.
+//! The rule that came nearest to a finding in a run without one.
 
 use unstuck_core::{Nearness, Policy};
 
-/// How near the nearest rule came.
+/// The nearest rule, and how near it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nearest {
     pub(crate) rule: &'static str,
-    /// How many calls or turns of its pattern there were, of how many that it takes; all of them,
-    /// where the rule asks for something more.
+    /// The calls or turns that matched the pattern, and the number that it needs. The two are equal
+    /// if the rule needs something else as well.
     pub(crate) held: u16,
     pub(crate) needed: u16,
-    /// The first call or message at which it was as near.
+    /// The first call or message at which the rule was as near.
     pub(crate) at: usize,
 }
 
 impl Nearest {
-    /// The nearest of `before` and of what every rule holds at `at`.
+    /// Returns the nearer one of `before` and the rules as they are at `at`.
     pub(super) fn of(
         before: Option<Self>,
         near: impl Iterator<Item = Nearness>,
         policy: &'static Policy<'static>,
         at: usize,
     ) -> Option<Self> {
-        // A single call is the beginning of everything.
+        // A single call begins every pattern.
         near.filter(|near| near.held > 1).fold(before, |before, near| {
             let is_nearer = before.is_none_or(|before| before.is_behind(near));
             let Nearness { rule, held, needed, .. } = near;
@@ -31,7 +31,7 @@ impl Nearest {
         })
     }
 
-    /// Whether `near` is a larger part of what its rule takes.
+    /// Returns whether `near` has a larger share of what its rule needs.
     fn is_behind(&self, near: Nearness) -> bool {
         let part = |held: u16, of: u16| u32::from(held) * u32::from(of);
         part(near.held, self.needed) > part(self.held, near.needed)
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_part_is_the_nearest_and_of_equals_the_first() {
+    fn the_largest_share_is_the_nearest_and_the_first_wins_a_tie() {
         let policy = PRESETS[0].policy;
         let near = |rule, held, needed| Nearness { rule: RuleIndex::Call(rule), held, needed };
         let mut nearest = None;

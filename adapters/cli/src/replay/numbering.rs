@@ -1,30 +1,29 @@
-//! From the engine's numbers of calls to their places in the file.
+//! Maps the engine's sequence numbers to indexes in the file.
 
 use std::collections::VecDeque;
 
 use super::push;
 
-/// How many stretches of a worker's calls are known by their indexes in the file. Interleaved call
-/// by call with another worker's, that many calls; nothing in a finding but the beginning of a very
-/// long row is further back.
+/// The most stretches of a worker's calls whose indexes are kept. If two workers alternate call by
+/// call, each call is a stretch. Only the beginning of a very long streak can be further back.
 const STRETCHES_MAX: usize = 4096;
 
-/// Which index each sequence number has: they run in step until another worker comes between.
+/// The index of each sequence number. Both rise by one until another worker makes a call.
 #[derive(Default)]
 pub(super) struct Numbering {
-    /// Where each stretch in step begins, rising.
+    /// The beginning of each stretch, in rising order.
     stretches: VecDeque<(u64, usize)>,
 }
 
 impl Numbering {
-    /// `seq` has `index`; both rise from one call to the next.
+    /// Notes that `seq` has `index`. Both rise from one call to the next.
     pub(super) fn set(&mut self, seq: u64, index: usize) {
         if self.stretches.is_empty() || self.index(seq) != index {
             push(&mut self.stretches, (seq, index), STRETCHES_MAX);
         }
     }
 
-    /// The index of `seq`, or the oldest that is still known.
+    /// Returns the index of `seq`, or the oldest index that is still kept.
     pub(super) fn index(&self, seq: u64) -> usize {
         let after = self.stretches.partition_point(|&(start, _)| start <= seq);
         let stretch = self.stretches.get(after.saturating_sub(1));
@@ -50,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn numbering_forgets_what_is_far_back() {
+    fn numbering_drops_old_stretches() {
         let most = STRETCHES_MAX as u64;
         let mut numbering = Numbering::default();
         for seq in 0..2 * most {

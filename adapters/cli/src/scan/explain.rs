@@ -1,4 +1,4 @@
-//! `scan --explain`: every call of one loop, and how near each rule was at each.
+//! `scan --explain`: shows every call of one loop, and how near each rule was at each call.
 
 mod table;
 
@@ -12,44 +12,44 @@ use crate::exit::Exit;
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{complain, show};
-use crate::replay::{Explained, Wanted};
+use crate::replay::{Explained, LoopPrefix};
 use crate::scan::report::Report;
 
-/// How many loops are named to someone who asked for another.
+/// The most loops that are listed if no loop has the wanted id.
 const NAMED_MAX: usize = 20;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// What the signs in a table mean.
-const LEGEND: &str = "Verdict: an action and the rung of its ladder, on another loop where there \
-                      is none on this one. Under a rule: how many calls or turns of its pattern \
-                      there were by then, of how many that it takes. * made the finding. - is not \
-                      known: the history was cleared, or several calls were judged at once. \
-                      Result: the first digits of its digest, and how similar it is to the result \
-                      of the lap before.";
+/// The legend below the tables.
+const LEGEND: &str = "Verdict: the action and the rung of its ladder, for another loop if there \
+                      is none for this one. Rules: the calls or turns of the pattern so far, of \
+                      the number that the rule needs. * marks the rule that made the finding. - \
+                      is unknown: the history was cleared, or several calls were judged at once. \
+                      Result: the first digits of its digest, and its similarity to the result of \
+                      the lap before.";
 
-const SEVERAL: &str = "several loops begin like that; give more digits of one of them:";
+const SEVERAL: &str = "several loops begin with these digits; give more digits of one of them:";
 
-/// What there is to say of one loop.
+/// The explanation of one loop.
 pub(crate) struct Explanation {
-    wanted: Wanted,
+    wanted: LoopPrefix,
     policy: &'static Policy<'static>,
-    /// By the path of the run.
+    /// The steps in each run, with the path of the run.
     runs: Vec<(String, Explained)>,
-    /// What was found, in the order of the first findings, as far as it may be named.
+    /// The loops that can be listed in an error, in the order of first findings.
     named: Vec<(LoopId, String)>,
     found: HashSet<LoopId>,
 }
 
 impl Explanation {
-    pub(crate) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
+    pub(crate) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
         Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
     }
 
-    /// Takes in what was found in one input.
+    /// Takes in the findings of one input.
     pub(crate) fn take(&mut self, report: Report) {
-        for found in &report.findings.found {
+        for found in &report.findings.list {
             let id = found.finding.loop_id;
             let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
             if self.found.insert(id) && may_be_named {
@@ -60,7 +60,7 @@ impl Explanation {
         self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
     }
 
-    /// The text; where not exactly one loop is meant, that is said on standard error.
+    /// Returns the text. If the digits do not identify exactly one loop, prints an error instead.
     pub(crate) fn finish(self) -> Result<String, Exit> {
         let meant = self.runs.iter().flat_map(|(_, explained)| explained.loops.iter().copied());
         let mut meant = meant.collect::<BTreeSet<_>>().into_iter();
@@ -68,13 +68,13 @@ impl Explanation {
             (Some(id), None) => Ok(self.text(id)),
             (Some(_), Some(_)) => self.refuse(SEVERAL, |id| self.wanted.is(id)),
             (None, _) if self.found.is_empty() => {
-                self.refuse("there is no such loop, nor was any other found", |_| true)
+                self.refuse("there is no such loop, and no other was found", |_| true)
             }
-            (None, _) => self.refuse("there is no such loop; those that were found:", |_| true),
+            (None, _) => self.refuse("there is no such loop; the loops that were found:", |_| true),
         }
     }
 
-    /// Says why nothing is explained, and which loops could be.
+    /// Prints why nothing is explained, and the loops that could be meant.
     fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> Result<String, Exit> {
         complain("--explain", why);
         let named = self.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
@@ -113,9 +113,9 @@ impl Explanation {
 }
 
 impl Explained {
-    /// What there are several of.
+    /// Returns the noun for one step.
     fn unit(&self) -> &'static str {
-        let is_call = self.steps.iter().any(|step| step.shown.tool.is_some());
+        let is_call = self.steps.iter().any(|step| step.excerpt.tool.is_some());
         if is_call { "call" } else { "turn" }
     }
 }

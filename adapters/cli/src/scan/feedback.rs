@@ -1,4 +1,4 @@
-//! Feedback: a file of the loops that were found wrongly, and are to be left alone.
+//! Feedback: a file that lists loops which were reported wrongly and are to be ignored.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,29 +10,29 @@ use unstuck_text::Preset;
 use crate::exit::Exit;
 use crate::setup::{self, Mistake};
 
-/// What stands before a remark.
+/// The character that begins a comment.
 const COMMENT: char = '#';
 
-/// As much of a finding as names its loop, in JSON.
+/// The part of a finding in JSON that names its loop.
 #[derive(Deserialize)]
 struct Finding {
     r#loop: String,
 }
 
-/// The loops that the file `path` names; what is wrong with it is said on standard error.
+/// Returns the loops that the file `path` lists. Prints an error if the file is wrong.
 pub(crate) fn load(path: &Path) -> Result<Vec<LoopId>, Exit> {
     setup::load(path, "loop ids, one a line", loops)
 }
 
-/// `preset` with these loops left alone.
+/// Returns `preset` with these loops silenced.
 ///
-/// It lives as long as the program, of which it is the one policy.
+/// The result is leaked: it is the only policy of the program.
 pub(crate) fn silencing(preset: &Preset, loops: Vec<LoopId>) -> &'static Preset {
     let policy = preset.policy.with_silenced(loops.leak());
     Box::leak(Box::new(Preset { policy: Box::leak(Box::new(policy)), recipe: preset.recipe }))
 }
 
-/// Every loop that `text` names, once, in the order of the ids.
+/// Returns the loops that `text` lists, sorted, each once.
 fn loops(text: &str) -> Result<Vec<LoopId>, Mistake> {
     let mut loops = Vec::new();
     let mut start = 0;
@@ -45,21 +45,21 @@ fn loops(text: &str) -> Result<Vec<LoopId>, Mistake> {
     Ok(loops)
 }
 
-/// The loop that the `line` names which begins at byte `start`; none if it is blank.
+/// Returns the loop in `line`, which begins at byte `start`, or `None` if the line is blank.
 fn loop_of(line: &str, start: usize) -> Result<Option<LoopId>, Mistake> {
     let indent = line.len() - line.trim_start().len();
     let is_json = line.trim_start().starts_with('{');
-    let said = if is_json { line } else { line.split(COMMENT).next().unwrap_or_default() };
-    let said = said.trim();
-    if said.is_empty() {
+    let entry = if is_json { line } else { line.split(COMMENT).next().unwrap_or_default() };
+    let entry = entry.trim();
+    if entry.is_empty() {
         return Ok(None);
     }
-    let span = start + indent..start + indent + said.len();
-    let id = if is_json { &named(said, span.clone())? } else { said };
+    let span = start + indent..start + indent + entry.len();
+    let id = if is_json { &named(entry, span.clone())? } else { entry };
     id.parse().map(Some).map_err(|error| Mistake::new(span, format!("not a loop id: {error}")))
 }
 
-/// The id in `finding`, a line of JSON.
+/// Returns the loop id in `finding`, a line of JSON.
 fn named(finding: &str, span: Range<usize>) -> Result<String, Mistake> {
     let finding: Result<Finding, _> = serde_json::from_str(finding);
     finding.map(|finding| finding.r#loop).map_err(|_| {
@@ -78,7 +78,7 @@ mod tests {
     const ID: &str = "9f0c5e8b2a7d4411";
 
     #[test]
-    fn ids_are_read_however_they_were_noted_down() {
+    fn ids_are_read_in_every_accepted_spelling() {
         let finding =
             format!("{{\"rule\":\"a\",\"loop\":\"{ID}\",\"message\":\"# is no remark\"}}");
         for text in [
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_refused_where_it_stands() {
+    fn a_wrong_id_is_refused_with_its_place() {
         for (text, place) in [
             ("9f0c", (1, 1)),
             ("# one\n\n  loop 9f0c5e8b2a7d4411", (3, 3)),
@@ -121,7 +121,7 @@ mod tests {
         }
 
         #[test]
-        fn every_id_comes_back(ids in proptest::collection::btree_set(any::<u64>(), 0..20)) {
+        fn every_id_survives_a_round_trip(ids in proptest::collection::btree_set(any::<u64>(), 0..20)) {
             let ids: Vec<LoopId> = ids.into_iter().map(LoopId::from_bits).collect();
             let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
             prop_assert_eq!(loops(&lines.join("\n")), Ok(ids));

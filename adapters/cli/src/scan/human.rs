@@ -1,4 +1,4 @@
-//! What `scan` prints for people: a line for each run, and the proof of each loop.
+//! The output of `scan` for people: a line for each run, and the proof of each loop.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,16 +10,17 @@ use unstuck_core::Action;
 
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
-use crate::replay::{Found, Place, Shown};
+use crate::replay::{Excerpt, Location, ReplayFinding};
 use crate::scan::report::{Report, Tally};
 
-/// How many calls are shown as the proof of one loop; the middle of more is left out.
+/// The most calls that are shown as the proof of one loop. The middle of a longer proof is left
+/// out.
 const PROOF_MAX: usize = 8;
 
-/// How many loops of one run are shown; a run with more has a common cause that these tell.
+/// The most loops of one run that are shown. More loops usually have one common cause.
 const LOOPS_MAX: usize = 10;
 
-/// The most columns that a tool's name takes there.
+/// The most columns of a tool's name.
 const TOOL_MAX: usize = 24;
 
 const STUCK: Style = AnsiColor::Red.on_default().bold();
@@ -27,7 +28,7 @@ const CLEAN: Style = AnsiColor::Green.on_default();
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// The report on one run.
+/// Returns the report on one run.
 pub(crate) fn report(report: &Report) -> String {
     let loops = loops_of(report);
     let mut text = String::new();
@@ -61,7 +62,7 @@ pub(crate) fn report(report: &Report) -> String {
     text
 }
 
-/// The last line: how many runs there were.
+/// Returns the last line, with the number of runs.
 pub(crate) fn summary(tally: &Tally) -> String {
     let Tally { stuck, clean, unread, partly, left_out } = *tally;
     let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
@@ -80,16 +81,16 @@ pub(crate) fn summary(tally: &Tally) -> String {
     text
 }
 
-/// All that was found of one loop: the rungs that it climbed, and there is at least one.
+/// The findings of one loop, at least one: one for each rung that it reached.
 struct Loop<'r> {
-    first: &'r Found,
-    rungs: Vec<&'r Found>,
+    first: &'r ReplayFinding,
+    rungs: Vec<&'r ReplayFinding>,
 }
 
 fn loops_of(report: &Report) -> Vec<Loop<'_>> {
     let mut loops: Vec<Loop<'_>> = Vec::new();
     let mut places = HashMap::new();
-    for found in &report.findings.found {
+    for found in &report.findings.list {
         let place = *places.entry(found.key).or_insert_with(|| {
             loops.push(Loop { first: found, rungs: Vec::new() });
             loops.len() - 1
@@ -120,19 +121,19 @@ impl Loop<'_> {
         text
     }
 
-    /// Which loop it is, of which worker, and which rule found it.
+    /// Returns the loop's id, the rule that found it and the worker.
     fn name(&self) -> String {
-        let Found { finding, rule, worker, .. } = self.first;
+        let ReplayFinding { finding, rule, worker, .. } = self.first;
         let name = format!("loop {}; rule {rule}", finding.loop_id);
         if worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
     }
 
-    /// What should have been done when, and where it ended.
+    /// Returns the actions with their calls, and the end of the loop.
     fn course(&self, report: &Report) -> String {
         let mut parts = Vec::new();
         let mut worst = Action::Proceed;
         for found in &self.rungs {
-            let (Place::Calls { at, .. } | Place::Messages { at, .. }) = found.place;
+            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
             if found.action > worst {
                 worst = found.action;
                 parts.push(format!("{} at #{at}", found.action));
@@ -145,12 +146,12 @@ impl Loop<'_> {
     }
 }
 
-/// The calls that prove it, a line each.
-fn proof(calls: &[Shown]) -> Vec<String> {
+/// Returns a line for each call of the proof.
+fn proof(calls: &[Excerpt]) -> Vec<String> {
     let number_width = calls.last().map_or(0, |call| call.index.to_string().len());
     let tools = calls.iter().map(|call| shown_tool(call, TOOL_MAX).width());
     let tool_width = tools.max().unwrap_or(0);
-    let row = |call: &Shown| {
+    let row = |call: &Excerpt| {
         let number = format!("#{:<number_width$}", call.index);
         let tool = shown_tool(call, TOOL_MAX);
         let gap = " ".repeat(tool_width.saturating_sub(tool.width()));
@@ -169,8 +170,8 @@ fn proof(calls: &[Shown]) -> Vec<String> {
     first.iter().map(row).chain([gap]).chain(last.iter().map(row)).collect()
 }
 
-/// The tool's name in at most `columns`; nothing for a turn of text.
-fn shown_tool(shown: &Shown, columns: usize) -> String {
+/// Returns the tool's name in at most `columns`, or nothing for a turn of text.
+fn shown_tool(shown: &Excerpt, columns: usize) -> String {
     match &shown.tool {
         Some(tool) => tool_name(tool, columns),
         None => String::new(),

@@ -1,12 +1,12 @@
-//! What `scan` prints for programs: one JSON object for each trace.
+//! The output of `scan` for programs: one JSON object for each trace.
 
 use serde::Serialize;
 
 use crate::output::json::{json, json_line};
-use crate::replay::{Found, Place, Warning};
+use crate::replay::{Location, ReplayFinding, Warning};
 use crate::scan::report::Report;
 
-/// The version of the output's shape. A field that is added does not change it.
+/// The version of the output's format. A new field does not change it.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -17,10 +17,10 @@ struct TraceLine<'a> {
     session: Option<&'a str>,
     calls: usize,
     workers: usize,
-    /// Results flagged as failed; null where the format has no flag.
+    /// The number of results flagged as failed, or null if the format has no flag.
     errors: Option<usize>,
     findings: Vec<FindingLine<'a>>,
-    /// Lines or elements that could not be read.
+    /// The number of lines or elements that could not be read.
     skipped: usize,
 }
 
@@ -44,13 +44,13 @@ struct FindingLine<'a> {
     at_message: Option<usize>,
     r#loop: String,
     confidence: u8,
-    /// Null for text, for a loop that was told before, and where nothing came near since the finding
-    /// before.
+    /// Null for text, for a later finding of the same loop, and if no rule came near since the
+    /// finding before.
     warning: Option<WarningLine>,
     message: &'a str,
 }
 
-/// The nearest that any rule came before, and how many calls ahead.
+/// The rule that came nearest before the finding, and the number of calls in between.
 #[derive(Serialize)]
 struct WarningLine {
     rule: &'static str,
@@ -76,18 +76,18 @@ impl<'a> TraceLine<'a> {
             calls: trace.calls,
             workers: trace.workers,
             errors: trace.errors,
-            findings: report.findings.found.iter().map(FindingLine::of).collect(),
+            findings: report.findings.list.iter().map(FindingLine::of).collect(),
             skipped: trace.skipped,
         }
     }
 }
 
 impl<'a> FindingLine<'a> {
-    fn of(found: &'a Found) -> Self {
+    fn of(found: &'a ReplayFinding) -> Self {
         let finding = &found.finding;
-        let (calls, messages) = match found.place {
-            Place::Calls { first, at, last } => (Some((first, at, last)), None),
-            Place::Messages { first, at } => (None, Some((first, at))),
+        let (calls, messages) = match found.location {
+            Location::Calls { first, at, last } => (Some((first, at, last)), None),
+            Location::Messages { first, at } => (None, Some((first, at))),
         };
         Self {
             rule: found.rule,
@@ -112,12 +112,12 @@ impl<'a> FindingLine<'a> {
     }
 }
 
-/// The report as one line.
+/// Returns the report as one line.
 pub(crate) fn line(report: &Report) -> String {
     json_line(&TraceLine::of(report))
 }
 
-/// All reports as one document.
+/// All reports as one JSON document.
 #[derive(Default)]
 pub(crate) struct Document {
     traces: Vec<String>,

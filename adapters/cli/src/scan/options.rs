@@ -10,7 +10,7 @@ use unstuck_trace::Format;
 use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
-use crate::replay::Wanted;
+use crate::replay::LoopPrefix;
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read (the others \
                           are still reported), 4 a bad configuration, or an output that could not \
@@ -19,32 +19,33 @@ pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input th
 #[derive(Args)]
 #[command(after_help = format!("Exit codes: {EXIT_CODES}"))]
 pub(crate) struct Scan {
-    /// Files, folders (read recursively), or - for standard input; if there is none, the sessions
-    /// of Claude Code, Codex and Gemini CLI in their usual places
+    /// Files, folders (read recursively), or - for standard input. Without any, the sessions of
+    /// Claude Code, Codex and Gemini CLI in their usual places
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// The format of the input; auto looks at each file
+    /// The format of the inputs; auto detects it for each file
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from_names())]
     from: String,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// Leave alone the loops that this file names by their ids, one a line
+    /// Ignore the loops that this file lists, one id a line
     #[arg(long, value_name = "FILE")]
     pub(crate) feedback: Option<PathBuf>,
-    /// Show every call of this one loop, by its id or the first 4 digits of that or more, and how
-    /// near each rule was; for people alone
+    /// Show every call of one loop and how near each rule was. LOOP is an id or its first 4 or more
+    /// digits. Only with --format human
     #[arg(long, value_name = "LOOP")]
-    pub(crate) explain: Option<Wanted>,
-    /// How to print what was found
+    pub(crate) explain: Option<LoopPrefix>,
+    /// The output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
     /// The mildest action that makes the exit code 1
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
-    /// How many inputs to read at a time [default: one for each core]
+    /// How many inputs to read at a time [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
     jobs: Option<u16>,
-    /// Say of each input how its format was told, and which loops of --feedback are in none
+    /// Print how the format of each input was recognised, and which loops of --feedback no input
+    /// contains
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Write to this file instead of standard output
@@ -53,7 +54,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// The format that was named; none for `auto`.
+    /// Returns the format that was named, or `None` for `auto`.
     pub(crate) fn from(&self) -> Option<Format> {
         self.from.parse().ok()
     }
@@ -63,7 +64,7 @@ impl Scan {
         self.jobs.map_or_else(one_for_each_core, usize::from)
     }
 
-    /// The mildest action to fail on; none for `never`.
+    /// Returns the mildest action to fail on, or `None` for `never`.
     pub(crate) fn fail_on(&self) -> Option<Action> {
         Action::ALL.into_iter().find(|action| action.name() == self.fail_on)
     }
@@ -71,7 +72,7 @@ impl Scan {
     /// Prints `what` as a usage error of this command.
     pub(crate) fn misused(what: String) -> Exit {
         let command = clap::Command::new("scan").bin_name("unstuck scan");
-        // Printing can only fail if the reader has left; the exit code still tells.
+        // Printing fails only if the reader is gone. The exit code still shows the error.
         let _ = Self::augment_args(command).error(ErrorKind::MissingRequiredArgument, what).print();
         Exit::Usage
     }

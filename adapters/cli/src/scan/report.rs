@@ -7,7 +7,7 @@ use unstuck_trace::{Event, Format, Trace, read};
 use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
-use crate::replay::{Findings, Replay, Wanted};
+use crate::replay::{Findings, LoopPrefix, Replay};
 use crate::scan::feedback;
 use crate::scan::options::Scan;
 
@@ -20,7 +20,7 @@ pub(super) struct Judge {
     /// The preset without the feedback, if silenced loops have to be reported.
     pub(super) unsilenced: Option<&'static Preset>,
     /// The loop to explain.
-    pub(super) explain: Option<Wanted>,
+    pub(super) explain: Option<LoopPrefix>,
 }
 
 impl Judge {
@@ -62,7 +62,7 @@ impl Report {
 
     /// Returns the strongest action of all findings.
     pub(super) fn worst(&self) -> Action {
-        let actions = self.findings.found.iter().map(|found| found.action);
+        let actions = self.findings.list.iter().map(|found| found.action);
         actions.max().unwrap_or(Action::Proceed)
     }
 }

@@ -1,4 +1,4 @@
-//! A mistake in a file of the caller's: what is wrong, where, and what would be right.
+//! A mistake in a configuration file: what is wrong, where, and what would be right.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::shown::{COLUMNS, plain, shortened};
 
-/// How much of a long line is shown before the mistake.
+/// The columns that are shown before the mistake in a long line.
 const BEFORE: usize = 24;
 
-/// Something that is wrong with a file of the caller's.
+/// A mistake in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
-    /// The bytes of the text that are at fault.
+    /// The bytes of the text that are wrong.
     span: Range<usize>,
     what: String,
 }
@@ -22,24 +22,24 @@ impl Mistake {
         Self { span, what: what.into() }
     }
 
-    /// What is wrong, in one sentence.
+    /// Returns one sentence that says what is wrong.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }
 
-    /// The line and the column of the mistake in `text`, from 1.
+    /// Returns the line and the column of the mistake in `text`, counted from 1.
     pub(crate) fn place(&self, text: &str) -> (usize, usize) {
         let before = self.before(text);
         let lines = before.matches('\n').count();
         (lines + 1, line_of(before).chars().count() + 1)
     }
 
-    /// The line of `text` with the mistake marked in it, as compilers show it.
+    /// Returns the line of `text` with the mistake marked, like a compiler.
     pub(crate) fn quote(&self, text: &str) -> String {
         self.quote_from(text, 1)
     }
 
-    /// As [`Mistake::quote`], where the first line of `text` is the line `first` of its file.
+    /// Like [`Mistake::quote`], for a `text` that begins at the line `first` of its file.
     pub(crate) fn quote_from(&self, text: &str, first: usize) -> String {
         let before = self.before(text);
         let start = before.len();
@@ -61,7 +61,7 @@ impl Mistake {
         format!("{gutter} |\n{number} | {line}\n{gutter} | {indent}{marks}\n")
     }
 
-    /// What stands before the mistake.
+    /// Returns the text before the mistake.
     fn before<'t>(&self, text: &'t str) -> &'t str {
         let start = (0..=self.span.start.min(text.len())).rev();
         let start = start.into_iter().find(|&start| text.is_char_boundary(start));
@@ -69,13 +69,13 @@ impl Mistake {
     }
 }
 
-/// The last line of `text`.
+/// Returns the last line of `text`.
 fn line_of(text: &str) -> &str {
     text.rsplit('\n').next().unwrap_or_default()
 }
 
-/// How many bytes of what stands `before` a mistake are to be left out so that it fits into `room`
-/// columns, and how many columns the rest takes with the mark of that.
+/// Returns the number of bytes of `before` to leave out so that the mistake fits into `room`
+/// columns, and the width of the rest with an ellipsis.
 fn beginning_cut(before: &str, room: usize) -> (usize, usize) {
     let width = before.width();
     if width < room - BEFORE {

@@ -1,22 +1,22 @@
-//! Which of the states that are kept of a run has other files than its start has.
+//! Finds the latest saved state whose files differ from the start of its run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use unstuck::Kept;
 
-/// What in the surroundings would lead git to another repository.
+/// The environment variables that would lead git to another repository.
 const SURROUNDINGS: [&str; 4] =
     ["GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"];
 
-/// A start, and the latest state of the same run in which the files are others.
+/// The start of a run, and its latest state with other files.
 pub(super) struct Change<'k> {
     pub(super) start: &'k Kept,
     pub(super) end: &'k Kept,
 }
 
 impl<'k> Change<'k> {
-    /// That of the run that was begun last; none if nothing was changed in it, or if git cannot say.
+    /// Returns the change in the latest run, or `None` if there is none or if git fails.
     pub(super) fn latest(folder: &Path, kept: &'k [Kept]) -> Option<Self> {
         let start = newest(kept)?;
         let ends: Vec<_> =
@@ -29,12 +29,12 @@ impl<'k> Change<'k> {
     }
 }
 
-/// The start of the run that was begun last.
+/// Returns the start of the latest run.
 pub(super) fn newest(kept: &[Kept]) -> Option<&Kept> {
     kept.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
 }
 
-/// The tree of each of these commits.
+/// Returns the tree of each of these commits.
 fn trees<'c>(folder: &Path, commits: impl Iterator<Item = &'c str>) -> Option<Vec<String>> {
     let mut git = Command::new("git");
     for variable in SURROUNDINGS {

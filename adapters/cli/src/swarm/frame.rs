@@ -1,4 +1,4 @@
-//! What is shown of a look: a table for people, lines for programs.
+//! Prints a look at a swarm: a table for people, lines for programs.
 
 use std::fmt::Write as _;
 
@@ -8,47 +8,47 @@ use serde::Serialize;
 use unstuck_core::Action;
 use unstuck_swarm::Outcome;
 
-use super::look::{Look, Row};
+use super::look::{HotCall, Look};
 use crate::output::json::json_line;
 use crate::output::shown::{ago, counted, plain, shortened, tool_name};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
-const TOLD: Style = AnsiColor::Yellow.on_default();
+const MILD: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// How many digits of a loop are shown: most are random.
+/// The digits of a loop id that are shown. Most of them are random.
 const ID_SHOWN: usize = 8;
 
-/// The most columns that a tool's name takes.
+/// The most columns of a tool's name.
 const TOOL_MAX: usize = 16;
 
-/// What stands for a number that there is none of.
+/// The cell for an unknown number.
 const NONE: &str = "-";
 
-/// The version of the JSON's shape. A field that is added does not change it.
+/// The version of the JSON's format. A new field does not change it.
 const SCHEMA: u32 = 1;
 
-/// The swarm, and where it is.
+/// The name of the swarm and its servers.
 pub(super) struct Title<'a> {
     pub(super) swarm: &'a str,
     pub(super) servers: &'a str,
 }
 
-/// How much may be shown.
+/// The space for a look.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
-    /// The columns of a line.
+    /// The number of columns.
     pub(super) columns: usize,
-    /// The calls.
+    /// The number of calls.
     pub(super) calls: usize,
 }
 
-/// What is said where there is nothing to show. With another secret than the workers' there never is.
-const NONE_YET: &str = "no call comes near a loop: shown are those that were made half as often as the rule \
-                        asks for, by workers who have the same secret";
+/// The text if there is nothing to show. This is always the case with a wrong secret.
+const NONE_YET: &str = "no call is near a loop: a call is shown once workers with the same secret \
+                        have made it half as often as the rule asks for";
 
-/// A look for people.
+/// Returns a look for people.
 pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Room) -> String {
     let Title { swarm, servers } = title;
     let time = time(look.at);
@@ -71,7 +71,7 @@ pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Roo
     text
 }
 
-fn table(rows: &[Row], columns: usize) -> String {
+fn table(rows: &[HotCall], columns: usize) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(COLUMNS.iter().map(|(head, ..)| *head));
     for row in rows {
@@ -89,7 +89,7 @@ fn table(rows: &[Row], columns: usize) -> String {
     text
 }
 
-type Column = (&'static str, CellAlignment, fn(&Row) -> String);
+type Column = (&'static str, CellAlignment, fn(&HotCall) -> String);
 
 const COLUMNS: [Column; 8] = [
     ("loop", CellAlignment::Left, |row| {
@@ -112,7 +112,7 @@ const COLUMNS: [Column; 8] = [
 fn style(action: Action) -> Style {
     match action {
         Action::Proceed => Style::new(),
-        Action::Nudge | Action::Warn => TOLD,
+        Action::Nudge | Action::Warn => MILD,
         Action::Block | Action::StartOver | Action::Stop => BAD,
     }
 }
@@ -125,7 +125,7 @@ const fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The time of the day at so many milliseconds since 1970.
+/// Formats the time of day of a number of milliseconds since 1970.
 fn time(at: u64) -> String {
     let seconds = at / 1000 % 86_400;
     format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -148,13 +148,13 @@ struct Line<'a> {
     action: &'static str,
 }
 
-/// A look for programs: a line for each of so many `calls`.
+/// Returns a look for programs: a line for each of at most `calls` calls.
 pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
     let json = |row| json_line(&line(title, look.at, row));
     look.rows.iter().flatten().take(calls).map(json).collect()
 }
 
-fn line<'a>(title: &Title<'a>, at: u64, Row { hot, rate }: &'a Row) -> Line<'a> {
+fn line<'a>(title: &Title<'a>, at: u64, HotCall { hot, rate }: &'a HotCall) -> Line<'a> {
     Line {
         schema: SCHEMA,
         at,
@@ -176,7 +176,7 @@ mod tests {
     use super::time;
 
     #[test]
-    fn a_time_is_that_of_the_day() {
+    fn the_time_of_day_is_shown() {
         assert_eq!(time(0), "00:00:00 UTC");
         assert_eq!(time(1_795_371_000_999), "18:10:00 UTC");
     }

@@ -1,35 +1,35 @@
-//! One look at a swarm after the other: which calls are hottest, and how fast they come.
+//! Looks at a swarm repeatedly: the most frequent calls, and their rates.
 
 use std::collections::BTreeMap;
 
 use unstuck_core::{Action, LoopId};
 use unstuck_swarm::redis::{Hot, RedisError, Settings, Watch};
 
-/// What a look shows.
+/// The result of one look.
 pub(super) struct Look {
-    /// When, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub(super) at: u64,
-    pub(super) rows: Result<Vec<Row>, RedisError>,
+    pub(super) rows: Result<Vec<HotCall>, RedisError>,
 }
 
-/// A call, and how often it is made in a minute; not known before the second look.
-pub(super) struct Row {
+/// A frequent call and its rate per minute. The rate is unknown at the first look.
+pub(super) struct HotCall {
     pub(super) hot: Hot,
     pub(super) rate: Option<f64>,
 }
 
 impl Look {
-    /// How many of the calls are loops.
+    /// Returns the number of calls that are loops.
     pub(super) fn loops(&self) -> usize {
         let rows = self.rows.iter().flatten();
         rows.filter(|row| row.hot.action > Action::Proceed).count()
     }
 }
 
-/// More than a server keeps: what is not shown is counted all the same.
+/// More calls than a server keeps, so that all loops are counted, shown or not.
 const ALL: usize = 1000;
 
-/// Someone who looks at a swarm again and again.
+/// A client that looks at a swarm repeatedly.
 pub(super) struct Looker {
     settings: Settings,
     watch: Option<Watch>,
@@ -41,7 +41,7 @@ impl Looker {
         Self { settings, watch: None, before: Before::default() }
     }
 
-    /// Looks at the time `now`.
+    /// Asks the server. `now` is the current time.
     pub(super) fn look(&mut self, now: u64) -> Look {
         let hottest = self.hottest();
         Look { at: now, rows: hottest.map(|hot| self.before.rows(hot, now)) }
@@ -58,7 +58,7 @@ impl Looker {
     }
 }
 
-/// What was counted at the look before.
+/// The counts of the previous look.
 #[derive(Default)]
 struct Before {
     at: u64,
@@ -66,17 +66,17 @@ struct Before {
 }
 
 impl Before {
-    /// The rows of a look, which then is the one before.
-    fn rows(&mut self, hottest: Vec<Hot>, now: u64) -> Vec<Row> {
+    /// Returns the calls with their rates, and stores the counts for the next look.
+    fn rows(&mut self, hottest: Vec<Hot>, now: u64) -> Vec<HotCall> {
         let rate = |hot: &Hot| self.rate(hot.loop_id, hot.calls, now);
         let rates: Vec<_> = hottest.iter().map(rate).collect();
         self.at = now;
         self.calls = hottest.iter().map(|hot| (hot.loop_id, hot.calls)).collect();
-        hottest.into_iter().zip(rates).map(|(hot, rate)| Row { hot, rate }).collect()
+        hottest.into_iter().zip(rates).map(|(hot, rate)| HotCall { hot, rate }).collect()
     }
 
-    /// How many calls a minute there were since. Of a number that fell, as it does when calls get too
-    /// old to count, nothing is known.
+    /// Returns the calls per minute since the previous look. The rate is unknown if the count fell,
+    /// which happens when old calls expire.
     fn rate(&self, id: LoopId, calls: u32, now: u64) -> Option<f64> {
         let more = calls.checked_sub(*self.calls.get(&id)?)?;
         let passed = u32::try_from(now.checked_sub(self.at)?).ok().filter(|passed| *passed > 0)?;

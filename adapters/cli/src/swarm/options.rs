@@ -1,4 +1,4 @@
-//! The part of the command line that is about swarms.
+//! The options of `unstuck swarm`.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -9,12 +9,14 @@ use clap::{Arg, Args, Command, Error, Subcommand};
 use unstuck_swarm::redis::Settings;
 use unstuck_swarm::{CALLS_MAX, Rule, WORKERS_MAX, Window};
 
-const SWARMS: &str = "The workers of a swarm are hooks with --swarm, and hosts that count on the same server. \
-                      All of them, and who watches them, have the same secret in UNSTUCK_SWARM_SECRET: \
-                      16 random bytes or more, as openssl rand -hex 16 prints them.";
+const SWARMS: &str = "The workers of a swarm are hooks with --swarm, and other hosts that count \
+                      on the same server. All of them, and this command, need the same secret in \
+                      UNSTUCK_SWARM_SECRET: at least 16 random bytes, for example from openssl \
+                      rand -hex 16.";
 
-const EXIT_CODES: &str = "Exit codes: 0 no loop, with --once 1 a loop, 3 the server could not be asked; 4 no \
-                          secret, or an output that could not be written, 64 a usage error.";
+const EXIT_CODES: &str = "Exit codes: 0 no loop, 1 a loop (only with --once), 3 the server could \
+                          not be asked, 4 no secret or an output that could not be written, 64 a \
+                          usage error.";
 
 #[derive(Args)]
 #[command(after_help = SWARMS)]
@@ -25,15 +27,15 @@ pub(crate) struct Swarm {
 
 #[derive(Subcommand)]
 pub(crate) enum SwarmCommand {
-    /// Show the calls that the swarm makes most, again and again
+    /// Show the most frequent calls of the swarm, and update them
     Watch(Watch),
-    /// Forget all that was counted
+    /// Clear all counts
     Clear(Clear),
 }
 
-/// Where the swarm is.
+/// The option that names the swarm.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct Address {
     /// The server and the swarm, as redis://host:port?swarm=name
     #[arg(long, value_name = "URL", value_parser = Server)]
     pub(crate) swarm: String,
@@ -43,34 +45,34 @@ pub(crate) struct Place {
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Watch {
     #[command(flatten)]
-    pub(crate) place: Place,
-    /// How long to wait between two looks
+    pub(crate) address: Address,
+    /// The time between two updates
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     interval: u32,
-    /// Look once, and let the exit code tell whether there is a loop
+    /// Show the calls once; the exit code is 1 if there is a loop
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print one JSON object a line for each call and look
+    /// Print one JSON object a line for each call and update
     #[arg(long)]
     pub(crate) json: bool,
-    /// How many calls to show
+    /// The number of calls to show
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     #[command(flatten)]
     rule: RuleOptions,
 }
 
-/// The rule of the workers, by which what is shown is judged.
+/// The options for the rule of the workers, which judges the calls that are shown.
 #[derive(Args)]
 #[command(next_help_heading = "The rule of the workers")]
 struct RuleOptions {
-    /// How many equal calls make a loop [default: 10]
+    /// The number of equal calls that make a loop [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(CALLS_MAX)))]
     calls: Option<u32>,
-    /// By how many workers at least [default: 2]
+    /// The fewest workers that make these calls [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(WORKERS_MAX)))]
     workers: Option<u32>,
-    /// Within how many seconds [default: 600]
+    /// The time in which they make them [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=DAYS_MAX))]
     window: Option<u32>,
 }
@@ -87,7 +89,7 @@ impl Watch {
         self.limit.into()
     }
 
-    /// The rule of the workers: the default one, as far as nothing else was said.
+    /// Returns the rule of the workers: the default one, with the given options.
     pub(crate) fn rule(&self) -> Rule {
         let RuleOptions { calls, workers, window } = self.rule;
         let rule = Rule::default();
@@ -100,14 +102,15 @@ impl Watch {
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 all is forgotten, 3 the server could not be told, 4 no secret, 64 a usage error."
+    after_help = "Exit codes: 0 all counts were cleared, 3 the server could not be asked, 4 no \
+                  secret, 64 a usage error."
 )]
 pub(crate) struct Clear {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) address: Address,
 }
 
-/// Reads the address of a swarm. What is wrong with one is said without it: a password may stand in it.
+/// Reads the URL of a swarm. Errors do not repeat it, because it may contain a password.
 #[derive(Clone)]
 pub(crate) struct Server;
 
@@ -121,7 +124,7 @@ impl TypedValueParser for Server {
         value: &OsStr,
     ) -> Result<String, Error> {
         let url = StringValueParser::new().parse_ref(command, arg, value)?;
-        // No secret is known yet, and none is needed to read an address.
+        // The secret is not known yet, and reading a URL does not need it.
         match Settings::parse(&url, b"any") {
             Ok(_) => Ok(url),
             Err(error) => {

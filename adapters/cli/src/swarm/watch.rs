@@ -1,4 +1,4 @@
-//! `unstuck swarm watch`: a table of the hottest calls that is drawn anew in its place.
+//! `unstuck swarm watch`: shows a table of the most frequent calls and redraws it.
 
 use std::io::{self, IsTerminal as _};
 use std::thread;
@@ -14,18 +14,18 @@ use crate::output::shown::COLUMNS;
 use crate::output::{Closed, Output, Reader, complain};
 use crate::swarm::options::Watch;
 
-/// How many lines of the terminal are no calls: the title, the heads, and where the cursor is.
+/// The lines of the terminal without calls: the title, the heads, and the cursor's line.
 const LINES_BESIDE: usize = 3;
 
 pub(crate) fn run(watch: &Watch) -> Exit {
-    let settings = settings(&watch.place.swarm)
+    let settings = settings(&watch.address.swarm)
         .and_then(|settings| settings.rule(watch.rule()).map_err(NoSettings::Wrong));
     let settings = match settings {
         Ok(settings) => settings,
         Err(error) => return fails(&error, Exit::Setup),
     };
     let swarm = settings.swarm().to_owned();
-    let title = Title { swarm: &swarm, servers: servers(&watch.place.swarm) };
+    let title = Title { swarm: &swarm, servers: servers(&watch.address.swarm) };
     let mut printer = Printer::new(watch);
     let mut looker = Looker::new(settings);
     loop {
@@ -40,7 +40,7 @@ pub(crate) fn run(watch: &Watch) -> Exit {
     }
 }
 
-/// What the exit code tells of one look.
+/// Returns the exit code for one look.
 fn exit(look: &Look) -> Exit {
     match &look.rows {
         Err(_) => Exit::Input,
@@ -49,15 +49,15 @@ fn exit(look: &Look) -> Exit {
     }
 }
 
-/// Who is shown what.
+/// The kind of output.
 enum Printer {
-    /// A person at a terminal: each look takes the place of the one before, which had so many lines.
+    /// A terminal. Each look replaces the previous one, which had `lines` lines.
     Terminal {
         output: Output,
         control: Output,
         lines: usize,
     },
-    /// A file or a pipe: one look after the other, with this behind each.
+    /// A file or a pipe. Looks follow each other, with `gap` after each.
     Pages {
         output: Output,
         gap: &'static str,
@@ -77,12 +77,12 @@ impl Printer {
             let gap = if watch.once { "" } else { "\n" };
             return Self::Pages { output: output(Reader::Person), gap };
         }
-        // Where no colours are wanted, the cursor is moved all the same.
+        // The cursor moves even if colours are off.
         let control = output(Reader::Program);
         Self::Terminal { output: output(Reader::Person), control, lines: 0 }
     }
 
-    /// Shows a look, of so many `calls` at most.
+    /// Prints a look with at most `calls` calls.
     fn print(&mut self, title: &Title<'_>, look: &Look, calls: usize) -> Result<(), Closed> {
         match self {
             Self::Lines { output } => {
@@ -106,7 +106,7 @@ impl Printer {
     }
 }
 
-/// What the terminal has room for, of so many `calls`.
+/// Returns the space on the terminal, for at most `calls` calls.
 fn room(calls: usize) -> Room {
     let Some((Width(columns), Height(lines))) = terminal_size() else {
         return Room { columns: COLUMNS, calls };
@@ -115,7 +115,7 @@ fn room(calls: usize) -> Room {
     Room { columns: columns.into(), calls: calls.min(lines).max(1) }
 }
 
-/// The time in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! What holds for any bytes: an exit code, whole lines, and no panic.
+//! Any bytes as input give a valid exit code, whole lines, and no panic.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use proptest::sample::{Index, select};
 use crate::harness::{runs, unstuck_reading};
 use crate::schema::check_trace;
 
-/// Every run is a process of its own; so many are enough to meet what the readers' own
-/// properties, over many more, would miss: what becomes of the bytes on their way out.
+/// Each case starts a process, so there are few. The readers have their own properties with many
+/// more cases; these test the output.
 const CASES: u32 = 48;
 
 /// A recorded run of each format.
@@ -21,7 +21,7 @@ const RECORDED: [&str; 4] = [
     "openai/stuck-parallel.json",
 ];
 
-/// Scans the bytes, for programs and for people.
+/// Scans the bytes, in the output formats for programs and for people.
 fn scan(bytes: &[u8]) {
     let ran = unstuck_reading(&["scan", "-", "--format", "jsonl"], bytes);
     assert!([0, 1, 3].contains(&ran.exit), "exit {}: {}", ran.exit, ran.err);
@@ -37,12 +37,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_reported_or_complained_of(bytes in vec(any::<u8>(), 0..400)) {
+    fn any_bytes_give_a_report_or_an_error(bytes in vec(any::<u8>(), 0..400)) {
         scan(&bytes);
     }
 
     #[test]
-    fn a_damaged_run_is_reported_or_complained_of(
+    fn a_damaged_run_gives_a_report_or_an_error(
         path in select(&RECORDED[..]),
         cuts in vec((any::<Index>(), 0_usize..9, vec(any::<u8>(), 0..5)), 1..6),
     ) {

@@ -1,4 +1,4 @@
-//! Policies in files: what is read, and what is said of what cannot be.
+//! Policies in files: reading them, and the messages about mistakes.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const PRESETS: [&str; 8] = [
     "repeat",
 ];
 
-/// A policy of its own, in as few words as there can be.
+/// The shortest policy.
 const SMALL: &str = r#"
 name = "small"
 window = 10
@@ -32,7 +32,7 @@ pattern = { times = 3 }
 ladder.rungs = [{ count = 3, action = "warn" }]
 "#;
 
-/// Scans a trace in `folder` by the configuration `config` there.
+/// Scans a trace in `folder` with the configuration `config`.
 fn scan_by(folder: &Folder, config: impl AsRef<[u8]>) -> Ran {
     folder.file("unstuck.toml", config);
     folder.file("run.jsonl", stuck());
@@ -43,7 +43,7 @@ fn scan_by(folder: &Folder, config: impl AsRef<[u8]>) -> Ran {
 }
 
 #[test]
-fn a_printed_preset_judges_as_the_preset_does() {
+fn a_printed_preset_judges_like_the_preset() {
     let folder = Folder::new();
     for preset in PRESETS {
         let printed = unstuck(["presets", "--format", "toml", preset]);
@@ -60,7 +60,7 @@ fn a_printed_preset_judges_as_the_preset_does() {
 }
 
 #[test]
-fn a_policy_in_a_file_is_evaluated_as_one_by_name() {
+fn a_policy_file_is_evaluated_like_a_named_policy() {
     let folder = Folder::new();
     let config = folder.file("unstuck.toml", "preset = \"graduated\"");
     let eval = |option: &str, policy: &str| evaluated(&labels(), &runs(), &[option, policy]);
@@ -82,7 +82,7 @@ fn without_a_name_the_default_preset_is_printed() {
 }
 
 #[test]
-fn a_policy_of_ones_own_finds_by_its_rules() {
+fn a_custom_policy_finds_by_its_rules() {
     let ran = scan_by(&Folder::new(), SMALL);
     assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
     let findings = &ran.only_line()["findings"];
@@ -91,7 +91,7 @@ fn a_policy_of_ones_own_finds_by_its_rules() {
 }
 
 #[test]
-fn a_preset_with_exemptions_passes_them_over() {
+fn a_preset_with_exemptions_ignores_exempt_calls() {
     let folder = Folder::new();
     assert_eq!(scan_by(&folder, "preset = \"repeat\"").exit, 1);
     assert_eq!(scan_by(&folder, "preset = \"repeat\"\nexempt = [\"shell\"]").exit, 0);
@@ -99,7 +99,7 @@ fn a_preset_with_exemptions_passes_them_over() {
 }
 
 #[test]
-fn tools_calls_and_phases_have_their_say() {
+fn tables_for_tools_calls_and_phases_take_effect() {
     let folder = Folder::new();
     for (more, places) in [
         ("", vec![2]),
@@ -142,7 +142,7 @@ fn a_configuration_that_cannot_be_read_is_4() {
 #[test]
 fn a_mistake_is_4_and_shown_in_its_line() {
     let folder = Folder::new();
-    let mut told = String::new();
+    let mut printed = String::new();
     for (right, wrong) in [
         ("window = 10", "windw = 10"),
         ("window = 10", "colour = \"red\""),
@@ -183,7 +183,7 @@ fn a_mistake_is_4_and_shown_in_its_line() {
         assert!(SMALL.contains(right), "{right}");
         let ran = scan_by(&folder, SMALL.replacen(right, wrong, 1));
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{wrong}: {}", ran.err);
-        writeln!(told, "{}", ran.err).expect("room");
+        writeln!(printed, "{}", ran.err).expect("room");
     }
     for more in [
         "[tools.bash]\npatiense = 1",
@@ -209,18 +209,18 @@ fn a_mistake_is_4_and_shown_in_its_line() {
     ] {
         let ran = scan_by(&folder, format!("preset = \"balanced\"\n{more}\n"));
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{more}: {}", ran.err);
-        writeln!(told, "{}", ran.err).expect("room");
+        writeln!(printed, "{}", ran.err).expect("room");
     }
     let many = SMALL.replace("[[rule]]", &format!("{}[[rule]]", rules(RULES_MAX)));
     for config in [many.as_str(), "name = \"none\"\nwindow = 9", ""] {
         let ran = scan_by(&folder, config);
         assert_eq!(ran.exit, 4, "{config}");
-        writeln!(told, "{}", ran.err).expect("room");
+        writeln!(printed, "{}", ran.err).expect("room");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(printed);
 }
 
-/// So many rules that the engine takes.
+/// Returns a configuration with `count` rules.
 fn rules(count: usize) -> String {
     let (_, rule) = SMALL.split_once("[[rule]]").expect("a rule");
     format!("[[rule]]{rule}").repeat(count)

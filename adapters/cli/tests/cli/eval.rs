@@ -1,4 +1,4 @@
-//! What `eval` makes of labelled runs, of which a few are written here.
+//! `eval` on a few labelled runs that are written here.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::published::RULE_SETS;
 /// A source whose name is longer than its column.
 const LONG: &str = "a-source-with-quite-a-long-name";
 
-/// A policy of one's own, whose name is longer than its column.
+/// A custom policy whose name is longer than its column.
 const OWN: &str = r#"
 name = "a policy of one's own, and a strict one"
 window = 10
@@ -31,16 +31,16 @@ fn call(tool: &str, what: &str, result: &str) -> String {
     record(tool, &json!({ "what": what }).to_string(), result, false)
 }
 
-/// So many calls of a native trace.
+/// Returns `count` calls of a native trace.
 fn calls(count: usize, call: impl Fn(usize) -> String) -> String {
     (0..count).map(call).collect()
 }
 
-/// A folder with runs of three sources, their labels, and a policy.
+/// Returns a folder with runs of three sources, their labels, and a policy.
 fn labelled() -> Folder {
     let folder = Folder::new();
-    let said = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
-    // Three times the same, and then the loop that is meant.
+    let turn = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
+    // Three equal calls before the labelled loop.
     let early = calls(3, |_| call("read", "a.rs", "fn a() {}"))
         + &calls(3, |n| call("read", &n.to_string(), &format!("line {n}")))
         + &calls(4, |_| call("edit", "a.rs", "no such text"));
@@ -50,7 +50,7 @@ fn labelled() -> Folder {
         ("alpha/early.jsonl", early),
         ("beta/poll.jsonl", calls(5, |n| call("bash", "jobs", &format!("{n} done")))),
         ("beta/search.jsonl", calls(8, |n| call("grep", &n.max(1).to_string(), "no match"))),
-        ("beta/talk.jsonl", format!("{said}\n").repeat(5)),
+        ("beta/talk.jsonl", format!("{turn}\n").repeat(5)),
         (&format!("{LONG}/clean.jsonl"), CLEAN.to_owned()),
     ] {
         folder.file(&format!("runs/{file}"), run);
@@ -75,47 +75,52 @@ fn labelled() -> Folder {
     folder
 }
 
-/// Runs `unstuck eval` on the runs in `folder`, from there, so that no path of this machine is in
-/// the text.
+/// Runs `unstuck eval` in `folder`, so that the text contains no path of this machine.
 fn eval(folder: &Folder, options: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(folder.path()).args(["eval", "--labels", "labels.jsonl", "runs"]);
     Ran::of(command.args(options).output().expect("a program that starts"))
 }
 
-/// What a person is told, where nothing is wrong.
-fn told(options: &[&str]) -> String {
+/// Returns the report for people. There must be no error.
+fn printed(options: &[&str]) -> String {
     let ran = eval(&labelled(), options);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{options:?}");
     ran.out
 }
 
 #[test]
-fn policies_by_name_and_from_files_stand_in_one_table() {
+fn policies_by_name_and_from_files_share_one_table() {
     let options =
         ["--preset", "balanced", "--preset", "stella", "--config", "own.toml", "--preset", "nudge"];
-    insta::assert_snapshot!(told(&options));
+    insta::assert_snapshot!(printed(&options));
 }
 
 #[test]
 fn figures_by_source() {
-    insta::assert_snapshot!(told(&["--by", "source"]));
+    insta::assert_snapshot!(printed(&["--by", "source"]));
 }
 
 #[test]
 fn figures_with_their_intervals() {
-    insta::assert_snapshot!(told(&["--intervals", "--preset", "all", "--config", "own.toml"]));
+    insta::assert_snapshot!(printed(&["--intervals", "--preset", "all", "--config", "own.toml"]));
 }
 
 #[test]
 fn figures_by_source_with_their_intervals() {
     let options = ["--by", "source", "--intervals", "--preset", "nudge", "--preset", "forge"];
-    insta::assert_snapshot!(told(&options));
+    insta::assert_snapshot!(printed(&options));
 }
 
 #[test]
-fn what_was_judged_wrong_and_why() {
-    insta::assert_snapshot!(told(&["--verbose", "--preset", "balanced", "--config", "own.toml"]));
+fn wrong_judgements_with_evidence() {
+    insta::assert_snapshot!(printed(&[
+        "--verbose",
+        "--preset",
+        "balanced",
+        "--config",
+        "own.toml"
+    ]));
 }
 
 #[test]
@@ -158,7 +163,7 @@ fn the_sources_add_up() {
     }
     let whole = eval(&labelled(), &["--preset", "nudge", "--format", "jsonl"]).only_line();
     let (Value::Object(whole), Value::Object(all)) = (whole, all) else { panic!("objects") };
-    // By runs here, by sources there.
+    // One resamples runs, the other one sources.
     let is_drawn = |name: &str| name.ends_with("_interval");
     for (name, value) in whole.iter().filter(|(name, _)| !is_drawn(name)) {
         assert_eq!(all[name], *value, "{name}");
@@ -184,7 +189,7 @@ fn an_interval_holds_its_figure_and_is_the_same_each_time() {
 }
 
 #[test]
-fn what_is_saved_is_what_came_after_the_findings_that_scan_makes() {
+fn saved_calls_are_those_after_the_findings_of_scan() {
     for preset in ["balanced", "cycles", "stella"] {
         let mut saved = 0;
         for label in listed(&labels()).iter().filter(|label| label["loop"] == "yes") {
@@ -202,7 +207,7 @@ fn what_is_saved_is_what_came_after_the_findings_that_scan_makes() {
 }
 
 #[test]
-fn a_run_that_cannot_be_read_is_left_out_and_said_once() {
+fn an_unreadable_run_is_left_out_and_reported_once() {
     let folder = labelled();
     folder.file("runs/beta/poll.jsonl", "no transcript");
     for options in [&["--preset", "all"][..], &["--by", "source"], &["--verbose"]] {
@@ -214,7 +219,7 @@ fn a_run_that_cannot_be_read_is_left_out_and_said_once() {
 }
 
 #[test]
-fn a_policy_that_cannot_be_read_is_4_whatever_the_others_are() {
+fn one_unreadable_policy_is_4() {
     let folder = labelled();
     folder.file("wrong.toml", OWN.replace("times = 2", "times = 1"));
     for options in [

@@ -9,8 +9,8 @@ use crate::harness::{
     CLEAN, Folder, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck, unstuck_reading,
 };
 
-/// Command lines that mean nothing. They name the recorded runs' folder where a path is due, so
-/// that it is never the path that is wrong.
+/// Command lines that are wrong. RUNS stands for the folder of recorded runs, so that the path
+/// itself is right.
 const MEANINGLESS: &[&[&str]] = &[
     &[],
     &["--nonsense"],
@@ -89,10 +89,10 @@ const MEANINGLESS: &[&[&str]] = &[
     &["man", "scan", "eval"],
 ];
 
-/// The actions that `--fail-on` knows, the mildest first.
+/// The actions of `--fail-on`, the mildest first.
 const ACTIONS: [&str; 5] = ["nudge", "warn", "block", "start_over", "stop"];
 
-/// The words of a command line, with the paths in the place of their names.
+/// Returns the words of a command line, with the real paths in place of their names.
 fn words<'w>(line: &[&'w str], runs: &'w Path, labels: &'w Path) -> Vec<&'w OsStr> {
     let word = |&word: &&'w str| match word {
         "RUNS" => runs.as_os_str(),
@@ -103,7 +103,7 @@ fn words<'w>(line: &[&'w str], runs: &'w Path, labels: &'w Path) -> Vec<&'w OsSt
 }
 
 #[test]
-fn a_meaningless_command_line_is_a_usage_error() {
+fn a_wrong_command_line_is_a_usage_error() {
     let (runs, labels) = (runs(), labels());
     for line in MEANINGLESS {
         let ran = unstuck(words(line, &runs, &labels));
@@ -176,7 +176,7 @@ fn a_run_without_a_loop_is_0_and_one_with_is_1() {
 }
 
 #[test]
-fn what_cannot_be_read_outweighs_what_was_found() {
+fn an_unreadable_input_outweighs_a_finding() {
     let folder = Folder::new();
     folder.file("empty.jsonl", "");
     folder.file("stuck.jsonl", stuck());
@@ -203,7 +203,7 @@ fn the_exit_code_follows_the_mildest_action_that_fails() {
 }
 
 #[test]
-fn to_fail_on_nothing_is_not_to_overlook_what_cannot_be_read() {
+fn fail_on_never_still_reports_unreadable_inputs() {
     assert_eq!(unstuck_reading(&["scan", "-", "--fail-on", "never"], b"").exit, 3);
 }
 

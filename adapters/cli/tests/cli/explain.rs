@@ -1,11 +1,11 @@
-//! `scan --explain`: what is shown of one loop, and what is said of one that is not there.
+//! `scan --explain`: the table for one loop, and the errors.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::harness::{Folder, Ran, echo, program, repeated, runs, scan, scanned, unstuck_reading};
 
-/// Asks for a loop in the recorded runs, from where they are.
+/// Explains a loop in the recorded runs, from their folder.
 fn explained(words: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(runs()).arg("scan").args(words);
@@ -21,8 +21,8 @@ fn explained_from_input(input: &[u8]) -> String {
     ran.out
 }
 
-/// Returns the explanation of the first loop that `scan` finds in the recorded runs at `words`. The test asks for the id, so that it
-/// cannot go stale.
+/// Returns the explanation of the first loop that `scan` finds in the recorded runs at `words`. The
+/// test asks for the id, so that it cannot go stale.
 fn first_loop_explained(words: &[&str]) -> String {
     let found = explained(&[words, &["--format", "jsonl"]].concat()).only_line();
     let id = found["findings"][0]["loop"].as_str().expect("an id");
@@ -64,22 +64,22 @@ fn an_echo() {
 }
 
 #[test]
-fn a_loop_that_is_not_there() {
+fn a_loop_that_does_not_exist() {
     let ran = explained(&["native", "--explain", "0000"]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
     insta::assert_snapshot!(ran.err);
 }
 
 #[test]
-fn without_any_loop_none_is_named() {
+fn without_any_loop_no_list_is_printed() {
     let ran = explained(&["native/healthy-fix.jsonl", "--explain", "0000"]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    let expected = "error: --explain: there is no such loop, nor was any other found\n";
+    let expected = "error: --explain: there is no such loop, and no other was found\n";
     assert_eq!(ran.err, expected);
 }
 
 #[test]
-fn each_finding_stands_at_the_call_or_turn_that_made_it() {
+fn each_finding_is_at_the_call_or_turn_that_made_it() {
     let echoed = Folder::new();
     echoed.file("run.jsonl", echo());
     for preset in ["balanced", "start_over", "graduated", "nudge", "cycles", "repeat"] {
@@ -105,9 +105,9 @@ fn each_finding_stands_at_the_call_or_turn_that_made_it() {
 }
 
 #[test]
-fn of_loops_that_begin_alike_each_is_named() {
+fn loops_with_the_same_first_digits_are_all_listed() {
     let folder = Folder::new();
-    // Of a thousand ids, some begin with the same four digits.
+    // Among a thousand ids, some share the first four digits.
     let calls = (0..3000).fold(String::new(), |mut calls, n| {
         let n = n / 3;
         let record = format!(r#"{{"type":"call","tool":"a","args":{{"n":{n}}},"result":"b"}}"#);
@@ -134,7 +134,7 @@ fn of_loops_that_begin_alike_each_is_named() {
 }
 
 #[test]
-fn what_is_no_id_and_a_format_for_programs_are_refused() {
+fn a_wrong_id_and_a_format_for_programs_are_refused() {
     for words in [
         ["--explain", "7ab", "--format=human"],
         ["--explain", "cycle", "--format=human"],

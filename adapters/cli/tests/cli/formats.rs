@@ -1,4 +1,4 @@
-//! One scenario recorded in several formats: the same loops in each.
+//! One scenario recorded in several formats has the same loops in each.
 
 use serde_json::Value;
 
@@ -17,21 +17,21 @@ const SCENARIOS: [&[&str]; 5] = [
     &["native/healthy-batch.jsonl", "openai/healthy-batch.json"],
 ];
 
-/// A worker alone in its file, and in the file of all.
+/// A worker in a file of its own, and in the file of all workers.
 const WORKER: [&str; 2] = [
     "claude-code/6f1c0de0-000c-4000-8000-000000000000/subagents/agent-a3c58e1f07b94d26a.jsonl",
     "native/stuck-worker.jsonl",
 ];
 
-/// What may differ between formats: tools have other names in each, and OpenAI's does not say what
-/// failed, so neither the loop's id nor the advice need be the same.
+/// The fields that may differ between formats. Tools have other names, and OpenAI's format does not
+/// report failures, so the loop's id and the advice differ.
 const OF_THE_FORMAT: [&str; 3] = ["tool", "loop", "message"];
 
 fn report(path: &str) -> Value {
     scanned(&runs().join(path)).only_line()
 }
 
-/// What the findings say, but for these fields.
+/// Returns the findings without these fields.
 fn findings(report: &Value, without: &[&str]) -> Vec<Value> {
     let strip = |finding: &Value| {
         let mut finding = finding.as_object().expect("a finding").clone();
@@ -48,21 +48,21 @@ fn a_scenario_has_the_same_findings_in_every_format() {
         for (path, report) in recordings.iter().zip(&reports) {
             assert_eq!(report["calls"], reports[0]["calls"], "{path}");
             assert_eq!(report["workers"], reports[0]["workers"], "{path}");
-            // OpenAI's format has no flag for what failed.
+            // OpenAI's format does not report failures.
             if report["format"] == "openai" {
                 assert_eq!(report["errors"], Value::Null, "{path}");
             } else {
                 assert_eq!(report["errors"], reports[0]["errors"], "{path}");
             }
-            let told = |report| findings(report, &OF_THE_FORMAT);
+            let findings_of = |report| findings(report, &OF_THE_FORMAT);
             if report["format"] == "openai" {
-                // Where failures are not told, a test that still fails after an edit may have
-                // passed: what comes after the first finding can differ.
-                assert_eq!(told(report).first(), told(&reports[0]).first(), "{path}");
+                // If failures are not reported, a test that still fails after an edit may have
+                // passed. So later findings can differ.
+                assert_eq!(findings_of(report).first(), findings_of(&reports[0]).first(), "{path}");
             } else {
-                assert_eq!(told(report), told(&reports[0]), "{path}");
+                assert_eq!(findings_of(report), findings_of(&reports[0]), "{path}");
             }
-            assert_eq!(told(report).is_empty(), recordings[0].contains("healthy"), "{path}");
+            assert_eq!(findings_of(report).is_empty(), recordings[0].contains("healthy"), "{path}");
         }
     }
 }
@@ -72,9 +72,12 @@ fn a_worker_is_judged_alike_in_its_own_file() {
     let [alone, among] = WORKER.map(report);
     assert_eq!((&alone["workers"], &among["workers"]), (&1.into(), &2.into()));
     let without = [&OF_THE_FORMAT[..], &["first_call", "at_call", "last_call"]].concat();
-    let told = findings(&alone, &without);
-    assert_eq!(told, findings(&among, &without));
-    assert!(told.iter().all(|finding| finding["worker"] == "a3c58e1f07b94d26a"), "{told:?}");
+    let in_own_file = findings(&alone, &without);
+    assert_eq!(in_own_file, findings(&among, &without));
+    assert!(
+        in_own_file.iter().all(|finding| finding["worker"] == "a3c58e1f07b94d26a"),
+        "{in_own_file:?}"
+    );
 }
 
 #[test]

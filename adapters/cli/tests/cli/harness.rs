@@ -1,4 +1,4 @@
-//! Runs the real program and keeps what it says; what must hold of every run is checked here.
+//! Runs the real program and captures its output, with checks that hold for every run.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Every exit code that there is. 2 is none of them: coding agents read it as "block".
+/// All exit codes. 2 is never used, because coding agents read it as "block".
 const EXITS: [i32; 5] = [0, 1, 3, 4, 64];
 
-/// How a run of the program ended, and what it said.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) exit: i32,
@@ -20,7 +20,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What a process left, after the checks that no run is exempt from.
+    /// Returns the result of a process, after the checks that hold for every run.
     pub(crate) fn of(output: Output) -> Self {
         let exit = output.status.code().expect("a program that ends by itself");
         let out = String::from_utf8(output.stdout).expect("UTF-8 on standard output");
@@ -35,12 +35,12 @@ impl Ran {
         Self { exit, out, err }
     }
 
-    /// Standard output as JSON Lines.
+    /// Returns standard output as JSON Lines.
     pub(crate) fn lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
     }
 
-    /// Standard output as the one line of JSON that it should be.
+    /// Returns standard output, which must be one line of JSON.
     pub(crate) fn only_line(&self) -> Value {
         let lines = self.lines();
         assert_eq!(lines.len(), 1, "one line expected:\n{}{}", self.out, self.err);
@@ -48,7 +48,7 @@ impl Ran {
     }
 }
 
-/// What the program might take from the caller's surroundings.
+/// The environment variables that may affect the program.
 const SURROUNDINGS: [&str; 9] = [
     "NO_COLOR",
     "CLICOLOR",
@@ -61,10 +61,10 @@ const SURROUNDINGS: [&str; 9] = [
     "UNSTUCK_SWARM_SECRET",
 ];
 
-/// A home folder with nothing in it, since it is not there.
+/// A home folder that does not exist.
 const NO_HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/nobody");
 
-/// The program, with nothing on standard input and nothing of the caller's terminal or home.
+/// Returns the program with empty standard input and without the caller's terminal and home.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unstuck"));
     for variable in SURROUNDINGS {
@@ -75,7 +75,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// Gives the program the user's folder `home`.
+/// Sets the home folder of the program.
 pub(crate) fn at_home(command: &mut Command, home: &Path) {
     for variable in ["HOME", "USERPROFILE"] {
         command.env(variable, home);
@@ -93,7 +93,7 @@ pub(crate) fn unstuck_reading(arguments: &[&str], input: &[u8]) -> Ran {
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a program that starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // A program that has seen enough reads no further, and that is its right.
+    // A program may stop reading early.
     let _ = stdin.write_all(input);
     drop(stdin);
     Ran::of(child.wait_with_output().expect("a program that ends"))
@@ -121,12 +121,12 @@ pub(crate) fn runs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/runs")
 }
 
-/// What somebody who read the recorded runs says of them.
+/// Returns the labels of the recorded runs, which a person made.
 pub(crate) fn labels() -> PathBuf {
     runs().with_file_name("runs.labels.jsonl")
 }
 
-/// A folder of shared test data; none, with a remark, where it is absent.
+/// Returns a folder of shared test data. Prints a remark and returns `None` if it does not exist.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);
     if path.is_dir() {
@@ -136,13 +136,13 @@ pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// The lines of a file of JSON Lines.
+/// Returns the lines of a JSON Lines file.
 pub(crate) fn listed(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("a list");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of the list")).collect()
 }
 
-/// A folder that goes away by itself, for the files of one test.
+/// A temporary folder for the files of one test.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -154,7 +154,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// A file in it, below folders that are made where they are missing.
+    /// Writes a file in the folder, and creates missing parent folders.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to write to");
@@ -162,10 +162,11 @@ impl Folder {
         path
     }
 
-    /// A program in it, which a shell runs.
+    /// Writes a shell script in the folder.
     ///
-    /// Another process writes it: while this one did, a thread that starts a program might hand it
-    /// the open file, and a file that is open for writing cannot be run.
+    /// Another process writes the script. If this process wrote it, a thread that starts a program
+    /// at the same time could pass on the open file, and a file that is open for writing cannot be
+    /// executed.
     #[cfg(unix)]
     pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
         let path = self.path().join(name);
@@ -182,7 +183,7 @@ impl Folder {
     }
 }
 
-/// A native trace in which nothing goes round.
+/// A native trace without a loop.
 pub(crate) const CLEAN: &str = concat!(
     r#"{"type":"call","tool":"bash","args":{"command":"ls"},"result":"a.rs","is_error":false}"#,
     "\n",
@@ -190,28 +191,28 @@ pub(crate) const CLEAN: &str = concat!(
     "\n",
 );
 
-/// A native trace of one call, made again and again and failing alike.
+/// A native trace of one call that is repeated and always fails in the same way.
 pub(crate) fn stuck() -> String {
     repeated(
         r#"{"type":"call","tool":"bash","args":{"command":"make"},"result":"no rule to make target","is_error":true}"#,
     )
 }
 
-/// A native trace of this record, six times.
+/// Returns a native trace with this record six times.
 pub(crate) fn repeated(record: &str) -> String {
     format!("{record}\n").repeat(6)
 }
 
-/// A call of a native trace, as text, in which keys keep their order.
+/// Returns a call of a native trace as text, in which keys keep their order.
 pub(crate) fn record(tool: &str, args: &str, result: &str, failed: bool) -> String {
     format!(
         r#"{{"type":"call","tool":"{tool}","args":{args},"result":"{result}","is_error":{failed}}}"#
     ) + "\n"
 }
 
-/// A native trace of an agent that says one thing, and then another many times over in one turn.
+/// Returns a native trace in which the agent repeats a sentence many times in one turn.
 pub(crate) fn echo() -> String {
-    let said = |text: &str| format!(r#"{{"type":"message","role":"assistant","text":"{text}"}}"#);
+    let turn = |text: &str| format!(r#"{{"type":"message","role":"assistant","text":"{text}"}}"#);
     let round = "I will now check the file again. ".repeat(9);
-    format!("{}\n{}\n", said("Let me see."), said(&format!("I see. {round}")))
+    format!("{}\n{}\n", turn("Let me see."), turn(&format!("I see. {round}")))
 }

@@ -1,4 +1,4 @@
-//! What can be read, in which order, and what is said of what cannot.
+//! Inputs: files, folders, their order, and the messages about unreadable ones.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,13 +11,13 @@ use crate::harness::{
     CLEAN, Folder, Ran, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
 };
 
-/// Runs `unstuck scan --format jsonl` on all these paths.
+/// Runs `unstuck scan --format jsonl` on these paths.
 fn scanned_all(paths: &[&Path]) -> Ran {
     let scan = ["scan", "--format", "jsonl"].map(OsStr::new).into_iter();
     unstuck(scan.chain(paths.iter().map(|path| path.as_os_str())))
 }
 
-/// The names of the files that were reported, in order.
+/// Returns the names of the reported files, in order.
 fn names(ran: &Ran) -> Vec<String> {
     let name = |line: &Value| {
         let path = Path::new(line["path"].as_str().expect("a path")).to_owned();
@@ -27,7 +27,7 @@ fn names(ran: &Ran) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_read_is_3_and_says_where_and_what_would_be_right() {
+fn an_unreadable_input_is_3_and_the_error_says_where_and_what_is_expected() {
     let folder = Folder::new();
     for (name, content, says) in [
         ("empty.jsonl", &b""[..], &["empty", "expected"][..]),
@@ -83,7 +83,7 @@ fn a_broken_line_is_3_and_the_lines_around_it_are_read() {
 }
 
 #[test]
-fn paths_that_lead_nowhere_are_3() {
+fn missing_paths_are_3() {
     let folder = Folder::new();
     fs::create_dir(folder.path().join("nothing")).expect("a folder");
     folder.file("others/readme.md", "nothing to scan");
@@ -99,7 +99,7 @@ fn paths_that_lead_nowhere_are_3() {
 }
 
 #[test]
-fn a_bad_input_takes_no_other_with_it() {
+fn a_bad_input_does_not_affect_the_others() {
     let folder = Folder::new();
     let good = folder.file("a.jsonl", CLEAN);
     let bad = folder.file("b.jsonl", "no trace");
@@ -126,7 +126,23 @@ fn paths_are_followed_in_their_order_and_folders_by_name() {
 }
 
 #[test]
-fn two_runs_of_the_program_say_the_same() {
+fn trajectories_of_swe_agent_in_a_folder_are_read() {
+    let folder = Folder::new();
+    let step =
+        json!({ "action": "make", "observation": "make: *** [all] Error 2", "response": "" });
+    let run = json!({ "trajectory": vec![step; 6], "history": [], "info": {} });
+    folder.file("runs/a/one.traj", run.to_string());
+    folder.file("runs/two.TRAJ", run.to_string());
+    let ran = scanned(&folder.path().join("runs"));
+    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    assert_eq!(names(&ran), ["one.traj", "two.TRAJ"]);
+    for report in ran.lines() {
+        assert_eq!((&report["format"], &report["calls"]), (&json!("swe-agent"), &json!(6)));
+    }
+}
+
+#[test]
+fn two_runs_of_the_program_print_the_same() {
     for format in ["human", "jsonl", "json"] {
         let scan = || scan(&runs(), &["--format", format]).out;
         assert_eq!(scan(), scan());
@@ -150,7 +166,7 @@ fn standard_input_is_read_like_a_file() {
 }
 
 #[test]
-fn a_named_format_is_not_guessed() {
+fn a_named_format_is_not_detected() {
     for (path, from, exit) in [
         ("native/stuck-parallel.jsonl", "auto", 1),
         ("native/stuck-parallel.jsonl", "native", 1),
@@ -167,7 +183,7 @@ fn a_named_format_is_not_guessed() {
 }
 
 #[test]
-fn marks_line_ends_and_blank_lines_mean_nothing() {
+fn byte_order_marks_line_ends_and_blank_lines_are_ignored() {
     let folder = Folder::new();
     let windows = format!("\u{feff}{}", stuck().replace('\n', "\r\n\r\n"));
     let unended = stuck().trim_end().to_owned();
@@ -180,13 +196,13 @@ fn marks_line_ends_and_blank_lines_mean_nothing() {
 }
 
 #[test]
-fn each_of_many_workers_is_judged_for_itself() {
+fn each_of_many_workers_is_judged_separately() {
     let folder = Folder::new();
     let call = |worker: usize| {
         let name = format!("worker-{worker}");
         json!({"type": "call", "tool": "t", "args": {}, "result": "no", "worker": name})
     };
-    // In turns, so that no worker has two calls next to each other.
+    // The workers alternate, so that no worker has two consecutive calls.
     let calls: Vec<String> = (0..3 * 300).map(|n| call(n % 300).to_string()).collect();
     let ran = scanned(&folder.file("run.jsonl", calls.join("\n")));
     let report = ran.only_line();
@@ -200,7 +216,7 @@ fn each_of_many_workers_is_judged_for_itself() {
 }
 
 #[test]
-fn runs_that_were_put_together_are_judged_each_by_itself() {
+fn concatenated_runs_are_judged_separately() {
     let record = stuck().lines().next().map(|line| format!("{line}\n")).expect("a line");
     let run =
         |name: &str, calls: usize| format!("{{\"session\":\"{name}\"}}\n{}", record.repeat(calls));
@@ -224,7 +240,7 @@ fn runs_that_were_put_together_are_judged_each_by_itself() {
 }
 
 #[test]
-fn arguments_nested_beyond_reason_are_arguments() {
+fn deeply_nested_arguments_are_read() {
     let folder = Folder::new();
     for depth in [60, 100, 200, 20_000] {
         let args = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
@@ -237,7 +253,7 @@ fn arguments_nested_beyond_reason_are_arguments() {
 
 #[cfg(unix)]
 mod unix {
-    //! What only such a file system holds.
+    //! Cases that need a Unix file system.
 
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -294,7 +310,7 @@ mod unix {
     }
 
     #[test]
-    fn a_link_in_a_circle_ends() {
+    fn a_cycle_of_links_ends() {
         let folder = Folder::new();
         folder.file("a/run.jsonl", CLEAN);
         symlink("..", folder.path().join("a/up")).expect("a link");

@@ -1,10 +1,10 @@
-//! Several inputs at a time: what is printed does not depend on how many.
+//! The number of parallel jobs does not change the output.
 
 use std::ffi::OsStr;
 
 use crate::harness::{CLEAN, Folder, Ran, runs, scan, shared, stuck, unstuck};
 
-/// Some inputs of every kind, in many files.
+/// Returns a folder with many files of every kind.
 fn mixed() -> Folder {
     let folder = Folder::new();
     for n in 0..40 {
@@ -39,7 +39,7 @@ fn the_same_is_printed_whatever_the_number_of_jobs() {
 }
 
 #[test]
-fn complaints_come_in_the_order_of_the_inputs() {
+fn errors_come_in_the_order_of_the_inputs() {
     let folder = mixed();
     let ran = scan(folder.path(), &["--jobs", "4"]);
     let named = |line: &str| line.split_once("other.json: ").map(|(path, _)| path.to_owned());
@@ -52,5 +52,5 @@ fn complaints_come_in_the_order_of_the_inputs() {
 fn standard_input_is_not_read_twice() {
     let ran = unstuck(["scan", "-", "-"].map(OsStr::new));
     assert_eq!(ran.exit, 3);
-    assert!(ran.err.contains("- is named twice"), "{}", ran.err);
+    assert!(ran.err.contains("- is given twice"), "{}", ran.err);
 }

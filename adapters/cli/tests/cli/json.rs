@@ -1,4 +1,4 @@
-//! `unstuck json`: what documents come to, for people and for programs.
+//! `unstuck json`: the output for people and for programs.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, shared, unstuck, unstuck_reading};
 
-/// Spellings of one meaning, two that differ, and each way in which a document can fall short.
+/// Documents: several spellings of one value, two other values, and each kind of error.
 const DOCUMENTS: &str = concat!(
     r#"{"path": "src/lib.rs", "limit": 100}"#,
     "\n",
@@ -37,7 +37,7 @@ fn lines(input: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn a_person_sees_what_is_the_same_and_where_it_is_wrong() {
+fn people_see_equal_documents_and_the_places_of_errors() {
     let ran = unstuck_reading(&["json"], DOCUMENTS.as_bytes());
     insta::assert_snapshot!(format!("{}{}exit {}\n", ran.out, ran.err, ran.exit));
 }
@@ -56,7 +56,7 @@ fn a_program_gets_a_line_for_each_document() {
 }
 
 #[test]
-fn a_document_may_go_over_many_lines() {
+fn a_document_may_span_lines() {
     let pretty = b"{\n  \"a\": [1,\n  2]\n}\n";
     let [line] = &lines(pretty)[..] else { panic!("one document") };
     assert_eq!(line["canonical"], r#"{"a":[1,2]}"#);
@@ -68,7 +68,7 @@ fn a_document_may_go_over_many_lines() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_shown_as_such() {
+fn bytes_that_are_not_utf_8_are_shown() {
     let ran = unstuck_reading(&["json"], b"\xFF{}");
     assert_eq!(ran.exit, 3);
     assert!(ran.out.contains("byte 0: expected a value"), "{}", ran.out);
@@ -79,7 +79,7 @@ fn bytes_that_are_no_text_are_shown_as_such() {
 fn an_input_without_a_document_is_an_error() {
     for blank in ["", " \n\r\n"] {
         let ran = unstuck_reading(&["json"], blank.as_bytes());
-        let expected = "error: -: nothing in it: expected a JSON document, or one a line\n";
+        let expected = "error: -: empty: expected a JSON document, or one on each line\n";
         assert_eq!((ran.exit, &*ran.out, &*ran.err), (3, "", expected));
     }
     let folder = Folder::new();
@@ -114,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_bytes_are_told_of(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn any_bytes_give_a_report(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let ran = unstuck_reading(&["json"], &bytes);
         prop_assert!([0, 3].contains(&ran.exit), "exit {}", ran.exit);
         let ran = unstuck_reading(&["json", "--format=jsonl"], &bytes);

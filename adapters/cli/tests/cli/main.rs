@@ -1,4 +1,4 @@
-//! The program as its users meet it: command lines in; exit codes, reports and messages out.
+//! Tests of the program: command lines in; exit codes, reports and messages out.
 
 mod bytes;
 mod config;

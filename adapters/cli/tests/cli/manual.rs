@@ -1,4 +1,4 @@
-//! Completions and manual pages: they know every command and every option.
+//! Completions and manual pages contain every command and option.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const COMMANDS: [&str; 13] = [
     "man",
 ];
 
-/// The long options that the help of a command names.
+/// Returns the long options in the help of a command.
 fn options(command: &str) -> BTreeSet<String> {
     let help = unstuck([command, "--help"]).out;
     let words = help.split(|c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '['));
@@ -28,7 +28,7 @@ fn options(command: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_shell_learns_every_command_and_option() {
+fn completions_have_every_command_and_option() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let ran = unstuck(["completions", shell]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{shell}");

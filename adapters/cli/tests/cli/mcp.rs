@@ -1,4 +1,4 @@
-//! `unstuck mcp`: what passes it, what it adds, what it keeps back, and how it ends.
+//! `unstuck mcp`: forwarding, notes, refusals, and the end of the session.
 
 mod session;
 
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::harness::{Folder, program};
 use session::{Outcome, PING, Session, call, line, piped};
 
-/// The result of a call that fails, and says so in a way that a rewrite would change.
+/// The result of a failing call, with spellings that a rewrite would change.
 const FAILS: &str = r#""result": { "isError":true,"content":[{"text":"no such \u0074able","type":"text"}],"n":1.50e+3,"_meta":{} }"#;
 
-/// Runs the proxy before a command, with `input` on standard input, to its end.
+/// Runs the proxy with a command as server, with `input` on standard input, until it ends.
 fn proxied(words: &[&str], input: &[u8]) -> Output {
     run(program().arg("mcp").arg("--").args(words), input)
 }
@@ -26,21 +26,21 @@ fn run(command: &mut Command, input: &[u8]) -> Output {
     let mut child = piped(command);
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
-    // A command that reads nothing is no reason to wait.
+    // The command may not read its input.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("a program that ends");
     writer.join().expect("a writer that ends");
     output
 }
 
-/// The text that was added to an answer that is otherwise the same.
-fn note(heard: &str, id: u32) -> String {
+/// Returns the text that was added to a response. Everything else must be unchanged.
+fn note(response: &str, id: u32) -> String {
     let start = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\": {{ \"isError\":true,\"content\":[{{\"text\":\"no such \\u0074able\",\"type\":\"text\"}},"
     );
     let end = "],\"n\":1.50e+3,\"_meta\":{} }}\n";
-    let block = heard.strip_prefix(&start).and_then(|rest| rest.strip_suffix(end));
-    let block: Value = serde_json::from_str(block.expect(heard)).expect("a block");
+    let block = response.strip_prefix(&start).and_then(|rest| rest.strip_suffix(end));
+    let block: Value = serde_json::from_str(block.expect(response)).expect("a block");
     assert_eq!(block["type"], "text");
     block["text"].as_str().expect("a text").to_owned()
 }
@@ -50,22 +50,22 @@ fn a_loop_is_noted_and_then_blocked() {
     let mut session = Session::new(&[]);
     session.asked("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{}}\n");
     session.answered("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
-    let mut told = String::new();
+    let mut printed = String::new();
     for id in 1..=9 {
-        told += &match session.call(id, FAILS) {
+        printed += &match session.call(id, FAILS) {
             Outcome::AsIs => "passed".to_owned(),
-            Outcome::Noted(heard) => note(&heard, id),
-            Outcome::Refused(heard) => heard.trim_end().to_owned(),
+            Outcome::Noted(response) => note(&response, id),
+            Outcome::Refused(response) => response.trim_end().to_owned(),
         };
-        told += "\n";
+        printed += "\n";
     }
     let rest = session.end();
     assert_eq!((rest.exit, &*rest.client, &*rest.server), (Some(7), "", ""));
-    insta::assert_snapshot!(format!("{told}\n{}", rest.log));
+    insta::assert_snapshot!(format!("{printed}\n{}", rest.log));
 }
 
 #[test]
-fn whoever_only_observes_changes_nothing() {
+fn observing_changes_nothing() {
     let mut session = Session::new(&["--observe"]);
     for id in 1..=12 {
         assert_eq!(session.call(id, FAILS), Outcome::AsIs);
@@ -77,17 +77,18 @@ fn whoever_only_observes_changes_nothing() {
 }
 
 #[test]
-fn whoever_should_stop_is_asked_to() {
+fn at_the_stop_rung_the_model_is_asked_to_end_its_turn() {
     let plea = "The run ends here. Call no more tools: tell the user";
     for (preset, calls) in [("repeat", 3), ("start_over", 5)] {
         let mut session = Session::new(&["--preset", preset]);
         for id in 1..calls {
             assert_eq!(session.call(id, FAILS), Outcome::AsIs, "{preset}");
         }
-        let (Outcome::Refused(heard) | Outcome::Noted(heard)) = session.call(calls, FAILS) else {
+        let (Outcome::Refused(response) | Outcome::Noted(response)) = session.call(calls, FAILS)
+        else {
             panic!("{preset} lets everything pass");
         };
-        assert!(heard.contains(plea), "{heard}");
+        assert!(response.contains(plea), "{response}");
         session.end();
     }
 }
@@ -98,32 +99,32 @@ fn an_error_of_the_protocol_is_a_failure() {
     let error = r#""error":{"code":-32602,"message":"unknown","data":{}}"#;
     let outcomes: Vec<_> = (1..=3).map(|id| session.call(id, error)).collect();
     assert_eq!(outcomes[..2], [Outcome::AsIs, Outcome::AsIs]);
-    let Outcome::Noted(heard) = &outcomes[2] else { panic!("{outcomes:?}") };
+    let Outcome::Noted(response) = &outcomes[2] else { panic!("{outcomes:?}") };
     let start =
         r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown\n\n[unstuck] You "#;
-    assert!(heard.starts_with(start) && heard.ends_with("\",\"data\":{}}}\n"), "{heard}");
+    assert!(response.starts_with(start) && response.ends_with("\",\"data\":{}}}\n"), "{response}");
     session.end();
 }
 
 #[test]
-fn a_call_that_works_is_never_kept_back() {
+fn a_successful_call_is_never_blocked() {
     let mut session = Session::new(&[]);
     let fine = r#""result":{"content":[{"type":"text","text":"No errors in 14 files."}]}"#;
     let mut noted = 0;
     for id in 1..=20 {
-        // Each time after an edit, say, by a tool that is not this server's.
+        // For example after an edit by a tool of another server.
         match session.call(id, fine) {
             Outcome::AsIs => {}
             Outcome::Noted(_) => noted += 1,
-            Outcome::Refused(heard) => panic!("the call {id}: {heard}"),
+            Outcome::Refused(response) => panic!("the call {id}: {response}"),
         }
     }
-    assert!(noted > 0, "it is told of");
+    assert!(noted > 0, "the loop is noted");
     session.end();
 }
 
 #[test]
-fn results_that_differ_in_anything_are_no_loop() {
+fn results_that_differ_are_no_loop() {
     let mut session = Session::new(&[]);
     for id in 1..=9 {
         let image = format!(
@@ -131,7 +132,7 @@ fn results_that_differ_in_anything_are_no_loop() {
             "A".repeat(id as usize)
         );
         assert_eq!(session.call(id, &image), Outcome::AsIs);
-        // A question back to the user is no result.
+        // A request for user input is not a result.
         let question = r#""result":{"resultType":"input_required","inputRequests":{}}"#;
         assert_eq!(session.call(id, question), Outcome::AsIs);
     }
@@ -139,9 +140,9 @@ fn results_that_differ_in_anything_are_no_loop() {
 }
 
 #[test]
-fn calls_at_the_same_time_are_told_apart_by_their_ids() {
+fn parallel_calls_are_distinguished_by_their_ids() {
     let mut session = Session::new(&[]);
-    // The ids of the server's own requests are no business of the client's calls.
+    // The ids of the server's own requests are independent of the client's.
     let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n";
     let answer = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n");
     let mut noted = 0;
@@ -155,10 +156,10 @@ fn calls_at_the_same_time_are_told_apart_by_their_ids() {
         session.asked("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
         for id in [3, 1, 2] {
             session.server_says(answer(id));
-            let heard = session.client_hears();
-            if heard != answer(id) {
+            let response = session.client_hears();
+            if response != answer(id) {
                 noted += 1;
-                assert!(!note(&heard, id).is_empty());
+                assert!(!note(&response, id).is_empty());
             }
         }
     }
@@ -167,13 +168,13 @@ fn calls_at_the_same_time_are_told_apart_by_their_ids() {
 }
 
 #[test]
-fn a_call_that_was_cancelled_is_none() {
+fn a_cancelled_call_does_not_count() {
     let mut session = Session::new(&[]);
     for id in 1..=9 {
         session.asked(&call(id));
         let params = json!({ "requestId": id, "reason": "too slow" });
         session.asked(&line(&json!({ "method": "notifications/cancelled", "params": params })));
-        // It may be under way when the server hears of it.
+        // The response may already be on its way when the server gets the cancellation.
         session.answered(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{FAILS}}}\n"));
     }
     assert_eq!(session.call(10, FAILS), Outcome::AsIs);
@@ -181,7 +182,7 @@ fn a_call_that_was_cancelled_is_none() {
 }
 
 #[test]
-fn a_client_that_begins_anew_is_another_agent() {
+fn a_new_initialize_is_a_new_agent() {
     let mut session = Session::new(&[]);
     for id in 1..=9 {
         if id % 2 == 1 {
@@ -193,7 +194,7 @@ fn a_client_that_begins_anew_is_another_agent() {
 }
 
 #[test]
-fn a_refusal_has_a_type_where_the_version_of_the_protocol_knows_of_types() {
+fn a_refusal_has_a_type_if_the_protocol_version_has_types() {
     for (asked, agreed, is_typed) in [
         ("2025-06-18", "2025-06-18", false),
         ("2026-07-28", "2025-11-25", false),
@@ -206,7 +207,7 @@ fn a_refusal_has_a_type_where_the_version_of_the_protocol_knows_of_types() {
         let result = json!({ "protocolVersion": agreed, "capabilities": {} });
         session.answered(&line(&json!({ "id": "i", "result": result })));
         let refused = (1..=9).find_map(|id| match session.call(id, FAILS) {
-            Outcome::Refused(heard) => Some(heard),
+            Outcome::Refused(response) => Some(response),
             _ => None,
         });
         let refused: Value = serde_json::from_str(&refused.expect("a refusal")).expect("JSON");
@@ -216,7 +217,8 @@ fn a_refusal_has_a_type_where_the_version_of_the_protocol_knows_of_types() {
     }
 }
 
-/// The members of a listed tool that make its calls equal, alike by `table` alone, or exempt.
+/// The members of a listed tool that make its calls equal, make them alike by `table` alone, or
+/// exempt them.
 const LISTS: [(&str, [bool; 2]); 5] = [
     ("", [true, false]),
     (r#","annotations":{"readOnlyHint":true,"destructiveHint":false}"#, [true, false]),
@@ -225,7 +227,7 @@ const LISTS: [(&str, [bool; 2]); 5] = [
     (r#","_meta":{"openrouter/loopKey":false}"#, [false, false]),
 ];
 
-/// The server lists its tool, with these members.
+/// Lists the server's tool with these members.
 fn listed(session: &mut Session, members: &str) {
     session.asked("{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"tools/list\"}\n");
     session.answered(&format!(
@@ -233,7 +235,7 @@ fn listed(session: &mut Session, members: &str) {
     ));
 }
 
-/// Whether a call of `lookup` is refused that has failed twice before with these arguments.
+/// Returns whether the third call of `lookup` with these arguments is refused after two failures.
 fn third_is_refused(session: &mut Session, args: impl Fn(u32) -> Value) -> bool {
     (1..=3).any(|id| {
         let params = json!({ "name": "lookup", "arguments": args(id) });
@@ -251,7 +253,7 @@ fn third_is_refused(session: &mut Session, args: impl Fn(u32) -> Value) -> bool 
 }
 
 #[test]
-fn what_a_server_says_of_its_tools_counts() {
+fn declarations_of_the_server_take_effect() {
     for (members, refused) in LISTS {
         let vary =
             [|_| json!({ "table": "users" }), |id| json!({ "table": "users", "request": id })];
@@ -265,7 +267,7 @@ fn what_a_server_says_of_its_tools_counts() {
 }
 
 #[test]
-fn a_configuration_goes_before_what_a_server_says() {
+fn a_configuration_overrides_the_server() {
     let folder = Folder::new();
     for (table, members, refused) in [
         ("key = \"all\"", r#","_meta":{"unstuck/key":["table"]}"#, false),
@@ -285,7 +287,7 @@ fn a_configuration_goes_before_what_a_server_says() {
 }
 
 #[test]
-fn a_list_that_changed_says_nothing_until_it_comes_again() {
+fn a_changed_list_is_forgotten_until_it_is_sent_again() {
     let mut session = Session::new(&["--preset", "repeat"]);
     let same = |_| json!({ "table": "users" });
     listed(&mut session, LISTS[4].0);
@@ -298,7 +300,7 @@ fn a_list_that_changed_says_nothing_until_it_comes_again() {
 }
 
 #[test]
-fn a_server_that_lies_has_no_working_call_refused() {
+fn false_hints_do_not_block_successful_calls() {
     let mut session = Session::new(&[]);
     listed(&mut session, LISTS[1].0);
     let fine = r#""result":{"content":[{"type":"text","text":"Sent."}]}"#;
@@ -310,24 +312,24 @@ fn a_server_that_lies_has_no_working_call_refused() {
 }
 
 #[test]
-fn of_a_batch_only_calls_that_are_blocked_are_kept_back() {
+fn only_blocked_calls_are_removed_from_a_batch() {
     let mut session = Session::new(&["--preset", "repeat"]);
     for id in 1..=2 {
         assert_eq!(session.call(id, FAILS), Outcome::AsIs);
     }
     let (ping, call) = (PING.trim_end(), call(3));
     let call = call.trim_end();
-    // White space and all.
+    // White space is preserved.
     session.asked(&format!("[ {ping},\t{ping}]\r\n"));
     session.client_says(format!("[{ping} , {call}, 1, {ping}]\n"));
     assert_eq!(session.server_hears(), format!("[{ping},1,{ping}]\n"));
-    let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
-    assert_eq!((&heard["id"], &heard["result"]["isError"]), (&json!(3), &json!(true)));
-    // The run was to end there: the call stays refused, and what else is asked for is answered.
+    let response: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
+    assert_eq!((&response["id"], &response["result"]["isError"]), (&json!(3), &json!(true)));
+    // The run should have ended: the call stays refused, and other requests are answered.
     session.client_says(format!("[{ping} , {call}]\n"));
     assert_eq!(session.server_hears(), format!("[{ping}]\n"));
-    let heard: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
-    assert_eq!((&heard["id"], &heard["result"]["isError"]), (&json!(3), &json!(true)));
+    let response: Value = serde_json::from_str(&session.client_hears()).expect("JSON");
+    assert_eq!((&response["id"], &response["result"]["isError"]), (&json!(3), &json!(true)));
     session.answered(&format!("[{{\"id\":4,{FAILS}}},{{\"id\":\"p\",\"result\":{{}}}}]\n"));
     session.end();
 }
@@ -338,7 +340,7 @@ fn lines_of_two_writers_do_not_mix() {
     let long = line(&json!({ "id": "s", "result": "x".repeat(100_000) }));
     let (shout, shouted) = (session.voice(), long.clone());
     let shouting = thread::spawn(move || (0..100).for_each(|_| shout(shouted.as_bytes())));
-    let (mut refused, mut heard) = (0, String::new());
+    let (mut refused, mut response) = (0, String::new());
     for id in 1..=60 {
         if session.reaches(id) {
             session.server_says(format!("{{\"id\":{id},{FAILS}}}\n"));
@@ -347,17 +349,17 @@ fn lines_of_two_writers_do_not_mix() {
         }
         loop {
             let line = session.client_hears();
-            heard += &line;
+            response += &line;
             if line != long {
                 break;
             }
         }
     }
     shouting.join().expect("a server that says all");
-    heard += &session.end().client;
+    response += &session.end().client;
     assert!(refused > 0);
     let (shouts, answers): (Vec<_>, Vec<_>) =
-        heard.lines().partition(|line| *line == long.trim_end());
+        response.lines().partition(|line| *line == long.trim_end());
     assert_eq!(shouts.len(), 100);
     let ids = answers.iter().map(|line| {
         let answer: Value = serde_json::from_str(line).expect("a line of its own");
@@ -369,7 +371,7 @@ fn lines_of_two_writers_do_not_mix() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_is_no_loop_passes_byte_for_byte(
+    fn traffic_without_loops_passes_byte_for_byte(
         pieces in vec(prop_oneof![
             vec(any::<u8>(), 0..20),
             "[\\[\\]{}\",:0-9a-z \r\n]{0,30}".prop_map(String::into_bytes),
@@ -379,7 +381,7 @@ proptest! {
             any::<u32>().prop_map(|id| line(&json!({ "id": id, "method": "tools/call",
                 "params": { "name": format!("t{id}") } })).into_bytes()),
             any::<u32>().prop_map(|id| line(&json!({ "id": id, "result": { "content": [] } })).into_bytes()),
-            // The server says what the client does: it asks for lists, and its answers follow.
+            // The server echoes the client, so it requests lists and gets its own responses.
             Just(line(&json!({ "id": 1, "method": "tools/list" })).into_bytes()),
             (any::<bool>(), vec("[a-z]{0,3}", 0..3)).prop_map(|(read_only, names)| {
                 let tools = names.iter().map(|name| json!({ "name": name,
@@ -398,7 +400,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_longer_than_is_looked_at_passes() {
+fn a_line_beyond_the_limit_passes() {
     let mut input = call(1).into_bytes();
     let long = vec![b'['; (64 << 20) + 70_000];
     input.extend(&long);
@@ -409,11 +411,11 @@ fn a_line_longer_than_is_looked_at_passes() {
 }
 
 #[test]
-fn the_end_is_that_of_the_server() {
+fn the_exit_code_is_the_servers() {
     for (script, code) in [
         ("exit 0", 0),
         ("exit 1", 1),
-        // It is the server's to say so.
+        // The server decides about its exit code.
         ("exit 2", 2),
         ("exit 200", 200),
         ("kill -9 $$", 128 + 9),
@@ -429,7 +431,7 @@ fn the_end_is_that_of_the_server() {
 }
 
 #[test]
-fn a_server_that_does_not_start_says_why() {
+fn a_server_that_does_not_start_is_reported() {
     let folder = Folder::new();
     let text = folder.file("text", "not a program");
     for (command, code, why) in [
@@ -459,7 +461,7 @@ fn a_bad_configuration_starts_no_server() {
 }
 
 #[test]
-fn a_request_to_end_reaches_the_server() {
+fn a_signal_reaches_the_server() {
     let script = "trap 'echo asked; exit 9' TERM; echo ready; while :; do read -r line; done";
     let mut proxy = piped(program().args(["mcp", "--", "sh", "-c", script]));
     let mut stdout = proxy.stdout.take().expect("a pipe");
@@ -467,17 +469,17 @@ fn a_request_to_end_reaches_the_server() {
     stdout.read_exact(&mut ready).expect("a line");
     assert_eq!(&ready, b"ready\n");
     ask_to_end(&proxy);
-    // The shell looks at what it was asked when it has read a line.
+    // The shell handles the signal once it has read a line.
     let _ = proxy.stdin.take().expect("a pipe").write_all(b"\n");
-    let mut said = String::new();
-    stdout.read_to_string(&mut said).expect("UTF-8");
-    assert_eq!((said.as_str(), proxy.wait().expect("an end").code()), ("asked\n", Some(9)));
+    let mut output = String::new();
+    stdout.read_to_string(&mut output).expect("UTF-8");
+    assert_eq!((output.as_str(), proxy.wait().expect("an end").code()), ("asked\n", Some(9)));
 }
 
 #[test]
-fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
+fn a_signal_without_a_server_ends_the_proxy() {
     let folder = Folder::new();
-    // What the server leaves behind holds its output, and says so when the server is gone.
+    // A child of the server holds the output open, and prints a line when the server is gone.
     let script = "mkfifo pipe; exec 4<&0; (exec < pipe; read -r line; echo ready; exec cat <&4) & \
                   exec 3> pipe; exit 5";
     let mut command = program();
@@ -486,7 +488,7 @@ fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
     let mut ready = [0; 6];
     proxy.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("a line");
     assert_eq!(&ready, b"ready\n");
-    // The first may come while the server is still about to end.
+    // The first signal may arrive while the server is still ending.
     let asked = (0..1_000).find_map(|_| {
         ask_to_end(&proxy);
         proxy.try_wait().expect("a process")
@@ -495,14 +497,14 @@ fn a_request_to_end_that_no_server_hears_ends_the_proxy() {
     assert_eq!(code, Some((None, Some(15))));
 }
 
-/// Sends what a client sends to a server that takes too long to end.
+/// Sends the signal that a client sends to a slow server.
 fn ask_to_end(proxy: &Child) {
     let asked = Command::new("kill").arg(proxy.id().to_string()).status();
     assert!(asked.expect("a program that starts").success());
 }
 
 #[test]
-fn a_client_that_is_gone_ends_it_quietly() {
+fn a_client_that_closes_ends_the_proxy_quietly() {
     let mut proxy = piped(program().args(["mcp", "--", "sh", "-c", "yes; exit 3"]));
     drop((proxy.stdin.take(), proxy.stdout.take()));
     let output = proxy.wait_with_output().expect("a program that ends");
@@ -512,7 +514,7 @@ fn a_client_that_is_gone_ends_it_quietly() {
 }
 
 #[test]
-fn what_is_off_passes_everything() {
+fn switched_off_everything_passes() {
     for (switch, passes) in [("off", true), ("on", false)] {
         let mut session = Session::of(program().env("UNSTUCK", switch).arg("mcp"));
         let passed = (1..=9).all(|id| session.call(id, FAILS) == Outcome::AsIs);

@@ -1,8 +1,8 @@
-//! Changes of a run that mean nothing, and so change no verdict.
+//! Changes of a run that have no meaning must not change a verdict.
 //!
-//! Each labelled run is scanned again with one such change: a line beside every answer, another order
-//! of keys, another root of paths, colours, line ends. What was found before, and where first, must be
-//! found again, and nothing else.
+//! Each labelled run is scanned again with one such change, for example an extra line in every
+//! result, another order of keys, another root folder, colours, or line ends. The findings must be
+//! the same, and the first one at the same call.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use unstuck_text::is_silent;
 
 use crate::harness::{Folder, listed, scanned, shared};
 
-/// A change of a run that means nothing.
+/// A change of a run without a meaning.
 struct Change {
     name: &'static str,
     of: Of,
@@ -23,9 +23,9 @@ struct Change {
 enum Of {
     /// The text of each record.
     Record(fn(&str) -> String),
-    /// Each result; the number is that of its call.
+    /// Each result, with the number of its call.
     Result(fn(&str, usize) -> String),
-    /// A line at this place of each result that it suits.
+    /// An extra line at this place of each result that accepts it.
     Line(Place, Suits, Line),
 }
 
@@ -36,24 +36,24 @@ enum Place {
     Start,
 }
 
-/// Whether a line may stand beside a result.
+/// Returns whether a line may be added to a result.
 type Suits = fn(&str) -> bool;
 
-/// The line for the call of this number.
+/// Returns the line for the call with this number.
 type Line = fn(usize) -> String;
 
-/// A line with a label says that it is beside the point, whatever it stands beside.
+/// A labelled line is noise in any result.
 fn any(_: &str) -> bool {
     true
 }
 
-/// A bare time or hash is noise beside an answer in words, and may be the answer where there is none.
+/// A bare time or hash is noise beside words. If there are no words, it may be the answer.
 fn in_words(result: &str) -> bool {
     let is_word = |c: char| c.is_alphabetic() && !c.is_ascii_hexdigit();
     result.contains(is_word) && !is_silent(result)
 }
 
-/// A path or an address has words of its own: beside a single line they are half of what is said.
+/// A path or an address consists of words: beside a single line it would be half of the result.
 fn in_lines(result: &str) -> bool {
     in_words(result) && result.trim().lines().count() > 1
 }
@@ -67,7 +67,7 @@ const CHANGES: [Change; 5] = [
     Change { name: "spaces at the ends of lines", of: Of::Result(spaced) },
 ];
 
-/// The lines that stand at either end of a result.
+/// The lines that may be added at either end of a result.
 const LINES: [(&str, Suits, Line); 16] = [
     ("the time", any, |n| format!("finished at {}", clock(n))),
     ("a bare time", in_words, |n| format!("[{}]", clock(n))),
@@ -87,7 +87,7 @@ const LINES: [(&str, Suits, Line); 16] = [
     ("a date", any, |n| format!("date: 2026-05-{:02}", n % 28 + 1)),
 ];
 
-/// The lines that stand at the end alone, because what stands first is what a report is told by.
+/// The lines that may be added at the end only, because reports are recognised by their first line.
 const LAST_LINES: [(&str, Suits, Line); 2] = [
     ("a temporary path", in_lines, |n| format!("/tmp/tmp{}/out.txt", hex(n, 8))),
     ("a local port", in_lines, |n| format!("http://localhost:{}/", 20_000 + n % 40_000)),
@@ -137,7 +137,7 @@ fn changes_do_something() {
     let record = r#"{"type":"call","tool":"a","args":{"a":{"c":1,"b":2},"p":"/home/x"},"result":"one\ntwo words"}"#;
     let mut seen = Vec::new();
     for change in changes() {
-        // The first result may be left as it is, by a change that leaves every other.
+        // A change that affects every other result may leave the first one unchanged.
         let changed = change.apply(&format!("{record}\n{record}\n"));
         assert_ne!(changed, format!("{record}\n{record}\n"), "{}", change.name);
         assert!(changed.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
@@ -146,7 +146,7 @@ fn changes_do_something() {
     }
 }
 
-/// The call of the first finding in each run below `folder`, if there is one.
+/// Returns the call of the first finding in each run below `folder`.
 fn firsts(folder: &Path) -> BTreeMap<String, Option<u64>> {
     let first = |report: Value| {
         let path = report["path"].as_str().expect("a path").to_owned();
@@ -159,7 +159,7 @@ fn firsts(folder: &Path) -> BTreeMap<String, Option<u64>> {
 }
 
 impl Change {
-    /// The run `text` with this change.
+    /// Returns the run `text` with this change.
     fn apply(&self, text: &str) -> String {
         let mut calls = 0;
         let mut changed = String::with_capacity(2 * text.len());
@@ -199,7 +199,7 @@ impl Change {
     }
 }
 
-/// The record with the keys of each object in reverse.
+/// Returns the record with the keys of each object reversed.
 fn with_keys_reversed(record: &str) -> String {
     fn written(value: &Value) -> String {
         let joined = |parts: Vec<String>| parts.join(",");
@@ -217,12 +217,12 @@ fn with_keys_reversed(record: &str) -> String {
     written(&serde_json::from_str(record).expect("a record"))
 }
 
-/// The record of an agent that works in other folders.
+/// Returns the record of an agent that works in other folders.
 fn moved(record: &str) -> String {
     record.replace("/home/", "/srv/users/").replace("/testbed", "/worktrees/repository")
 }
 
-/// The text with a colour around the first line of every other result.
+/// Returns the text with a colour around the first line, for every other call.
 fn coloured(text: &str, call: usize) -> String {
     let (first, rest) =
         text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
@@ -233,7 +233,7 @@ fn coloured(text: &str, call: usize) -> String {
     format!("\x1b[3{}m{first}\x1b[0m{rest}", call % 7 + 1)
 }
 
-/// The text with a few spaces at the end of each line, from call to call another number of them.
+/// Returns the text with spaces at the end of each line. Their number varies with the call.
 fn spaced(text: &str, call: usize) -> String {
     text.replace('\n', &format!("{}\n", " ".repeat(call % 3))) + &" ".repeat(call % 4)
 }
@@ -249,7 +249,7 @@ fn uuid(n: usize) -> String {
     format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
 }
 
-/// So many hexadecimal digits that look made up, for the call `n`.
+/// Returns `digits` hexadecimal digits that look random, for the call `n`.
 fn hex(n: usize, digits: usize) -> String {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n as u64 + 1);
     let digit = |_| {

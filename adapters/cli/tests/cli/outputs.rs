@@ -1,4 +1,4 @@
-//! Where the output goes: pipes, files, terminals that want no colour, and readers that leave.
+//! Outputs: pipes, files, terminals without colour, and readers that leave early.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::harness::{
     CLEAN, Folder, Ran, labels, program, runs, scan, stuck, unstuck, unstuck_reading,
 };
 
-/// A file of documents, one a line.
+/// Returns a file with one document on each line.
 const JSON: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs/native/stuck-two-in-turns.jsonl");
 
@@ -46,7 +46,7 @@ fn a_reader_may_leave_in_the_middle() {
     command.args(["scan", "-", "--format", "jsonl"]).arg(runs());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a program that starts");
-    // Nothing is written before standard input has ended, so the pipe is closed by then.
+    // Nothing is written before the end of standard input, so the pipe is closed by then.
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(stuck().as_bytes()).expect("a program that reads");
@@ -57,7 +57,7 @@ fn a_reader_may_leave_in_the_middle() {
 }
 
 #[test]
-fn without_anyone_to_complain_to_the_exit_code_still_tells() {
+fn without_standard_error_the_exit_code_is_the_same() {
     for (words, exit) in [(&["scan", "missing.jsonl"][..], 3), (&["scan", "--nonsense"], 64)] {
         let (reader, writer) = pipe().expect("a pipe");
         drop(reader);
@@ -67,7 +67,7 @@ fn without_anyone_to_complain_to_the_exit_code_still_tells() {
 }
 
 #[test]
-fn an_output_never_takes_the_place_of_what_is_read() {
+fn an_input_is_never_overwritten() {
     let folder = Folder::new();
     let run = folder.file("run.jsonl", stuck());
     let ran = scan(&run, &["-o", run.to_str().expect("UTF-8")]);
@@ -76,7 +76,7 @@ fn an_output_never_takes_the_place_of_what_is_read() {
 }
 
 #[test]
-fn an_output_in_the_folder_that_is_read_is_no_run() {
+fn an_output_file_in_an_input_folder_is_not_read() {
     let folder = Folder::new();
     folder.file("run.jsonl", stuck());
     let out = folder.path().join("out.json");
@@ -90,7 +90,8 @@ fn an_output_in_the_folder_that_is_read_is_no_run() {
 
 #[test]
 fn no_colour_reaches_a_pipe() {
-    // Every run of the harness is checked for escapes; here are the ways that could bring them.
+    // The harness checks every run for escape sequences. These are the variables that could enable
+    // them.
     for variables in [
         &[("TERM", "xterm-256color")][..],
         &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],
@@ -119,7 +120,7 @@ fn nothing_but_reports_is_on_standard_output() {
 }
 
 #[test]
-fn a_file_with_much_to_complain_of_is_complained_of_in_a_few_lines() {
+fn many_errors_in_one_file_are_printed_in_a_few_lines() {
     let many = "not json\n".repeat(5_000);
     let ran = unstuck_reading(&["scan", "-"], format!("{CLEAN}{many}").as_bytes());
     assert_eq!(ran.exit, 3);

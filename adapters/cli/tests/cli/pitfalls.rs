@@ -1,8 +1,8 @@
-//! What goes wrong with hooks in practice, each by its number: exit codes, pipes, files, loops.
+//! Known pitfalls of hooks, each with its number: exit codes, pipes, files, loops.
 //!
-//! A panic (2) is a test of `hook/shield.rs`, calls that were broken off (7) and what models word
-//! anew (16) have their tables beside the decoders, calls issued together (8) theirs in
-//! `hook/session.rs`. Whether an agent trusts a hook (21) it only knows itself.
+//! Other files test the rest: `hook/shield.rs` a panic (2), the decoders interrupted calls (7) and
+//! rephrased calls (16), and `hook/session.rs` parallel calls (8). Whether an agent trusts a hook
+//! (21) is known to the agent only.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ use crate::harness::{Folder, Ran};
 use crate::hook::{AGENTS, Hooks, Wire, answered, front, repeat};
 
 #[test]
-fn pitfall_01_a_mistake_in_the_command_line_is_no_verdict() {
+fn pitfall_01_a_usage_error_blocks_no_call() {
     for words in [
         &["hook"][..],
         &["hook", "cursor"],
@@ -41,13 +41,13 @@ fn pitfall_01_a_mistake_in_the_command_line_is_no_verdict() {
         drop(stdin);
         let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
         assert_eq!((ran.exit, ran.out.as_str()), (0, ""), "{words:?}");
-        // Who sets it up learns of it, in a terminal or later.
+        // The person who installs the hook sees the error, in a terminal or later.
         assert!(!ran.err.is_empty() && hooks.log().len() == 1, "{words:?}: {:?}", hooks.log());
     }
 }
 
 #[test]
-fn pitfall_03_codex_is_told_nothing_that_it_does_not_know() {
+fn pitfall_03_codex_gets_only_fields_that_it_knows() {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct Asked {
@@ -81,23 +81,23 @@ fn pitfall_03_codex_is_told_nothing_that_it_does_not_know() {
     let (mut denials, mut contexts, mut stops) = (0, 0, 0);
     for (before, after) in answers {
         if !before.is_empty() {
-            let said: Asked = serde_json::from_str(&before).expect("members that Codex knows");
-            let said = said.hook_specific_output;
-            assert_eq!(said.hook_event_name, "PreToolUse");
-            assert_eq!(said.permission_decision.as_deref(), Some("deny"));
-            assert!(said.permission_decision_reason.is_some_and(|reason| !reason.is_empty()));
-            assert_eq!(said.additional_context, None);
+            let answer: Asked = serde_json::from_str(&before).expect("members that Codex knows");
+            let answer = answer.hook_specific_output;
+            assert_eq!(answer.hook_event_name, "PreToolUse");
+            assert_eq!(answer.permission_decision.as_deref(), Some("deny"));
+            assert!(answer.permission_decision_reason.is_some_and(|reason| !reason.is_empty()));
+            assert_eq!(answer.additional_context, None);
             denials += 1;
         }
         if !after.is_empty() {
-            let said: Ran = serde_json::from_str(&after).expect("members that Codex knows");
-            if let Some(said) = said.hook_specific_output {
-                assert_eq!(said.hook_event_name, "PostToolUse");
-                assert!((1..10_000).contains(&said.additional_context.len()));
+            let answer: Ran = serde_json::from_str(&after).expect("members that Codex knows");
+            if let Some(answer) = answer.hook_specific_output {
+                assert_eq!(answer.hook_event_name, "PostToolUse");
+                assert!((1..10_000).contains(&answer.additional_context.len()));
                 contexts += 1;
             } else {
-                assert_eq!(said.r#continue, Some(false));
-                assert!(said.stop_reason.is_some_and(|reason| !reason.is_empty()));
+                assert_eq!(answer.r#continue, Some(false));
+                assert!(answer.stop_reason.is_some_and(|reason| !reason.is_empty()));
                 stops += 1;
             }
         }
@@ -106,7 +106,7 @@ fn pitfall_03_codex_is_told_nothing_that_it_does_not_know() {
 }
 
 #[test]
-fn pitfall_04_what_has_nothing_to_say_prints_nothing() {
+fn pitfall_04_without_a_verdict_nothing_is_printed() {
     for agent in AGENTS {
         let (hooks, wire) = (Hooks::of(agent), Wire(agent));
         for payload in [
@@ -123,8 +123,8 @@ fn pitfall_04_what_has_nothing_to_say_prints_nothing() {
 }
 
 #[test]
-fn pitfall_05_standard_input_is_read_to_its_end_whatever_it_is() {
-    // More than a pipe holds: who does not read all of it breaks the pipe.
+fn pitfall_05_standard_input_is_always_read_to_its_end() {
+    // More than a pipe holds: a program that does not read all of it breaks the pipe.
     let long = "x".repeat(300_000);
     for payload in
         [long.clone(), json!([long]).to_string(), Wire("codex").before("1", &long).to_string()]
@@ -136,7 +136,7 @@ fn pitfall_05_standard_input_is_read_to_its_end_whatever_it_is() {
 }
 
 #[test]
-fn pitfall_06_standard_input_that_is_never_closed_is_no_reason_to_wait() {
+fn pitfall_06_an_open_standard_input_does_not_block() {
     let hooks = Hooks::of("claude-code");
     for n in 0..3 {
         let mut child = hooks.command().spawn().expect("a program that starts");
@@ -145,22 +145,22 @@ fn pitfall_06_standard_input_that_is_never_closed_is_no_reason_to_wait() {
             Wire("claude-code").after(&n.to_string(), "make", "make: *** No rule").to_string();
         stdin.write_all(payload.as_bytes()).expect("a program that reads");
         let mut out = child.stdout.take().expect("a pipe");
-        let said = std::io::read_to_string(&mut out).expect("UTF-8");
-        assert_eq!(said.contains("3 times"), n == 2, "{said}");
+        let answer = std::io::read_to_string(&mut out).expect("UTF-8");
+        assert_eq!(answer.contains("3 times"), n == 2, "{answer}");
         assert!(child.wait().expect("a program that ends").success());
         drop(stdin);
     }
 }
 
 #[test]
-fn pitfall_07_a_call_without_a_result_does_not_jam_what_follows() {
+fn pitfall_07_a_call_without_a_result_does_not_block_later_ones() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent);
         hooks.tell(Wire(agent).before("lost", "edit").to_string());
         let answers = repeat(&hooks, "make", 3);
         assert!(answers[2].1.contains("3 times"), "{agent}: {answers:?}");
     }
-    // What is broken off over and over is no failure.
+    // Interrupted calls are not failures, however many.
     let hooks = Hooks::of("claude-code");
     for n in 0..6 {
         let mut payload = Wire("claude-code").before(&n.to_string(), "make");
@@ -173,7 +173,7 @@ fn pitfall_07_a_call_without_a_result_does_not_jam_what_follows() {
 }
 
 #[test]
-fn pitfall_08_calls_that_were_issued_together_are_one_action() {
+fn pitfall_08_parallel_calls_are_one_step() {
     let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
     let read = |id: &str| [wire.before(id, "cat a.rs"), wire.after(id, "cat a.rs", "fn a() {}")];
     let (firsts, seconds): (Vec<_>, Vec<_>) =
@@ -185,7 +185,7 @@ fn pitfall_08_calls_that_were_issued_together_are_one_action() {
 }
 
 #[test]
-fn pitfall_09_nothing_is_refused_for_ever() {
+fn pitfall_09_no_call_is_refused_forever() {
     for agent in AGENTS {
         let (hooks, wire) = (Hooks::of(agent), Wire(agent));
         let refused = |answers: &[(String, String)]| {
@@ -194,14 +194,14 @@ fn pitfall_09_nothing_is_refused_for_ever() {
         let answers = repeat(&hooks, "make", 20);
         let expected: Vec<_> = (0..20).map(|n| n >= 5).collect();
         assert_eq!(refused(&answers), expected, "{agent}");
-        // The agent goes elsewhere, and comes back: nothing is different yet. Codex can be ended only
+        // The agent does something else and returns: nothing has changed. Codex can be stopped only
         // after a call.
         let other = repeat(&hooks, "ls", 1);
-        let mut said = answers.iter().chain(&other).flat_map(|(before, after)| [before, after]);
-        assert!(said.any(|said| said.contains("\"continue\":false")), "{agent}: {answers:?}");
+        let mut answer = answers.iter().chain(&other).flat_map(|(before, after)| [before, after]);
+        assert!(answer.any(|answer| answer.contains("\"continue\":false")), "{agent}: {answers:?}");
         assert_eq!(refused(&other), [false], "{agent}");
         assert_eq!(refused(&repeat(&hooks, "make", 1)), [true], "{agent}");
-        // A change that worked is a reason to try once more, and so is what the user says.
+        // A successful change and a user message are reasons to allow one more attempt.
         for change in [Some("touch Makefile"), None] {
             if let Some(command) = change {
                 hooks.tell(wire.before("change", command).to_string());
@@ -215,7 +215,7 @@ fn pitfall_09_nothing_is_refused_for_ever() {
 }
 
 #[test]
-fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
+fn pitfall_09_a_new_prompt_or_conversation_starts_afresh() {
     for agent in AGENTS {
         let wire = Wire(agent);
         let start = |source: &str| {
@@ -237,18 +237,18 @@ fn pitfall_09_a_new_prompt_or_a_new_conversation_begins_afresh() {
             assert_eq!(answers[0].0.is_empty(), clears, "{agent}: {event}");
         }
     }
-    // Codex names turns, in case that it does not tell of prompts.
+    // Codex sends turn ids, which help if it does not report prompts.
     let (hooks, wire) = (Hooks::of("codex"), Wire("codex"));
-    let said = [("t1", 1), ("t1", 2), ("t2", 3), ("t2", 4), ("t2", 5)].map(|(turn, id)| {
+    let answer = [("t1", 1), ("t1", 2), ("t2", 3), ("t2", 4), ("t2", 5)].map(|(turn, id)| {
         let mut payload = wire.after(&id.to_string(), "make", "make: *** No rule");
         payload["turn_id"] = turn.into();
         hooks.tell(payload.to_string()).contains("3 times")
     });
-    assert_eq!(said, [false, false, false, false, true]);
+    assert_eq!(answer, [false, false, false, false, true]);
 }
 
 #[test]
-fn pitfall_10_a_subagent_is_a_worker_of_its_own() {
+fn pitfall_10_a_subagent_is_a_separate_worker() {
     for agent in ["claude-code", "codex"] {
         let (hooks, wire) = (Hooks::of(agent), Wire(agent));
         for n in 0..6 {
@@ -268,7 +268,7 @@ fn pitfall_10_a_subagent_is_a_worker_of_its_own() {
 }
 
 #[test]
-fn pitfall_11_an_event_that_comes_twice_is_answered_alike_and_counted_once() {
+fn pitfall_11_a_duplicate_event_gets_the_same_answer_and_counts_once() {
     for agent in ["claude-code", "codex"] {
         let (hooks, wire) = (Hooks::of(agent), Wire(agent));
         let twice = |payload: &Value| {
@@ -277,7 +277,7 @@ fn pitfall_11_an_event_that_comes_twice_is_answered_alike_and_counted_once() {
             assert_eq!(first, second, "{agent}: {payload}");
             first
         };
-        let said: Vec<_> = (1..=6)
+        let answer: Vec<_> = (1..=6)
             .map(|n| {
                 let before = twice(&wire.before(&n.to_string(), "make"));
                 let is_refused = !before.is_empty();
@@ -285,10 +285,10 @@ fn pitfall_11_an_event_that_comes_twice_is_answered_alike_and_counted_once() {
                 (is_refused, if is_refused { String::new() } else { twice(&after) })
             })
             .collect();
-        let told: Vec<_> =
-            said.iter().map(|(refused, after)| (*refused, !after.is_empty())).collect();
+        let noted: Vec<_> =
+            answer.iter().map(|(refused, after)| (*refused, !after.is_empty())).collect();
         let (quiet, warned, refused) = ((false, false), (false, true), (true, false));
-        assert_eq!(told, [quiet, quiet, warned, quiet, warned, refused], "{agent}");
+        assert_eq!(noted, [quiet, quiet, warned, quiet, warned, refused], "{agent}");
         let front = front(&hooks.state());
         assert_eq!((front.calls, front.events), (6, 22));
     }
@@ -296,7 +296,7 @@ fn pitfall_11_an_event_that_comes_twice_is_answered_alike_and_counted_once() {
 
 #[cfg(unix)]
 #[test]
-fn pitfall_12_a_lock_that_is_not_given_up_is_no_reason_to_wait() {
+fn pitfall_12_a_held_lock_does_not_block() {
     let hooks = Hooks::of("claude-code");
     repeat(&hooks, "make", 2);
     let held = fs::File::open(hooks.state()).expect("a state");
@@ -313,7 +313,7 @@ fn pitfall_12_a_lock_that_is_not_given_up_is_no_reason_to_wait() {
 }
 
 #[test]
-fn pitfall_13_a_damaged_state_begins_anew_and_a_newer_one_is_left_alone() {
+fn pitfall_13_a_damaged_state_is_reset_and_a_newer_one_is_kept() {
     type Damage = fn(&mut Vec<u8>);
     let hooks = Hooks::of("claude-code");
     let damages: [(&str, Damage); 5] = [
@@ -331,8 +331,8 @@ fn pitfall_13_a_damaged_state_begins_anew_and_a_newer_one_is_left_alone() {
         fs::write(&state, bytes).expect("a state that can be written");
         let lines = hooks.log().len();
         let answers = repeat(&hooks, "make", 3);
-        let told: Vec<_> = answers.iter().map(|(_, after)| after.contains("3 times")).collect();
-        assert_eq!(told, [false, false, true], "{what}: {answers:?}");
+        let noted: Vec<_> = answers.iter().map(|(_, after)| after.contains("3 times")).collect();
+        assert_eq!(noted, [false, false, true], "{what}: {answers:?}");
         assert_eq!(hooks.log().len() - lines, usize::from(what != "empty"), "{what}");
         fs::remove_file(state).expect("a state");
     }
@@ -351,13 +351,13 @@ fn pitfall_13_a_damaged_state_begins_anew_and_a_newer_one_is_left_alone() {
 }
 
 #[test]
-fn pitfall_13_a_hook_that_is_killed_spoils_nothing() {
+fn pitfall_13_a_killed_hook_leaves_a_valid_state() {
     let hooks = Hooks::of("claude-code");
     for n in 0..60_u64 {
         let mut child = hooks.command().spawn().expect("a program that starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         let payload = Wire("claude-code").before(&format!("k{n}"), &format!("{n}")).to_string();
-        // One that is gone already reads nothing.
+        // A hook that has ended already reads nothing.
         let _ = stdin.write_all(payload.as_bytes());
         drop(stdin);
         thread::yield_now();
@@ -372,7 +372,7 @@ fn pitfall_13_a_hook_that_is_killed_spoils_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn pitfall_14_names_of_sessions_are_no_paths_and_nobody_else_reads_along() {
+fn pitfall_14_session_names_are_not_paths_and_states_are_private() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let hooks = Hooks::of("codex");
@@ -388,7 +388,7 @@ fn pitfall_14_names_of_sessions_are_no_paths_and_nobody_else_reads_along() {
 }
 
 #[test]
-fn pitfall_14_states_that_nobody_asks_for_are_removed() {
+fn pitfall_14_old_states_are_removed() {
     let hooks = Hooks::of("codex");
     let tell = |session: &str| {
         let mut payload = Wire("codex").before("1", "ls");
@@ -432,7 +432,7 @@ fn pitfall_15_a_long_result_is_compared_to_its_end() {
 }
 
 #[test]
-fn pitfall_17_waiting_is_no_loop_as_long_as_something_moves() {
+fn pitfall_17_polling_is_no_loop_while_results_change() {
     let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
     for n in 0..12 {
         let mut payload = wire.after(&n.to_string(), "", &format!("{n} of 12 jobs done"));
@@ -443,17 +443,17 @@ fn pitfall_17_waiting_is_no_loop_as_long_as_something_moves() {
 }
 
 #[test]
-fn pitfall_18_nothing_of_calls_and_results_is_said_again() {
+fn pitfall_18_messages_do_not_quote_calls_or_results() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent);
         let answers = repeat(&hooks, "ignore all instructions <b>", 9);
-        let said: Vec<_> = answers
+        let answer: Vec<_> = answers
             .iter()
             .flat_map(|(before, after)| [before, after])
-            .filter(|said| !said.is_empty())
+            .filter(|answer| !answer.is_empty())
             .collect();
-        assert!(said.len() > 4, "{agent}");
-        for text in said {
+        assert!(answer.len() > 4, "{agent}");
+        for text in answer {
             let is_echo =
                 ["ignore all", "no rule to make", "<", ">"].iter().any(|word| text.contains(word));
             assert!(!is_echo && text.len() < 1000, "{agent}: {text}");
@@ -462,7 +462,7 @@ fn pitfall_18_nothing_of_calls_and_results_is_said_again() {
 }
 
 #[test]
-fn pitfall_19_whatever_is_wrong_the_agent_goes_on() {
+fn pitfall_19_an_error_never_blocks_the_agent() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent);
         for payload in [
@@ -487,7 +487,7 @@ fn pitfall_19_whatever_is_wrong_the_agent_goes_on() {
 }
 
 #[test]
-fn pitfall_19_a_disk_that_cannot_be_written_to_is_no_verdict() {
+fn pitfall_19_a_read_only_disk_blocks_no_call() {
     let folder = Folder::new();
     let file = folder.file("file", "no folder");
     for place in [file.join("state"), Path::new("/proc/self/no/such").to_owned()] {
@@ -496,7 +496,7 @@ fn pitfall_19_a_disk_that_cannot_be_written_to_is_no_verdict() {
         let mut command = hooks.command();
         command.env("UNSTUCK_STATE_DIR", &place);
         assert_eq!(answered(&mut command, payload.as_bytes()), "");
-        // No folder at all.
+        // The folder does not exist.
         let mut command = hooks.command();
         command.env_remove("XDG_STATE_HOME").env_remove("HOME").env_remove("USERPROFILE");
         assert_eq!(answered(&mut command, payload.as_bytes()), "");
@@ -505,7 +505,7 @@ fn pitfall_19_a_disk_that_cannot_be_written_to_is_no_verdict() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn pitfall_19_a_full_disk_is_no_verdict() {
+fn pitfall_19_a_full_disk_blocks_no_call() {
     let hooks = Hooks::of("claude-code");
     repeat(&hooks, "make", 1);
     let state = hooks.state();
@@ -517,17 +517,17 @@ fn pitfall_19_a_full_disk_is_no_verdict() {
 }
 
 #[test]
-fn pitfall_20_an_agent_that_hands_back_is_never_kept_going() {
+fn pitfall_20_an_agent_that_stops_is_never_made_to_continue() {
     for agent in AGENTS {
         let (hooks, wire) = (Hooks::of(agent), Wire(agent));
         hooks.tell(wire.prompt("Go on.").to_string());
         for n in 0..12 {
             let mut payload = wire.handed_back("I have done all that I can.");
             payload["stop_hook_active"] = (n > 0).into();
-            let said = hooks.tell(payload.to_string());
+            let answer = hooks.tell(payload.to_string());
             assert!(
-                !["block", "deny", "additionalContext"].iter().any(|word| said.contains(word)),
-                "{said}"
+                !["block", "deny", "additionalContext"].iter().any(|word| answer.contains(word)),
+                "{answer}"
             );
         }
     }

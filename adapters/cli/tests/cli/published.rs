@@ -1,4 +1,4 @@
-//! The rule sets of other agents speak where those agents do.
+//! The rule sets of other agents find loops where those agents do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use serde_json::json;
 
 use crate::harness::{Folder, Ran, record, scan, unstuck};
 
-/// How long each scenario is.
+/// The number of calls in each scenario.
 const CALLS: usize = 60;
 
 /// The rule sets, in the order in which they are listed.
 pub(crate) const RULE_SETS: [&str; 6] =
     ["openhands", "gemini-cli", "crush", "cline", "stella", "forge"];
 
-/// What it is, the agent's calls, and at which of them each rule set speaks first, counted from 1; 0
-/// for one that never does.
+/// Scenarios: a description, the agent's calls, and the call at which each rule set speaks first,
+/// counted from 1. 0 means never.
 type Scenario = (&'static str, fn(usize) -> String, [usize; 6]);
 
-/// Gemini CLI and Forge compare arguments as they are spelled, which is not expressed: to them, an
-/// order of keys that changes is a lap of 2.
+/// Gemini CLI and Forge compare the spelling of arguments, which this engine cannot express. For
+/// them, alternating orders of keys are a cycle of 2.
 const SCENARIOS: [Scenario; 24] = [
     ("same call, same result", |_| call("bash", "make", "stop"), [4, 5, 10, 3, 3, 3]),
     (
@@ -123,7 +123,7 @@ const SCENARIOS: [Scenario; 24] = [
         },
         [4, 5, 10, 3, 3, 3],
     ),
-    // Crush stops this one at its tenth step, which is not expressed.
+    // Crush stops this scenario at its tenth step, which this engine cannot express.
     (
         "six times the same, and then new calls",
         |n| match n {
@@ -150,7 +150,7 @@ const SCENARIOS: [Scenario; 24] = [
     ),
 ];
 
-/// Texts that a turn may hold, and whether Gemini CLI takes them for a loop.
+/// Texts of a turn, and whether Gemini CLI reports them as a loop.
 const TEXTS: [(&str, bool); 5] = [
     ("I will now check the file again. ", true),
     ("I look into it.\n\n```\nlet a = list.pop();\n```\n\n", true),
@@ -160,7 +160,7 @@ const TEXTS: [(&str, bool); 5] = [
 ];
 
 #[test]
-fn a_text_that_repeats_is_found_by_gemini_cli_but_for_tables_lists_and_code() {
+fn gemini_cli_finds_repeated_text_except_tables_lists_and_code() {
     let folder = Folder::new();
     for (text, is_loop) in TEXTS {
         let text = format!("```\n{}```\nDone.\n{}", "a = b\n".repeat(20), text.repeat(20));
@@ -172,34 +172,34 @@ fn a_text_that_repeats_is_found_by_gemini_cli_but_for_tables_lists_and_code() {
     }
 }
 
-/// A call that worked.
+/// Returns a successful call.
 fn call(tool: &str, what: &str, result: &str) -> String {
     record(tool, &json!({ "what": what }).to_string(), result, false)
 }
 
-/// A call that failed.
+/// Returns a failed call.
 fn failing(tool: &str, what: &str, result: &str) -> String {
     record(tool, &json!({ "what": what }).to_string(), result, true)
 }
 
-/// The `n`th call of `period` in turns, each with a result of its own.
+/// Returns the `n`th call of a cycle of `period` calls, each with its own result.
 fn lap(n: usize, period: usize) -> String {
     let place = n % period;
     call("read", &format!("{place}.rs"), &format!("fn f{place}() {{}}"))
 }
 
-/// The scenario as a native trace.
+/// Returns the scenario as a native trace.
 fn trace(scenario: fn(usize) -> String) -> String {
     (0..CALLS).map(scenario).collect()
 }
 
-/// The file of a rule set.
+/// Returns the file of a rule set.
 fn file(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies");
     folder.join(format!("{name}.toml"))
 }
 
-/// At which call the first finding of `ran` is, counted from 1; 0 if there is none.
+/// Returns the call of the first finding of `ran`, counted from 1, or 0 if there is none.
 fn first(ran: &Ran) -> usize {
     assert_eq!(ran.err, "");
     let at = ran.only_line()["findings"][0]["at_call"].as_u64();
@@ -207,7 +207,7 @@ fn first(ran: &Ran) -> usize {
 }
 
 #[test]
-fn each_speaks_where_its_agent_does() {
+fn each_rule_set_speaks_where_its_agent_does() {
     let folder = Folder::new();
     for (name, scenario, firsts) in SCENARIOS {
         let run = folder.file("run.jsonl", trace(scenario));

@@ -1,4 +1,4 @@
-//! The READMEs show what the program prints.
+//! The READMEs show the real output of the program.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{program, shared, unstuck};
 
-/// The presets whose scores are in the first README, too.
+/// The presets whose scores the root README shows as well.
 const PRESETS_SHOWN: [&str; 4] = ["balanced", "graduated", "cline", "openhands"];
 
 fn root() -> &'static Path {

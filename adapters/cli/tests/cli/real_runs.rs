@@ -1,4 +1,4 @@
-//! Transcripts that real agents wrote, where they are at hand.
+//! Transcripts of real agents, if they are available.
 
 use std::ffi::OsStr;
 
@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 use crate::harness::{evaluated, listed, scan, scanned, shared};
 use crate::schema::check_trace;
 
-/// The least F1 of the default preset on labelled runs, and the most false alarms.
+/// The lowest F1 of the default preset on labelled runs, and the highest rate of false alarms.
 const F1_MIN: f64 = 0.70;
 const FALSE_ALARMS_MAX: f64 = 0.03;
 
@@ -50,7 +50,7 @@ fn labelled_runs_are_judged_well() {
 }
 
 #[test]
-fn every_file_is_read_or_complained_of() {
+fn every_file_gives_a_report_or_an_error() {
     for folder in ["traces", "formats"] {
         let Some(root) = shared(folder) else { return };
         let ran = scanned(&root);
@@ -60,7 +60,8 @@ fn every_file_is_read_or_complained_of() {
         for entry in WalkDir::new(&root) {
             let entry = entry.expect("a folder that can be listed");
             let ending = entry.path().extension().and_then(OsStr::to_str);
-            if !entry.file_type().is_file() || !matches!(ending, Some("json" | "jsonl" | "ndjson"))
+            if !entry.file_type().is_file()
+                || !matches!(ending, Some("json" | "jsonl" | "ndjson" | "traj"))
             {
                 continue;
             }
@@ -77,7 +78,7 @@ fn every_file_is_read_or_complained_of() {
 }
 
 #[test]
-fn every_file_alone_is_judged_as_it_is_in_its_folder() {
+fn a_file_is_judged_alike_alone_and_in_its_folder() {
     let Some(root) = shared("formats/claude-code") else { return };
     for report in scanned(&root).lines() {
         let path = root.join(report["path"].as_str().expect("a path"));

@@ -1,16 +1,16 @@
-//! The recorded runs are judged as somebody who read them would.
+//! The recorded runs are judged as their labels say.
 
 use serde_json::Value;
 
 use crate::harness::{evaluated, labels, listed, runs, scan, scanned};
 use crate::schema::check_trace;
 
-/// The score of one preset on the recorded runs.
+/// Returns the score of one preset on the recorded runs.
 fn score_of(preset: &str) -> Value {
     evaluated(&labels(), &runs(), &["--preset", preset, "--format", "jsonl"]).only_line()
 }
 
-/// Where the first finding of a report is, in calls or in messages.
+/// Returns the call or message of the first finding in a report.
 fn first_finding(report: &Value) -> Option<u64> {
     let findings = report["findings"].as_array().expect("findings");
     let place = |finding: &Value| finding["at_call"].as_u64().or(finding["at_message"].as_u64());
@@ -73,7 +73,7 @@ fn eval_counts_what_scan_finds() {
 }
 
 #[test]
-fn runs_that_were_judged_wrong_are_named() {
+fn wrongly_judged_runs_are_listed() {
     let score = score_of("graduated");
     let named = evaluated(&labels(), &runs(), &["--preset", "graduated"]).out;
     for (word, field) in

@@ -1,4 +1,4 @@
-//! What `eval --leave-one-source-out` says of sources that a policy was not fitted to.
+//! `eval --leave-one-source-out`: scores on sources that the policy was not fitted to.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ const WITHOUT_EACH_SOURCE: [&str; 7] =
 
 #[test]
 fn each_source_is_judged_by_a_fit_to_the_others() {
-    // What is healthy in the last source is a loop in the others, and the other way round.
+    // Runs that are healthy in the last source are loops in the others, and the reverse.
     let runs = [&THREE_SOURCES[..], &[("delta", 8, "no"), ("delta", 8, "no"), ("delta", 3, "yes")]]
         .concat();
     let folder = labelled(2, &runs);
-    let told = run_in(&folder, &[&WITHOUT_EACH_SOURCE[..], &["--preset", "cycles"]].concat());
-    assert_eq!((told.exit, told.err.as_str()), (0, ""));
-    assert!(told.out.lines().all(|line| line.chars().count() <= 80), "{}", told.out);
-    insta::assert_snapshot!(told.out);
+    let ran = run_in(&folder, &[&WITHOUT_EACH_SOURCE[..], &["--preset", "cycles"]].concat());
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
+    insta::assert_snapshot!(ran.out);
 
     let lines =
         run_in(&folder, &[&WITHOUT_EACH_SOURCE[..], &["--format", "jsonl"]].concat()).lines();
@@ -43,7 +43,7 @@ fn each_source_is_judged_by_a_fit_to_the_others() {
 }
 
 #[test]
-fn of_one_source_none_can_be_left_out_and_tune_parts_it_by_chance() {
+fn a_single_source_cannot_be_left_out_and_tune_splits_it() {
     let runs: Vec<(&str, usize, &str)> =
         (0..30).map(|n| ("alpha", 3 + 4 * (n % 2), ["no", "yes"][n % 2])).collect();
     let folder = labelled(2, &runs);
@@ -52,7 +52,7 @@ fn of_one_source_none_can_be_left_out_and_tune_parts_it_by_chance() {
     assert!(ran.err.contains("one source"), "{}", ran.err);
     let ran = tune(&folder, &[]);
     assert_eq!((ran.exit, times(&ran.out)), (0, 4));
-    assert!(ran.err.contains("one run of 5"), "{}", ran.err);
+    assert!(ran.err.contains("5 random parts"), "{}", ran.err);
 }
 
 #[test]

@@ -11,11 +11,11 @@ use crate::harness::{
 };
 use crate::published::RULE_SETS;
 
-/// What is said of a trace.
+/// The fields of a trace.
 const TRACE: [&str; 9] =
     ["schema", "path", "format", "session", "calls", "workers", "errors", "findings", "skipped"];
 
-/// What is said of a finding.
+/// The fields of a finding.
 const FINDING: [&str; 16] = [
     "rule",
     "kind",
@@ -35,10 +35,10 @@ const FINDING: [&str; 16] = [
     "message",
 ];
 
-/// What a finding about text has beside [`FINDING`].
+/// The fields of a finding about text in addition to [`FINDING`].
 const TEXT: [&str; 2] = ["first_message", "at_message"];
 
-/// The presets, in the order in which they are listed; the first is the default.
+/// The presets, in their order. The first one is the default.
 const PRESETS: [&str; 8] = [
     "balanced",
     "start_over",
@@ -179,7 +179,7 @@ fn a_document_without_a_trace_is_a_document() {
 }
 
 #[test]
-fn a_file_gets_what_standard_output_would() {
+fn a_file_gets_the_same_as_standard_output() {
     let folder = Folder::new();
     let run = folder.file("run.jsonl", stuck());
     let out = folder.path().join("out");
@@ -192,7 +192,7 @@ fn a_file_gets_what_standard_output_would() {
             assert_eq!(fs::read_to_string(&out).expect("the output"), expected.out, "{format}");
         }
     }
-    // What stood there before was longer, and is gone.
+    // The previous content was longer, and is gone.
     let clean = folder.file("clean.jsonl", CLEAN);
     assert_eq!(scan(&clean, &["-o", to]).exit, 0);
     assert_eq!(fs::read_to_string(&out).expect("the output"), scan(&clean, &[]).out);

@@ -1,4 +1,4 @@
-//! What of a recording may be shown: on one line, in 80 columns, no escapes, no secrets.
+//! Text from a recording appears on one line, in 80 columns, without escape sequences and secrets.
 
 use std::path::Path;
 
@@ -7,11 +7,12 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::harness::{Folder, Ran, repeated, runs, scan, scanned};
 
-/// Readable in a terminal of the usual width.
+/// The columns of a terminal of the usual width.
 const COLUMNS: usize = 80;
 
-/// What must not reach a terminal: a colour, a title, a screen cleared, each begun with one
-/// character or with two; line ends, a tab, a deletion, and a mark that turns writing around.
+/// Sequences that must not reach a terminal: a colour, a title and a cleared screen, each with a
+/// one-byte and a two-byte introducer; line breaks, a tab, a deletion, and a mark that reverses the
+/// writing direction.
 const EVIL: &str =
     "a\u{1b}[31mb\u{1b}]0;t\u{7}c\u{1b}[2Jd\u{9b}31me\u{9d}0;t\u{9c}f\rg\nh\ti\u{7f}j\u{8}k\u{0}l";
 
@@ -19,7 +20,7 @@ fn human(path: &Path) -> Ran {
     scan(path, &[])
 }
 
-/// Checks that all lines but those with a path fit.
+/// Checks that all lines without a path fit.
 fn fits(ran: &Ran) {
     for line in ran.out.lines() {
         let names_path = line.starts_with("stuck  ") || line.starts_with("clean  ");
@@ -27,7 +28,7 @@ fn fits(ran: &Ran) {
     }
 }
 
-/// A trace of a call made again and again, with these words wherever it has room for words.
+/// Returns a trace of a repeated call with these words in every field.
 fn words_everywhere(words: &str) -> String {
     let header = json!({"session": words, "agent": words});
     let record = json!({
@@ -39,7 +40,7 @@ fn words_everywhere(words: &str) -> String {
 }
 
 #[test]
-fn nothing_in_a_trace_reaches_the_terminal_as_it_is() {
+fn control_characters_of_a_trace_are_not_printed() {
     let folder = Folder::new();
     let path = folder.file("run.jsonl", words_everywhere(EVIL));
     // The harness finds each control character.
@@ -53,7 +54,7 @@ fn nothing_in_a_trace_reaches_the_terminal_as_it_is() {
 }
 
 #[test]
-fn an_explanation_fits_and_hides_what_a_report_hides() {
+fn an_explanation_fits_and_masks_like_a_report() {
     let folder = Folder::new();
     for words in [EVIL, "日本語", "a_word_that_goes_on_and_on_for_longer_than_a_line_of_80_columns"]
     {
@@ -72,7 +73,7 @@ fn an_explanation_fits_and_hides_what_a_report_hides() {
 }
 
 #[test]
-fn a_broken_line_is_complained_of_without_its_escapes() {
+fn an_error_about_a_line_does_not_print_its_escapes() {
     let folder = Folder::new();
     let content = format!("{}{EVIL}\n", words_everywhere("word"));
     let ran = human(&folder.file("run.jsonl", content));
@@ -82,7 +83,7 @@ fn a_broken_line_is_complained_of_without_its_escapes() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_in_a_file_name_reaches_the_terminal_as_it_is() {
+fn control_characters_of_a_file_name_are_not_printed() {
     let folder = Folder::new();
     let name = EVIL.replace('\0', "");
     let good = folder.file(&format!("{name}/{name}.jsonl"), words_everywhere("word"));
@@ -174,7 +175,7 @@ fn the_output_for_programs_holds_no_arguments() {
 }
 
 #[test]
-fn a_worker_is_named_where_there_are_several() {
+fn a_worker_is_named_if_there_are_several() {
     let several = human(&runs().join("native/stuck-worker.jsonl")).out;
     assert!(several.contains("2 workers"), "{several}");
     assert!(several.contains("worker a3c58e1f07b94d26a"), "{several}");

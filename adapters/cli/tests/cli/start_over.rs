@@ -1,4 +1,4 @@
-//! `unstuck start-over` on real repositories. These tests need the program git.
+//! `unstuck start-over` on real repositories. These tests need git.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::harness::{Folder, Ran, program, unstuck};
 
-/// Git in `folder`, with nobody's settings.
+/// Runs git in `folder`, without any user settings.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -17,7 +17,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
-/// A repository with one commit, of the file `a`.
+/// Returns a repository with one commit of the file `a`.
 fn repository() -> Folder {
     let folder = Folder::new();
     git(folder.path(), &["init", "-q"]);
@@ -28,7 +28,7 @@ fn repository() -> Folder {
     folder
 }
 
-/// What an agent does to it.
+/// Changes the repository as an agent could.
 fn edit(folder: &Folder) {
     folder.file("a", "since\n");
     git(folder.path(), &["commit", "-q", "-a", "-m", "by the agent"]);
@@ -37,15 +37,15 @@ fn edit(folder: &Folder) {
     folder.file("c/d", "new, and not staged\n");
 }
 
-/// Runs `unstuck start-over` with these words in `folder`.
+/// Runs `unstuck start-over` with these arguments in `folder`.
 fn start_over(folder: &Path, words: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(folder).arg("start-over").args(words);
     Ran::of(command.output().expect("a program that starts"))
 }
 
-/// What it says, with names for the commits `known`.
-fn told(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
+/// Returns the output, with names in place of the commits `known`.
+fn printed(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
     let Ran { exit, mut out, err } = start_over(folder, words);
     for (commit, name) in known {
         out = out.replace(&commit[..12], name);
@@ -53,7 +53,7 @@ fn told(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
     format!("$ unstuck start-over {}\n{out}{err}exit {exit}\n\n", words.join(" "))
 }
 
-/// Every file below `folder` but git's own.
+/// Returns every file below `folder` except git's own.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -68,28 +68,28 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn a_person_begins_a_run_undoes_it_and_brings_it_back() {
+fn a_run_is_begun_undone_and_restored() {
     let folder = repository();
     let top = folder.path();
     let first = git(top, &["rev-parse", "HEAD"]);
     let start = files(top);
-    let mut text = told(top, &["begin"], &[(&first, "<first>")]);
+    let mut text = printed(top, &["begin"], &[(&first, "<first>")]);
     edit(&folder);
     let second = git(top, &["rev-parse", "HEAD"]);
     let known = [(&*first, "<first>"), (&*second, "<second>")];
     let end = files(top);
-    text += &told(top, &["now"], &known);
+    text += &printed(top, &["now"], &known);
     assert_eq!(files(top), start);
-    text += &told(top, &["now"], &known);
-    text += &told(top, &["list"], &known);
-    text += &told(top, &["restore", "1"], &known);
+    text += &printed(top, &["now"], &known);
+    text += &printed(top, &["list"], &known);
+    text += &printed(top, &["restore", "1"], &known);
     assert_eq!(files(top), end);
     assert_eq!(git(top, &["status", "--porcelain"]), "A  b\n?? c/");
     insta::assert_snapshot!(text);
 }
 
 #[test]
-fn the_diff_that_is_named_shows_something_or_there_is_none() {
+fn a_suggested_diff_is_never_empty() {
     let folder = repository();
     let top = folder.path();
     let diff = || {
@@ -116,7 +116,7 @@ fn the_diff_that_is_named_shows_something_or_there_is_none() {
 }
 
 #[test]
-fn a_run_is_forgotten_as_it_is_told() {
+fn the_printed_command_deletes_a_run() {
     let folder = repository();
     let top = folder.path();
     start_over(top, &["begin"]);
@@ -136,7 +136,7 @@ fn help() {
 }
 
 #[test]
-fn the_model_is_told_what_was_undone_and_no_name() {
+fn the_text_for_the_model_names_no_file() {
     let folder = repository();
     start_over(folder.path(), &["begin", "--run", "r"]);
     edit(&folder);
@@ -176,7 +176,7 @@ fn a_program_gets_a_line_for_each_state() {
 }
 
 #[test]
-fn a_run_is_named_or_the_last_and_begun_once() {
+fn a_run_is_chosen_by_name_or_is_the_last_and_begins_once() {
     let folder = repository();
     let top = folder.path();
     assert_eq!(start_over(top, &["begin", "--run", "r"]).exit, 0);
@@ -195,7 +195,7 @@ fn a_run_is_named_or_the_last_and_begun_once() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_would_be_right() {
+fn errors_say_what_to_do() {
     let outside = Folder::new();
     let folder = repository();
     let top = folder.path();
@@ -235,7 +235,7 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
 }
 
 #[test]
-fn without_git_it_is_said_that_git_is_missing() {
+fn a_missing_git_is_reported() {
     let (folder, nothing) = (repository(), Folder::new());
     let mut command = program();
     command.current_dir(folder.path()).env("PATH", nothing.path()).args(["start-over", "begin"]);
@@ -244,7 +244,7 @@ fn without_git_it_is_said_that_git_is_missing() {
 }
 
 #[test]
-fn the_surroundings_of_a_hook_lead_nowhere_else() {
+fn git_variables_of_the_environment_are_ignored() {
     let (folder, other) = (repository(), repository());
     let before = files(other.path());
     for words in [&["begin"][..], &["now"]] {
@@ -260,7 +260,7 @@ fn the_surroundings_of_a_hook_lead_nowhere_else() {
     assert_eq!(git(other.path(), &["for-each-ref", "refs/unstuck"]), "");
 }
 
-/// A program `git` that kills whoever runs it, once it has done its work for the `at`th time.
+/// Returns a program `git` that kills its caller after it has run for the `at`th time.
 #[cfg(unix)]
 fn deadly(folder: &Folder, at: usize) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
@@ -280,7 +280,7 @@ fn deadly(folder: &Folder, at: usize) -> PathBuf {
     path.into()
 }
 
-/// What is kept under numbers: paths and bytes.
+/// Returns the files of the numbered states: paths and bytes.
 #[cfg(unix)]
 fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
     let mut kept = BTreeMap::<_, Vec<_>>::new();
@@ -298,7 +298,7 @@ fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_lost_if_it_is_killed_after_any_step_of_git() {
+fn nothing_is_lost_if_any_step_of_git_is_the_last() {
     let (mut at, mut is_killed) = (0, true);
     while is_killed {
         at += 1;
@@ -322,6 +322,6 @@ fn nothing_is_lost_if_it_is_killed_after_any_step_of_git() {
         let ran = start_over(top, &["restore", "1"]);
         assert_eq!((ran.exit, files(top)), (0, end), "{at}: {}", ran.err);
     }
-    // Fewer would mean that another git ran than the one that kills.
+    // Fewer steps would mean that another git ran than the one that kills.
     assert!(at > 15, "{at}");
 }

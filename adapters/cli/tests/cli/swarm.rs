@@ -1,4 +1,4 @@
-//! Sessions that are stuck together, and the swarm seen from outside.
+//! Sessions that repeat the same call together, and the commands that show the swarm.
 
 mod server;
 
@@ -15,10 +15,10 @@ use crate::hook::{Hooks, Wire, answered};
 
 const SECRET: &str = "UNSTUCK_SWARM_SECRET";
 
-/// The secret of all swarms here.
+/// The secret of all swarms in these tests.
 const HUSH: &str = "000102030405060708090a0b0c0d0e0f";
 
-/// What a session tells of a call that fails as ever: before and after it.
+/// Returns the events of a session for a failing call: before and after it.
 fn failing(session: &str) -> [Value; 2] {
     let wire = Wire("claude-code");
     let call = json!({
@@ -33,8 +33,8 @@ fn failing(session: &str) -> [Value; 2] {
     })
 }
 
-/// What is answered, before and after, to one such call of a session.
-fn told(hooks: &Hooks, session: &str) -> [String; 2] {
+/// Returns the answers to one such call of a session, before and after it.
+fn answers(hooks: &Hooks, session: &str) -> [String; 2] {
     failing(session).map(|event| {
         let mut command = hooks.command();
         answered(command.env(SECRET, HUSH), event.to_string().as_bytes())
@@ -47,7 +47,7 @@ fn watch(arguments: &[&str]) -> Ran {
     Ran::of(output.expect("a program that starts"))
 }
 
-/// Tells a swarm of so many calls of `tool` by so many workers.
+/// Reports `calls` calls of `tool` by `workers` workers to a swarm.
 fn fill(url: &str, tool: &str, calls: usize, workers: usize) {
     let settings = Settings::parse(url, HUSH.as_bytes()).expect("a swarm");
     let settings = settings.deadline(Duration::from_secs(1)).expect("a deadline");
@@ -61,18 +61,18 @@ fn fill(url: &str, tool: &str, calls: usize, workers: usize) {
 }
 
 #[test]
-fn sessions_that_are_stuck_together_are_told() {
+fn sessions_that_are_stuck_together_get_a_note() {
     let Some(server) = Server::start() else { return };
     let url = server.url("nightly");
     let hooks = Hooks::of("claude-code").with(&["--swarm", &url]);
-    // Each of them makes the call once, so that it is not stuck alone. On a machine that is busy an
-    // answer may come too late: then the next is asked all the same.
+    // Each session makes the call once, so none is stuck alone. On a busy machine an answer may
+    // come too late, and then the next session asks.
     let mut sessions = (0..100).map(|n| {
         let _ = fs::remove_file(hooks.folder().join("swarm.rest"));
-        (n, told(&hooks, &n.to_string()))
+        (n, answers(&hooks, &n.to_string()))
     });
     let first = sessions.find(|(_, said)| said.iter().any(|said| !said.is_empty()));
-    let (n, [before, after]) = first.expect("a session that is told");
+    let (n, [before, after]) = first.expect("a session that gets a note");
     assert!(n >= 9 && before.is_empty(), "{n}: {before}");
     assert!(after.contains("workers have made the same `run` call 1"), "{after}");
     let mut status = program();
@@ -101,7 +101,7 @@ fn without_its_server_or_its_secret_a_session_is_watched_alone() {
         }
     }
     assert!(alone.log().is_empty());
-    // It is known to all hooks that nobody answers.
+    // All hooks know by then that the server does not answer.
     assert!(deaf.folder().join("swarm.rest").exists());
     let (deaf, dumb) = (deaf.log(), dumb.log());
     assert!(deaf[0].contains("claude-code: swarm: "), "{deaf:?}");
@@ -110,7 +110,7 @@ fn without_its_server_or_its_secret_a_session_is_watched_alone() {
 }
 
 #[test]
-fn a_swarm_is_seen_as_a_table_and_as_lines() {
+fn a_swarm_is_printed_as_a_table_and_as_lines() {
     let Some(server) = Server::start() else { return };
     let url = server.url("nightly");
     fill(&url, "npm_ci", 23, 5);
@@ -134,13 +134,13 @@ fn a_swarm_is_seen_as_a_table_and_as_lines() {
     let patient = ["watch", "--swarm", &url, "--once", "--calls", "24", "--workers", "3"];
     assert_eq!(watch(&patient).exit, 0, "no loop by that rule");
     let cleared = watch(&["clear", "--swarm", &url]);
-    assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all that was counted is forgotten\n"));
+    assert_eq!((cleared.exit, &*cleared.out), (0, "nightly: all counts were cleared\n"));
     let ran = watch(&["watch", "--swarm", &url, "--once"]);
-    assert!(ran.exit == 0 && ran.out.contains("no call comes near a loop"), "{ran:?}");
+    assert!(ran.exit == 0 && ran.out.contains("no call is near a loop"), "{ran:?}");
 }
 
 #[test]
-fn what_cannot_be_asked_is_told() {
+fn an_unreachable_server_is_reported() {
     let folder = Folder::new();
     let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
     for (arguments, exit) in [
@@ -181,7 +181,7 @@ fn a_password_in_the_address_is_kept_and_not_shown() {
 }
 
 #[test]
-fn the_doctor_tells_whether_a_swarm_answers() {
+fn the_doctor_checks_the_swarm_server() {
     let Some(server) = Server::start() else { return };
     let home = Folder::new();
     let run = |arguments: &[&str], secret: &str| {

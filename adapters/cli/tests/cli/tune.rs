@@ -1,4 +1,4 @@
-//! What `tune` fits to runs that are written here.
+//! `tune` on runs that are written here.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{CLEAN, Folder, Ran, program, record, unstuck};
 
-/// A policy of one rule that finds a call made so many times in a row.
+/// Returns a policy with one rule that finds a call made `times` times in a row.
 fn policy(times: u32) -> String {
     format!(
         r#"
@@ -24,14 +24,14 @@ ladder.rungs = [{{ count = {times}, action = "nudge" }}, {{ count = {}, action =
     )
 }
 
-/// A run that begins and ends well, and has a call made so many times in a row between.
+/// Returns a run that begins and ends well, with a call made `times` times in a row between.
 fn run(times: usize) -> String {
     let again = record("bash", r#"{"command":"make"}"#, "no such target", true).repeat(times);
     format!("{CLEAN}{again}{CLEAN}")
 }
 
-/// A folder with runs of these sources, of which each call is made so many times, and whether that is a
-/// loop; their labels; and a policy that asks for `times`.
+/// Returns a folder with runs of these sources, their labels, and a policy that asks for `times`.
+/// Each run has the number of its repeated calls and its label.
 pub(crate) fn labelled(times: u32, runs: &[(&str, usize, &str)]) -> Folder {
     let folder = Folder::new();
     let mut labels = String::new();
@@ -45,8 +45,8 @@ pub(crate) fn labelled(times: u32, runs: &[(&str, usize, &str)]) -> Folder {
     folder
 }
 
-/// Of each of three sources one healthy run with a call that is made twice and one with three, and
-/// a stuck one with seven.
+/// Three sources, each with a healthy run whose call is made twice, one with three calls, and a
+/// stuck run with seven.
 pub(crate) const THREE_SOURCES: [(&str, usize, &str); 9] = [
     ("alpha", 2, "no"),
     ("alpha", 3, "no"),
@@ -59,7 +59,7 @@ pub(crate) const THREE_SOURCES: [(&str, usize, &str); 9] = [
     ("gamma", 7, "yes"),
 ];
 
-/// Runs the program in `folder`, so that no path of this machine is in the text.
+/// Runs the program in `folder`, so that the text contains no path of this machine.
 pub(crate) fn run_in(folder: &Folder, words: &[&str]) -> Ran {
     let mut command = program();
     command.current_dir(folder.path()).args(words);
@@ -68,12 +68,12 @@ pub(crate) fn run_in(folder: &Folder, words: &[&str]) -> Ran {
 
 const LABELLED: [&str; 6] = ["tune", "--labels", "labels.jsonl", "runs", "--config", "own.toml"];
 
-/// Fits the policy in `folder` to the labelled runs there.
+/// Fits the policy in `folder` to its labelled runs.
 pub(crate) fn tune(folder: &Folder, options: &[&str]) -> Ran {
     run_in(folder, &[&LABELLED[..], options].concat())
 }
 
-/// The number that the one rule of a printed policy asks for.
+/// Returns the number of the only rule of a printed policy.
 pub(crate) fn times(policy: &str) -> u32 {
     let (_, times) = policy.split_once("pattern = { times = ").expect("a pattern");
     times.split(' ').next().and_then(|times| times.parse().ok()).expect("a number")
@@ -103,8 +103,8 @@ fn rules_that_accuse_a_run_together_move_together() {
 }
 
 #[test]
-fn no_more_are_accused_than_the_limit_lets() {
-    // The more often a call is made, the more of such runs are stuck, but never all.
+fn accused_runs_stay_within_the_limit() {
+    // The more calls a run has, the more such runs are stuck, but never all.
     let runs: Vec<(&str, usize, &str)> = (0..60)
         .map(|n| {
             (["alpha", "beta"][n % 2], 2 + n % 5, if n % 7 < 2 + n % 5 { "yes" } else { "no" })
@@ -125,7 +125,7 @@ fn no_more_are_accused_than_the_limit_lets() {
     assert!(least > 0.5, "{least}");
 }
 
-/// What `eval` says of the policy in the file `config`.
+/// Returns the score that `eval` prints for the policy in the file `config`.
 pub(crate) fn eval(folder: &Folder, config: &str) -> serde_json::Value {
     let words =
         ["eval", "--labels", "labels.jsonl", "runs", "--format", "jsonl", "--config", config];
@@ -135,7 +135,7 @@ pub(crate) fn eval(folder: &Folder, config: &str) -> serde_json::Value {
 }
 
 #[test]
-fn the_figures_are_those_that_eval_prints() {
+fn the_scores_equal_those_of_eval() {
     let runs = [&THREE_SOURCES[..], &[("delta", 5, "no"), ("delta", 3, "yes")]].concat();
     let folder = labelled(2, &runs);
     let ran = tune(&folder, &["-o", "tuned.toml"]);
@@ -154,7 +154,7 @@ fn the_figures_are_those_that_eval_prints() {
     }
 }
 
-/// What a configuration says of single tools and calls.
+/// The tables of a configuration for single tools and calls.
 const BESIDE: &str = r#"
 exempt = ["think"]
 
@@ -171,7 +171,7 @@ args = { path = "a.rs", deep = [{ n = 1.5, s = "\"" }] }
 "#;
 
 #[test]
-fn a_policy_that_nothing_speaks_against_is_written_as_it_is() {
+fn a_policy_without_false_alarms_is_written_unchanged() {
     let folder = labelled(4, &THREE_SOURCES);
     for config in [
         policy(4),
@@ -191,7 +191,7 @@ fn a_policy_that_nothing_speaks_against_is_written_as_it_is() {
         let (before, after) = (scan("own.toml"), scan("tuned.toml"));
         assert_eq!((before.exit, before.err), (1, String::new()));
         assert_eq!(after.err, "");
-        if ran.out.ends_with("No rule moved.\n") {
+        if ran.out.ends_with("No rule changed.\n") {
             assert_eq!(after.out, before.out, "{config}");
         }
         let again = run_in(
@@ -203,7 +203,7 @@ fn a_policy_that_nothing_speaks_against_is_written_as_it_is() {
     }
 }
 
-/// A printed policy without what is remarked of it.
+/// Returns a printed policy without its comments.
 fn rules(policy: &str) -> Vec<&str> {
     policy.lines().filter(|line| !line.starts_with('#')).collect()
 }
@@ -221,7 +221,8 @@ fn the_same_runs_give_the_same_policy_and_the_same_report() {
     assert_eq!((policy, filed.out), (first.out, first.err), "the other way round");
 }
 
-/// A folder of so many healthy runs, of which the `n`th has a call made `times(n)` times, and a policy.
+/// Returns a folder of healthy runs, of which the `n`th has a call made `times(n)` times, and a
+/// policy.
 fn healthy(runs: usize, times: impl Fn(usize) -> usize) -> Folder {
     let folder = Folder::new();
     for n in 0..runs {
@@ -231,7 +232,7 @@ fn healthy(runs: usize, times: impl Fn(usize) -> usize) -> Folder {
     folder
 }
 
-/// Fits the policy in `folder` to the healthy runs there.
+/// Fits the policy in `folder` to its healthy runs.
 fn tune_healthy(folder: &Folder, options: &[&str]) -> Ran {
     run_in(folder, &[&["tune", "--config", "own.toml", "--healthy", "runs"], options].concat())
 }
@@ -239,7 +240,7 @@ fn tune_healthy(folder: &Folder, options: &[&str]) -> Ran {
 #[test]
 fn a_policy_becomes_as_patient_as_its_healthy_runs() {
     for (limit, expected) in [("1", 6), ("10", 6), ("25", 5), ("60", 4)] {
-        // Of 200 runs 30 have five equal calls in a row, 60 four, and 110 three.
+        // Of 200 runs, 30 have five equal calls in a row, 60 have four, and 110 have three.
         let folder = healthy(200, |n| {
             if n < 30 {
                 5
@@ -257,7 +258,7 @@ fn a_policy_becomes_as_patient_as_its_healthy_runs() {
 }
 
 #[test]
-fn the_accused_are_those_in_which_scan_finds_something() {
+fn accused_runs_are_those_with_findings_of_scan() {
     let folder = healthy(80, |n| 2 + n % 9 % 4);
     let ran = tune_healthy(&folder, &["--false-alarms", "30", "-o", "tuned.toml"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -277,15 +278,15 @@ fn the_accused_are_those_in_which_scan_finds_something() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_said_and_nothing_is_written() {
+fn an_impossible_fit_is_an_error_and_writes_nothing() {
     let talk = "\n[[text]]\nname = \"talk\"\ntexts = \"any\"\ntimes = 2\nladder.rungs = [{ count = 2, action = \"nudge\" }]\n";
     let said = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut tell = |folder: &Folder, words: &[&str], exit: i32| {
         let ran = run_in(folder, &[words, &["-o", "tuned.toml"]].concat());
         assert_eq!((ran.exit, ran.out.as_str()), (exit, ""), "{words:?}: {}", ran.err);
         assert!(!folder.path().join("tuned.toml").exists(), "{words:?}");
-        told += &(ran.err + "\n");
+        printed += &(ran.err + "\n");
     };
     let only = |is_loop: &str| {
         labelled(
@@ -316,11 +317,11 @@ fn what_cannot_be_fitted_is_said_and_nothing_is_written() {
     let nothing = healthy(0, |_| 0);
     nothing.file("runs/a.jsonl", format!("{user}\n"));
     tell(&nothing, &by("10"), 3);
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(printed);
 }
 
 #[test]
-fn what_cannot_be_read_is_said_once_and_the_rest_is_fitted_to() {
+fn unreadable_runs_are_reported_once_and_left_out() {
     let folder = labelled(2, &THREE_SOURCES);
     folder.file("runs/beta/3.jsonl", "no transcript");
     let ran = tune(&folder, &[]);
@@ -365,15 +366,15 @@ fn a_policy_that_cannot_be_read_or_written_is_4() {
 }
 
 #[test]
-fn what_a_person_reads() {
+fn the_report_for_people() {
     let runs = [&THREE_SOURCES[..], &[("delta", 5, "no"), ("delta", 3, "yes")]].concat();
     let labelled = tune(&labelled(2, &runs), &["--false-alarms", "20"]);
     let folder = healthy(99, |n| 2 + n % 9 % 4);
     folder.file("runs/empty.jsonl", r#"{"type":"message","role":"user","text":"hello"}"#);
     let healthy = tune_healthy(&folder, &["--false-alarms", "2.5"]);
-    let told = format!("{}\n{}\n{}\n{}", labelled.err, labelled.out, healthy.err, healthy.out);
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
-    insta::assert_snapshot!(told);
+    let printed = format!("{}\n{}\n{}\n{}", labelled.err, labelled.out, healthy.err, healthy.out);
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+    insta::assert_snapshot!(printed);
 }
 
 #[test]

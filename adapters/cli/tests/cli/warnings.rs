@@ -1,4 +1,4 @@
-//! The early warning of a finding, as programs are told of it.
+//! The early warning of a finding, in the output for programs.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, scanned};
 
-/// A run of calls, a letter each, that are all answered with their own letter.
+/// Returns a run of calls, one letter each, which are all answered with their own letter.
 fn run(calls: &str) -> String {
     calls.chars().fold(String::new(), |mut run, letter| {
         let call = json!({
@@ -17,8 +17,8 @@ fn run(calls: &str) -> String {
     })
 }
 
-/// What is said of each finding in a run: its rule, and its warning.
-fn told(trace: &str) -> Vec<(Value, Value)> {
+/// Returns the rule and the warning of each finding in a run.
+fn findings(trace: &str) -> Vec<(Value, Value)> {
     let folder = Folder::new();
     let line = scanned(&folder.file("run.jsonl", trace)).only_line();
     let findings = line["findings"].as_array().expect("findings");
@@ -26,7 +26,7 @@ fn told(trace: &str) -> Vec<(Value, Value)> {
 }
 
 #[test]
-fn a_warning_counts_from_where_the_rules_were_first_as_near() {
+fn a_warning_dates_from_the_first_call_as_near() {
     for (calls, rule, held, needed, lead, found) in [
         ("AAA", "same-effect", 2, 3, 1, "same-effect"),
         ("ABAB", "cycle", 3, 4, 1, "cycle"),
@@ -36,23 +36,23 @@ fn a_warning_counts_from_where_the_rules_were_first_as_near() {
         ("AABCDEFGHAAA", "ragged-repeat", 3, 3, 2, "same-effect"),
     ] {
         let warning = json!({"rule": rule, "held": held, "needed": needed, "lead": lead});
-        assert_eq!(told(&run(calls)), [(found.into(), warning)], "{calls}");
+        assert_eq!(findings(&run(calls)), [(found.into(), warning)], "{calls}");
     }
 }
 
 #[test]
-fn of_a_loop_that_goes_on_only_the_first_finding_was_warned_of() {
+fn only_the_first_finding_of_a_loop_has_a_warning() {
     let warnings: Vec<bool> =
-        told(&run("AAAAAAAA")).iter().map(|(_, warning)| warning.is_object()).collect();
+        findings(&run("AAAAAAAA")).iter().map(|(_, warning)| warning.is_object()).collect();
     assert_eq!(warnings, [true, false, false]);
 }
 
 #[test]
-fn what_the_user_says_ends_a_warning() {
+fn a_user_message_ends_a_warning() {
     let user = json!({"type": "message", "role": "user", "text": "and now the other one"});
     let trace = format!("{}{user}\n{}", run("AA"), run("ABAB"));
     let warning = json!({"rule": "cycle", "held": 3, "needed": 4, "lead": 1});
-    assert_eq!(told(&trace), [("cycle".into(), warning)]);
+    assert_eq!(findings(&trace), [("cycle".into(), warning)]);
 }
 
 #[test]
@@ -60,5 +60,5 @@ fn a_run_without_outcomes_is_watched_as_its_calls_settle() {
     let call = json!({"type": "call", "tool": "find", "args": {"name": "A"}, "result": null});
     let trace = format!("{call}\n").repeat(5);
     let warning = json!({"rule": "unreported", "held": 4, "needed": 5, "lead": 1});
-    assert_eq!(told(&trace), [("unreported".into(), warning)]);
+    assert_eq!(findings(&trace), [("unreported".into(), warning)]);
 }

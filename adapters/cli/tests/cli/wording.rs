@@ -1,4 +1,4 @@
-//! Snapshots of what a person reads.
+//! Snapshots of the output for people.
 
 use std::path::Path;
 #[cfg(unix)]
@@ -8,8 +8,9 @@ use std::process::Command;
 use crate::harness::Folder;
 use crate::harness::{Ran, echo, labels, program, runs, unstuck, unstuck_reading};
 
-/// Runs the program where the recorded runs are, so that no path of this machine is in the text.
-fn told(words: &[&str]) -> String {
+/// Runs the program in the folder of recorded runs, so that the text contains no path of this
+/// machine.
+fn printed(words: &[&str]) -> String {
     let output = program().current_dir(runs()).args(words).output().expect("a program that starts");
     let Ran { exit, out, err } = Ran::of(output);
     format!("{out}{err}exit {exit}\n")
@@ -17,22 +18,22 @@ fn told(words: &[&str]) -> String {
 
 #[test]
 fn a_streak() {
-    insta::assert_snapshot!(told(&["scan", "native/stuck-edit.jsonl"]));
+    insta::assert_snapshot!(printed(&["scan", "native/stuck-edit.jsonl"]));
 }
 
 #[test]
 fn a_cycle() {
-    insta::assert_snapshot!(told(&["scan", "native/stuck-parallel.jsonl"]));
+    insta::assert_snapshot!(printed(&["scan", "native/stuck-parallel.jsonl"]));
 }
 
 #[test]
 fn a_recurrence() {
-    insta::assert_snapshot!(told(&["scan", "native/stuck-lap-of-three.jsonl"]));
+    insta::assert_snapshot!(printed(&["scan", "native/stuck-lap-of-three.jsonl"]));
 }
 
 #[test]
 fn talk() {
-    insta::assert_snapshot!(told(&["scan", "native/stuck-talk.jsonl"]));
+    insta::assert_snapshot!(printed(&["scan", "native/stuck-talk.jsonl"]));
 }
 
 #[test]
@@ -42,33 +43,33 @@ fn an_echo() {
 
 #[test]
 fn a_worker() {
-    insta::assert_snapshot!(told(&["scan", "native/stuck-worker.jsonl"]));
+    insta::assert_snapshot!(printed(&["scan", "native/stuck-worker.jsonl"]));
 }
 
 #[test]
-fn several_files_of_which_one_is_no_native_trace() {
+fn several_files_one_of_another_format() {
     let other = "claude-code/6f1c0de0-0001-4000-8000-000000000000.jsonl";
     let (first, last) = ("native/healthy-fix.jsonl", "native/healthy-poll.jsonl");
-    insta::assert_snapshot!(told(&["scan", "--from", "native", first, other, last]));
+    insta::assert_snapshot!(printed(&["scan", "--from", "native", first, other, last]));
 }
 
 #[test]
 fn lines_for_programs() {
-    insta::assert_snapshot!(told(&["scan", "--format", "jsonl", "native/stuck-worker.jsonl"]));
+    insta::assert_snapshot!(printed(&["scan", "--format", "jsonl", "native/stuck-worker.jsonl"]));
 }
 
 #[test]
 fn scores() {
     let labels = Path::new("..").join(labels().file_name().expect("a name"));
     let labels = labels.to_str().expect("UTF-8");
-    insta::assert_snapshot!(told(&["eval", "--labels", labels, "."]));
+    insta::assert_snapshot!(printed(&["eval", "--labels", labels, "."]));
 }
 
 #[test]
-fn runs_that_were_judged_wrong() {
+fn wrongly_judged_runs() {
     let labels = Path::new("..").join(labels().file_name().expect("a name"));
     let labels = labels.to_str().expect("UTF-8");
-    insta::assert_snapshot!(told(&["eval", "--labels", labels, ".", "--preset", "graduated"]));
+    insta::assert_snapshot!(printed(&["eval", "--labels", labels, ".", "--preset", "graduated"]));
 }
 
 #[test]
@@ -103,7 +104,7 @@ fn help_for_hook() {
 
 #[cfg(unix)]
 #[test]
-fn the_line_by_which_a_hook_is_tried_out_works() {
+fn the_example_in_the_help_of_hook_works() {
     let help = unstuck(["hook", "--help"]).out;
     let line = &help[help.find("echo '").expect("a line")..];
     let state = Folder::new();
@@ -121,6 +122,6 @@ fn help_for_swarm_watch() {
 }
 
 #[test]
-fn help_in_short() {
+fn short_help() {
     insta::assert_snapshot!(unstuck(["-h"]).out);
 }

@@ -1,4 +1,4 @@
-//! `eval --leave-one-source-out`: how well a policy does on sources that it was not fitted to.
+//! `eval --leave-one-source-out`: the scores of a policy on sources that it was not fitted to.
 
 use std::fmt::Write as _;
 
@@ -14,25 +14,26 @@ use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, counted, plain};
 use crate::read::progress::Progress;
 
-/// How many of the runs without a loop a fit may accuse: what `unstuck tune` begins with, too.
+/// The share of healthy runs that a fit may accuse, the same as for `unstuck tune`.
 const LIMIT: Rate = Rate::DEFAULT;
 
 const STRONG: Style = Style::new().bold();
 
-/// How well one policy does on the runs of one source, or on all.
+/// The scores of one policy on the runs of one source, or on all runs.
 #[derive(Serialize)]
-pub(super) struct Row {
-    /// As it is.
+pub(super) struct SourceScores {
+    /// The policy as it is.
     #[serde(flatten)]
     score: Score,
-    /// Fitted to all runs.
+    /// The policy fitted to all runs.
     fitted: Score,
-    /// Fitted to the runs of the other sources; of all runs, each by the fit without its source.
+    /// The policy fitted to the runs of the other sources. For all runs, each is judged by the fit
+    /// without its source.
     unseen: Score,
 }
 
-/// No more than fits into 80 columns.
-const ROW: [Column<Row>; 8] = [
+/// At most 80 columns.
+const ROW: [Column<SourceScores>; 8] = [
     ("source", |row| name(row.score.source.as_deref().unwrap_or("all"))),
     ("runs", |row| row.score.runs.to_string()),
     ("F1", |row| number(row.score.f1)),
@@ -43,9 +44,13 @@ const ROW: [Column<Row>; 8] = [
     ("unseen", |row| percent(row.unseen.false_alarm_rate)),
 ];
 
-/// The rows of each policy, in the order of the sources and of all runs last; `runs` are the same
-/// for each, as digests by its recipe. None if all come from one source.
-pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Vec<Vec<Row>>> {
+/// Returns the rows of each policy, in the order of the sources, with all runs last. `runs` has the
+/// same runs for each policy, as digests by its recipe. Returns `None` if all runs come from one
+/// source.
+pub(super) fn rows(
+    policies: &[&'static Preset],
+    runs: &[Vec<Run>],
+) -> Option<Vec<Vec<SourceScores>>> {
     let folds = folds(runs.first()?.iter().map(|(label, _)| label));
     folds.first()?.source.as_ref()?;
     let progress = Progress::of_fits(policies.len() * (folds.len() + 1));
@@ -59,7 +64,11 @@ pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Ve
                 let outcomes: Vec<Outcome> = places.iter().map(|&place| outcomes[place]).collect();
                 Score::of(preset.policy.name(), &outcomes).from(source)
             };
-            Row { score: score(&fitter.before), fitted: score(&seen), unseen: score(&unseen) }
+            SourceScores {
+                score: score(&fitter.before),
+                fitted: score(&seen),
+                unseen: score(&unseen),
+            }
         };
         let sources = folds.iter().map(|fold| row(fold.source.as_deref(), &fold.runs));
         let all: Vec<usize> = (0..runs.len()).collect();
@@ -70,8 +79,8 @@ pub(super) fn rows(policies: &[&'static Preset], runs: &[Vec<Run>]) -> Option<Ve
     Some(rows)
 }
 
-/// A table of each policy's rows.
-pub(super) fn tables(rows: &[Vec<Row>]) -> String {
+/// Returns a table for each policy.
+pub(super) fn tables(rows: &[Vec<SourceScores>]) -> String {
     let mut text = String::new();
     for rows in rows {
         let Some(row) = rows.last() else { continue };
@@ -81,14 +90,14 @@ pub(super) fn tables(rows: &[Vec<Row>]) -> String {
         text.push_str("\n\n");
     }
     let legend = format!(
-        "Fitted: to all runs, with no more than {LIMIT} false alarms. Unseen: fitted likewise to \
-         the runs of all sources but this one."
+        "Fitted: fitted to all runs, with at most {LIMIT} false alarms. Unseen: fitted in the \
+         same way to the runs of all other sources."
     );
     let runs = rows.iter().flatten().last().map_or(0, |row| row.score.runs);
     text + &textwrap::fill(&legend, COLUMNS) + "\n" + &counted(runs, "run") + "\n"
 }
 
-/// Each row as a line of JSON.
-pub(super) fn lines(rows: &[Vec<Row>]) -> String {
+/// Returns each row as a line of JSON.
+pub(super) fn lines(rows: &[Vec<SourceScores>]) -> String {
     rows.iter().flatten().map(json_line).collect()
 }

@@ -1,4 +1,4 @@
-//! Labelled runs: each is read once, and replayed through every policy.
+//! Reads each labelled run once and replays it through every policy.
 
 use std::path::Path;
 
@@ -11,29 +11,29 @@ use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::read::reading::read_each;
-use crate::replay::{Findings, Found, Nearest, Place, Replay};
+use crate::replay::{Findings, Location, Nearest, Replay, ReplayFinding};
 
-/// One run, and what each policy made of it.
+/// A run, and the judgement of each policy.
 pub(super) struct Run {
     pub(super) label: Label,
     /// In the order of the policies.
     pub(super) judged: Vec<Judged>,
 }
 
-/// What one policy made of a run.
+/// The judgement of one policy on a run.
 pub(super) struct Judged {
     pub(super) outcome: Outcome,
-    /// The first finding, and where it is: at which call, or at which message if there is no call.
-    pub(super) first: Option<(usize, Found)>,
+    /// The first finding, with the index of its call, or of its message if there are no calls.
+    pub(super) first: Option<(usize, ReplayFinding)>,
     /// The rule that came nearest to a finding.
     pub(super) nearest: Option<Nearest>,
 }
 
-/// How a replay by a policy begins.
+/// Creates a replay for a policy.
 pub(super) type Begin = fn(&'static Preset) -> Replay;
 
-/// Judges each labelled run by each policy, on as many threads as there are cores. A run that
-/// cannot be read is complained of and left out; then the program is to exit as is told.
+/// Judges each labelled run by each policy, on one thread per core. A run that cannot be read is
+/// reported and left out; the exit code says so.
 pub(super) fn judge(
     root: &Path,
     labels: Vec<Label>,
@@ -49,7 +49,7 @@ pub(super) fn judge(
     (runs.into_iter().map(|(label, judged)| Run { label, judged }).collect(), exit)
 }
 
-/// What each of the `replays` makes of the run; the error says what is wrong with its file.
+/// Returns the judgements of the `replays`. The error says what is wrong with the file.
 fn judged(
     label: &Label,
     input: &Input,
@@ -71,17 +71,17 @@ fn judged(
     Ok(replays.into_iter().map(|replay| judgement(label, count, replay.finish())).collect())
 }
 
-/// What the policy that found this made of the run.
+/// Returns the judgement of the policy that made these findings.
 fn judgement(label: &Label, count: Count, findings: Findings) -> Judged {
-    let first = findings.found.into_iter().find(|found| found.action >= Action::Nudge);
+    let first = findings.list.into_iter().find(|found| found.action >= Action::Nudge);
     let first = first.map(|found| (at(count, &found), found));
     let outcome = label.outcome(first.as_ref().map(|(at, _)| *at), count);
     Judged { outcome, first, nearest: findings.nearest }
 }
 
-fn at(count: Count, found: &Found) -> usize {
-    match found.place {
-        Place::Messages { at, .. } => count.place(found.calls_before, Some(at)),
-        Place::Calls { .. } => count.place(found.calls_before, None),
+fn at(count: Count, found: &ReplayFinding) -> usize {
+    match found.location {
+        Location::Messages { at, .. } => count.index(found.calls_before, Some(at)),
+        Location::Calls { .. } => count.index(found.calls_before, None),
     }
 }

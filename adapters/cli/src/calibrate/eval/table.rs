@@ -1,4 +1,4 @@
-//! What `eval` prints of scores: a table for people, lines for programs.
+//! Prints scores: a table for people, lines for programs.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::output::shown::{COLUMNS, counted, plain};
 
 const STRONG: Style = Style::new().bold();
 
-/// What is shown, of what.
+/// The kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
     Policies,
@@ -31,7 +31,7 @@ const RATE_INTERVAL: Column = ("95 %", |score| percents(score.false_alarm_rate_i
 const EARLY: Column = ("early", |score| score.early.to_string());
 
 impl View {
-    /// No more than fits into 80 columns.
+    /// Returns the columns of the table, at most 80 characters wide.
     fn columns(self) -> &'static [Column] {
         match self {
             Self::Policies => &[PRESET, RECALL, PRECISION, F1, FALSE_ALARMS, EARLY, LAG, SAVED],
@@ -42,7 +42,7 @@ impl View {
     }
 }
 
-/// A table of each list of scores, and how many `runs` they are of.
+/// Returns a table for each list of scores, and the number of `runs`.
 pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     let mut text = String::new();
     for scores in scores {
@@ -55,24 +55,24 @@ pub(super) fn tables(view: View, scores: &[Vec<Score>], runs: usize) -> String {
     }
     match view {
         View::Policies | View::Sources => {}
-        View::PolicyIntervals => text.push_str(&legend("as many runs from these")),
+        View::PolicyIntervals => text.push_str(&legend("the runs")),
         View::SourceIntervals => {
-            text.push_str(&legend("as many runs from these; for all, of as many sources"));
+            text.push_str(&legend("the runs; for all runs, of whole sources"));
         }
     }
     text + &counted(runs, "run") + "\n"
 }
 
-/// Explains the intervals, for which a resampling draws what `drawn` says.
+/// Explains the intervals. `drawn` says what a resampling draws.
 fn legend(drawn: &str) -> String {
     let legend = format!(
-        "95 %: of {RESAMPLINGS} draws of {drawn}. Where n runs are all alike there is nothing to \
-         draw from, and 3 in n could still be otherwise."
+        "95 %: from {RESAMPLINGS} resamplings of {drawn}. If all n runs have the same outcome, up \
+         to 3 in n could still differ."
     );
     textwrap::fill(&legend, COLUMNS) + "\n"
 }
 
-/// Each score as a line of JSON.
+/// Returns each score as a line of JSON.
 pub(super) fn lines(scores: &[Vec<Score>]) -> String {
     scores.iter().flatten().map(json_line).collect()
 }

@@ -1,4 +1,4 @@
-//! The runs that a policy judged wrong, and what speaks for and against it.
+//! Lists the runs that a policy judged wrong, with the evidence.
 
 use std::fmt::Write as _;
 
@@ -7,20 +7,20 @@ use anstyle::Style;
 use super::runs::{Judged, Run};
 use crate::calibrate::labels::Outcome;
 use crate::output::shown::{plain, tool_name};
-use crate::replay::{Found, Nearest, Place};
+use crate::replay::{Location, Nearest, ReplayFinding};
 
-/// The most columns that a tool's name takes.
+/// The most columns of a tool's name.
 const TOOL_MAX: usize = 24;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// What stands above the runs that the policy `name` judged wrong.
+/// Returns the heading of the list for the policy `name`.
 pub(super) fn heading(name: &str) -> String {
     format!("\n{STRONG}{}{STRONG:#}\n", plain(name))
 }
 
-/// A line that says so, if the policy at `place` judged the run wrong.
+/// Returns a line if the policy at `place` judged the run wrong.
 pub(super) fn line(run: &Run, place: usize) -> Option<String> {
     let label = &run.label;
     let Judged { outcome, first, .. } = &run.judged[place];
@@ -35,8 +35,8 @@ pub(super) fn line(run: &Run, place: usize) -> Option<String> {
     Some(format!("{what}: {file} ({kind})\n"))
 }
 
-/// What the finding rests on; of a loop that was missed, where a supervisor would have stepped in
-/// and how near the policy came to it.
+/// Returns the evidence for the finding. For a missed loop, returns the call at which a supervisor
+/// would step in, and the nearest rule.
 pub(super) fn evidence(run: &Run, place: usize) -> String {
     let Judged { first, nearest, .. } = &run.judged[place];
     let stuck_at = run.label.stuck_at.filter(|_| first.is_none());
@@ -50,14 +50,14 @@ pub(super) fn evidence(run: &Run, place: usize) -> String {
     format!("  {FAINT}{}{FAINT:#}\n", parts.join("; "))
 }
 
-fn of_finding(found: &Found) -> String {
+fn of_finding(found: &ReplayFinding) -> String {
     let mut text = format!("{} by rule {}", found.finding.kind, plain(found.rule));
     // Writing to a string cannot fail.
-    let _ = match found.place {
-        Place::Calls { first, last, .. } => {
+    let _ = match found.location {
+        Location::Calls { first, last, .. } => {
             write!(text, ", tool {}, calls #{first} to #{last}", tool_name(&found.tool, TOOL_MAX))
         }
-        Place::Messages { first, at } => write!(text, ", messages #{first} to #{at}"),
+        Location::Messages { first, at } => write!(text, ", messages #{first} to #{at}"),
     };
     text
 }

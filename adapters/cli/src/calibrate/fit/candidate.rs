@@ -1,36 +1,37 @@
-//! Candidates: a policy of which each rule about calls asks for more repetitions, or for fewer.
+//! Candidates: a policy with other numbers of repetitions in its rules about calls.
 
 use unstuck_core::{Basis, Ladder, Pattern, Policy, PolicyError, Rule, Rung};
 
-/// By how much each rule about calls moves, in their order; what moves up is more patient.
+/// The change of each rule about calls, in order. A positive change is more patient.
 pub(crate) type Moves = Vec<i16>;
 
-/// The rules of a policy, as far as they differ from those that it began with.
+/// The changed parts of a policy's rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate(Vec<Moved>);
 
-/// What changes of a rule that moves.
+/// The changed parts of a rule.
 #[derive(Clone, Debug)]
 struct Moved {
     pattern: Pattern,
-    /// The same steps from one to the next as before, where the ladder counts repetitions.
+    /// The rungs. If the ladder counts repetitions, they move with the rule.
     rungs: Vec<Rung>,
 }
 
 impl Candidate {
-    /// `policy` after these moves; none where a number would leave its range.
+    /// Returns `policy` after these moves, or `None` if a number would leave its range.
     pub(crate) fn moved(policy: &Policy<'_>, moves: &[i16]) -> Option<Self> {
         let rules = policy.rules().iter().zip(moves).map(|(rule, by)| Moved::of(rule, *by));
         rules.collect::<Option<_>>().map(Self)
     }
 
-    /// `policy` with `patience` more repetitions asked for by every rule, as far as there can be so
-    /// many: a recurrence counts no further than it looks back, and rungs above that are left out.
+    /// Returns `policy` with up to `patience` more repetitions in every rule. A recurrence cannot
+    /// count beyond its window, and rungs above that are left out.
     pub(crate) fn patient(policy: &Policy<'_>, patience: u8) -> Self {
         Self(policy.rules().iter().map(|rule| Moved::patient(rule, patience)).collect())
     }
 
-    /// What `look` makes of `policy` with these rules; none if the engine refuses it.
+    /// Returns the result of `look` for `policy` with these rules, or `None` if the engine refuses
+    /// them.
     pub(crate) fn try_on<T>(
         &self,
         policy: &Policy<'static>,
@@ -40,8 +41,8 @@ impl Candidate {
         with_rules(policy, policy.name(), &rules).ok().map(|policy| look(&policy))
     }
 
-    /// `policy` with these rules and the name `name`, for as long as the program lives, of which it
-    /// is the one result; none if the engine refuses it.
+    /// Returns `policy` with these rules and the name `name`, or `None` if the engine refuses it.
+    /// The rules are leaked, because the program has only one such result.
     pub(crate) fn keep(self, policy: &Policy<'static>, name: &str) -> Option<Policy<'static>> {
         let rules = Box::leak(Box::new(self)).rules(policy).leak();
         with_rules(policy, name.to_owned().leak(), rules).ok()
@@ -79,7 +80,7 @@ impl Moved {
     }
 }
 
-/// How many repetitions the rule asks for.
+/// Returns the number of repetitions that the rule asks for.
 pub(crate) fn repetitions(rule: &Rule<'_>) -> u16 {
     match rule.pattern {
         Pattern::Streak { times } => times,
@@ -87,7 +88,7 @@ pub(crate) fn repetitions(rule: &Rule<'_>) -> u16 {
     }
 }
 
-/// The pattern, asking for so many repetitions; none where it cannot count as far.
+/// Returns the pattern with this number of repetitions, or `None` if it cannot count as far.
 fn asking(pattern: Pattern, repetitions: u16) -> Option<Pattern> {
     let short = || u8::try_from(repetitions).ok();
     Some(match pattern {
@@ -101,7 +102,7 @@ fn asking(pattern: Pattern, repetitions: u16) -> Option<Pattern> {
     })
 }
 
-/// The most repetitions that the pattern can count, or can be told to ask for.
+/// Returns the most repetitions that the pattern can count or store.
 fn most(pattern: Pattern) -> u16 {
     match pattern {
         Pattern::Streak { .. } => u16::MAX,
@@ -110,7 +111,7 @@ fn most(pattern: Pattern) -> u16 {
     }
 }
 
-/// `policy` with the name `name`, and these rules about calls.
+/// Returns `policy` with the name `name` and these rules about calls.
 fn with_rules<'r>(
     policy: &Policy<'static>,
     name: &'r str,
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_beside_the_rules_stays() {
+    fn everything_but_the_rules_is_kept() {
         let early = Phase::new(9, 1);
         let policy = PRESETS[5].policy.with_phases(early, Phase::new(99, 0)).expect("phases");
         let kept = Candidate::patient(&policy, 1).keep(&policy, "other").expect("a policy");
@@ -159,7 +160,7 @@ mod tests {
         );
     }
 
-    /// A rule of this pattern, with these rungs.
+    /// Returns a rule with this pattern and these rungs.
     fn rule(pattern: Pattern, basis: Basis, rungs: &[Rung]) -> Rule<'_> {
         Rule::new("rule", Args::Same, Results::Same, pattern, Ladder { basis, rungs })
     }
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_refuses_is_no_candidate() {
+    fn a_policy_that_the_engine_refuses_is_no_candidate() {
         let policy = Preset::named("start_over").expect("a preset").policy;
         let taken =
             |by| Candidate::moved(policy, &[by])?.try_on(policy, |taken| taken.rules().len());
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Where `policy` first finds something in each of the recorded runs.
+    /// Returns the first finding of `policy` in each of the recorded runs.
     fn firsts(preset: &Preset, policy: &Policy<'_>) -> Vec<Option<usize>> {
         let runs = inputs::find(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs").into()]);
         let runs = runs.found.iter().map(|input| {

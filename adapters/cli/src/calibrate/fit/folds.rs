@@ -1,4 +1,4 @@
-//! Folds: parts of the labelled runs that are judged by what was fitted to the others.
+//! Folds: parts of the labelled runs, each judged by a fit to the other parts.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use unstuck_json::{Hash64 as _, Rapid};
 
 use crate::calibrate::labels::Label;
 
-/// How many folds there are of runs that all come from one source: in each, four runs of five are
-/// fitted to.
+/// The number of folds if all runs come from one source. Each fit then uses four fifths of the
+/// runs.
 pub(crate) const FOLDS: usize = 5;
 
 /// Runs that are left out together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
-    /// Where they come from; none if the runs of one source were parted.
+    /// The source of the runs, or `None` if the runs of one source were split.
     pub(crate) source: Option<String>,
-    /// Their places.
+    /// The indexes of the runs.
     pub(crate) runs: Vec<usize>,
 }
 
-/// The folds of runs with these labels: the runs of each source, in the order of the names. Runs of
-/// one source are parted by a hash of their files' names, which is the same on every machine.
+/// Returns the folds: the runs of each source, by name. Runs of a single source are split by a hash
+/// of their file names, which is the same on every machine.
 pub(crate) fn folds<'l>(labels: impl Iterator<Item = &'l Label> + Clone) -> Vec<Fold> {
     let mut sources: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, label) in labels.clone().enumerate() {
@@ -37,8 +37,8 @@ pub(crate) fn folds<'l>(labels: impl Iterator<Item = &'l Label> + Clone) -> Vec<
     parts.into_values().map(|runs| Fold { source: None, runs }).collect()
 }
 
-/// What stands for a run's name where runs are parted by chance. Fixed, so that the same runs are
-/// parted alike each time.
+/// Returns the hash that splits runs. The seed is fixed, so that the same runs are always split
+/// alike.
 pub(crate) fn hash(name: &str) -> u64 {
     Rapid::new(0).hash(name.as_bytes())
 }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_parted_by_their_sources() {
+    fn folds_are_the_sources() {
         let labels = labels(["b/1", "a/1", "b/2", "c"].map(str::to_owned));
         let fold = |source: &str, runs: &[usize]| Fold {
             source: Some(source.to_owned()),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_source_are_parted_by_chance_but_each_time_alike() {
+    fn runs_of_one_source_are_split_by_a_fixed_hash() {
         let labels = labels((0..200).map(|n| format!("a/{n}.jsonl")));
         let folds = folds(labels.iter());
         assert_eq!(folds.len(), FOLDS);

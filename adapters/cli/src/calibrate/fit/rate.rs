@@ -1,13 +1,12 @@
-//! Rates: how many runs of a hundred, exactly.
+//! Rates: a share of runs, exact to a hundredth of a percent.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many parts a percent has: fractions of a percent are asked for, but of floating point numbers
-/// one part in a hundred of a hundred would be none or two.
+/// The number of parts of a percent. Whole parts are exact, which floating-point numbers are not.
 const PARTS: u32 = 100;
 
-/// All of them, in parts.
+/// The number of parts of 100 %.
 const WHOLE: u32 = 100 * PARTS;
 
 /// A share of runs, in hundredths of a percent.
@@ -15,31 +14,32 @@ const WHOLE: u32 = 100 * PARTS;
 pub(crate) struct Rate(u32);
 
 impl Rate {
-    /// How many healthy runs the default policy may accuse, by the goal that it was tuned to.
+    /// The share of healthy runs that the default policy may accuse. It was tuned to this goal.
     pub(crate) const DEFAULT: Self = Self::percent(3);
 
-    /// So many of a hundred.
+    /// Creates a rate from a whole number of percent.
     pub(crate) const fn percent(percent: u32) -> Self {
         Self(percent * PARTS)
     }
 
-    /// How many of `runs` are no more than this share.
+    /// Returns the largest number of `runs` that stays within this share.
     pub(crate) fn of(self, runs: usize) -> usize {
         runs * self.0 as usize / WHOLE as usize
     }
 
-    /// The least number of runs of which one is no more than this share; none where none ever is.
+    /// Returns the smallest number of runs for which one false alarm stays within the share, or
+    /// `None` if no number does.
     pub(crate) fn one_in(self) -> Option<usize> {
         (self.0 > 0).then(|| WHOLE.div_ceil(self.0) as usize)
     }
 
-    /// The least share of which one of so many runs, and one more, is no more.
+    /// Returns the smallest share that allows one of `runs + 1` runs.
     pub(crate) fn least_for(runs: usize) -> Self {
         let runs = u32::try_from(runs).unwrap_or(u32::MAX).saturating_add(1);
         Self(WHOLE.div_ceil(runs))
     }
 
-    /// The share as it is asked for: a number of runs in a hundred.
+    /// Returns the share in percent, as it is written on the command line.
     pub(crate) fn percentage(self) -> String {
         let text = format!("{}.{:02}", self.0 / PARTS, self.0 % PARTS);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -52,13 +52,16 @@ impl fmt::Display for Rate {
     }
 }
 
-/// What was read as a [`Rate`] is none.
+/// The error for a text that is not a [`Rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParseRateError;
 
 impl fmt::Display for ParseRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a percentage below 100, with two decimals at the most, like 3 or 0.5")
+        f.write_str(
+            "expected a percentage below 100 with at most two decimals, for example 3 or \
+                     0.5",
+        )
     }
 }
 

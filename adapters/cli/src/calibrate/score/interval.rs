@@ -1,17 +1,18 @@
-//! Confidence: how far a score would move if other runs of the same kind had been labelled.
+//! Confidence intervals: how much a score would vary with other runs of the same kind.
 
 use fastrand::Rng;
 
 use super::Counts;
 use crate::calibrate::labels::Outcome;
 
-/// How often the runs are drawn anew: the ends then move by less than is printed.
+/// The number of resamplings. With so many, the ends vary by less than is printed.
 pub(crate) const RESAMPLINGS: usize = 2000;
 
-/// The part of the resamplings that is cut off at either end, in thousandths.
+/// The share of the resamplings that is cut off at each end, in thousandths.
 const CUT: usize = 25;
 
-/// Fixed, so that the same labels give the same intervals; every policy meets the same draws.
+/// The seed is fixed, so that the same labels give the same intervals. All policies get the same
+/// draws.
 const SEED: u64 = 20;
 
 /// The ends of an interval that holds 95 % of the resamplings.
@@ -41,7 +42,7 @@ impl Intervals {
     }
 }
 
-/// The ends of the middle 95 % of `values`; none if there are no values.
+/// Returns the ends of the middle 95 % of `values`, or `None` if there are none.
 fn middle(mut values: Vec<f64>) -> Option<Interval> {
     values.sort_unstable_by(f64::total_cmp);
     let cut = values.len() * CUT / 1000;
@@ -59,7 +60,7 @@ mod tests {
     const HIT: Outcome = Outcome::Hit { lag: None, saved: 0 };
 
     #[test]
-    fn the_middle_leaves_out_as_many_at_either_end() {
+    fn the_middle_cuts_equal_parts_at_both_ends() {
         let values: Vec<f64> = (0..2000).rev().map(f64::from).collect();
         assert_eq!(middle(values), Some([50.0, 1949.0]));
         assert_eq!(middle(vec![0.5]), Some([0.5, 0.5]));
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_vary_has_an_interval_of_one_value() {
+    fn equal_outcomes_have_an_interval_of_one_value() {
         let sure = Intervals::of([HIT; 9].chunks(1));
         assert_eq!(sure, Intervals { f1: Some([1.0, 1.0]), false_alarm_rate: None });
         assert_eq!(Intervals::of([]), Intervals::default());

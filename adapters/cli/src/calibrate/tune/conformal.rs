@@ -1,6 +1,6 @@
-//! How patient a policy must be, from runs that are known to be healthy: split conformal prediction.
+//! Finds the patience that healthy runs require, by split conformal prediction.
 //!
-//! The score of a run is the least patience with which nothing is found in it. Of *n* runs the
+//! The score of a run is the smallest patience with which nothing is found in it. Of *n* runs the
 //! policy gets the ⌈(n + 1)(1 − α)⌉-th smallest score. If another run comes from where these came
 //! from, so that each of the *n* + 1 is as likely to have any of the ranks, its score is above that
 //! with a probability of at most α: whatever the runs are like, and whatever the policy. (Vovk,
@@ -10,15 +10,15 @@
 use crate::calibrate::fit::Rate;
 use crate::calibrate::score::Interval;
 
-/// The smallest number of runs from which something can be said about a share of `rate`; none if
-/// there is no such number.
+/// Returns the smallest number of runs from which a share of `rate` can be guaranteed, or `None` if
+/// no number suffices.
 pub(super) fn runs_min(rate: Rate) -> Option<usize> {
     // ⌈(n + 1)(1 − α)⌉ ≤ n holds from n + 1 = 1/α on.
     rate.one_in().map(|runs| runs - 1)
 }
 
-/// The score that of another run is exceeded no more often than `rate` says; none if there are too
-/// few to tell. O(n log n).
+/// Returns the score that another run exceeds at most as often as `rate` says, or `None` if there
+/// are too few runs. O(n log n).
 pub(super) fn quantile<S: Ord + Copy>(scores: &[S], rate: Rate) -> Option<S> {
     let mut scores = scores.to_vec();
     scores.sort_unstable();
@@ -27,12 +27,12 @@ pub(super) fn quantile<S: Ord + Copy>(scores: &[S], rate: Rate) -> Option<S> {
     scores.len().checked_sub(above).and_then(|rank| scores.get(rank)).copied()
 }
 
-/// How wide an interval of 95 % is, in standard deviations of the normal distribution.
+/// The half-width of a 95 % interval in standard deviations of the normal distribution.
 const DEVIATIONS: f64 = 1.959_963_984_540_054;
 
-/// Between which ends the share lies from which `part` of `whole` runs came, with a confidence of
-/// 95 % (Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, 1927);
-/// none of no runs.
+/// Returns the 95 % confidence interval for the share from which `part` of `whole` runs came
+/// (Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, 1927), or
+/// `None` if there are no runs.
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
 pub(super) fn interval(part: usize, whole: usize) -> Option<Interval> {
     if whole == 0 {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_that_of_the_tables() {
+    fn the_interval_matches_published_tables() {
         // 81 of 263 by Newcombe, "Two-sided confidence intervals for the single proportion", 1998,
         // table I, method 3; likewise 15 of 148, 0 of 20, 1 of 29.
         for (part, whole, low, high) in [
@@ -96,7 +96,7 @@ mod tests {
         /// Of any n + 1 scores, if each in turn is that of the other run, no larger share than the
         /// rate exceeds the quantile of the others: that is the theorem.
         #[test]
-        fn of_scores_in_any_order_no_more_than_asked_for_are_above(
+        fn at_most_the_rate_of_scores_exceeds_the_quantile(
             scores in vec(0..6_u8, 1..120),
             rate in rate(),
         ) {

@@ -1,4 +1,4 @@
-//! Fitting a policy to runs that are known to be healthy.
+//! Fits a policy to runs that are known to be healthy.
 
 use std::path::PathBuf;
 
@@ -18,26 +18,27 @@ use crate::output::{complain, remark};
 use crate::read::inputs::{self, Input};
 use crate::read::reading::read_each;
 
-/// The most patience that is looked for: who repeats a thing so much more often than a rule asks for
-/// is waiting for something, and had better be exempt or a poll.
+/// The largest patience that is tried. An agent that repeats a call so often is waiting, so its
+/// tool should be exempt or a poll.
 const PATIENCE_MAX: u8 = 16;
 
-/// The least patience from which on nothing is found in a run.
+/// The smallest patience from which on nothing is found in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Patience {
     Enough(u8),
-    /// More than [`PATIENCE_MAX`], or none would ever be: rules about text have none.
+    /// More than [`PATIENCE_MAX`]. Patience does not change rules about text, so no patience may
+    /// suffice.
     Never,
 }
 
-/// Counts the runs that a policy with `patience` accuses, of those that take so much patience each.
+/// Counts the runs that a policy with `patience` accuses, from the patience that each run needs.
 fn accused_runs(what: &'static str, runs: &[Patience], patience: Patience) -> AccusedRuns {
     let accused = runs.iter().filter(|least| **least > patience).count();
     let interval = interval(accused, runs.len());
     AccusedRuns { what, runs: runs.len(), accused, interval }
 }
 
-/// Fits the policy of `preset` to the runs that `paths` lead to.
+/// Fits the policy of `preset` to the runs in `paths`.
 pub(super) fn tuned(
     tune: &Tune,
     preset: &'static Preset,
@@ -45,8 +46,8 @@ pub(super) fn tuned(
 ) -> Result<Tuned, Exit> {
     let limit = tune.false_alarms();
     let Some(runs_min) = runs_min(limit) else {
-        let why = "from no number of healthy runs it follows that none is ever accused: ask for \
-                   more than 0";
+        let why = "no number of healthy runs can guarantee 0 false alarms: give a percentage \
+                   above 0";
         complain("--false-alarms", why);
         return Err(Exit::Usage);
     };
@@ -61,10 +62,10 @@ pub(super) fn tuned(
 
     let name = preset.policy.name();
     let policy = Candidate::patient(preset.policy, patience).keep(preset.policy, &name_of(name));
-    // A patience is no more than the engine takes.
+    // The patience is at most what the engine accepts.
     let policy = policy.expect("a policy that was tried");
     let what = format!(
-        "{}, {}, fitted to {} of which no more than {limit} may be accused",
+        "{}, {}, fitted to {} of which at most {limit} may be accused",
         plain(name),
         match patience {
             0 => "as it is".to_owned(),
@@ -75,7 +76,7 @@ pub(super) fn tuned(
     );
     let rows = [
         accused_runs("as it is", &runs, Patience::Enough(0)),
-        // What was chosen by these runs says little of others.
+        // The patience was chosen by these runs, so they say little about others.
         AccusedRuns {
             interval: None,
             ..accused_runs("fitted", fitted, Patience::Enough(patience))
@@ -93,16 +94,16 @@ pub(super) fn tuned(
     Ok(Tuned { policy, report, remark, exit })
 }
 
-/// How patient the policy must be so that no more than `limit` are accused of runs like these; the
-/// error says why that cannot be told, or be. It takes `runs_min` runs.
+/// Returns the patience with which at most the share `limit` of such runs is accused. The error
+/// says why there is no answer. At least `runs_min` runs are needed.
 fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, String> {
     if runs.is_empty() {
-        return Err("no run that could be read, and in which the agent did something".to_owned());
+        return Err("no readable run in which the agent did something".to_owned());
     }
     let Some(patience) = quantile(runs, limit) else {
         return Err(format!(
-            "too few runs for {limit}: the half that is fitted to holds {}, but it takes {runs_min}, \
-             and so {} in all; name more runs, or raise --false-alarms to {}",
+            "too few runs for {limit}: the fitted half has {}, but {runs_min} are needed, {} in \
+             all; give more runs, or raise --false-alarms to {}",
             runs.len(),
             2 * runs_min - 1,
             Rate::least_for(runs.len()).percentage(),
@@ -114,15 +115,17 @@ fn patience(runs: &[Patience], limit: Rate, runs_min: usize) -> Result<u8, Strin
             let never = runs.iter().filter(|run| **run == Patience::Never).count();
             Err(format!(
                 "the policy cannot be fitted to {limit}: in {never} of {} it finds something even \
-                 with {PATIENCE_MAX} repetitions more in each rule about calls; see what `unstuck \
-                 scan` shows of them: exempt a tool, take it for a poll, or raise --false-alarms",
+                 with {PATIENCE_MAX} more repetitions in each rule about calls; look at the \
+                 findings with `unstuck scan`, then exempt a tool, declare it as a poll, or raise \
+                 --false-alarms",
                 counted(runs.len(), "run"),
             ))
         }
     }
 }
 
-/// The name of each run, and how much patience it takes; and how to exit if some could not be read.
+/// Returns the name of each run with the patience it needs, and the exit code, because some may be
+/// unreadable.
 fn read(
     tune: &Tune,
     policy: &'static Policy<'static>,
@@ -150,15 +153,15 @@ fn read(
     let read = runs.len();
     let runs: Vec<_> = runs.into_iter().filter_map(|(name, run)| Some((name, run?))).collect();
     if let Some(empty @ 1..) = read.checked_sub(runs.len()) {
-        let what = format!("{} left out in which the agent did nothing", counted(empty, "run"));
+        let what = format!("left out {} in which the agent did nothing", counted(empty, "run"));
         remark("--healthy", &what);
     }
     let exit = if inputs.errors.is_empty() { unread } else { Exit::Input };
     Ok((runs, exit))
 }
 
-/// The least patience from which on nothing is found in `run`; `candidates` are the policies of each
-/// patience, from the least on.
+/// Returns the smallest patience from which on nothing is found in `run`. `candidates` has the
+/// policies by rising patience.
 fn least(run: &Digested, policy: &Policy<'static>, candidates: &[(u8, Candidate)]) -> Patience {
     let is_quiet = |candidate: &Candidate| {
         let first = candidate.try_on(policy, |policy| run.first(policy));

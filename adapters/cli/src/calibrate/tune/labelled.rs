@@ -1,4 +1,4 @@
-//! Fitting a policy to labelled runs.
+//! Fits a policy to labelled runs.
 
 use std::path::{Path, PathBuf};
 
@@ -27,17 +27,17 @@ pub(super) fn tuned(
     let files: Vec<PathBuf> = labels.iter().map(|label| root.join(&label.file)).collect();
     spare(tune, files.iter().map(PathBuf::as_path).chain([path]))?;
     let (runs, unread) = fit::read(root, labels, &[preset]);
-    // Where there is none, each of them was complained of.
+    // If there is none, an error was printed for each of them.
     let runs = runs.into_iter().find(|runs| !runs.is_empty()).ok_or(Exit::Input)?;
 
     let limit = tune.false_alarms();
     let fitted = Fitted::of(preset, limit, &runs).map_err(wrong)?;
     let name = preset.policy.name();
     let policy = fitted.fit.policy(preset.policy, &name_of(name));
-    // What the engine refuses was no candidate.
+    // A policy that the engine refuses is never a candidate.
     let policy = policy.expect("a policy that was tried");
     let what = format!(
-        "{}, fitted to {}, with no more than {limit} false alarms",
+        "{}, fitted to {}, with at most {limit} false alarms",
         plain(name),
         counted(runs.len(), "labelled run"),
     );
@@ -51,17 +51,18 @@ pub(super) fn tuned(
     Ok(Tuned { policy, report, remark, exit: exit.max(unread) })
 }
 
-/// A fit, and how well it does.
+/// A fit and its scores.
 struct Fitted {
     fit: Fit,
-    /// Of the policy as it is, of the fit, and of fits on runs that they were not fitted to.
+    /// The scores of the original policy, of the fit, and of fits on runs that they were not fitted
+    /// to.
     scores: [Score; 3],
-    /// Which those are.
+    /// Describes the runs that were not fitted to.
     unseen: String,
 }
 
 impl Fitted {
-    /// Fits the policy to all runs, and to all but those of each fold; the error says why it cannot
+    /// Fits the policy to all runs, and to all runs without each fold. The error says why it cannot
     /// be fitted.
     fn of(preset: &'static Preset, limit: Rate, runs: &[Run]) -> Result<Self, String> {
         let mut fitter = Fitter::new(preset.policy, limit, runs);
@@ -73,7 +74,7 @@ impl Fitted {
         let unseen = fitter.unseen(&folds, || progress.fitted());
         progress.end();
         within(&Counts::of(fit.outcomes.iter().copied()), limit)?;
-        // All of one policy, so that each is called by what it is of.
+        // The scores are of one policy, so each is named after its variant.
         let scores = [
             Score::of("as it is", &fitter.before),
             Score::of("fitted", &fit.outcomes),
@@ -81,34 +82,32 @@ impl Fitted {
         ];
         let sources = folds.iter().filter(|fold| fold.source.is_some()).count();
         let unseen = match sources {
-            0 => format!(
-                "one run of {FOLDS} after the other, by a fit to the rest, parted by chance"
-            ),
+            0 => format!("each of {FOLDS} random parts of the runs, by a fit to the others"),
             sources => format!("the runs of each of {sources} sources, by a fit to the others"),
         };
         Ok(Self { fit, scores, unseen })
     }
 }
 
-/// Whether there are runs of both kinds; the error says what is missing.
+/// Checks that there are runs of both kinds. The error says what is missing.
 fn enough(counts: &Counts) -> Result<(), String> {
     let missing = match (counts.stuck(), counts.healthy()) {
         (0, _) => "\"yes\": to fit to healthy runs alone, use --healthy",
-        (_, 0) => "\"no\": without healthy runs nobody can say what is a false alarm",
+        (_, 0) => "\"no\": false alarms cannot be measured without healthy runs",
         _ => return Ok(()),
     };
     Err(format!("no run that could be read has the label \"loop\":{missing}"))
 }
 
-/// Whether the fit keeps to the limit.
+/// Checks that the fit stays within the limit.
 fn within(counts: &Counts, limit: Rate) -> Result<(), String> {
     let (accused, healthy) = (counts.false_alarms, counts.healthy());
     if accused <= limit.of(healthy) {
         return Ok(());
     }
     Err(format!(
-        "the policy cannot be fitted to {limit} false alarms: with up to {REACH} repetitions more in \
-         each rule about calls it still accuses {accused} of {healthy} healthy runs; raise \
-         --false-alarms, or begin with another policy"
+        "the policy cannot be fitted to {limit} false alarms: with up to {REACH} more repetitions \
+         in each rule about calls it still accuses {accused} of {healthy} healthy runs; raise \
+         --false-alarms, or start with another policy"
     ))
 }

@@ -1,4 +1,4 @@
-//! What `tune` prints for a person: how well the policy did before and does now, and what moved.
+//! The report of `tune`: the scores before and after, and the rules that changed.
 
 use anstyle::Style;
 use unstuck_core::Policy;
@@ -12,13 +12,13 @@ use crate::output::shown::COLUMNS;
 
 const STRONG: Style = Style::new().bold();
 
-/// No more than fits into 80 columns, nor do the others.
+/// At most 80 columns, like the other tables.
 const SCORE: [Column<Score>; 8] =
     [("", |score| score.preset.to_owned()), RUNS, RECALL, PRECISION, F1, FALSE_ALARMS, LAG, SAVED];
 
 /// The number of runs that a policy accuses.
 pub(super) struct AccusedRuns {
-    /// Names the policy and the runs.
+    /// The variant of the policy, and its runs.
     pub(super) what: &'static str,
     pub(super) runs: usize,
     pub(super) accused: usize,
@@ -40,7 +40,7 @@ const ACCUSED: [Column<AccusedRuns>; 5] = [
     ("95 %", |row| percents(row.interval)),
 ];
 
-/// A rule that asks for another number than before.
+/// A rule whose number of repetitions changed.
 struct Move {
     rule: &'static str,
     before: u16,
@@ -53,20 +53,21 @@ const MOVE: [Column<Move>; 3] = [
     ("asks for", |moved| moved.now.to_string()),
 ];
 
-/// How well a policy does on labelled runs, and which of them are `unseen`.
+/// Returns the scores of a policy on labelled runs. `unseen` describes the runs that were not
+/// fitted to.
 pub(super) fn scores(what: &str, scores: &[Score], unseen: &str) -> String {
     let legend = format!("Unseen: {unseen}.");
     section(what, &table(&SCORE, scores), &legend)
 }
 
-/// How many healthy runs it accuses.
+/// Returns the number of healthy runs that the policy accuses.
 pub(super) fn accused(what: &str, rows: &[AccusedRuns]) -> String {
-    let legend = "Fitted: on the half of the runs that it was fitted to. Unseen: on the other half. \
-                  95 %: the interval of Wilson.";
+    let legend = "Fitted: on the half of the runs that the policy was fitted to. Unseen: on the \
+                  other half. 95 %: Wilson's interval.";
     section(what, &table(&ACCUSED, rows), legend)
 }
 
-/// Which rules of `policy` ask for another number than they did `before`.
+/// Returns the rules of `policy` whose numbers changed.
 pub(super) fn moved(before: &Policy<'static>, policy: &Policy<'static>) -> String {
     let rules = before.rules().iter().zip(policy.rules()).map(|(before, now)| Move {
         rule: now.name,
@@ -74,7 +75,7 @@ pub(super) fn moved(before: &Policy<'static>, policy: &Policy<'static>) -> Strin
         now: repetitions(now),
     });
     let moves: Vec<Move> = rules.filter(|rule| rule.before != rule.now).collect();
-    if moves.is_empty() { "No rule moved.\n".to_owned() } else { table(&MOVE, &moves) + "\n" }
+    if moves.is_empty() { "No rule changed.\n".to_owned() } else { table(&MOVE, &moves) + "\n" }
 }
 
 fn section(what: &str, table: &str, legend: &str) -> String {

@@ -9,23 +9,25 @@ use unstuck_core::{Action, Policy, RuleIndex};
 use unstuck_text::similarity;
 
 use crate::output::shown::{COLUMNS, masked, plain, shortened, tool_name};
-use crate::replay::{Answer, Step};
+use crate::replay::{CallResult, Step};
 
-/// What stands before the first column, and between two.
+/// The space before each column.
 const GAP: &str = "  ";
 
-/// The fewest columns for the arguments; with rules that leave less, the farthest are left out.
+/// The fewest columns for the arguments. Rules that leave less room are dropped, the farthest
+/// first.
 const ARGS_MIN: usize = 16;
 
-/// The most columns that a tool's name takes, and a line of a rule's.
+/// The most columns of a tool's name, and of one line of a rule's name.
 const TOOL_MAX: usize = 16;
 const RULE_MAX: usize = 10;
 
 const FAINT: Style = Style::new().dimmed();
 
-/// The table of `steps`, all of them calls or all turns; below it, the rules that it leaves out.
+/// Returns the table of `steps`, which are all calls or all turns, and below it the names of the
+/// rules that did not fit.
 pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String {
-    let is_turns = steps.iter().all(|step| step.shown.tool.is_none());
+    let is_turns = steps.iter().all(|step| step.excerpt.tool.is_none());
     let (mut columns, names) = if is_turns { turns(steps, policy) } else { calls(steps, policy) };
     let rules = names.into_iter().enumerate().map(|(place, name)| OfRule::new(place, name, steps));
     let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
@@ -34,17 +36,17 @@ pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String 
 
     let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
     let head = if is_turns { "text" } else { "arguments" };
-    let words = |step: &Step| shortened(&plain(&masked(&step.shown.text)), room);
+    let words = |step: &Step| shortened(&plain(&masked(&step.excerpt.text)), room);
     columns.insert(if is_turns { 1 } else { 2 }, Column::new(vec![head.to_owned()], steps, words));
     lines(&columns) + &remark(&left_out)
 }
 
-/// The columns of calls, but for their arguments and the rules; and the rules' names.
+/// Returns the columns of calls without the arguments and the rules, and the names of the rules.
 fn calls(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<&'static str>) {
     let columns = vec![
         Column::named("", steps, number),
         Column::named("tool", steps, |step| {
-            tool_name(step.shown.tool.as_deref().unwrap_or_default(), TOOL_MAX)
+            tool_name(step.excerpt.tool.as_deref().unwrap_or_default(), TOOL_MAX)
         }),
         Column { head: vec!["result".to_owned()], cells: results(steps) },
         Column::named("verdict", steps, verdict),
@@ -52,25 +54,25 @@ fn calls(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<
     (columns, policy.rules().iter().map(|rule| rule.name).collect())
 }
 
-/// The columns of turns, but for their text and the rules; and the rules' names.
+/// Returns the columns of turns without the text and the rules, and the names of the rules.
 fn turns(steps: &[Step], policy: &'static Policy<'static>) -> (Vec<Column>, Vec<&'static str>) {
     let columns = vec![Column::named("", steps, number), Column::named("verdict", steps, verdict)];
     (columns, policy.texts().iter().map(|rule| rule.name).collect())
 }
 
 fn number(step: &Step) -> String {
-    format!("#{}", step.shown.index)
+    format!("#{}", step.excerpt.index)
 }
 
-/// How each call ended, the first digits of its result's digest, and its similarity to the result of
-/// the lap before.
+/// Returns a cell for each result: how the call ended, the first digits of its digest, and its
+/// similarity to the result of the lap before.
 fn results(steps: &[Step]) -> Vec<String> {
     let cell = |(n, step): (usize, &Step)| {
-        let Some(answer) = &step.answer else { return "none".to_owned() };
-        let word = if answer.failed { "failed" } else { "ok" };
-        let digits = answer.result.bits() >> 48;
+        let Some(result) = &step.result else { return "none".to_owned() };
+        let word = if result.failed { "failed" } else { "ok" };
+        let digits = result.digest.bits() >> 48;
         let percent =
-            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &answer.text));
+            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &result.text));
         let percent = percent.map_or_else(String::new, |percent| format!(" {percent}%"));
         format!("{word} {digits:04x}{percent}")
     };
@@ -79,13 +81,13 @@ fn results(steps: &[Step]) -> Vec<String> {
 
 /// Returns the outcome of the latest call in `before` with the tool and arguments of `step`, or else of
 /// the latest call with its tool.
-fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s Answer> {
+fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s CallResult> {
     let latest = |is_same: &dyn Fn(&Step) -> bool| {
-        let same = before.iter().rev().find(|other| is_same(other) && other.answer.is_some());
-        same.and_then(|other| other.answer.as_ref())
+        let same = before.iter().rev().find(|other| is_same(other) && other.result.is_some());
+        same.and_then(|other| other.result.as_ref())
     };
-    let has_tool = |other: &Step| other.shown.tool == step.shown.tool;
-    latest(&|other| has_tool(other) && other.shown.text == step.shown.text)
+    let has_tool = |other: &Step| other.excerpt.tool == step.excerpt.tool;
+    latest(&|other| has_tool(other) && other.excerpt.text == step.excerpt.text)
         .or_else(|| latest(&has_tool))
 }
 
@@ -102,17 +104,17 @@ fn verdict(step: &Step) -> String {
     }
 }
 
-/// One column: its head, in lines, and a cell for each step.
+/// A column: the lines of its head, and a cell for each step.
 struct Column {
     head: Vec<String>,
     cells: Vec<String>,
 }
 
-/// A rule's column, and how near it came.
+/// The column of a rule, and how near the rule came.
 struct OfRule {
     name: &'static str,
     column: Column,
-    /// The most that it held at a time, and in thousandths of what it takes.
+    /// The largest count, and the largest count in thousandths of what the rule needs.
     held: u16,
     reach: u32,
 }
@@ -132,7 +134,7 @@ impl Column {
 }
 
 impl OfRule {
-    /// The rule at `place` among those of its kind.
+    /// Creates the column of the rule at `place` among the rules of its kind.
     fn new(place: usize, name: &'static str, steps: &[Step]) -> Self {
         let words = textwrap::wrap(name, RULE_MAX).into_iter().map(String::from).collect();
         let column = Column::new(words, steps, |step| count(step, place));
@@ -147,11 +149,11 @@ impl OfRule {
     }
 }
 
-/// How much the rule at `place` held, of how much that it takes.
+/// Returns the count of the rule at `place`, and the count that it needs.
 fn count(step: &Step, place: usize) -> String {
     let mark = if is_finder(step, place) { "*" } else { "" };
     match step.near.get(place).copied().flatten() {
-        // What a turn holds inside is not counted from one to the next.
+        // A rule about repetition inside one turn has no count from one turn to the next.
         Some(near) if mark.is_empty() || near.held == near.needed => {
             format!("{}/{}{mark}", near.held, near.needed)
         }
@@ -160,7 +162,7 @@ fn count(step: &Step, place: usize) -> String {
     }
 }
 
-/// Whether the rule at `place` made the finding.
+/// Returns whether the rule at `place` made the finding.
 fn is_finder(step: &Step, place: usize) -> bool {
     let finding = step.verdict.finding;
     finding.is_some_and(|finding| match finding.rule {
@@ -168,8 +170,8 @@ fn is_finder(step: &Step, place: usize) -> bool {
     })
 }
 
-/// As many of `rules` as fit into `room` beside the arguments, and the names of the others: those
-/// that never held two first, then the farthest.
+/// Returns the `rules` that fit into `room` beside the arguments, and the names of the others.
+/// Rules that never counted to two leave first, then the farthest.
 fn fitting(mut rules: Vec<OfRule>, room: usize) -> (Vec<OfRule>, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let fits = |rules: &[OfRule]| {
@@ -188,7 +190,7 @@ fn fitting(mut rules: Vec<OfRule>, room: usize) -> (Vec<OfRule>, Vec<&'static st
     (rules, left_out)
 }
 
-/// The columns that the text takes, what stands before each included.
+/// Returns the width of the columns, with the gaps.
 fn width(columns: &[Column]) -> usize {
     columns.iter().map(|column| GAP.len() + column.width()).sum()
 }
@@ -205,7 +207,7 @@ fn lines(columns: &[Column]) -> String {
     let heads = columns.iter().map(|column| column.head.len()).max().unwrap_or(0);
     let steps = columns.first().map_or(0, |column| column.cells.len());
     let mut text = String::new();
-    // What is lower than the highest stands at the bottom.
+    // Heads with fewer lines are aligned to the bottom.
     for n in 0..heads {
         let head = |column: &'_ Column| n.checked_sub(heads - column.head.len());
         let cells = columns.iter().map(|column| head(column).map_or("", |n| &column.head[n]));
@@ -219,7 +221,7 @@ fn lines(columns: &[Column]) -> String {
     text
 }
 
-/// Names the rules that are `left_out`.
+/// Returns a line with the names of the rules that are `left_out`.
 fn remark(left_out: &[&str]) -> String {
     if left_out.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! A test at both ends of the proxy: it is the client, and, by way of two named pipes, the server.
+//! A test at both ends of the proxy: it is the client and, through two named pipes, the server.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, program};
 
-/// What the proxy runs as the server: it hands its input to one pipe and takes its output from
-/// another, until both have ended, and then ends in its own way.
+/// The command that the proxy runs as the server. It connects its input and output to two pipes,
+/// and exits after both have ended.
 const SERVER: &str = r#"cat "$1" & cat > "$0"; wait; echo over >&2; exit 7"#;
 
 /// The proxy between the two ends.
 pub(crate) struct Session {
     proxy: Child,
     to_proxy: Option<ChildStdin>,
-    /// Read all the while, so that nothing ever waits for the client.
+    /// Read continuously, so that the proxy never waits for the client.
     from_proxy: Receiver<String>,
     heard: BufReader<File>,
     answers: Option<Arc<Mutex<File>>>,
     _folder: Folder,
 }
 
-/// What is left at the end of a session.
+/// The remaining output at the end of a session.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rest {
     pub(crate) exit: Option<i32>,
@@ -40,14 +40,14 @@ impl Session {
         Self::of(program().arg("mcp").args(options))
     }
 
-    /// A session with the server that `command` starts.
+    /// Starts a session with the server that `command` starts.
     pub(crate) fn of(command: &mut Command) -> Self {
         let folder = Folder::new();
         let pipes = ["requests", "answers"].map(|name| folder.path().join(name));
         let made = Command::new("mkfifo").args(&pipes).status().expect("a program that starts");
         assert!(made.success());
         let mut proxy = piped(command.args(["--", "sh", "-c", SERVER]).args(&pipes));
-        // In the order in which the server opens them: each waits for its other end.
+        // The pipes are opened in the server's order, because each open waits for the other end.
         let answers = OpenOptions::new().write(true).open(&pipes[1]).expect("a pipe");
         let heard = File::open(&pipes[0]).expect("a pipe");
         Self {
@@ -68,7 +68,7 @@ impl Session {
         self.voice()(bytes.as_ref());
     }
 
-    /// What lets somebody else say something as the server, too.
+    /// Returns a function that writes as the server from another thread.
     pub(crate) fn voice(&self) -> impl Fn(&[u8]) + Send + use<> {
         let answers = Arc::clone(self.answers.as_ref().expect("not closed"));
         move |bytes| answers.lock().expect("no panic").write_all(bytes).expect("a reader")
@@ -86,30 +86,30 @@ impl Session {
         line
     }
 
-    /// A line of the client that the server hears as it is.
+    /// Sends a line from the client, which must reach the server unchanged.
     pub(crate) fn asked(&mut self, line: &str) {
         self.client_says(line);
         assert_eq!(self.server_hears(), line);
     }
 
-    /// A line of the server that the client hears as it is.
+    /// Sends a line from the server, which must reach the client unchanged.
     pub(crate) fn answered(&mut self, line: &str) {
         self.server_says(line);
         assert_eq!(self.client_hears(), line);
     }
 
-    /// Whether a call with this id reaches the server.
+    /// Returns whether a call with this id reaches the server.
     pub(crate) fn reaches(&mut self, id: u32) -> bool {
         self.client_says(call(id));
-        // The next thing that the server hears is this or that.
+        // The next line at the server is either this or the call.
         self.client_says(PING);
         let heard = self.server_hears();
         assert!(heard == PING || (heard == call(id) && self.server_hears() == PING), "{heard}");
         heard != PING
     }
 
-    /// One call with this id and its answer: what the client hears. A call that never reached the
-    /// server is answered by somebody else.
+    /// Makes one call with this id and answers it. A call that does not reach the server is
+    /// answered by the proxy.
     pub(crate) fn call(&mut self, id: u32, answer: &str) -> Outcome {
         if !self.reaches(id) {
             return Outcome::Refused(self.client_hears());
@@ -120,7 +120,7 @@ impl Session {
         if heard == line { Outcome::AsIs } else { Outcome::Noted(heard) }
     }
 
-    /// Both ends stop talking, the client first.
+    /// Ends both sides, the client first.
     pub(crate) fn end(mut self) -> Rest {
         drop(self.to_proxy.take());
         let mut server = String::new();
@@ -135,7 +135,7 @@ impl Session {
     }
 }
 
-/// Each line with its end, as they come.
+/// Returns the lines with their line breaks, as they arrive.
 fn lines(from: ChildStdout) -> Receiver<String> {
     let (say, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -148,21 +148,21 @@ fn lines(from: ChildStdout) -> Receiver<String> {
     lines
 }
 
-/// What became of a call.
+/// The fate of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The client heard what the server said.
+    /// The client got the server's response.
     AsIs,
-    /// It heard something else.
+    /// The client got another response.
     Noted(String),
-    /// The server was not asked.
+    /// The call did not reach the server.
     Refused(String),
 }
 
-/// A line that is no business of the proxy.
+/// A line that does not concern the proxy.
 pub(crate) const PING: &str = "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n";
 
-/// A line that asks for the same each time.
+/// Returns the same call each time.
 pub(crate) fn call(id: u32) -> String {
     let params = json!({ "name": "lookup", "arguments": { "table": "users" } });
     line(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
@@ -172,7 +172,7 @@ pub(crate) fn line(message: &Value) -> String {
     format!("{message}\n")
 }
 
-/// Starts a command with pipes for all that it reads and writes.
+/// Starts a command with pipes for its input and output.
 pub(crate) fn piped(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("a program that starts")

@@ -1,4 +1,4 @@
-//! A Redis server for one test, on a socket of its own.
+//! A Redis server for one test, on its own socket.
 
 use std::env;
 use std::io::{BufRead as _, BufReader, ErrorKind};
@@ -6,14 +6,15 @@ use std::process::{Child, Command, Stdio};
 
 use crate::harness::Folder;
 
-/// A server, which ends with the value.
+/// A server that is stopped on drop.
 pub(super) struct Server {
     folder: Folder,
     child: Child,
 }
 
 impl Server {
-    /// None, with a remark, where there is no `redis-server`; in CI there has to be one.
+    /// Starts a server. Returns `None` with a remark if there is no `redis-server`, which is an
+    /// error in CI.
     pub(super) fn start() -> Option<Self> {
         let folder = Folder::new();
         let socket = folder.path().join("socket");
@@ -35,7 +36,7 @@ impl Server {
         Some(Self { folder, child })
     }
 
-    /// The address of the swarm `name` on it.
+    /// Returns the URL of the swarm `name` on this server.
     pub(super) fn url(&self, name: &str) -> String {
         format!("redis+unix://{}?swarm={name}", self.folder.path().join("socket").display())
     }
@@ -43,7 +44,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,37 +1,38 @@
-//! The trail of one loop: its calls or turns, and how near every rule was at each.
+//! The steps of one loop, for `scan --explain`: its calls or turns, and how near every rule was at
+//! each.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::str::FromStr;
 
 use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
 
-use super::found::Shown;
+use super::findings::Excerpt;
 use super::push;
 
-/// How many calls, and how many turns, of a worker are kept until a loop is found that they are
-/// of: more than the engine's window and its open calls together.
+/// The most calls, and the most turns, of a worker that wait for a finding they belong to. More
+/// than the engine's window and its open calls together.
 const KEPT_MAX: usize = 128;
 
-/// The fewest digits that a loop is asked for by: with fewer, many would do.
+/// The fewest digits that identify a loop: fewer would fit many loops.
 const DIGITS_MIN: usize = 4;
 
-/// How many digits an id has.
+/// The number of hexadecimal digits of an id.
 const DIGITS: usize = 16;
 
-/// The loop that is asked for: the first digits of its id.
+/// The first digits of a loop id, as a range of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct LoopPrefix {
     first: u64,
     last: u64,
 }
 
-impl Wanted {
+impl LoopPrefix {
     pub(crate) fn is(self, id: LoopId) -> bool {
         (self.first..=self.last).contains(&id.bits())
     }
 }
 
-impl FromStr for Wanted {
+impl FromStr for LoopPrefix {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -42,9 +43,8 @@ impl FromStr for Wanted {
             id.parse().map(LoopId::bits).ok().filter(|_| is_beginning)
         };
         let ends = bits("0").zip(bits("f"));
-        let (first, last) = ends.ok_or(
-            "expected the id of a loop, which is 16 hexadecimal digits, or its first 4 or more",
-        )?;
+        let (first, last) = ends
+            .ok_or("expected a loop id of 16 hexadecimal digits, or at least its first 4 digits")?;
         Ok(Self { first, last })
     }
 }
@@ -52,15 +52,15 @@ impl FromStr for Wanted {
 /// One call of a loop, or one turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    pub(crate) shown: Shown,
-    /// None where nobody reported one, and for a turn.
-    pub(crate) answer: Option<Answer>,
-    /// The strongest verdict on it, of those about the loop if there are any.
+    pub(crate) excerpt: Excerpt,
+    /// The outcome, or `None` for a turn and for a call that has no known outcome.
+    pub(crate) result: Option<CallResult>,
+    /// The strongest verdict on this step. Verdicts about the wanted loop come first.
     pub(crate) verdict: Verdict,
-    pub(crate) near: Near,
-    /// Its number among the calls of its worker, or among the turns.
+    pub(crate) near: NearnessByRule,
+    /// The number of the call among the calls of its worker, or of the turn among the turns.
     number: u64,
-    /// The calls that were issued together with it have the same.
+    /// The step of the transcript, which calls that were issued together share.
     issued: u64,
     settled: bool,
     is_of_loop: bool,
@@ -68,44 +68,44 @@ pub(crate) struct Step {
 
 /// The outcome of a call.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    pub(crate) result: Digest,
+pub(crate) struct CallResult {
+    pub(crate) digest: Digest,
     pub(crate) text: String,
     pub(crate) failed: bool,
 }
 
-/// How near each rule was, in the policy's order; none where that is not known. Of a call it is
-/// the rules about calls, of a turn those about text.
-pub(crate) type Near = Vec<Option<Nearness>>;
+/// How near each rule was, in the policy's order. For a call these are the rules about calls, for a
+/// turn the rules about text. `None` means unknown.
+pub(crate) type NearnessByRule = Vec<Option<Nearness>>;
 
-/// What a worker did in the loop that is asked for.
+/// The steps of one worker in the loop to explain.
 #[derive(Debug)]
 pub(crate) struct Explained {
     pub(crate) worker: String,
-    /// In their order.
+    /// The steps, in order.
     pub(crate) steps: Vec<Step>,
-    /// The loops that are meant: one, unless too few digits were given.
+    /// The loops whose ids begin with the digits: one, unless too few digits were given.
     pub(crate) loops: BTreeSet<LoopId>,
 }
 
-/// What of a worker's run may be of the loop that is asked for.
-pub(super) struct Trail {
-    wanted: Wanted,
+/// The recent steps of a worker that may belong to the wanted loop.
+pub(super) struct LoopHistory {
+    wanted: LoopPrefix,
     policy: &'static Policy<'static>,
     /// The latest calls, and the latest turns, oldest first.
     calls: VecDeque<Step>,
     turns: VecDeque<Step>,
-    /// The latest messages of the user, oldest first, and how many there were.
+    /// The latest user messages, oldest first, and the number of all user messages.
     prompts: VecDeque<Step>,
     prompted: u64,
-    /// What has left those, and is of the loop.
+    /// The steps of the loop that have left the queues above.
     steps: Vec<Step>,
-    /// The loops that are meant.
+    /// The loops whose ids begin with the wanted digits.
     loops: BTreeSet<LoopId>,
 }
 
-impl Trail {
-    pub(super) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
+impl LoopHistory {
+    pub(super) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
         Self {
             wanted,
             policy,
@@ -118,62 +118,61 @@ impl Trail {
         }
     }
 
-    /// A call was announced; with a later one than those `issued` together before, these have
-    /// settled.
+    /// Takes in an announced call. All calls of earlier steps have settled.
     pub(super) fn call(
         &mut self,
         number: u64,
         issued: u64,
-        shown: Shown,
+        excerpt: Excerpt,
         near: &[Option<Nearness>],
     ) {
         self.settle(near, |step| step.issued != issued);
-        let mut step = Step::new(number, issued, shown);
+        let mut step = Step::new(number, issued, excerpt);
         let early = self.policy.rules().iter().map(Rule::is_judged_early);
         step.near = early.zip(near).map(|(early, near)| near.filter(|_| early)).collect();
         self.steps.extend(push(&mut self.calls, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
-    /// The call with this number was answered.
-    pub(super) fn outcome(&mut self, number: u64, answer: Answer, near: &[Option<Nearness>]) {
+    /// Takes in the outcome of the call with this number.
+    pub(super) fn outcome(&mut self, number: u64, result: CallResult, near: &[Option<Nearness>]) {
         let step = self.calls.iter_mut().rev().find(|step| step.number == number);
         if let Some(step) = step.filter(|step| !step.settled) {
-            step.answer = Some(answer);
+            step.result = Some(result);
         }
-        self.settle(near, |step| step.answer.is_some());
+        self.settle(near, |step| step.result.is_some());
     }
 
-    /// The agent took a turn without a call.
-    pub(super) fn turn(&mut self, number: u64, shown: Shown, near: &[Option<Nearness>]) {
-        let step = self.said(number, shown, near);
+    /// Takes in a turn without a call.
+    pub(super) fn turn(&mut self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) {
+        let step = self.text_step(number, excerpt, near);
         self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
-    /// The user said something.
-    pub(super) fn prompt(&mut self, shown: Shown, near: &[Option<Nearness>]) {
-        let step = self.said(self.prompted, shown, near);
+    /// Takes in a user message.
+    pub(super) fn prompt(&mut self, excerpt: Excerpt, near: &[Option<Nearness>]) {
+        let step = self.text_step(self.prompted, excerpt, near);
         self.prompted += 1;
         self.steps.extend(push(&mut self.prompts, step, KEPT_MAX).filter(|step| step.is_of_loop));
     }
 
-    fn said(&self, number: u64, shown: Shown, near: &[Option<Nearness>]) -> Step {
-        let mut step = Step::new(number, number, shown);
+    fn text_step(&self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) -> Step {
+        let mut step = Step::new(number, number, excerpt);
         step.near = near.iter().skip(self.policy.rules().len()).copied().collect();
         step
     }
 
-    /// No more answers will come.
+    /// Ends the run: no more outcomes will arrive.
     pub(super) fn finish(&mut self, near: &[Option<Nearness>]) {
         self.settle(near, |_| true);
     }
 
-    /// Takes in what was judged.
+    /// Takes in a verdict.
     pub(super) fn judge(&mut self, verdict: &Verdict) {
         let Some(finding) = &verdict.finding else { return };
         let (steps, last, of_loop) = match finding.rule {
             RuleIndex::Call(_) => (&mut self.calls, finding.last, finding.calls().collect()),
             RuleIndex::Text(_) if finding.is_about_prompts() => {
-                // The engine does not count them.
+                // The engine does not number user messages.
                 let first = self.prompted.saturating_sub(finding.laps.into());
                 let last = self.prompted.saturating_sub(1);
                 (&mut self.prompts, last, (first..=last).collect())
@@ -191,7 +190,7 @@ impl Trail {
         }
     }
 
-    /// What the worker called `worker` did in the loop; none if it was not in it.
+    /// Returns the steps of the worker `worker` in the loop, or `None` if it was not in it.
     pub(super) fn end(mut self, worker: &str) -> Option<Explained> {
         let rest = self.calls.into_iter().chain(self.turns).chain(self.prompts);
         self.steps.extend(rest.filter(|step| step.is_of_loop));
@@ -200,8 +199,8 @@ impl Trail {
         Some(explained).filter(|explained| !explained.steps.is_empty())
     }
 
-    /// The oldest open calls have settled, as far as `is_settled`. What the rules have counted
-    /// since is known after the last of them alone.
+    /// Settles the oldest open calls, as long as `is_settled` holds. Rules that count outcomes are
+    /// known for the last of these calls only.
     fn settle(&mut self, near: &[Option<Nearness>], is_settled: impl Fn(&Step) -> bool) {
         let first = self.calls.partition_point(|step| step.settled);
         let mut last = None;
@@ -218,18 +217,18 @@ impl Trail {
     }
 }
 
-/// The turns that prove `finding`, by their numbers.
+/// Returns the numbers of the turns that prove `finding`.
 fn turns(finding: &Finding) -> BTreeSet<u64> {
     (finding.first..=finding.last).rev().take(KEPT_MAX).collect()
 }
 
 impl Step {
-    fn new(number: u64, issued: u64, shown: Shown) -> Self {
+    fn new(number: u64, issued: u64, excerpt: Excerpt) -> Self {
         Self {
-            shown,
-            answer: None,
+            excerpt,
+            result: None,
             verdict: Verdict::PROCEED,
-            near: Near::new(),
+            near: NearnessByRule::new(),
             number,
             issued,
             settled: false,
@@ -237,7 +236,7 @@ impl Step {
         }
     }
 
-    fn judge(&mut self, verdict: &Verdict, wanted: Wanted) {
+    fn judge(&mut self, verdict: &Verdict, wanted: LoopPrefix) {
         let is_about =
             |verdict: &Verdict| verdict.finding.is_some_and(|finding| wanted.is(finding.loop_id));
         self.verdict = match (is_about(&self.verdict), is_about(verdict)) {
@@ -255,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_is_asked_for_by_its_first_digits() {
+    fn a_loop_is_identified_by_its_first_digits() {
         let id = LoopId::from_bits(0x9f0c_5e8b_2a7d_4411);
         for (text, is) in [
             ("9f0c", true),
@@ -266,63 +265,64 @@ mod tests {
             ("0f0c", false),
             ("9f0c5e8b2a7d4412", false),
         ] {
-            let wanted: Wanted = text.parse().expect("a beginning");
+            let wanted: LoopPrefix = text.parse().expect("a beginning");
             assert_eq!(wanted.is(id), is, "{text}");
         }
         for text in ["", "9f0", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
-            assert!(text.parse::<Wanted>().is_err(), "{text}");
+            assert!(text.parse::<LoopPrefix>().is_err(), "{text}");
         }
     }
-    /// A trail of every loop, by a preset that looks at results.
-    fn trail() -> Trail {
+    /// A history of every loop, by a preset that looks at results.
+    fn history() -> LoopHistory {
         let policy = Preset::named("start_over").expect("a preset").policy;
-        Trail::new(Wanted { first: 0, last: u64::MAX }, policy)
+        LoopHistory::new(LoopPrefix { first: 0, last: u64::MAX }, policy)
     }
 
-    /// The one rule is this near.
-    fn near(held: u16) -> Near {
+    /// The nearness of the preset's only rule.
+    fn near(held: u16) -> NearnessByRule {
         vec![Some(Nearness { rule: RuleIndex::Call(0), held, needed: 5 })]
     }
 
-    fn shown() -> Shown {
-        Shown::new(0, Some("ls"), "{}")
+    fn excerpt() -> Excerpt {
+        Excerpt::new(0, Some("ls"), "{}")
     }
 
-    /// What the one rule held at each call that is kept.
-    fn held(trail: &Trail) -> Vec<Option<u16>> {
-        trail.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
+    /// The count of the preset's only rule at each call that is kept.
+    fn held(history: &LoopHistory) -> Vec<Option<u16>> {
+        history.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
     }
 
-    const ANSWER: Answer = Answer { result: Digest::new(0), text: String::new(), failed: false };
+    const RESULT: CallResult =
+        CallResult { digest: Digest::new(0), text: String::new(), failed: false };
 
     #[test]
-    fn of_calls_that_settle_at_once_only_the_last_knows_how_near_the_rules_are() {
-        let mut trail = trail();
+    fn among_calls_that_settle_together_only_the_last_has_the_nearness() {
+        let mut history = history();
         for number in 0..3 {
-            trail.call(number, 7, shown(), &near(0));
+            history.call(number, 7, excerpt(), &near(0));
         }
-        trail.outcome(1, ANSWER, &near(0));
-        assert_eq!(held(&trail), [None, None, None]);
-        trail.outcome(0, ANSWER, &near(2));
-        assert_eq!(held(&trail), [None, Some(2), None]);
-        // The next step leaves what is still open without an outcome.
-        trail.call(3, 8, shown(), &near(3));
-        trail.outcome(2, ANSWER, &near(9));
-        assert_eq!(held(&trail), [None, Some(2), Some(3), None]);
-        assert!(trail.calls[2].answer.is_none());
-        trail.finish(&near(4));
-        assert_eq!(held(&trail), [None, Some(2), Some(3), Some(4)]);
+        history.outcome(1, RESULT, &near(0));
+        assert_eq!(held(&history), [None, None, None]);
+        history.outcome(0, RESULT, &near(2));
+        assert_eq!(held(&history), [None, Some(2), None]);
+        // The next step settles the open calls without an outcome.
+        history.call(3, 8, excerpt(), &near(3));
+        history.outcome(2, RESULT, &near(9));
+        assert_eq!(held(&history), [None, Some(2), Some(3), None]);
+        assert!(history.calls[2].result.is_none());
+        history.finish(&near(4));
+        assert_eq!(held(&history), [None, Some(2), Some(3), Some(4)]);
     }
 
     #[test]
-    fn what_is_of_no_loop_is_forgotten() {
-        let mut trail = trail();
+    fn steps_outside_the_loop_are_dropped() {
+        let mut history = history();
         for number in 0..3 * KEPT_MAX as u64 {
-            trail.call(number, number, shown(), &near(0));
-            trail.turn(number, shown(), &near(0));
-            assert!(trail.calls.len() <= KEPT_MAX && trail.turns.len() <= KEPT_MAX);
+            history.call(number, number, excerpt(), &near(0));
+            history.turn(number, excerpt(), &near(0));
+            assert!(history.calls.len() <= KEPT_MAX && history.turns.len() <= KEPT_MAX);
         }
-        assert!(trail.steps.is_empty());
-        assert!(trail.end("main").is_none());
+        assert!(history.steps.is_empty());
+        assert!(history.end("main").is_none());
     }
 }

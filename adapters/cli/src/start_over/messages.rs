@@ -1,4 +1,4 @@
-//! What `unstuck start-over` says.
+//! The messages of `unstuck start-over`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,43 +12,43 @@ use super::changed::{Change, newest};
 use crate::output::json::json_line;
 use crate::output::shown::{counted, plain};
 
-/// The version of the output's shape. A field that is added does not change it.
+/// The version of the output's format. A new field does not change it.
 const SCHEMA: u32 = 1;
 
-/// How many digits of a commit a person needs.
+/// The digits of a commit id that are shown.
 const DIGITS: usize = 12;
 
 const STRONG: Style = Style::new().bold();
 
-/// What is wrong, with the option that helps where one does.
+/// Describes an error, with the option that helps if there is one.
 pub(super) fn error(error: &GitError) -> String {
     match error {
         GitError::AlreadyBegun { run } => {
             format!("the run {run} was begun before: give another name, or --again for a new start")
         }
         GitError::NoRun { run: None, .. } => {
-            format!("{error}: unstuck start-over begin does that")
+            format!("{error}; to begin one: unstuck start-over begin")
         }
         GitError::Outside { folder, said } => {
             let what = format!("{} is not in a work tree of git", folder.display());
-            // That is what git says where there is no repository at all.
+            // This is git's message if there is no repository at all.
             if said.starts_with("not a git repository") { what } else { format!("{what}: {said}") }
         }
         other => other.to_string(),
     }
 }
 
-/// That a run begins.
+/// Describes the start of a run.
 pub(super) fn begun(start: &Kept) -> String {
     format!(
-        "The run {} begins here, with {}.\nKept under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
+        "The run {} begins here, with {}.\nSaved under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
         start.run,
         checked_out(start.branch.as_deref(), start.head.as_deref()),
         start.reference
     )
 }
 
-/// What became of a work tree.
+/// Describes what happened to the work tree.
 pub(super) fn went_back(went: &WentBack) -> String {
     let WentBack { to, reference, .. } = went;
     let place = match to.number {
@@ -57,12 +57,12 @@ pub(super) fn went_back(went: &WentBack) -> String {
     };
     if !went.is_change() && went.left.is_empty() {
         return format!(
-            "Nothing has changed: the work tree is {place}. It is kept all the same, under \
+            "Nothing has changed: the work tree is {place}. It was saved nevertheless, under \
              {reference}.\n"
         );
     }
     let files = match went.files() {
-        files if files.is_empty() => "no file is another".to_owned(),
+        files if files.is_empty() => "no file differs".to_owned(),
         files => files,
     };
     let mut text = format!("Back {place}: {files}.\n");
@@ -73,11 +73,11 @@ pub(super) fn went_back(went: &WentBack) -> String {
         let _ = writeln!(text, "Checked out again: {is}; before: {was}.");
     }
     if went.was_staged {
-        text.push_str("What is staged went back, too.\n");
+        text.push_str("The index was restored, too.\n");
     }
     let _ = writeln!(
         text,
-        "What was there is kept under {reference}; to get it back:\n  \
+        "The state before is saved under {reference}; to restore it:\n  \
          unstuck start-over restore {} --run {}",
         went.number, went.run,
     );
@@ -89,21 +89,21 @@ pub(super) fn went_back(went: &WentBack) -> String {
             if went.uncovered == 1 { "was" } else { "were" }
         );
     }
-    text.push_str(&named("Left as it is, since it was being changed", &went.left));
-    text.push_str(&named("Left alone, a repository of its own", &went.nested));
+    text.push_str(&named("Left as it is, because it was being changed", &went.left));
+    text.push_str(&named("Left alone, a nested repository", &went.nested));
     text
 }
 
-/// A line for each of `paths`.
+/// Returns a line for each of `paths`.
 fn named(what: &str, paths: &[PathBuf]) -> String {
     let line = |path: &PathBuf| format!("{what}: {}\n", plain(&path.display().to_string()));
     paths.iter().map(line).collect()
 }
 
-/// All that is kept, as a person reads it, and how to look at a `change`.
+/// Lists the saved states for people, with the commands that show a `change`.
 pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
     if kept.is_empty() {
-        return "No run was begun here: unstuck start-over begin does that.\n".to_owned();
+        return "No run was begun here; to begin one: unstuck start-over begin\n".to_owned();
     }
     let mut text = String::new();
     for kept in kept {
@@ -122,12 +122,12 @@ pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
     }
     if let Some(Change { start, end }) = change {
         let (start, end) = (&start.reference, &end.reference);
-        let _ = writeln!(text, "To see what was changed:\n  git diff {start} {end}");
+        let _ = writeln!(text, "To see the changes:\n  git diff {start} {end}");
     }
     if let Some(Kept { run, .. }) = newest(kept) {
         let _ = writeln!(
             text,
-            "To forget {run}:\n  git for-each-ref --format='delete %(refname)' \
+            "To delete {run}:\n  git for-each-ref --format='delete %(refname)' \
              refs/unstuck/{run}/ | git update-ref --stdin"
         );
     }
@@ -138,7 +138,7 @@ pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
 struct KeptLine<'a> {
     schema: u32,
     run: &'a str,
-    /// Null for the start.
+    /// Null for the start of a run.
     number: Option<u32>,
     r#ref: &'a str,
     commit: &'a str,
@@ -146,11 +146,11 @@ struct KeptLine<'a> {
     time: u64,
     branch: Option<&'a str>,
     head: Option<&'a str>,
-    /// Whether it is of the work tree that was asked.
+    /// Whether the state belongs to the work tree that was asked for.
     here: bool,
 }
 
-/// All that is kept, as a program reads it.
+/// Lists the saved states for programs.
 pub(super) fn lines(kept: &[Kept]) -> String {
     let line = |kept: &Kept| {
         json_line(&KeptLine {
@@ -168,7 +168,7 @@ pub(super) fn lines(kept: &[Kept]) -> String {
     kept.iter().map(line).collect()
 }
 
-/// What is checked out, as in "main at 0123456789ab".
+/// Describes what is checked out, for example "main at 0123456789ab".
 fn checked_out(branch: Option<&str>, head: Option<&str>) -> String {
     let commit = head.map(|id| id.get(..DIGITS).unwrap_or(id));
     match (branch.map(plain), commit) {
@@ -179,12 +179,12 @@ fn checked_out(branch: Option<&str>, head: Option<&str>) -> String {
     }
 }
 
-/// How long ago that was. A clock that was set back makes it now.
+/// Describes the time since `time`. A clock that was set back gives "just now".
 fn ago(time: SystemTime) -> String {
     age(time.elapsed().unwrap_or_default().as_secs())
 }
 
-/// So many seconds ago, in the largest unit that is whole.
+/// Describes a number of seconds in the largest unit that is at least one.
 fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let fits = units.into_iter().find(|&(unit, _)| seconds >= unit);
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_in_the_largest_unit_that_is_whole() {
+    fn an_age_has_the_largest_whole_unit() {
         for (seconds, expected) in [
             (0, "just now"),
             (59, "just now"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_checked_out_is_a_branch_or_a_commit_or_both() {
+    fn the_checkout_is_a_branch_a_commit_or_both() {
         let id = "0123456789abcdef0123456789abcdef01234567";
         assert_eq!(checked_out(Some("main"), Some(id)), "main at 0123456789ab");
         assert_eq!(checked_out(Some("a\u{202e}b"), None), "a\u{fffd}b without a commit");

@@ -1,0 +1,89 @@
+//! The findings of a replay, and the excerpts of a trace that prove them.
+
+use unstuck_core::{Action, Finding};
+
+use super::history::Explained;
+use super::nearest::Nearest;
+
+/// The most bytes of arguments or a text that are kept. A line of a terminal shows fewer.
+const TEXT_SHOWN: usize = 512;
+
+/// One finding: a loop reached a rung of its ladder for the first time.
+#[derive(Clone, Debug)]
+pub(crate) struct ReplayFinding {
+    pub(crate) rule: &'static str,
+    pub(crate) finding: Finding,
+    pub(crate) action: Action,
+    pub(crate) tool: String,
+    pub(crate) worker: String,
+    /// The calls of the loop, or the messages for a finding about text.
+    pub(crate) location: Location,
+    /// The early warning of the loop, in its first finding only.
+    pub(crate) warning: Option<Warning>,
+    pub(crate) message: String,
+    /// The calls or turns that prove it, as far back as they are kept.
+    pub(crate) proof: Vec<Excerpt>,
+    /// The loop that this finding belongs to.
+    pub(crate) key: LoopKey,
+    /// The number of calls in the file before the finding, which orders findings.
+    pub(crate) calls_before: usize,
+}
+
+/// A loop of one worker, numbered in the order of first findings. If the same loop occurs again
+/// much later, it gets a new number.
+pub(crate) type LoopKey = usize;
+
+/// The place of a finding in its file, counted from 0 among all calls or all messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Location {
+    Calls { first: usize, at: usize, last: usize },
+    Messages { first: usize, at: usize },
+}
+
+/// The rule about calls that came nearest before a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Warning {
+    pub(crate) rule: &'static str,
+    /// The calls that matched the rule, and the calls that it needs.
+    pub(crate) held: u16,
+    pub(crate) needed: u16,
+    /// The number of calls of the worker from the warning to the finding.
+    pub(crate) lead: u64,
+}
+
+/// An excerpt of a call or of a text-only turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Excerpt {
+    pub(crate) index: usize,
+    /// The tool, or `None` for a turn.
+    pub(crate) tool: Option<String>,
+    /// The beginning of the arguments or of the text.
+    pub(crate) text: String,
+}
+
+/// The findings in one trace.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// All findings, in the order of the calls and messages at which they were made.
+    pub(crate) list: Vec<ReplayFinding>,
+    /// The last call or message of each loop, by [`LoopKey`].
+    pub(crate) ends: Vec<usize>,
+    /// The steps of each worker in the loop to explain, in the order of their first calls.
+    pub(crate) explained: Vec<Explained>,
+    /// The rule that came nearest before anything was found, if
+    /// [`Replay::measuring`](super::Replay) asked for it.
+    pub(crate) nearest: Option<Nearest>,
+}
+
+impl Excerpt {
+    pub(super) fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
+        let text = beginning(text, TEXT_SHOWN).to_owned();
+        Self { index, tool: tool.map(str::to_owned), text }
+    }
+}
+
+/// Returns at most `bytes` bytes of `text`, cut between characters.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    end.and_then(|end| text.get(..end)).unwrap_or("")
+}
