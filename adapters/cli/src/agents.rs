@@ -1,13 +1,22 @@
 //! The coding agents that call `unstuck hook`.
 
+mod claude_code;
+mod codex;
 pub(crate) mod doctor;
+mod event;
+mod gemini;
 pub(crate) mod hook;
+mod host;
 pub(crate) mod install;
 pub(crate) mod options;
-pub(crate) mod process;
+mod place;
+mod process;
+mod reply;
 pub(crate) mod sessions;
-pub(crate) mod state;
+mod settings;
+mod state;
 pub(crate) mod status;
+mod version;
 
 use std::fmt;
 

@@ -10,7 +10,7 @@ mod trial;
 use serde::Serialize;
 
 use crate::agents::Agent;
-use crate::agents::install::Host;
+use crate::agents::host::Host;
 use crate::agents::options::{Doctor, ReportFormat, Scope};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};

@@ -3,13 +3,8 @@
 //! It lets the agent work: whatever goes wrong here ends with exit code 0, nothing on standard
 //! output and a line in a log, and standard input is read to its end.
 
-mod claude_code;
-mod codex;
-mod event;
-mod gemini;
 mod input;
 pub(crate) mod options;
-mod reply;
 mod session;
 mod shield;
 mod swarm;
@@ -21,11 +16,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use unstuck::{Action, BuildError, Found, Guard, Ruling};
 
-use self::event::{BadPayload, What};
 use self::input::Unread;
 use self::session::Watched;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
+use crate::agents::event::{BadPayload, What};
 use crate::agents::hook::options::Hook;
 use crate::agents::state::{Damage, Folder, Key, Trouble};
 use crate::exit::Exit;

@@ -1,35 +1,22 @@
 //! `unstuck install` and `unstuck uninstall`: puts this program into an agent's settings, or takes
 //! it out, and changes nothing else in them.
 
-mod claude_code;
-mod codex;
 mod difference;
-mod document;
-mod file;
-mod gemini;
-mod host;
 #[cfg(test)]
 mod laws;
-mod line;
-mod place;
 mod program;
-mod splice;
-mod version;
-mod written;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::agents::host::Host;
 use crate::agents::options::{Install, Scope, Uninstall};
+use crate::agents::settings::{Copy, Line, Settings, installed, listed, uninstalled};
 use crate::exit::Exit;
 use crate::output::shown::{counted, masked, plain};
 use crate::output::{Output, Reader, complain, show};
 use crate::setup::Mistake;
 use difference::shown;
-pub(crate) use document::{Entry, listed, meaning};
-use file::{Copy, Settings};
-pub(crate) use host::{Form, Host};
-pub(crate) use line::Line;
 
 pub(crate) fn install(install: &Install) -> Exit {
     finish(put_in(install))
@@ -58,8 +45,8 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     let path = host.settings(install.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
-    let before = document::listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
-    let new = document::installed(old, host, &line);
+    let before = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let new = installed(old, host, &line);
     let new = new.map_err(|mistake| mistaken(&path, old, &mistake))?;
 
     let place = plain(&path.display().to_string());
@@ -99,7 +86,7 @@ fn elsewhere(host: &Host, path: &Path) -> Option<String> {
     let others = others.filter(|other| other != path);
     let is_installed = |other: &PathBuf| {
         let text = fs::read_to_string(other).unwrap_or_default();
-        document::listed(&text).is_ok_and(|entries| !entries.is_empty())
+        listed(&text).is_ok_and(|entries| !entries.is_empty())
     };
     let other = others.into_iter().find(is_installed)?;
     Some(plain(&other.display().to_string()))
@@ -114,7 +101,7 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
     let path = host.settings(uninstall.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
-    let entries = document::listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let entries = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
     let place = plain(&path.display().to_string());
     let Some(entry) = entries.first() else {
         return Ok(format!("{} does not run unstuck by {place}: nothing to do.\n", host.name));
@@ -171,8 +158,8 @@ impl Undone {
 /// that line, nothing but that was done to it.
 fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<Undone, Mistake> {
     let becomes = |old: &str| {
-        document::listed(old).is_ok_and(|entries| entries.is_empty())
-            && document::installed(old, host, line).is_ok_and(|new| new == text)
+        listed(old).is_ok_and(|entries| entries.is_empty())
+            && installed(old, host, line).is_ok_and(|new| new == text)
     };
     if let Some(copy) = settings.copies().find(|copy| becomes(&copy.text)) {
         return Ok(Undone::Restored(copy));
@@ -180,7 +167,7 @@ fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<U
     if becomes("") {
         return Ok(Undone::Absent);
     }
-    document::uninstalled(text).map(Undone::Taken)
+    uninstalled(text).map(Undone::Taken)
 }
 
 fn settings(path: &Path) -> Result<Settings, Exit> {

@@ -7,8 +7,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::agents::Agent;
-use crate::agents::install::{Entry, Host, meaning};
+use crate::agents::host::Host;
 use crate::agents::options::Scope;
+use crate::agents::settings::{Entry, meaning};
 
 /// What in the settings `text` of the file `path`, or beside it, turns hooks off.
 pub(super) fn obstacles(host: &Host, text: &str, path: &Path) -> Vec<String> {

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::trial::Trial;
 use super::{advice, swarm};
-use crate::agents::install::{Entry, Host, listed};
+use crate::agents::host::Host;
 use crate::agents::options::Scope;
+use crate::agents::settings::{Entry, listed};
 
 /// What was found out about one file of settings.
 #[derive(Serialize)]

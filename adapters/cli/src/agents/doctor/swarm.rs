@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use unstuck_swarm::redis::Watch;
 
-use crate::agents::install::Entry;
+use crate::agents::settings::Entry;
 use crate::swarm::settings;
 
 /// A line on each swarm that `entries` name.

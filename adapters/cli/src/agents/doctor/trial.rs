@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::agents::hook::SWARM_LINE;
-use crate::agents::install::{Entry, Form, Host};
+use crate::agents::host::{Form, Host};
 use crate::agents::process::{self, Ended};
+use crate::agents::settings::Entry;
 use crate::agents::state::LOG;
 use crate::output::shown::{plain, shortened};
 

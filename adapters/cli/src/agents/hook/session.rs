@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Guard};
 use unstuck_core::Digest;
 
-use super::event::{Call, Ending, Event, What};
-use super::reply::{Reply, Written};
 use super::wire;
 use crate::agents::Agent;
+use crate::agents::event::{Call, Ending, Event, What};
+use crate::agents::reply::{Reply, Written};
 use crate::agents::state::{Key, Noted, Session};
 use crate::output::recurring::what_was_found;
 

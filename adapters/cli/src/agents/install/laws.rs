@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::document::{installed, listed, uninstalled};
-use super::host::Host;
-use super::line::Line;
 use crate::agents::Agent;
+use crate::agents::host::Host;
+use crate::agents::settings::Line;
+use crate::agents::settings::{installed, listed, uninstalled};
 
 /// Settings as people have them, with what must be true of them after install and uninstall: that
 /// they are the same again, byte for byte, or that they only mean the same.
@@ -64,7 +64,7 @@ fn line(host: &Host) -> Line {
 
 /// What the settings mean, without hooks that hold nothing.
 fn meaning(settings: &str) -> Value {
-    let mut value = super::document::meaning(settings).unwrap_or(json!({}));
+    let mut value = crate::agents::settings::meaning(settings).unwrap_or(json!({}));
     if let Some(members) = value.as_object_mut() {
         members.retain(|name, value| name != "hooks" || *value != json!({}));
     }

@@ -1,9 +1,11 @@
 //! Codex: `hooks.json` beside its `config.toml`, and lines for the user's login shell.
 
+pub(crate) mod wire;
+
 use super::host::{Event, Form, Home, Host, Timeout};
 use crate::agents::Agent;
 
-pub(super) const HOST: Host = Host {
+pub(crate) const HOST: Host = Host {
     agent: Agent::Codex,
     name: "Codex",
     home: Home::Folder("CODEX_HOME"),

@@ -11,32 +11,32 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 /// A field that may be anything, or absent.
-pub(super) type Raw<'a> = Option<&'a RawValue>;
+pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
 /// One event of one worker of a session.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Event<'a> {
+pub(crate) struct Event<'a> {
     /// The event as its agent calls it.
-    pub(super) name: Cow<'a, str>,
-    pub(super) session: Cow<'a, str>,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) session: Cow<'a, str>,
     /// The subagent, if it is one's.
-    pub(super) subagent: Option<Cow<'a, str>>,
-    pub(super) cwd: Option<Cow<'a, str>>,
+    pub(crate) subagent: Option<Cow<'a, str>>,
+    pub(crate) cwd: Option<Cow<'a, str>>,
     /// What all events between two prompts of the user have in common, where there is such.
-    pub(super) turn: Option<Cow<'a, str>>,
-    pub(super) what: What<'a>,
+    pub(crate) turn: Option<Cow<'a, str>>,
+    pub(crate) what: What<'a>,
 }
 
 impl Event<'_> {
     /// Who did it: subagents share the session of the agent that started them.
-    pub(super) fn worker(&self) -> &str {
+    pub(crate) fn worker(&self) -> &str {
         self.subagent.as_deref().unwrap_or("main")
     }
 }
 
 /// What happens.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What<'a> {
+pub(crate) enum What<'a> {
     /// A call is asked for.
     Before(Call<'a>),
     /// A call came to its end.
@@ -61,17 +61,17 @@ pub(super) enum What<'a> {
 
 /// A call that an agent asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The agent's own name of the call, where there is one.
-    pub(super) id: Option<Cow<'a, str>>,
-    pub(super) tool: Cow<'a, str>,
+    pub(crate) id: Option<Cow<'a, str>>,
+    pub(crate) tool: Cow<'a, str>,
     /// As JSON, without what a model words anew each time.
-    pub(super) args: Cow<'a, str>,
+    pub(crate) args: Cow<'a, str>,
 }
 
 /// How a call came to its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ending<'a> {
+pub(crate) enum Ending<'a> {
     /// It has run.
     Answered { text: Cow<'a, str>, failed: bool },
     /// It was broken off, or never ran, for no fault of its own.
@@ -82,7 +82,7 @@ pub(super) enum Ending<'a> {
 
 /// Why a payload is no event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum BadPayload {
+pub(crate) enum BadPayload {
     /// It is not JSON, or a field is not what it should be: how, and at which byte.
     Json(&'static str, usize),
     /// This field is missing.
@@ -111,22 +111,22 @@ impl fmt::Display for BadPayload {
 }
 
 /// The field `name`, without which an event is none.
-pub(super) fn needed<T>(field: Option<T>, name: &'static str) -> Result<T, BadPayload> {
+pub(crate) fn needed<T>(field: Option<T>, name: &'static str) -> Result<T, BadPayload> {
     field.ok_or(BadPayload::Missing(name))
 }
 
 /// The JSON of a field.
-pub(super) fn json(raw: Raw<'_>) -> &str {
+pub(crate) fn json(raw: Raw<'_>) -> &str {
     raw.map_or("null", RawValue::get)
 }
 
 /// The text of a field, if it is one.
-pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     raw.and_then(unstuck_trace::text_of)
 }
 
 /// The JSON of an object without the members `left_out`; of anything else as it stands.
-pub(super) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
+pub(crate) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
     let json = json(raw);
     let holds = |name: &&str| json.contains(&format!("\"{name}\""));
     if !json.starts_with('{') || !left_out.iter().any(holds) {
@@ -139,12 +139,12 @@ pub(super) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
 }
 
 /// The members of an object, as far as `T` names them; none of anything else.
-pub(super) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+pub(crate) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok().map(|Object(members)| members)
 }
 
 /// What is read of an object alone: `serde` would read a struct from an array, too.
-pub(super) struct Object<T>(pub(super) T);
+pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -5,7 +5,7 @@ use unstuck::{Action, Decision, Message};
 
 /// What a hook has to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     #[default]
     Nothing,
     /// The model is told this, and goes on.
@@ -18,7 +18,7 @@ pub(super) enum Reply {
 
 impl Reply {
     /// To a call that is asked for.
-    pub(super) fn before(decision: &Decision) -> Self {
+    pub(crate) fn before(decision: &Decision) -> Self {
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
             (Action::StartOver | Action::Stop, Some(message)) => Self::Stop(message.note()),
@@ -28,7 +28,7 @@ impl Reply {
     }
 
     /// To anything that has happened: that call is not to be refused any more, but the next.
-    pub(super) fn after(decision: &Decision) -> Self {
+    pub(crate) fn after(decision: &Decision) -> Self {
         let told = decision.message().map(Message::note);
         match decision.action() {
             Action::StartOver | Action::Stop => told.map_or(Self::Nothing, Self::Stop),
@@ -37,7 +37,7 @@ impl Reply {
     }
 
     /// How much it asks for.
-    pub(super) const fn severity(&self) -> u8 {
+    pub(crate) const fn severity(&self) -> u8 {
         match self {
             Self::Nothing => 0,
             Self::Tell(_) => 1,
@@ -49,7 +49,7 @@ impl Reply {
 
 /// A reply in the words of a wire.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(crate) enum Written {
     /// All of it was said; nothing, with an empty text.
     Whole(String),
     /// The event has no place for all of it: this was said, and the reply is to be given again.

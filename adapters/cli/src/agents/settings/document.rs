@@ -6,10 +6,10 @@ use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::host::{Form, Host, Matcher};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
 use super::written::{Layout, Written};
+use crate::agents::host::{Form, Host, Matcher};
 use crate::setup::Mistake;
 
 /// The member of the settings that lists hooks.
@@ -44,7 +44,7 @@ impl Entry {
 }
 
 /// `settings` with `line` at each event of `host`, once, and at no other.
-pub(super) fn installed(settings: &str, host: &Host, line: &Line) -> Result<String, Mistake> {
+pub(crate) fn installed(settings: &str, host: &Host, line: &Line) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
     if read(&text)?.is_none() {
         // A comment stays, on a line of its own.
@@ -70,7 +70,7 @@ pub(super) fn installed(settings: &str, host: &Host, line: &Line) -> Result<Stri
 
 /// `settings` without any entry of this program, and without what would be left empty of what
 /// held one.
-pub(super) fn uninstalled(settings: &str) -> Result<String, Mistake> {
+pub(crate) fn uninstalled(settings: &str) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
     while let Some(entry) = entries(&text)?.pop() {
         text = without(&text, &entry, Emptied::All)?;

@@ -10,8 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::Answer;
 
-use super::event::{BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without};
-use super::reply::{Reply, Written};
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without,
+};
+use crate::agents::reply::{Reply, Written};
 
 /// What the model words anew for each command, or measures out: no part of what is done.
 const REWORDED: [&str; 6] =
@@ -41,7 +43,7 @@ struct Payload<'a> {
 }
 
 /// The event that `payload` tells of.
-pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
     let what = match name.as_ref() {
@@ -112,7 +114,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 }
 
 /// What Codex reads: nothing but members that it knows.
-pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
     let name = &event.name;
     let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
     let stop = |reason: &str| json!({ "continue": false, "stopReason": reason });

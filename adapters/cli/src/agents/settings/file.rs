@@ -15,18 +15,18 @@ const LINKS_MAX: usize = 40;
 
 /// The settings as they are in their file.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// Where the agent looks for them.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Where they are: another place if the first is a link.
     target: PathBuf,
     /// None if there is no such file.
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
 impl Settings {
     /// The settings in the file `path`; the error says what is wrong with it.
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let target = target(path);
         let text = match fs::read(&target) {
             Ok(bytes) => Some(String::from_utf8(bytes).map_err(|error| {
@@ -41,18 +41,18 @@ impl Settings {
 
     /// Writes `text`, and returns where a copy is of what was there before; none if nothing was, or
     /// if there was a copy already.
-    pub(super) fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
+    pub(crate) fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
         self.write(text, |permissions| self.back_up(permissions))
     }
 
     /// Writes `text` where nothing differs from it but what this program put in, so that there is
     /// nothing to be kept.
-    pub(super) fn update(&self, text: &str) -> Result<(), String> {
+    pub(crate) fn update(&self, text: &str) -> Result<(), String> {
         self.write(text, |_| Ok(()))
     }
 
     /// Removes the copies that hold `text`, which are of no more use once it is in place.
-    pub(super) fn forget(&self, text: &str) -> Result<(), String> {
+    pub(crate) fn forget(&self, text: &str) -> Result<(), String> {
         let cannot = |error| format!("is as it should be, but its copy cannot be removed: {error}");
         let mut useless = self.copies().filter(|copy| copy.text == text);
         useless.try_for_each(|copy| fs::remove_file(copy.path)).map_err(cannot)
@@ -60,7 +60,7 @@ impl Settings {
 
     /// Removes the file, of which every byte is this program's, and the folder around it if that is
     /// an agent's by its name, `folder`, and holds nothing else.
-    pub(super) fn remove(&self, folder: &str) -> Result<(), String> {
+    pub(crate) fn remove(&self, folder: &str) -> Result<(), String> {
         fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))?;
         let around = self.path.parent().filter(|around| around.ends_with(folder));
         // One that is not empty stays.
@@ -69,7 +69,7 @@ impl Settings {
     }
 
     /// The copies of what was there before, the first one first.
-    pub(super) fn copies(&self) -> impl Iterator<Item = Copy> {
+    pub(crate) fn copies(&self) -> impl Iterator<Item = Copy> {
         (1..=COPIES_MAX).filter_map(|n| {
             let path = self.copy(n);
             let text = fs::read_to_string(&path).ok()?;
@@ -132,9 +132,9 @@ impl Settings {
 
 /// A copy of what was there before.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(crate) struct Copy {
     path: PathBuf,
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 /// Where the links lead that begin at `path`, whether or not a file is there.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::host::{Form, Host};
 use super::written::Written;
+use crate::agents::host::{Form, Host};
 
 /// The first word after the program in the command line of every hook.
 const HOOK: &str = "hook";
@@ -20,14 +20,14 @@ pub(crate) struct Line {
 
 impl Line {
     /// The line that hands what happens in `host` to `program`, with these options.
-    pub(super) fn new(program: &str, host: &Host, options: Vec<String>) -> Self {
+    pub(crate) fn new(program: &str, host: &Host, options: Vec<String>) -> Self {
         let words = [HOOK.to_owned(), host.agent.name().to_owned()];
         Self { program: program.to_owned(), words: words.into_iter().chain(options).collect() }
     }
 
     /// The line that an entry has, if it is one of this program: `command` alone, read as a shell
     /// would, or `command` and `args`.
-    pub(super) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
+    pub(crate) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
         let (program, words) = if let Some(args) = args {
             (command.to_owned(), args)
         } else {

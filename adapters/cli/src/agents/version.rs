@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The version of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version(pub(super) [u32; 3]);
+pub(crate) struct Version(pub(crate) [u32; 3]);
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,12 +23,12 @@ impl fmt::Display for Version {
 
 /// What an agent must be for its settings to be understood.
 #[derive(Debug)]
-pub(super) struct Needs {
+pub(crate) struct Needs {
     /// The agent's own program, which tells its version.
-    pub(super) program: &'static str,
-    pub(super) version: Version,
+    pub(crate) program: &'static str,
+    pub(crate) version: Version,
     /// What an older one does.
-    pub(super) otherwise: &'static str,
+    pub(crate) otherwise: &'static str,
 }
 
 impl Host {

@@ -1,10 +1,12 @@
 //! Claude Code: `settings.json`, and programs that are started without a shell.
 
+pub(crate) mod wire;
+
 use super::host::{Event, Form, Home, Host, Timeout};
 use super::version::{Needs, Version};
 use crate::agents::Agent;
 
-pub(super) const HOST: Host = Host {
+pub(crate) const HOST: Host = Host {
     agent: Agent::ClaudeCode,
     name: "Claude Code",
     home: Home::Folder("CLAUDE_CONFIG_DIR"),

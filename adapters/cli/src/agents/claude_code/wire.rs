@@ -12,10 +12,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use unstuck_trace::Answer;
 
-use super::event::{
+use crate::agents::event::{
     BadPayload, Call, Ending, Event, Object, Raw, What, json, members, needed, text, without,
 };
-use super::reply::{Reply, Written};
+use crate::agents::reply::{Reply, Written};
 
 /// What the model words anew for each call of a tool, or measures out: no part of what is done.
 const REWORDED: [(&str, &[&str]); 1] = [("Bash", &["description", "timeout"])];
@@ -65,7 +65,7 @@ struct Payload<'a, R = &'a RawValue> {
 }
 
 /// The event that `payload` tells of.
-pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     if let Some(event) = of_object(payload) {
         return Ok(event);
     }
@@ -189,7 +189,7 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
 }
 
 /// What Claude Code reads.
-pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
     let name = &event.name;
     let takes_context = CONTEXT.contains(&name.as_ref());
     Written::Whole(match reply {

@@ -11,28 +11,28 @@ pub(crate) struct Host {
     /// What people call it.
     pub(crate) name: &'static str,
     /// The variable that names the folder of its user's settings, if there is one.
-    pub(super) home: Home,
+    pub(crate) home: Home,
     /// The folder of its settings, in the user's folder and in a project's.
-    pub(super) folder: &'static str,
+    pub(crate) folder: &'static str,
     /// The file there that lists hooks.
-    pub(super) file: &'static str,
+    pub(crate) file: &'static str,
     /// The version that understands all this; none if any that has hooks does.
-    pub(super) needs: Option<Needs>,
-    pub(super) events: &'static [Event],
+    pub(crate) needs: Option<Needs>,
+    pub(crate) events: &'static [Event],
     pub(crate) form: Form,
     /// How long the program may take, in the agent's unit.
-    pub(super) timeout: Timeout,
+    pub(crate) timeout: Timeout,
     /// What the agent calls the hook, where it has names for hooks.
-    pub(super) label: Option<&'static str>,
+    pub(crate) label: Option<&'static str>,
     /// What is left for the user to do, or to know, once the hook is installed.
-    pub(super) advice: &'static str,
+    pub(crate) advice: &'static str,
     /// What it says of a call that is about to be made, in a session that there is not.
     pub(crate) sample: &'static str,
 }
 
 /// The variable by which a user moves an agent's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(crate) enum Home {
     /// It names the agent's folder itself.
     Folder(&'static str),
     /// It names the folder that the agent's is in.
@@ -41,14 +41,14 @@ pub(super) enum Home {
 
 /// A moment at which an agent runs hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
-    pub(super) name: &'static str,
-    pub(super) matcher: Matcher,
+pub(crate) struct Event {
+    pub(crate) name: &'static str,
+    pub(crate) matcher: Matcher,
 }
 
 /// Whether hooks of an event can be confined to some of its occasions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Matcher {
+pub(crate) enum Matcher {
     /// They can, and this one is for every occasion.
     Every,
     /// They cannot: the agent ignores what is said of it, or warns.
@@ -68,14 +68,14 @@ pub(crate) enum Form {
 
 /// A time limit as an agent writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timeout {
+pub(crate) enum Timeout {
     Seconds(u32),
     Milliseconds(u32),
 }
 
 impl Timeout {
     /// The number in the agent's unit.
-    pub(super) fn figure(self) -> u32 {
+    pub(crate) fn figure(self) -> u32 {
         match self {
             Self::Seconds(figure) | Self::Milliseconds(figure) => figure,
         }
@@ -100,12 +100,12 @@ impl Host {
 
 impl Event {
     /// An event whose hooks can be confined.
-    pub(super) const fn matched(name: &'static str) -> Self {
+    pub(crate) const fn matched(name: &'static str) -> Self {
         Self { name, matcher: Matcher::Every }
     }
 
     /// An event whose hooks cannot.
-    pub(super) const fn plain(name: &'static str) -> Self {
+    pub(crate) const fn plain(name: &'static str) -> Self {
         Self { name, matcher: Matcher::Absent }
     }
 }

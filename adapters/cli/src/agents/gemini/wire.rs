@@ -9,8 +9,10 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::Answer;
 
-use super::event::{BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without};
-use super::reply::{Reply, Written};
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without,
+};
+use crate::agents::reply::{Reply, Written};
 
 /// What the model words anew for each call of a tool: no part of what is done.
 const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description"])];
@@ -36,7 +38,7 @@ struct Payload<'a> {
 }
 
 /// The event that `payload` tells of.
-pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
     let what = match name.as_ref() {
@@ -88,7 +90,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 }
 
 /// What Gemini CLI reads.
-pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
     Written::Whole(match (reply, &event.what) {
         (Reply::Nothing, _) => String::new(),
         (Reply::Tell(text), What::After(..)) => json!({

@@ -1,9 +1,11 @@
 //! Gemini CLI: `settings.json`, lines for `bash`, and times in milliseconds.
 
+pub(crate) mod wire;
+
 use super::host::{Event, Form, Home, Host, Timeout};
 use crate::agents::Agent;
 
-pub(super) const HOST: Host = Host {
+pub(crate) const HOST: Host = Host {
     agent: Agent::Gemini,
     name: "Gemini CLI",
     home: Home::Parent("GEMINI_CLI_HOME"),
