@@ -1,6 +1,5 @@
 //! `unstuck doctor`: what is installed, whether it works, and where its state is.
 
-mod advice;
 mod examined;
 mod report;
 mod state;
@@ -10,8 +9,8 @@ mod trial;
 use serde::Serialize;
 
 use crate::agents::Agent;
-use crate::agents::host::Host;
-use crate::agents::options::{Doctor, ReportFormat, Scope};
+use crate::agents::host::Scope;
+use crate::agents::options::{Doctor, ReportFormat};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
 use examined::{Examined, Place};
@@ -48,7 +47,7 @@ fn report() -> Report {
     let mut places = Vec::new();
     for agent in Agent::ALL {
         for scope in Scope::ALL {
-            let place = Place::new(Host::of(agent), scope);
+            let place = Place::new(agent.host(), scope);
             let is_known = places.iter().any(|one: &Examined| one.settings == place.settings());
             // In the user's folder, the project's settings are the user's.
             if !is_known {

@@ -24,7 +24,7 @@ pub(crate) struct Event<'a> {
     pub(crate) cwd: Option<Cow<'a, str>>,
     /// What all events between two prompts of the user have in common, where there is such.
     pub(crate) turn: Option<Cow<'a, str>>,
-    pub(crate) what: What<'a>,
+    pub(crate) kind: EventKind<'a>,
 }
 
 impl Event<'_> {
@@ -36,7 +36,7 @@ impl Event<'_> {
 
 /// What happens.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum What<'a> {
+pub(crate) enum EventKind<'a> {
     /// A call is asked for.
     Before(Call<'a>),
     /// A call came to its end.
@@ -56,7 +56,7 @@ pub(crate) enum What<'a> {
     /// The session is over.
     Ended,
     /// Something that tells nothing of loops.
-    Nothing,
+    Other,
 }
 
 /// A call that an agent asks for.

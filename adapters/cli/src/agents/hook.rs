@@ -8,7 +8,6 @@ pub(crate) mod options;
 mod session;
 mod shield;
 mod swarm;
-mod wire;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -20,7 +19,7 @@ use self::input::Unread;
 use self::session::Watched;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
-use crate::agents::event::{BadPayload, What};
+use crate::agents::event::{BadPayload, EventKind};
 use crate::agents::hook::options::Hook;
 use crate::agents::state::{Damage, Folder, Key, Trouble};
 use crate::exit::Exit;
@@ -67,12 +66,12 @@ fn drain() {
 /// What is printed in answer to the event on standard input.
 fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let payload = input::payload()?;
-    let event = wire::decode(hook.agent, &payload)?;
+    let event = (hook.agent.host().wire.decode)(&payload)?;
     let folder = log.folder.as_ref().ok_or(Failure::NoFolder)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };
-    match event.what {
-        What::Nothing => return Ok(String::new()),
-        What::Ended => {
+    match event.kind {
+        EventKind::Other => return Ok(String::new()),
+        EventKind::Ended => {
             folder.forget(&key).map_err(Trouble::from)?;
             return Ok(String::new());
         }

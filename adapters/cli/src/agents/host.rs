@@ -1,136 +1,170 @@
-//! What is particular to an agent that runs hooks: where it is set up, at which events, and how.
+//! The description of a coding agent: all that the commands ask about one.
+//!
+//! Each agent has a module with one value of [`Host`]. This module knows none of them.
 
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use unstuck_trace::Format;
+
+use super::event::{BadPayload, Event};
+use super::hooks::Hooks;
+use super::reply::{Encoded, Reply};
+use super::settings::Entry;
 use super::version::Needs;
-use super::{claude_code, codex, gemini};
-use crate::agents::Agent;
 
-/// How an agent is told to run this program.
+/// A coding agent.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) agent: Agent,
-    /// What people call it.
+    /// The name on the command line and in reports, for example `claude-code`.
     pub(crate) name: &'static str,
-    /// The variable that names the folder of its user's settings, if there is one.
+    /// The name in messages to people, for example `Claude Code`.
+    pub(crate) title: &'static str,
+    /// The variable with which a user moves the agent's folder.
     pub(crate) home: Home,
-    /// The folder of its settings, in the user's folder and in a project's.
+    /// The agent's folder, in the user's home folder and in a project.
     pub(crate) folder: &'static str,
-    /// The file there that lists hooks.
+    /// The file in that folder that lists hooks.
     pub(crate) file: &'static str,
-    /// The version that understands all this; none if any that has hooks does.
+    pub(crate) hooks: Hooks,
+    /// The oldest version that understands these settings, or `None` if every version with hooks does.
     pub(crate) needs: Option<Needs>,
-    pub(crate) events: &'static [Event],
-    pub(crate) form: Form,
-    /// How long the program may take, in the agent's unit.
-    pub(crate) timeout: Timeout,
-    /// What the agent calls the hook, where it has names for hooks.
-    pub(crate) label: Option<&'static str>,
-    /// What is left for the user to do, or to know, once the hook is installed.
+    /// The text that `install` prints last: the steps that are left to the user.
     pub(crate) advice: &'static str,
-    /// What it says of a call that is about to be made, in a session that there is not.
+    /// The payload of a call that is about to run, with which `doctor` tries the hook.
     pub(crate) sample: &'static str,
+    pub(crate) wire: Wire,
+    /// The agent's transcripts, or `None` if no transcript format covers them.
+    pub(crate) transcripts: Option<Transcripts>,
+    /// The agent's part of `unstuck doctor`.
+    pub(crate) diagnose: fn(&Installation<'_>) -> Diagnosis,
 }
 
-/// The variable by which a user moves an agent's settings.
+/// The variable with which a user moves an agent's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// It names the agent's folder itself.
+    /// The variable names the agent's folder itself.
     Folder(&'static str),
-    /// It names the folder that the agent's is in.
+    /// The variable names the folder that contains the agent's folder.
     Parent(&'static str),
 }
 
-/// A moment at which an agent runs hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
-    pub(crate) name: &'static str,
-    pub(crate) matcher: Matcher,
+/// The translation between an agent's hook payloads and the shared events and replies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wire {
+    /// Reads a payload.
+    pub(crate) decode: for<'a> fn(&'a [u8]) -> Result<Event<'a>, BadPayload>,
+    /// Writes a reply to an event.
+    pub(crate) encode: fn(&Reply, &Event<'_>) -> Encoded,
 }
 
-/// Whether hooks of an event can be confined to some of its occasions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Matcher {
-    /// They can, and this one is for every occasion.
-    Every,
-    /// They cannot: the agent ignores what is said of it, or warns.
-    Absent,
+/// The transcripts of an agent's sessions on disk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transcripts {
+    pub(crate) format: Format,
+    /// The folder of the transcripts inside the agent's folder.
+    pub(crate) folder: &'static str,
+    /// A folder that must be on the path of each transcript below that, if there is one.
+    pub(crate) within: Option<&'static str>,
+    /// The file extensions of transcripts.
+    pub(crate) extensions: &'static [&'static str],
 }
 
-/// How an agent starts a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// By itself: a program, and its arguments one by one.
-    Exec,
-    /// As a line for the user's login shell.
-    LoginShell,
-    /// As a line for `bash`.
-    Bash,
+impl Transcripts {
+    /// Returns whether the file `path`, relative to the folder, is a transcript.
+    pub(crate) fn include(&self, path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| self.extensions.contains(&extension))
+            && self.within.is_none_or(|folder| path.iter().any(|part| part == folder))
+    }
 }
 
-/// A time limit as an agent writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timeout {
-    Seconds(u32),
-    Milliseconds(u32),
+/// One settings file with installed hooks, as `doctor` hands it to the agent's module.
+#[derive(Debug)]
+pub(crate) struct Installation<'a> {
+    pub(crate) host: &'static Host,
+    pub(crate) scope: Scope,
+    pub(crate) path: &'a Path,
+    /// The content of the file.
+    pub(crate) text: &'a str,
+    /// The entries of this program in the file.
+    pub(crate) entries: &'a [Entry],
 }
 
-impl Timeout {
-    /// The number in the agent's unit.
-    pub(crate) fn figure(self) -> u32 {
+/// The result of an agent's part of `doctor`.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnosis {
+    /// The reasons why the agent does not run the installed hooks, for example a switch in its settings.
+    pub(crate) obstacles: Vec<String>,
+    /// Hints for the user.
+    pub(crate) advice: Vec<String>,
+    /// The number of entries that the user has trusted, or `None` if the agent records no such thing.
+    pub(crate) trusted: Option<usize>,
+}
+
+/// The scope of a settings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// Your own settings, for all projects
+    User,
+    /// The settings of the project that contains the current folder
+    Project,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
+
+    /// Returns the name on the command line.
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Seconds(figure) | Self::Milliseconds(figure) => figure,
+            Self::User => "user",
+            Self::Project => "project",
         }
     }
 }
 
 impl Host {
-    /// The host that the agent is.
-    pub(crate) fn of(agent: Agent) -> &'static Self {
-        match agent {
-            Agent::ClaudeCode => &claude_code::HOST,
-            Agent::Codex => &codex::HOST,
-            Agent::Gemini => &gemini::HOST,
+    /// Returns the path of the settings file in this scope.
+    pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
+        match scope {
+            Scope::User => self.user_folder().join(self.file),
+            Scope::Project => project().join(self.folder).join(self.file),
         }
     }
 
-    /// The names of its events.
-    pub(crate) fn events(&self) -> impl Iterator<Item = &'static str> {
-        self.events.iter().map(|event| event.name)
-    }
-}
-
-impl Event {
-    /// An event whose hooks can be confined.
-    pub(crate) const fn matched(name: &'static str) -> Self {
-        Self { name, matcher: Matcher::Every }
-    }
-
-    /// An event whose hooks cannot.
-    pub(crate) const fn plain(name: &'static str) -> Self {
-        Self { name, matcher: Matcher::Absent }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn every_agent_has_its_host() {
-        for agent in Agent::ALL {
-            let host = Host::of(agent);
-            assert_eq!(host.agent, agent);
-            let names: BTreeSet<_> = host.events.iter().map(|event| event.name).collect();
-            assert_eq!(names.len(), host.events.len(), "{}: an event twice", host.name);
+    /// Returns the agent's folder for this user.
+    pub(crate) fn user_folder(&self) -> PathBuf {
+        let named = |variable| env::var_os(variable).filter(|folder| !folder.is_empty());
+        match self.home {
+            Home::Folder(variable) => {
+                named(variable).map_or_else(|| home().join(self.folder), PathBuf::from)
+            }
+            Home::Parent(variable) => {
+                named(variable).map_or_else(home, PathBuf::from).join(self.folder)
+            }
         }
     }
 
-    #[test]
-    fn five_seconds_are_written_in_the_agents_unit() {
-        let figures = Agent::ALL.map(|agent| Host::of(agent).timeout);
-        let (seconds, milliseconds) = (Timeout::Seconds(5), Timeout::Milliseconds(5000));
-        assert_eq!(figures, [seconds, seconds, milliseconds]);
-        assert_eq!((seconds.figure(), milliseconds.figure()), (5, 5000));
+    /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.
+    pub(crate) fn too_old(&self) -> Option<String> {
+        self.needs.as_ref()?.complaint(self.title)
     }
+
+    /// The names of the events at which the hook is installed.
+    pub(crate) fn event_names(&self) -> impl Iterator<Item = &'static str> {
+        self.hooks.events.iter().map(|event| event.name)
+    }
+}
+
+/// Returns the user's home folder.
+fn home() -> PathBuf {
+    env::home_dir().unwrap_or_else(|| "~".into())
+}
+
+/// Returns the project's folder: the nearest one that contains `.git`, or else the current one.
+fn project() -> PathBuf {
+    let here = env::current_dir().unwrap_or_else(|_| ".".into());
+    let root = here.ancestors().find(|folder| folder.join(".git").exists());
+    root.map_or(here.clone(), Path::to_owned)
 }

@@ -9,8 +9,8 @@ mod program;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agents::host::Host;
-use crate::agents::options::{Install, Scope, Uninstall};
+use crate::agents::host::{Host, Scope};
+use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, installed, listed, uninstalled};
 use crate::exit::Exit;
 use crate::output::shown::{counted, masked, plain};
@@ -36,22 +36,22 @@ fn finish(done: Result<String, Exit>) -> Exit {
 }
 
 fn put_in(install: &Install) -> Result<String, Exit> {
-    let host = Host::of(install.agent);
+    let host = install.agent.host();
     if let Some(why) = host.too_old() {
-        return Err(fails(host.name, &why));
+        return Err(fails(host.title, &why));
     }
     let program = program::path().map_err(|why| fails("the path of this program", &why))?;
-    let line = Line::new(&program, host, install.options()?);
+    let line = Line::new(&program, host.name, install.options()?);
     let path = host.settings(install.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
     let before = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
-    let new = installed(old, host, &line);
+    let new = installed(old, &host.hooks, &line);
     let new = new.map_err(|mistake| mistaken(&path, old, &mistake))?;
 
     let place = plain(&path.display().to_string());
     if new == old {
-        return Ok(format!("{} runs unstuck already, by {place}: nothing to do.\n", host.name));
+        return Ok(format!("{} runs unstuck already, by {place}: nothing to do.\n", host.title));
     }
     if install.change.dry_run {
         return Ok(would_change(&place, old, &new));
@@ -63,10 +63,10 @@ fn put_in(install: &Install) -> Result<String, Exit> {
         ("brought up to date", settings.update(&new).map(|()| None))
     };
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
-    let events = counted(host.events.len(), "event");
+    let events = counted(host.hooks.events.len(), "event");
     // A password may stand in the address of a swarm.
     let runs = plain(&masked(&line.shell().unwrap_or_default()));
-    let mut told = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.name);
+    let mut told = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.title);
     told += &kept(backup.as_deref());
     told += &filled(host.advice);
     if install.scope == Scope::Project {
@@ -97,14 +97,14 @@ const PROJECT: &str = "This file belongs to the project, and the path in it to t
                        else works with it needs unstuck there, too.";
 
 fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
-    let host = Host::of(uninstall.agent);
+    let host = uninstall.agent.host();
     let path = host.settings(uninstall.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
     let entries = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
     let place = plain(&path.display().to_string());
     let Some(entry) = entries.first() else {
-        return Ok(format!("{} does not run unstuck by {place}: nothing to do.\n", host.name));
+        return Ok(format!("{} does not run unstuck by {place}: nothing to do.\n", host.title));
     };
 
     let undone = undone(&settings, old, host, &entry.line);
@@ -121,7 +121,7 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = counted(entries.len(), "event");
     let rest = undone.rest();
-    let told = format!("{}: uninstalled, {events} in {place}{rest}\n", host.name);
+    let told = format!("{}: uninstalled, {events} in {place}{rest}\n", host.title);
     Ok(told + &kept(backup.as_deref()))
 }
 
@@ -159,7 +159,7 @@ impl Undone {
 fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<Undone, Mistake> {
     let becomes = |old: &str| {
         listed(old).is_ok_and(|entries| entries.is_empty())
-            && installed(old, host, line).is_ok_and(|new| new == text)
+            && installed(old, &host.hooks, line).is_ok_and(|new| new == text)
     };
     if let Some(copy) = settings.copies().find(|copy| becomes(&copy.text)) {
         return Ok(Undone::Restored(copy));

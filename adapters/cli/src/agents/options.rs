@@ -5,24 +5,39 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::agents::Agent;
+use crate::agents::host::{Home, Host, Scope};
 use crate::config;
 use crate::config::options::preset_names;
 use crate::exit::Exit;
 use crate::output::complain;
 use crate::swarm::options::Server;
 
-const PLACES: &str = "The settings of Claude Code are settings.json in ~/.claude or \
-                      $CLAUDE_CONFIG_DIR, those of Codex hooks.json in ~/.codex or $CODEX_HOME, those \
-                      of Gemini CLI settings.json in ~/.gemini; a project's are in the folder of the \
-                      same name where its repository begins. Before they are changed, they are copied \
-                      to a file beside them whose name ends with .unstuck-backup, unless nothing is \
-                      changed but what install put there.";
+/// The text below the options of `install` and `uninstall`.
+fn places() -> String {
+    let places = Agent::ALL.iter().map(|agent| place(agent.host()));
+    format!(
+        "Settings files:\n{}\n\nIn a project they are in the folder of the same name beside .git. \
+         Before a file is changed, it is copied to a file beside it whose name ends with \
+         .unstuck-backup, unless nothing changes but what install put there.",
+        places.collect::<Vec<_>>().join("\n")
+    )
+}
+
+/// A line on the user's settings file of an agent.
+fn place(host: &Host) -> String {
+    let Host { title, folder, file, .. } = host;
+    let moved = match host.home {
+        Home::Folder(variable) => format!("${variable}/{file}"),
+        Home::Parent(variable) => format!("${variable}/{folder}/{file}"),
+    };
+    format!("  {title:<12} ~/{folder}/{file} or {moved}")
+}
 
 const MOVED: &str = "The absolute path of this program goes into the settings: where it is moved, \
                      install it again.";
 
 #[derive(Args)]
-#[command(after_help = format!("{PLACES}\n\n{MOVED}"))]
+#[command(after_help = format!("{}\n\n{MOVED}", places()))]
 pub(crate) struct Install {
     /// The agent to be watched
     #[arg(value_enum, value_name = "AGENT")]
@@ -69,7 +84,7 @@ impl Install {
 }
 
 #[derive(Args)]
-#[command(after_help = PLACES)]
+#[command(after_help = places())]
 pub(crate) struct Uninstall {
     /// The agent to be left alone
     #[arg(value_enum, value_name = "AGENT")]
@@ -86,27 +101,6 @@ pub(crate) struct Change {
     /// Print what would change, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-/// Whose settings an agent reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
-    /// The user's, for all projects
-    User,
-    /// Those of the project that the current folder is in
-    Project,
-}
-
-impl Scope {
-    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
-
-    /// What it is called on a command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
 }
 
 const HEALTH: &str = "Exit codes: 0 all that is installed works, 1 something does not, 4 the output \

@@ -49,9 +49,9 @@ impl Reply {
 
 /// A reply in the words of a wire.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum Encoded {
     /// All of it was said; nothing, with an empty text.
     Whole(String),
     /// The event has no place for all of it: this was said, and the reply is to be given again.
-    InPart(String),
+    Partial(String),
 }

@@ -201,7 +201,7 @@ mod tests {
 
     fn session(worker: &str, before: u64) -> Session {
         Session {
-            agent: Agent::Codex,
+            agent: Agent::ALL[1],
             session: "01998f2c-aaaa\u{1b}[31m".to_owned(),
             worker: worker.to_owned(),
             cwd: Some("/src/\u{1b}[2J".to_owned()),

@@ -1,13 +1,12 @@
-//! Whether the agent that is there is new enough for what is installed.
+//! The version of an agent, and the oldest one that understands its settings.
 
 use std::fmt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::host::Host;
-use crate::agents::process;
+use super::process;
 
-/// How long an agent may take to say which version it is.
+/// The time that an agent may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The version of an agent.
@@ -21,36 +20,35 @@ impl fmt::Display for Version {
     }
 }
 
-/// What an agent must be for its settings to be understood.
+/// The oldest version of an agent that understands the settings that `install` writes.
 #[derive(Debug)]
 pub(crate) struct Needs {
-    /// The agent's own program, which tells its version.
+    /// The agent's program, which prints its version for `--version`.
     pub(crate) program: &'static str,
     pub(crate) version: Version,
-    /// What an older one does.
+    /// The behaviour of an older version, as the end of a sentence that begins with its name.
     pub(crate) otherwise: &'static str,
 }
 
-impl Host {
-    /// What keeps the agent in `PATH` from understanding what is installed: that it is too old. None
-    /// if it is not, or if its version cannot be told.
-    pub(crate) fn too_old(&self) -> Option<String> {
-        let needs = self.needs.as_ref()?;
-        let version = told(needs.program).filter(|version| *version < needs.version)?;
-        let (name, Needs { version: needed, otherwise, .. }) = (self.name, needs);
-        Some(format!("{name} {version} {otherwise}: update it to {needed} or later"))
+impl Needs {
+    /// Returns a message if the program in `PATH` is too old. Returns `None` if it is new enough, is not
+    /// installed or prints no version. `title` is the agent's name for people.
+    pub(crate) fn complaint(&self, title: &str) -> Option<String> {
+        let version = installed(self.program).filter(|version| *version < self.version)?;
+        let Self { version: needed, otherwise, .. } = self;
+        Some(format!("{title} {version} {otherwise}: update it to {needed} or later"))
     }
 }
 
-/// The version that `program` says it is.
-fn told(program: &str) -> Option<Version> {
+/// Returns the version that `program` prints.
+fn installed(program: &str) -> Option<Version> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    read(&process::ended(command.spawn().ok()?, PATIENCE).ok()?.out)
+    first(&process::ended(command.spawn().ok()?, PATIENCE).ok()?.out)
 }
 
-/// The first version in `text`.
-fn read(text: &str) -> Option<Version> {
+/// Returns the first version in `text`.
+fn first(text: &str) -> Option<Version> {
     let mut words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     words.find_map(|word| {
         let numbers: Result<Vec<u32>, _> = word.split('.').map(str::parse).collect();
@@ -63,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_found_in_what_a_program_says_of_itself() {
+    fn the_first_version_in_a_text_is_found() {
         for (text, version) in [
             ("2.1.240 (Claude Code)\n", Some([2, 1, 240])),
             ("claude v1.0.9-beta.2", Some([1, 0, 9])),
@@ -72,7 +70,7 @@ mod tests {
             ("99999999999.0.0", None),
             ("", None),
         ] {
-            assert_eq!(read(text), version.map(Version), "{text}");
+            assert_eq!(first(text), version.map(Version), "{text}");
         }
         assert!(Version([2, 1, 99]) < Version([2, 1, 139]));
         assert_eq!(Version([2, 1, 139]).to_string(), "2.1.139");

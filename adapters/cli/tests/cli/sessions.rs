@@ -1,7 +1,7 @@
 //! Without a path: the sessions of the agents that left some in the user's folder.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::harness::{CLEAN, Folder, Ran, at_home, program, runs, stuck};
 
@@ -87,13 +87,20 @@ fn agents_that_were_moved_are_found_by_their_variables() {
     let (home, moved) = (home(), Folder::new());
     moved.file("c/projects/-b/2.jsonl", claude());
     moved.file("x/sessions/2.jsonl", CODEX);
-    let (c, x) = (moved.path().join("c"), moved.path().join("x"));
-    let ran = scan_home(home.path(), &[], &[("CLAUDE_CONFIG_DIR", &c), ("CODEX_HOME", &x)]);
-    let path = |n: usize| ran.lines()[n]["path"].as_str().unwrap_or_default().to_owned();
-    assert!(path(0).ends_with("2.jsonl") && path(1).ends_with("2.jsonl"), "{}", ran.out);
-    let none = Path::new("");
-    let ran = scan_home(home.path(), &[], &[("CLAUDE_CONFIG_DIR", none), ("CODEX_HOME", none)]);
-    assert_eq!(formats(&ran).len(), 3, "an empty variable is none: {}", ran.err);
+    // The variable of Gemini CLI names the folder around its own. The name of a folder above the
+    // sessions makes no file a session.
+    moved.file("chats/.gemini/tmp/b/chats/2.jsonl", GEMINI);
+    moved.file("chats/.gemini/tmp/b/logs.json", "[]");
+    let variables = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
+    let folders = ["c", "x", "chats"].map(|folder| moved.path().join(folder));
+    let set: Vec<_> = variables.into_iter().zip(folders.iter().map(PathBuf::as_path)).collect();
+    let ran = scan_home(home.path(), &[], &set);
+    let paths: Vec<_> = ran.lines().iter().map(|line| line["path"].to_string()).collect();
+    assert_eq!(paths.len(), 3, "{}", ran.out);
+    assert!(paths.iter().all(|path| path.ends_with("2.jsonl\"")), "{}", ran.out);
+    let empty = variables.map(|variable| (variable, Path::new("")));
+    let ran = scan_home(home.path(), &[], &empty);
+    assert_eq!(formats(&ran).len(), 3, "an empty variable counts as unset: {}", ran.err);
 }
 
 #[test]

@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 use unstuck_trace::Answer;
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, Object, Raw, What, json, members, needed, text, without,
+    BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, members, needed, text, without,
 };
-use crate::agents::reply::{Reply, Written};
+use crate::agents::reply::{Encoded, Reply};
 
 /// What the model words anew for each call of a tool, or measures out: no part of what is done.
 const REWORDED: [(&str, &[&str]); 1] = [("Bash", &["description", "timeout"])];
@@ -87,23 +87,23 @@ fn of_object(payload: &[u8]) -> Option<Event<'_>> {
 /// The event of a payload in which a call came to this end, if one did.
 fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let what = match name.as_ref() {
-        "PreToolUse" => What::Before(payload.call()?),
-        "PostToolUse" => What::After(payload.call()?, ending),
-        "PostToolUseFailure" => What::After(payload.call()?, payload.failure()),
-        "PermissionDenied" => What::After(payload.call()?, Ending::Refused),
-        "PostToolBatch" => What::StepEnded,
-        "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, ending),
+        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
+        "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
+        "PostToolBatch" => EventKind::StepEnded,
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
         // Of a subagent that is not named nobody knows the calls.
-        "SubagentStop" if payload.agent_id.is_none() => What::Nothing,
+        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
         "Stop" | "SubagentStop" => {
-            What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
+            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
         // What is compacted is the model's memory; the calls were made all the same.
-        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Compacted,
-        "SessionStart" => What::Began,
-        "SessionEnd" => What::Ended,
-        _ => What::Nothing,
+        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
     };
     Ok(Event {
         name,
@@ -111,7 +111,7 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
         turn: payload.prompt_id,
-        what,
+        kind,
     })
 }
 
@@ -189,18 +189,18 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
 }
 
 /// What Claude Code reads.
-pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let takes_context = CONTEXT.contains(&name.as_ref());
-    Written::Whole(match reply {
+    Encoded::Whole(match reply {
         Reply::Nothing => String::new(),
-        Reply::Tell(_) if !takes_context => return Written::InPart(String::new()),
+        Reply::Tell(_) if !takes_context => return Encoded::Partial(String::new()),
         Reply::Tell(text) => json!({
             "hookSpecificOutput": { "hookEventName": name, "additionalContext": text }
         })
         .to_string(),
         Reply::Refuse(reason) => json!({ "hookSpecificOutput": denial(reason) }).to_string(),
-        Reply::Stop(reason) if matches!(event.what, What::Before(_)) => json!({
+        Reply::Stop(reason) if matches!(event.kind, EventKind::Before(_)) => json!({
             "continue": false, "stopReason": reason, "hookSpecificOutput": denial(reason)
         })
         .to_string(),
@@ -224,10 +224,12 @@ mod tests {
         let payload = format!(
             r#"{{"session_id":"s","hook_event_name":"{event}","tool_name":"Bash",{rest}}}"#
         );
-        match decode(payload.as_bytes()).expect("an event").what {
-            What::After(_, Ending::Answered { text, failed: false }) => format!("ok {text}"),
-            What::After(_, Ending::Answered { text, failed: true }) => format!("failed {text}"),
-            what => format!("{what:?}").rsplit(", ").next().unwrap_or_default().to_owned(),
+        match decode(payload.as_bytes()).expect("an event").kind {
+            EventKind::After(_, Ending::Answered { text, failed: false }) => format!("ok {text}"),
+            EventKind::After(_, Ending::Answered { text, failed: true }) => {
+                format!("failed {text}")
+            }
+            kind => format!("{kind:?}").rsplit(", ").next().unwrap_or_default().to_owned(),
         }
     }
 
@@ -288,9 +290,9 @@ mod tests {
             let payload = format!(
                 r#"{{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#
             );
-            match decode(payload.as_bytes()).expect("an event").what {
-                What::Before(call) => call.args.into_owned(),
-                what => format!("{what:?}"),
+            match decode(payload.as_bytes()).expect("an event").kind {
+                EventKind::Before(call) => call.args.into_owned(),
+                kind => format!("{kind:?}"),
             }
         };
         let input = r#"{"command":"make","description":"Build it","timeout":1000}"#;
@@ -301,23 +303,23 @@ mod tests {
     #[test]
     fn only_what_tells_of_loops_is_looked_at() {
         for (event, rest, expected) in [
-            ("SessionStart", r#""source":"startup""#, What::Began),
-            ("SessionStart", r#""source":"clear""#, What::Began),
-            ("SessionStart", r#""source":"compact""#, What::Compacted),
-            ("SessionEnd", r#""reason":"other""#, What::Ended),
-            ("PreCompact", r#""trigger":"auto""#, What::Nothing),
-            ("SubagentStart", r#""agent_id":"a1""#, What::Nothing),
-            ("PostToolBatch", r#""tool_calls":[]"#, What::StepEnded),
-            ("Notification", r#""message":"x""#, What::Nothing),
+            ("SessionStart", r#""source":"startup""#, EventKind::Began),
+            ("SessionStart", r#""source":"clear""#, EventKind::Began),
+            ("SessionStart", r#""source":"compact""#, EventKind::Compacted),
+            ("SessionEnd", r#""reason":"other""#, EventKind::Ended),
+            ("PreCompact", r#""trigger":"auto""#, EventKind::Other),
+            ("SubagentStart", r#""agent_id":"a1""#, EventKind::Other),
+            ("PostToolBatch", r#""tool_calls":[]"#, EventKind::StepEnded),
+            ("Notification", r#""message":"x""#, EventKind::Other),
             (
                 "UserPromptSubmit",
                 r#""prompt":"go \ud800""#,
-                What::Prompt("go \u{fffd}\u{fffd}\u{fffd}".into()),
+                EventKind::Prompt("go \u{fffd}\u{fffd}\u{fffd}".into()),
             ),
-            ("Stop", r#""stop_hook_active":true"#, What::HandedBack("".into())),
+            ("Stop", r#""stop_hook_active":true"#, EventKind::HandedBack("".into())),
         ] {
             let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}",{rest}}}"#);
-            assert_eq!(decode(payload.as_bytes()).expect("an event").what, expected);
+            assert_eq!(decode(payload.as_bytes()).expect("an event").kind, expected);
         }
     }
 

@@ -11,9 +11,9 @@ use serde_json::json;
 use unstuck_trace::Answer;
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without,
+    BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
 };
-use crate::agents::reply::{Reply, Written};
+use crate::agents::reply::{Encoded, Reply};
 
 /// What the model words anew for each command, or measures out: no part of what is done.
 const REWORDED: [&str; 6] =
@@ -46,20 +46,20 @@ struct Payload<'a> {
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let what = match name.as_ref() {
-        "PreToolUse" => What::Before(payload.call()?),
-        "PostToolUse" => What::After(payload.call()?, result(payload.tool_response)),
-        "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
         // Of a subagent that is not named nobody knows the calls.
-        "SubagentStop" if payload.agent_id.is_none() => What::Nothing,
+        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
         "Stop" | "SubagentStop" => {
-            What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
+            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
-        "Interrupt" => What::Interrupted,
-        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Compacted,
-        "SessionStart" => What::Began,
-        "SessionEnd" => What::Ended,
-        _ => What::Nothing,
+        "Interrupt" => EventKind::Interrupted,
+        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
     };
     Ok(Event {
         name,
@@ -67,7 +67,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
         turn: payload.turn_id,
-        what,
+        kind,
     })
 }
 
@@ -114,18 +114,22 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 }
 
 /// What Codex reads: nothing but members that it knows.
-pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
     let stop = |reason: &str| json!({ "continue": false, "stopReason": reason });
-    Written::Whole(match (reply, &event.what) {
+    Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
-        (Reply::Tell(text), What::Before(_) | What::After(..)) => context(text).to_string(),
-        (Reply::Refuse(reason), What::Before(_)) => denial(reason),
+        (Reply::Tell(text), EventKind::Before(_) | EventKind::After(..)) => {
+            context(text).to_string()
+        }
+        (Reply::Refuse(reason), EventKind::Before(_)) => denial(reason),
         // The run ends with the next event at which it can.
-        (Reply::Stop(reason), What::Before(_)) => return Written::InPart(denial(reason)),
-        (Reply::Stop(reason), What::After(..) | What::HandedBack(_)) => stop(reason).to_string(),
-        _ => return Written::InPart(String::new()),
+        (Reply::Stop(reason), EventKind::Before(_)) => return Encoded::Partial(denial(reason)),
+        (Reply::Stop(reason), EventKind::After(..) | EventKind::HandedBack(_)) => {
+            stop(reason).to_string()
+        }
+        _ => return Encoded::Partial(String::new()),
     })
 }
 
@@ -191,6 +195,6 @@ mod tests {
             "last_assistant_message":null,"stop_hook_active":false}"#;
         let event = decode(payload).expect("an event");
         assert_eq!((event.turn.as_deref(), event.worker()), (Some("t7"), "main"));
-        assert_eq!(event.what, What::HandedBack("".into()));
+        assert_eq!(event.kind, EventKind::HandedBack("".into()));
     }
 }

@@ -6,10 +6,9 @@ use std::{env, io, process};
 
 use serde::Serialize;
 
+use super::swarm;
 use super::trial::Trial;
-use super::{advice, swarm};
-use crate::agents::host::Host;
-use crate::agents::options::Scope;
+use crate::agents::host::{Diagnosis, Host, Installation, Scope};
 use crate::agents::settings::{Entry, listed};
 
 /// What was found out about one file of settings.
@@ -83,8 +82,8 @@ impl Place {
     /// What there is to be found out.
     pub(super) fn examined(&self) -> Examined {
         let mut examined = Examined {
-            agent: self.host.agent.name(),
-            name: self.host.name,
+            agent: self.host.name,
+            name: self.host.title,
             scope: self.scope.name(),
             settings: self.settings(),
             exists: true,
@@ -120,14 +119,16 @@ impl Place {
             return;
         }
         examined.events = entries.iter().map(|entry| entry.event.clone()).collect();
-        let events = self.host.events();
+        let events = self.host.event_names();
         examined.missing =
             events.filter(|event| !examined.events.iter().any(|one| one == event)).collect();
         examined.commands = self.tried(entries);
-        examined.obstacles = advice::obstacles(self.host, text, &self.path);
-        let trusted = advice::trusted(self.host, entries, &self.path);
+        let Self { host, scope, path } = self;
+        let installation = Installation { host, scope: *scope, path, text, entries };
+        let Diagnosis { obstacles, advice, trusted } = (host.diagnose)(&installation);
+        examined.obstacles = host.too_old().into_iter().chain(obstacles).collect();
         examined.trusted = trusted.map(|trusted| trusted == entries.len());
-        examined.advice = advice::advice(self.host, self.scope, entries, &self.path);
+        examined.advice = advice;
         let may_ask = |entry: &&Entry| self.scope == Scope::User || is_harmless(entry);
         examined.advice.extend(swarm::told(entries.iter().filter(may_ask)));
     }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::agents::hook::SWARM_LINE;
-use crate::agents::host::{Form, Host};
+use crate::agents::hooks::Form;
+use crate::agents::host::Host;
 use crate::agents::process::{self, Ended};
 use crate::agents::settings::Entry;
 use crate::agents::state::LOG;
@@ -40,7 +41,7 @@ impl Trial {
     /// wrong with it.
     pub(super) fn of(host: &Host, entry: &Entry, state: &Path) -> Result<Self, String> {
         let median = median(host.sample, || {
-            let mut command = match Shell::of(host.form, entry) {
+            let mut command = match Shell::of(host.hooks.form, entry) {
                 Some(shell) => shell.command(&entry.command),
                 None => Command::new(&entry.line.program),
             };
@@ -60,7 +61,7 @@ impl Trial {
         if fs::read_dir(state).is_ok_and(|mut kept| kept.next().is_none()) {
             return Err("is silent, but keeps nothing of the call: is it unstuck?".to_owned());
         }
-        let shell = Shell::of(host.form, entry);
+        let shell = Shell::of(host.hooks.form, entry);
         let alone = shell.map(|shell| self::median(host.sample, || shell.command(NOTHING)));
         Ok(Self { median, shell: share(median, alone.and_then(Result::ok)) })
     }

@@ -10,9 +10,9 @@ use serde_json::json;
 use unstuck_trace::Answer;
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without,
+    BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
 };
-use crate::agents::reply::{Reply, Written};
+use crate::agents::reply::{Encoded, Reply};
 
 /// What the model words anew for each call of a tool: no part of what is done.
 const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description"])];
@@ -41,15 +41,15 @@ struct Payload<'a> {
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let what = match name.as_ref() {
-        "BeforeTool" => What::Before(payload.call()?),
-        "AfterTool" => What::After(payload.call()?, result(payload.tool_response)),
-        "BeforeAgent" => What::Prompt(text(payload.prompt).unwrap_or_default()),
-        "AfterAgent" => What::HandedBack(text(payload.prompt_response).unwrap_or_default()),
-        "SessionStart" if payload.source.as_deref() == Some("compress") => What::Compacted,
-        "SessionStart" => What::Began,
-        "SessionEnd" => What::Ended,
-        _ => What::Nothing,
+    let kind = match name.as_ref() {
+        "BeforeTool" => EventKind::Before(payload.call()?),
+        "AfterTool" => EventKind::After(payload.call()?, result(payload.tool_response)),
+        "BeforeAgent" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        "AfterAgent" => EventKind::HandedBack(text(payload.prompt_response).unwrap_or_default()),
+        "SessionStart" if payload.source.as_deref() == Some("compress") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
     };
     Ok(Event {
         name,
@@ -57,7 +57,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         subagent: None,
         cwd: payload.cwd,
         turn: None,
-        what,
+        kind,
     })
 }
 
@@ -90,20 +90,21 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 }
 
 /// What Gemini CLI reads.
-pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
-    Written::Whole(match (reply, &event.what) {
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
-        (Reply::Tell(text), What::After(..)) => json!({
+        (Reply::Tell(text), EventKind::After(..)) => json!({
             "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text }
         })
         .to_string(),
-        (Reply::Refuse(reason), What::Before(_)) => {
+        (Reply::Refuse(reason), EventKind::Before(_)) => {
             json!({ "decision": "deny", "reason": reason }).to_string()
         }
-        (Reply::Stop(reason), What::Before(_) | What::After(..) | What::HandedBack(_)) => {
-            json!({ "continue": false, "stopReason": reason }).to_string()
-        }
-        _ => return Written::InPart(String::new()),
+        (
+            Reply::Stop(reason),
+            EventKind::Before(_) | EventKind::After(..) | EventKind::HandedBack(_),
+        ) => json!({ "continue": false, "stopReason": reason }).to_string(),
+        _ => return Encoded::Partial(String::new()),
     })
 }
 

@@ -41,7 +41,7 @@ impl Hook {
     pub(crate) fn plain(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter().skip(1);
         let agent = match (words.next()?.to_str()?, words.next()?.to_str()?) {
-            ("hook", name) => Agent::ALL.into_iter().find(|agent| agent.name() == name)?,
+            ("hook", name) => Agent::named(name)?,
             _ => return None,
         };
         let policy = PolicyOptions::default();

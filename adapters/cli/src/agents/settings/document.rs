@@ -9,7 +9,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
 use super::written::{Layout, Written};
-use crate::agents::host::{Form, Host, Matcher};
+use crate::agents::hooks::{Form, Hooks, Matcher};
 use crate::setup::Mistake;
 
 /// The member of the settings that lists hooks.
@@ -44,7 +44,7 @@ impl Entry {
 }
 
 /// `settings` with `line` at each event of `host`, once, and at no other.
-pub(crate) fn installed(settings: &str, host: &Host, line: &Line) -> Result<String, Mistake> {
+pub(crate) fn installed(settings: &str, hooks: &Hooks, line: &Line) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
     if read(&text)?.is_none() {
         // A comment stays, on a line of its own.
@@ -52,16 +52,16 @@ pub(crate) fn installed(settings: &str, host: &Host, line: &Line) -> Result<Stri
         text.replace_range(remarks.., if remarks > 0 { "\n" } else { "" });
         text.push_str(NOTHING);
     }
-    while let Some(entry) = superfluous(&text, host)? {
+    while let Some(entry) = superfluous(&text, hooks)? {
         text = without(&text, &entry, Emptied::Events)?;
     }
-    for event in host.events {
-        let hook = Written::Map(line.members(host));
+    for event in hooks.events {
+        let hook = Written::Map(line.members(hooks));
         let every = (event.matcher == Matcher::Every).then(|| ("matcher", Written::text("*")));
         let group = every.into_iter().chain([(HOOKS, Written::List(vec![hook]))]).collect();
         let entries = entries(&text)?;
         text = match entries.into_iter().find(|entry| entry.event == event.name) {
-            Some(entry) => updated(&text, &entry, host, line)?,
+            Some(entry) => updated(&text, &entry, hooks, line)?,
             None => with_group(&text, event.name, Written::Map(group))?,
         };
     }
@@ -186,10 +186,10 @@ fn with_group(text: &str, event: &'static str, group: Written) -> Result<String,
 }
 
 /// `text` with what `entry` has to say of `line`, and all else that it says.
-fn updated(text: &str, entry: &Entry, host: &Host, line: &Line) -> Result<String, Mistake> {
-    let is_spelled_otherwise = host.form != Form::Exec && !entry.has_args && entry.line == *line;
+fn updated(text: &str, entry: &Entry, hooks: &Hooks, line: &Line) -> Result<String, Mistake> {
+    let is_spelled_otherwise = hooks.form != Form::Exec && !entry.has_args && entry.line == *line;
     let mut text = text.to_owned();
-    for (name, wanted) in line.members(host) {
+    for (name, wanted) in line.members(hooks) {
         let changed = match read(&text)? {
             Some(Value::Object(root)) => match Path::of(&root, entry.place) {
                 // What a shell reads alike may stay as it is.
@@ -256,10 +256,10 @@ fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistak
 
 /// An entry that is not needed: it is at an event that `host` is not asked for, or follows another
 /// at the same.
-fn superfluous(text: &str, host: &Host) -> Result<Option<Entry>, Mistake> {
+fn superfluous(text: &str, hooks: &Hooks) -> Result<Option<Entry>, Mistake> {
     let mut kept = Vec::new();
     Ok(entries(text)?.into_iter().find(|entry| {
-        let is_wanted = host.events.iter().any(|event| event.name == entry.event);
+        let is_wanted = hooks.events.iter().any(|event| event.name == entry.event);
         let is_first = !kept.contains(&entry.event);
         kept.push(entry.event.clone());
         !(is_wanted && is_first)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::written::Written;
-use crate::agents::host::{Form, Host};
+use crate::agents::hooks::{Form, Hooks};
 
 /// The first word after the program in the command line of every hook.
 const HOOK: &str = "hook";
@@ -19,9 +19,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The line that hands what happens in `host` to `program`, with these options.
-    pub(crate) fn new(program: &str, host: &Host, options: Vec<String>) -> Self {
-        let words = [HOOK.to_owned(), host.agent.name().to_owned()];
+    /// The line with which an agent runs `program` as its hook, with these options.
+    pub(crate) fn new(program: &str, agent: &str, options: Vec<String>) -> Self {
+        let words = [HOOK.to_owned(), agent.to_owned()];
         Self { program: program.to_owned(), words: words.into_iter().chain(options).collect() }
     }
 
@@ -46,11 +46,11 @@ impl Line {
         shlex::try_join(words.map(String::as_str)).ok()
     }
 
-    /// The members that say so in an entry of `host`.
-    pub(super) fn members(&self, host: &Host) -> Vec<(&'static str, Written)> {
+    /// The members of the settings entry that runs this line.
+    pub(super) fn members(&self, hooks: &Hooks) -> Vec<(&'static str, Written)> {
         let mut members = vec![("type", Written::text("command"))];
-        members.extend(host.label.map(|label| ("name", Written::text(label))));
-        match host.form {
+        members.extend(hooks.label.map(|label| ("name", Written::text(label))));
+        match hooks.form {
             Form::Exec => {
                 members.push(("command", Written::text(&self.program)));
                 members.push(("args", Written::Texts(self.words.clone())));
@@ -59,7 +59,7 @@ impl Line {
                 members.push(("command", Written::Text(self.shell().unwrap_or_default())));
             }
         }
-        members.push(("timeout", Written::Number(host.timeout.figure())));
+        members.push(("timeout", Written::Number(hooks.timeout.figure())));
         members
     }
 }
@@ -100,7 +100,7 @@ mod tests {
             folder in "[^\0]{0,12}",
             options in proptest::collection::vec("[^\0]{0,12}", 0..4),
         ) {
-            let line = Line::new(&format!("/{folder}/unstuck"), Host::of(crate::agents::Agent::Codex), options);
+            let line = Line::new(&format!("/{folder}/unstuck"), "codex", options);
             let shell = line.shell().expect("no zero byte");
             prop_assert_eq!(Line::read(&shell, None), Some(line));
         }

@@ -137,11 +137,11 @@ mod tests {
         let (_around, folder) = folder();
         let key = |agent, session, worker| Key { agent, session, worker };
         let keys = [
-            key(Agent::ClaudeCode, "s", "main"),
-            key(Agent::ClaudeCode, "s", "a1"),
-            key(Agent::ClaudeCode, "sa", "1"),
-            key(Agent::Codex, "s", "main"),
-            key(Agent::Gemini, "../../../etc/passwd", "main"),
+            key(Agent::ALL[0], "s", "main"),
+            key(Agent::ALL[0], "s", "a1"),
+            key(Agent::ALL[0], "sa", "1"),
+            key(Agent::ALL[1], "s", "main"),
+            key(Agent::ALL[2], "../../../etc/passwd", "main"),
         ];
         for key in &keys {
             keep(&folder, key);
@@ -169,7 +169,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
 
         let (_around, folder) = folder();
-        let key = Key { agent: Agent::Codex, session: "s", worker: "main" };
+        let key = Key { agent: Agent::ALL[1], session: "s", worker: "main" };
         keep(&folder, &key);
         let mode = |path: &std::path::Path| {
             fs::metadata(path).expect("a file").permissions().mode() & 0o777
