@@ -31,8 +31,8 @@ pub(super) const HOST: Host = Host {
     },
     // Every version ignores an event that it does not know.
     needs: None,
-    advice: "Codex passes over hooks that nobody has trusted: type /hooks in Codex and trust these. \
-             It asks again whenever their command line changes.",
+    advice: "Codex ignores hooks until you trust them: type /hooks in Codex and trust these. It asks \
+             again when their command line changes.",
     sample: concat!(
         r#"{"session_id":"unstuck-doctor","turn_id":"1","cwd":"/","hook_event_name":"PreToolUse","#,
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,

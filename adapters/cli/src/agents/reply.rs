@@ -1,23 +1,23 @@
-//! What a hook has to say, before it is put in the words of an agent's wire.
+//! The reply of a hook, before an agent's wire encodes it.
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Decision, Message};
 
-/// What a hook has to say.
+/// The reply to one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Reply {
     #[default]
     Nothing,
-    /// The model is told this, and goes on.
+    /// Gives the model this text; the run goes on.
     Tell(String),
-    /// The call does not run, and the model is told this in place of a result.
+    /// Refuses the call. The model reads this text in place of a result.
     Refuse(String),
-    /// The run ends, and whoever watches it is told this.
+    /// Ends the run. The user reads this text.
     Stop(String),
 }
 
 impl Reply {
-    /// To a call that is asked for.
+    /// The reply to a call that has not run yet.
     pub(crate) fn before(decision: &Decision) -> Self {
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
@@ -27,16 +27,16 @@ impl Reply {
         }
     }
 
-    /// To anything that has happened: that call is not to be refused any more, but the next.
+    /// The reply to anything that has happened. It is too late to refuse that call; the next one can be.
     pub(crate) fn after(decision: &Decision) -> Self {
-        let told = decision.message().map(Message::note);
+        let note = decision.message().map(Message::note);
         match decision.action() {
-            Action::StartOver | Action::Stop => told.map_or(Self::Nothing, Self::Stop),
-            _ => told.map_or(Self::Nothing, Self::Tell),
+            Action::StartOver | Action::Stop => note.map_or(Self::Nothing, Self::Stop),
+            _ => note.map_or(Self::Nothing, Self::Tell),
         }
     }
 
-    /// How much it asks for.
+    /// Returns the rank of the reply: a stronger one replaces a weaker one that is still pending.
     pub(crate) const fn severity(&self) -> u8 {
         match self {
             Self::Nothing => 0,
@@ -47,11 +47,11 @@ impl Reply {
     }
 }
 
-/// A reply in the words of a wire.
+/// A reply as the text that an agent reads.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Encoded {
-    /// All of it was said; nothing, with an empty text.
+    /// The whole reply. An empty text means silence.
     Whole(String),
-    /// The event has no place for all of it: this was said, and the reply is to be given again.
+    /// The part that this event has a place for. The whole reply has to be given again at a later event.
     Partial(String),
 }

@@ -1,10 +1,10 @@
-//! An agent's settings: a file of JSON with comments, in which this program has entries.
+//! An agent's settings: a file of JSON with comments that lists the hooks.
 
 mod document;
 mod file;
+mod json;
 mod line;
 mod splice;
-mod written;
 
 pub(crate) use document::{Entry, installed, listed, meaning, uninstalled};
 pub(crate) use file::{Copy, Settings};

@@ -10,7 +10,8 @@ pub(super) fn diagnose(found: &Installation<'_>) -> Diagnosis {
     let users = fs::read_to_string(found.host.settings(Scope::User)).unwrap_or_default();
     let is_off =
         [found.text, &users].into_iter().any(|text| switch(text, "/disableAllHooks") == Some(true));
-    let obstacles = is_off.then(|| "disableAllHooks is true: it runs no hook at all".to_owned());
+    let obstacles =
+        is_off.then(|| "disableAllHooks is true, so no hook runs: remove it".to_owned());
     let advice = (found.scope == Scope::Project)
         .then(|| "Claude Code runs the hooks of a project once its folder is trusted.".to_owned());
     Diagnosis {

@@ -12,13 +12,15 @@ use crate::agents::settings::Entry;
 const MEMBERS: [&str; 2] = ["description", "hooks"];
 
 /// The advice if `config.toml` has hooks as well as `hooks.json`.
-const BOTH: &str = "Its config.toml lists hooks, too: Codex runs those of both, and warns.";
+const BOTH: &str =
+    "Its config.toml also lists hooks: Codex runs the hooks of both files, and warns.";
 
 pub(super) fn diagnose(found: &Installation<'_>) -> Diagnosis {
     let config = config(found.path);
     let mut obstacles = Vec::from_iter(why_skipped(found.text));
     if config.as_ref().is_some_and(are_hooks_off) {
-        obstacles.push("features.hooks is false in its config.toml: no hook runs".into());
+        obstacles
+            .push("features.hooks is false in its config.toml, so no hook runs: remove it".into());
     }
     let trusted = trusted(found);
     let mut advice = vec![trust(trusted, found.entries.len())];
@@ -33,12 +35,12 @@ fn why_skipped(text: &str) -> Option<String> {
     let settings: Value = match serde_json::from_str(text) {
         Ok(settings) => settings,
         Err(error) => {
-            return Some(format!("Codex skips this file, which is no plain JSON: {error}"));
+            return Some(format!("Codex skips this file, because it is not plain JSON: {error}"));
         }
     };
     let mut names = settings.as_object()?.keys();
     let unknown = names.find(|name| !MEMBERS.contains(&&name[..]))?;
-    Some(format!("Codex skips this file, since it does not know {unknown:?} in it"))
+    Some(format!("Codex skips this file, because it does not know the member {unknown:?}"))
 }
 
 /// Returns whether a `config.toml` switches hooks off, under their present or their earlier name.
@@ -74,11 +76,11 @@ fn trusted(found: &Installation<'_>) -> usize {
 /// The advice on trust if `trusted` of `all` entries are.
 fn trust(trusted: usize, all: usize) -> String {
     if trusted == all {
-        "Codex was told to trust these hooks. If it asks again, type /hooks.".to_owned()
+        "Codex has recorded that you trust these hooks. If it asks again, type /hooks.".to_owned()
     } else {
         format!(
-            "Codex runs only hooks that were trusted. {trusted} of these {all} seem to be: type \
-             /hooks in Codex."
+            "Codex runs only hooks that you have trusted. {trusted} of these {all} seem to be \
+             trusted: type /hooks in Codex."
         )
     }
 }

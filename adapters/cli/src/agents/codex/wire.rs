@@ -1,8 +1,8 @@
 //! The wire of Codex's hooks.
 //!
-//! There is no event for a failure and no flag: what failed is read from the result. An answer with
-//! a member that Codex does not know, or a refusal without a reason, is no answer to it; and a call
-//! that is asked for can be refused, but not end the run.
+//! No event and no flag reports a failure, so failures are read from the result. Codex ignores an answer
+//! with an unknown member and a refusal without a reason. The answer to `PreToolUse` can refuse the call
+//! but cannot end the run.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::agents::event::{
 };
 use crate::agents::reply::{Encoded, Reply};
 
-/// What the model words anew for each command, or measures out: no part of what is done.
+/// The arguments of a command that the model words differently each time, or that only set a limit.
 const REWORDED: [&str; 6] =
     ["justification", "description", "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens"];
 
@@ -42,7 +42,7 @@ struct Payload<'a> {
     last_assistant_message: Raw<'a>,
 }
 
-/// The event that `payload` tells of.
+/// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
@@ -50,7 +50,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "PreToolUse" => EventKind::Before(payload.call()?),
         "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
         "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
-        // Of a subagent that is not named nobody knows the calls.
+        // Without the id of the subagent its calls cannot be found.
         "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
         "Stop" | "SubagentStop" => {
             EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
@@ -79,7 +79,8 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// The arguments; of a command as little as says what is run: `["bash","-lc","make"]` is `make`.
+/// Returns the arguments, reduced to the command line if they are a command. For example,
+/// `["bash","-lc","make"]` becomes `make`.
 fn command(raw: Raw<'_>) -> Cow<'_, str> {
     #[derive(Deserialize)]
     struct Input<'a> {
@@ -113,7 +114,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed: failed == Some(true) }
 }
 
-/// What Codex reads: nothing but members that it knows.
+/// Writes a reply as Codex reads it, with no member that it does not know.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
@@ -124,7 +125,7 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
             context(text).to_string()
         }
         (Reply::Refuse(reason), EventKind::Before(_)) => denial(reason),
-        // The run ends with the next event at which it can.
+        // The run ends at the next event whose answer can end it.
         (Reply::Stop(reason), EventKind::Before(_)) => return Encoded::Partial(denial(reason)),
         (Reply::Stop(reason), EventKind::After(..) | EventKind::HandedBack(_)) => {
             stop(reason).to_string()
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_around_a_command_is_no_part_of_it() {
+    fn a_shell_around_a_command_is_removed() {
         for (input, expected) in [
             (r#"{"command":["bash","-lc","make"]}"#, r#"{"command":"make"}"#),
             (r#"{"command":["/bin/zsh","-c","a \"b\""]}"#, r#"{"command":"a \"b\""}"#),
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_read_from_the_result() {
+    fn a_failure_is_read_from_the_result() {
         for (response, text, failed) in [
             (
                 r#""Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno""#,
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_tells_one_prompt_from_the_next() {
+    fn the_turn_id_is_kept_and_empty_ids_are_none() {
         let payload = br#"{"session_id":"s","turn_id":"t7","agent_id":"","hook_event_name":"Stop",
             "last_assistant_message":null,"stop_hook_active":false}"#;
         let event = decode(payload).expect("an event");

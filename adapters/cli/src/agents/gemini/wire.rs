@@ -1,7 +1,7 @@
 //! The wire of Gemini CLI's hooks.
 //!
-//! Calls have no ids: a result is that of the earliest open call with the same tool and arguments.
-//! Before a call the model cannot be told anything, so that a warning comes with the result.
+//! Calls have no ids: a result belongs to the earliest open call with the same tool and arguments. The
+//! answer to `BeforeTool` has no place for a note to the model, so a warning comes with the result.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use crate::agents::event::{
 };
 use crate::agents::reply::{Encoded, Reply};
 
-/// What the model words anew for each call of a tool: no part of what is done.
+/// The arguments of each tool that the model words differently each time.
 const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description"])];
 
-/// How the result of a command begins that the user broke off.
+/// The beginning of the result of a command that the user cancelled.
 const CANCELLED: &str = "Command was cancelled by user";
 
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ struct Payload<'a> {
     prompt_response: Raw<'a>,
 }
 
-/// The event that `payload` tells of.
+/// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
@@ -81,15 +81,15 @@ struct Response<'a> {
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let response = members::<Response<'_>>(raw);
     let failed = response.as_ref().is_some_and(|response| response.error.is_some());
-    let told = response.and_then(|response| response.content.or(response.error));
-    let text = told.or(raw).map_or(Cow::Borrowed(""), |told| Answer::gemini(told).text);
+    let shown = response.and_then(|response| response.content.or(response.error));
+    let text = shown.or(raw).map_or(Cow::Borrowed(""), |shown| Answer::gemini(shown).text);
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
     }
     Ending::Answered { text, failed }
 }
 
-/// What Gemini CLI reads.
+/// Writes a reply as Gemini CLI reads it.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_what_the_model_reads_of_it() {
+    fn the_text_of_a_result_is_what_the_model_reads() {
         let table = [
             (r#"{"llmContent":"a","returnDisplay":"b"}"#, "a", false),
             (r#"{"llmContent":"Output: a\nProcess Group PGID: 12"}"#, "Output: a", false),

@@ -7,7 +7,7 @@ use unstuck_core::Digest;
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind};
 use crate::agents::reply::{Encoded, Reply};
-use crate::agents::state::{Key, Noted, Session};
+use crate::agents::state::{FindingRecord, Key, Session};
 use crate::output::recurring::what_was_found;
 
 /// How many calls are remembered by what was said of them: more than an agent has open at a time.
@@ -265,7 +265,7 @@ impl Watched {
         else {
             return;
         };
-        self.session.note(Noted {
+        self.session.note(FindingRecord {
             rule: found.rule.to_owned(),
             kind: found.finding.kind.name().to_owned(),
             action: judged.name().to_owned(),
@@ -393,13 +393,13 @@ mod tests {
     fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
         let mut watched = watched();
         watched.answer(Agent::ALL[0], &event(EventKind::Before(call("lost", "{}"))), 1);
-        let told = ["a", "b", "c"].map(|id| {
+        let answers = ["a", "b", "c"].map(|id| {
             let asked = || call(id, r#"{"path":"a"}"#);
             watched.answer(Agent::ALL[0], &event(EventKind::Before(asked())), 2);
             let ending = Ending::Answered { text: "no such file".into(), failed: true };
             watched.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), 3)
         });
-        assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
+        assert_eq!(answers.map(|answer| answer.contains("3 times")), [false, false, true]);
     }
 
     #[test]

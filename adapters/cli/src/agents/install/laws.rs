@@ -1,4 +1,4 @@
-//! What must hold of the settings of any user: tried on odd ones, and on random ones.
+//! Properties of installing and uninstalling, tested on odd settings and on random ones.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use crate::agents::settings::Line;
 use crate::agents::settings::{installed, listed, uninstalled};
 use crate::agents::{Agent, claude_code, codex};
 
-/// Settings as people have them, with what must be true of them after install and uninstall: that
-/// they are the same again, byte for byte, or that they only mean the same.
+/// Settings that people may have. After install and uninstall they must be the same again, byte for byte
+/// or only in meaning.
 const ODD: [(&str, Same); 24] = [
     ("", Same::Meaning),
     ("\n\n", Same::Meaning),
@@ -62,7 +62,7 @@ fn line(host: &Host) -> Line {
     Line::new("/opt/my tools/unstuck", host.name, vec!["--observe".to_owned()])
 }
 
-/// What the settings mean, without hooks that hold nothing.
+/// Returns the value of the settings, without an empty `hooks` member.
 fn meaning(settings: &str) -> Value {
     let mut value = crate::agents::settings::meaning(settings).unwrap_or(json!({}));
     if let Some(members) = value.as_object_mut() {
@@ -71,7 +71,7 @@ fn meaning(settings: &str) -> Value {
     value
 }
 
-/// Installs, checks what must hold, and returns what it is after uninstalling.
+/// Installs, checks the result, uninstalls, and returns the settings.
 fn there_and_back(old: &str, host: &Host) -> String {
     let line = line(host);
     let new =
@@ -101,7 +101,7 @@ fn there_and_back(old: &str, host: &Host) -> String {
 }
 
 #[test]
-fn odd_settings_are_as_they_were_after_install_and_uninstall() {
+fn odd_settings_are_the_same_after_install_and_uninstall() {
     for agent in Agent::ALL {
         for (old, same) in ODD {
             let back = there_and_back(old, agent.host());
@@ -114,7 +114,7 @@ fn odd_settings_are_as_they_were_after_install_and_uninstall() {
 }
 
 #[test]
-fn every_older_form_becomes_the_newest() {
+fn older_entries_are_brought_up_to_date() {
     let host = &claude_code::HOST;
     let line = line(host);
     let newest = installed("{}", &host.hooks, &line).expect("settings");
@@ -137,7 +137,7 @@ fn every_older_form_becomes_the_newest() {
 }
 
 #[test]
-fn what_a_user_added_to_an_entry_stays() {
+fn members_that_a_user_added_to_an_entry_stay() {
     let host = &codex::HOST;
     let line = line(host);
     let old = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
@@ -154,7 +154,7 @@ fn what_a_user_added_to_an_entry_stays() {
 }
 
 #[test]
-fn a_line_that_a_shell_reads_alike_stays_as_it_is_spelled() {
+fn another_spelling_of_the_same_command_stays() {
     let host = &codex::HOST;
     let line = line(host);
     let spelled = r#"\"/opt/my tools/unstuck\"  hook codex --observe"#;
@@ -165,7 +165,7 @@ fn a_line_that_a_shell_reads_alike_stays_as_it_is_spelled() {
 }
 
 #[test]
-fn an_entry_of_another_is_no_entry_of_this_program() {
+fn entries_of_other_programs_are_not_touched() {
     let host = &claude_code::HOST;
     let old = r#"{"hooks": {"Stop": [{"hooks": [
         {"type": "command", "command": "unstuck scan"},
@@ -178,7 +178,7 @@ fn an_entry_of_another_is_no_entry_of_this_program() {
 }
 
 #[test]
-fn an_entry_anywhere_in_a_list_can_be_taken_out() {
+fn an_entry_anywhere_in_a_list_can_be_removed() {
     let hooks = |list: &str| format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{list}]}}]}}}}");
     let (own, other) = (r#"{"command": "unstuck hook"}"#, r#"{"command": "say // it"}"#);
     for (list, left) in [
@@ -198,15 +198,15 @@ fn an_entry_anywhere_in_a_list_can_be_taken_out() {
 }
 
 #[test]
-fn what_is_no_settings_is_refused_with_its_place() {
+fn invalid_settings_are_refused_with_line_and_column() {
     let host = &claude_code::HOST;
     for (old, place, says) in [
-        ("{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9), "no JSON"),
-        ("{\"a\": 'b'}", (1, 7), "no JSON"),
-        ("{\"a\": 1", (1, 1), "no JSON"),
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9), "not JSON"),
+        ("{\"a\": 'b'}", (1, 7), "not JSON"),
+        ("{\"a\": 1", (1, 1), "not JSON"),
         ("[1]", (1, 1), "an object"),
-        ("{\"hooks\": []}", (1, 11), "an object, with a list for each event"),
-        ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "the hooks of Stop are a list"),
+        ("{\"hooks\": []}", (1, 11), "an object with a list for each event"),
+        ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "a list, […], of the hooks of Stop"),
         ("{\"hooks\": {}, \"hooks\": {}}", (1, 15), "a second \"hooks\""),
         ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", (1, 24), "a second \"Stop\""),
     ] {
@@ -216,7 +216,7 @@ fn what_is_no_settings_is_refused_with_its_place() {
     }
 }
 
-/// A value of no more than a few members, on the way to a hook or beside it.
+/// A value with a few members.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -233,7 +233,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Hooks of others, at events of Claude Code and at one that it does not have.
+/// Hooks of other programs, at events of Claude Code and at an unknown event.
 fn hooks() -> impl Strategy<Value = Value> {
     let entry = "[a-z /]{1,8}".prop_map(|command| json!({ "type": "command", "command": command }));
     let group = proptest::collection::vec(entry, 1..3)
@@ -244,7 +244,7 @@ fn hooks() -> impl Strategy<Value = Value> {
         .prop_map(|events| events.into_iter().collect())
 }
 
-/// Settings, on one line or on many, with space in front or without.
+/// Settings on one line or on many, with either line ending.
 fn settings() -> impl Strategy<Value = String> {
     let members = proptest::collection::btree_map("[a-z]{1,6}", value(), 1..5);
     (members, proptest::option::of(hooks()), any::<[bool; 2]>()).prop_map(
@@ -260,14 +260,14 @@ fn settings() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_settings_are_as_they_were_after_install_and_uninstall(old in settings()) {
+    fn any_settings_are_the_same_after_install_and_uninstall(old in settings()) {
         for agent in Agent::ALL {
             prop_assert_eq!(&there_and_back(&old, agent.host()), &old);
         }
     }
 
     #[test]
-    fn any_text_is_installed_in_or_refused(old in r#"[{}\[\]",:/* \n a1]{0,40}"#) {
+    fn any_text_is_changed_or_refused(old in r#"[{}\[\]",:/* \n a1]{0,40}"#) {
         let host = &codex::HOST;
         if let Ok(new) = installed(&old, &host.hooks, &line(host)) {
             let entries = listed(&new).expect("settings");

@@ -1,14 +1,14 @@
-//! The command line by which an agent runs this program.
+//! The command line with which an agent runs this program.
 
 use std::path::Path;
 
-use super::written::Written;
+use super::json::Json;
 use crate::agents::hooks::{Form, Hooks};
 
 /// The first word after the program in the command line of every hook.
 const HOOK: &str = "hook";
 
-/// The name of this program's file.
+/// The name of this program's file, without an extension.
 const PROGRAM: &str = "unstuck";
 
 /// A program and its arguments.
@@ -25,8 +25,8 @@ impl Line {
         Self { program: program.to_owned(), words: words.into_iter().chain(options).collect() }
     }
 
-    /// The line that an entry has, if it is one of this program: `command` alone, read as a shell
-    /// would, or `command` and `args`.
+    /// Reads the line of an entry: `command` split like in a shell, or `command` and `args`. Returns `None`
+    /// if it does not run this program as a hook.
     pub(crate) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
         let (program, words) = if let Some(args) = args {
             (command.to_owned(), args)
@@ -39,27 +39,27 @@ impl Line {
         is_ours.then_some(Self { program, words })
     }
 
-    /// The line as text, quoted where a shell needs it; none where a shell cannot be told, since a
-    /// word has a zero byte.
+    /// Returns the line as text, quoted for a shell. Returns `None` if a word has a zero byte, which no
+    /// shell can read.
     pub(crate) fn shell(&self) -> Option<String> {
         let words = [&self.program].into_iter().chain(&self.words);
         shlex::try_join(words.map(String::as_str)).ok()
     }
 
     /// The members of the settings entry that runs this line.
-    pub(super) fn members(&self, hooks: &Hooks) -> Vec<(&'static str, Written)> {
-        let mut members = vec![("type", Written::text("command"))];
-        members.extend(hooks.label.map(|label| ("name", Written::text(label))));
+    pub(super) fn members(&self, hooks: &Hooks) -> Vec<(&'static str, Json)> {
+        let mut members = vec![("type", Json::text("command"))];
+        members.extend(hooks.label.map(|label| ("name", Json::text(label))));
         match hooks.form {
             Form::Exec => {
-                members.push(("command", Written::text(&self.program)));
-                members.push(("args", Written::Texts(self.words.clone())));
+                members.push(("command", Json::text(&self.program)));
+                members.push(("args", Json::Texts(self.words.clone())));
             }
             Form::LoginShell | Form::Bash => {
-                members.push(("command", Written::Text(self.shell().unwrap_or_default())));
+                members.push(("command", Json::Text(self.shell().unwrap_or_default())));
             }
         }
-        members.push(("timeout", Written::Number(hooks.timeout.figure())));
+        members.push(("timeout", Json::Number(hooks.timeout.figure())));
         members
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_this_program_is_known_by_its_file_and_first_word() {
+    fn a_hook_is_recognised_by_its_file_name_and_first_word() {
         for (command, args, ours) in [
             ("/usr/bin/unstuck", Some(vec!["hook", "claude-code"]), true),
             ("/a b/unstuck", Some(vec!["hook"]), true),
@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_shell_reads_the_words_that_were_meant(
+        fn a_shell_reads_the_same_words(
             folder in "[^\0]{0,12}",
             options in proptest::collection::vec("[^\0]{0,12}", 0..4),
         ) {
