@@ -1,41 +1,111 @@
-//! The coding agents that call `unstuck hook`.
+//! Coding agents: their hooks, their settings and their sessions.
+//!
+//! Each agent is one module with a value of [`Host`](host::Host), and [`Agent::ALL`] is the list of
+//! them. The README beside this folder's sources explains how to add one. The modules depend on each
+//! other in one direction: the vocabulary (`event`, `reply`, `hooks`, `settings`, `host`), then the
+//! agents, then this list, then the commands.
+
+mod claude_code;
+mod codex;
+mod gemini;
 
 pub(crate) mod doctor;
+mod event;
 pub(crate) mod hook;
+mod hooks;
+mod host;
 pub(crate) mod install;
 pub(crate) mod options;
-pub(crate) mod process;
+mod process;
+mod reply;
 pub(crate) mod sessions;
-pub(crate) mod state;
+mod settings;
+mod state;
 pub(crate) mod status;
+mod version;
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use serde::{Deserialize, Serialize};
 
-/// A coding agent whose hooks are known. The order is that of their numbers in state files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
-pub(crate) enum Agent {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex CLI
-    Codex,
-    /// Gemini CLI
-    Gemini,
-}
+use host::Host;
+
+/// A coding agent whose hooks are known.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub(crate) struct Agent(&'static Host);
 
 impl Agent {
     /// Every agent.
-    pub(crate) const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Gemini];
+    ///
+    /// State files refer to an agent by its position here, so a new one goes to the end.
+    pub(crate) const ALL: &'static [Self] =
+        &[Self(&claude_code::HOST), Self(&codex::HOST), Self(&gemini::HOST)];
 
-    /// What it is called on a command line.
+    /// Returns the agent with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|agent| agent.name() == name)
+    }
+
+    /// Returns the name on the command line.
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-        }
+        self.0.name
+    }
+
+    /// Returns the description of the agent.
+    pub(crate) const fn host(self) -> &'static Host {
+        self.0
+    }
+}
+
+impl PartialEq for Agent {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Agent {}
+
+impl Hash for Agent {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl From<Agent> for u32 {
+    fn from(agent: Agent) -> Self {
+        (0..)
+            .zip(Agent::ALL)
+            .find(|(_, one)| **one == agent)
+            .map_or(Self::MAX, |(number, _)| number)
+    }
+}
+
+impl TryFrom<u32> for Agent {
+    type Error = UnknownAgent;
+
+    fn try_from(number: u32) -> Result<Self, UnknownAgent> {
+        let agent = usize::try_from(number).ok().and_then(|number| Self::ALL.get(number));
+        agent.copied().ok_or(UnknownAgent(number))
+    }
+}
+
+/// A state file has a number that no agent has.
+#[derive(Debug)]
+pub(crate) struct UnknownAgent(u32);
+
+impl fmt::Display for UnknownAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no agent has the number {}", self.0)
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -45,17 +115,60 @@ impl fmt::Display for Agent {
     }
 }
 
+impl ValueEnum for Agent {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.0.title))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum as _;
+    use std::collections::BTreeSet;
 
     use super::Agent;
+    use super::hooks::Timeout;
 
     #[test]
-    fn an_agent_has_one_name() {
+    fn names_and_events_are_unique() {
+        let names: BTreeSet<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        assert_eq!(names.len(), Agent::ALL.len());
         for agent in Agent::ALL {
-            let value = agent.to_possible_value().expect("a value");
-            assert_eq!(value.get_name(), agent.name());
+            let events = agent.host().hooks.events;
+            let names: BTreeSet<_> = events.iter().map(|event| event.name).collect();
+            assert_eq!(names.len(), events.len(), "{agent} lists an event twice");
         }
+    }
+
+    #[test]
+    fn every_agent_allows_a_hook_five_seconds() {
+        for agent in Agent::ALL {
+            let timeout = agent.host().hooks.timeout;
+            let five = [Timeout::Seconds(5), Timeout::Milliseconds(5000)];
+            assert!(five.contains(&timeout), "{agent}: {timeout:?}");
+        }
+    }
+
+    #[test]
+    fn every_agent_decodes_its_sample() {
+        for agent in Agent::ALL {
+            let event = (agent.host().wire.decode)(agent.host().sample.as_bytes());
+            assert!(matches!(event.expect("an event").kind, super::event::EventKind::Before(_)));
+        }
+    }
+
+    /// The numbers of agents in state files never change.
+    #[test]
+    fn state_files_name_an_agent_by_its_number() {
+        for (number, name) in ["claude-code", "codex", "gemini"].into_iter().enumerate() {
+            let byte = u8::try_from(number).expect("a few agents");
+            let agent = Agent::named(name).expect("an agent");
+            assert_eq!(postcard::to_stdvec(&agent), Ok(vec![byte]));
+            assert_eq!(postcard::from_bytes(&[byte]), Ok(agent));
+        }
+        assert!(postcard::from_bytes::<Agent>(&[100]).is_err());
     }
 }

@@ -1,7 +1,6 @@
-//! `unstuck doctor`: what is installed, whether it works, and where its state is.
+//! `unstuck doctor`: check the installed hooks by running each once, and show where state is stored.
 
-mod advice;
-mod examined;
+mod examination;
 mod report;
 mod state;
 mod swarm;
@@ -10,29 +9,29 @@ mod trial;
 use serde::Serialize;
 
 use crate::agents::Agent;
-use crate::agents::install::Host;
-use crate::agents::options::{Doctor, ReportFormat, Scope};
+use crate::agents::host::Scope;
+use crate::agents::options::{Doctor, ReportFormat};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
-use examined::{Examined, Place};
+use examination::{Examination, SettingsFile};
 use state::State;
 
-/// The version of the JSON's shape. A field that is added does not change it.
+/// The version of the JSON report. An added field does not change it.
 const SCHEMA: u32 = 1;
 
-/// All that there is to tell.
+/// The whole report.
 #[derive(Serialize)]
 struct Report {
     schema: u32,
-    /// Whether hooks do nothing, since the environment says so.
+    /// The environment turns hooks off.
     off: bool,
-    places: Vec<Examined>,
+    places: Vec<Examination>,
     state: Option<State>,
 }
 
 pub(crate) fn run(doctor: &Doctor) -> Exit {
     let report = report();
-    let works = report.places.iter().all(Examined::is_well);
+    let works = report.places.iter().all(Examination::is_well);
     let exit = if works { Exit::Clean } else { Exit::Found };
     let (reader, text) = match doctor.format {
         ReportFormat::Human => (Reader::Person, report::human(&report)),
@@ -48,11 +47,11 @@ fn report() -> Report {
     let mut places = Vec::new();
     for agent in Agent::ALL {
         for scope in Scope::ALL {
-            let place = Place::new(Host::of(agent), scope);
-            let is_known = places.iter().any(|one: &Examined| one.settings == place.settings());
-            // In the user's folder, the project's settings are the user's.
+            let place = SettingsFile::new(agent.host(), scope);
+            let is_known = places.iter().any(|one: &Examination| one.settings == place.settings());
+            // In the home folder the project's settings are the user's.
             if !is_known {
-                places.push(place.examined());
+                places.push(place.examine());
             }
         }
     }
@@ -60,6 +59,6 @@ fn report() -> Report {
 }
 
 fn json(report: &Report) -> String {
-    // Every part of it has a JSON form.
+    // Every part of the report can be written as JSON.
     serde_json::to_string_pretty(report).map_or_else(|_| String::new(), |text| text + "\n")
 }

@@ -1,19 +1,13 @@
-//! `unstuck hook`: what a coding agent runs at each event of a session.
+//! `unstuck hook`: the command that a coding agent runs at each event of a session.
 //!
-//! It lets the agent work: whatever goes wrong here ends with exit code 0, nothing on standard
-//! output and a line in a log, and standard input is read to its end.
+//! The hook never stands in the agent's way. After any failure it exits with 0, prints nothing on
+//! standard output and writes a line to a log. It reads standard input to the end.
 
-mod claude_code;
-mod codex;
-mod event;
-mod gemini;
 mod input;
 pub(crate) mod options;
-mod reply;
 mod session;
 mod shield;
 mod swarm;
-mod wire;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -21,16 +15,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use unstuck::{Action, BuildError, Found, Guard, Ruling};
 
-use self::event::{BadPayload, What};
 use self::input::Unread;
 use self::session::Watched;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
+use crate::agents::event::{BadPayload, EventKind};
 use crate::agents::hook::options::Hook;
 use crate::agents::state::{Damage, Folder, Key, Trouble};
 use crate::exit::Exit;
 
-/// Answers one event. The exit code is 0 whatever happens: agents take others for a verdict.
+/// Answers one event. The exit code is always 0, because agents take others for a verdict.
 pub(crate) fn run(hook: &Hook) -> Exit {
     if unstuck::is_off() {
         drain();
@@ -53,8 +47,8 @@ pub(crate) fn run(hook: &Hook) -> Exit {
     Exit::Clean
 }
 
-/// What to do where a command line begins with `hook` and makes no sense. The message has been
-/// printed on standard error, where a person may find it and no model does.
+/// Handles a wrong command line that begins with `hook`. The message has been printed on standard
+/// error, which a person may read and a model does not.
 pub(crate) fn misused() -> Exit {
     drain();
     let now = millis(SystemTime::now());
@@ -62,28 +56,28 @@ pub(crate) fn misused() -> Exit {
     Exit::Clean
 }
 
-/// Reads standard input and leaves it: to an agent, a pipe that breaks is a hook that failed.
+/// Reads standard input and drops it. An agent takes a broken pipe for a failed hook.
 fn drain() {
     if !io::stdin().is_terminal() {
         let _ = input::payload();
     }
 }
 
-/// What is printed in answer to the event on standard input.
+/// Returns the text to print in answer to the event on standard input.
 fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let payload = input::payload()?;
-    let event = wire::decode(hook.agent, &payload)?;
+    let event = (hook.agent.host().wire.decode)(&payload)?;
     let folder = log.folder.as_ref().ok_or(Failure::NoFolder)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };
-    match event.what {
-        What::Nothing => return Ok(String::new()),
-        What::Ended => {
+    match event.kind {
+        EventKind::Other => return Ok(String::new()),
+        EventKind::Ended => {
             folder.forget(&key).map_err(Trouble::from)?;
             return Ok(String::new());
         }
         _ => {}
     }
-    // What is wrong with a policy's file was said on standard error.
+    // `preset` has printed the reason on standard error.
     let preset = hook.policy.preset().map_err(|_| Failure::Config)?;
     let swarm = log.swarm(hook);
     let builder = || {
@@ -111,13 +105,13 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Where the rules ask to start over, the run is stopped: an agent cannot be made to go back, and nothing
-/// that it did is taken back while it works. A person may do that by `unstuck start-over now`.
+/// Stops the run if a rule asks to start over: a hook cannot make an agent go back, and files are not
+/// restored while an agent works. A person can run `unstuck start-over now` instead.
 fn stop_instead(found: &Found) -> Ruling {
     if found.action == Action::StartOver { Ruling::Instead(Action::Stop) } else { Ruling::Agree }
 }
 
-/// Prints the answer; nobody is there to be told if that fails.
+/// Prints the answer. A failure is ignored, because the agent has closed the pipe.
 fn say(text: &str) {
     if !text.is_empty() {
         let mut out = io::stdout().lock();
@@ -125,7 +119,7 @@ fn say(text: &str) {
     }
 }
 
-/// Where failures are written down, and when and of whom.
+/// The log of failures, with the time and the name for new lines.
 struct Log {
     folder: Option<Folder>,
     now: u64,
@@ -133,7 +127,8 @@ struct Log {
 }
 
 impl Log {
-    /// The swarm that `hook` names, if it can be asked; a session is judged alone else.
+    /// Opens the swarm that `hook` names. Returns `None` if there is none or it cannot be used; the
+    /// session is then judged alone.
     fn swarm<'h>(&self, hook: &'h Hook) -> Option<Swarm<'h>> {
         let swarm = Swarm::open(hook.swarm.as_deref()?, self.folder.as_ref()?, self.now);
         swarm.unwrap_or_else(|alone| {
@@ -149,13 +144,13 @@ impl Log {
     }
 }
 
-/// A time in milliseconds since 1970; 0 before.
+/// Returns a time in milliseconds since 1970, or 0 for an earlier one.
 fn millis(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Why an event has no answer.
+/// The reason why an event has no answer.
 #[derive(Debug)]
 enum Failure {
     Input(Unread),
@@ -166,7 +161,7 @@ enum Failure {
     NoFolder,
     Misused,
     Alone(Alone),
-    /// Where it was.
+    /// A panic at this place in the source.
     Panic(String),
 }
 
@@ -206,7 +201,9 @@ impl fmt::Display for Failure {
             Self::Input(unread) => unread.fmt(f),
             Self::Payload(bad) => bad.fmt(f),
             Self::State(trouble) => trouble.fmt(f),
-            Self::Config => f.write_str("the file that --config names is no policy"),
+            Self::Config => f.write_str(
+                "the file of --config is not a valid policy: run the hook in a terminal to see why",
+            ),
             Self::Guard(error) => error.fmt(f),
             Self::Alone(alone) => alone.fmt(f),
             Self::NoFolder => f.write_str("there is no folder for the state: set HOME"),

@@ -1,35 +1,22 @@
-//! `unstuck install` and `unstuck uninstall`: puts this program into an agent's settings, or takes
-//! it out, and changes nothing else in them.
+//! `unstuck install` and `unstuck uninstall`: add this program to an agent's settings or remove it,
+//! without any other change to them.
 
-mod claude_code;
-mod codex;
 mod difference;
-mod document;
-mod file;
-mod gemini;
-mod host;
 #[cfg(test)]
 mod laws;
-mod line;
-mod place;
 mod program;
-mod splice;
-mod version;
-mod written;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agents::options::{Install, Scope, Uninstall};
+use crate::agents::host::{Host, Scope};
+use crate::agents::options::{Install, Uninstall};
+use crate::agents::settings::{Copy, Line, Settings, installed, listed, uninstalled};
 use crate::exit::Exit;
 use crate::output::shown::{counted, masked, plain};
 use crate::output::{Output, Reader, complain, show};
 use crate::setup::Mistake;
 use difference::shown;
-pub(crate) use document::{Entry, listed, meaning};
-use file::{Copy, Settings};
-pub(crate) use host::{Form, Host};
-pub(crate) use line::Line;
 
 pub(crate) fn install(install: &Install) -> Exit {
     finish(put_in(install))
@@ -39,9 +26,9 @@ pub(crate) fn uninstall(uninstall: &Uninstall) -> Exit {
     finish(take_out(uninstall))
 }
 
-/// Prints what was done.
+/// Prints the report on a finished change.
 fn finish(done: Result<String, Exit>) -> Exit {
-    match done.map(|told| Output::stdout(Reader::Person).write(&told)) {
+    match done.map(|report| Output::stdout(Reader::Person).write(&report)) {
         Ok(Ok(())) => Exit::Clean,
         Ok(Err(closed)) => closed.exit(Exit::Clean),
         Err(exit) => exit,
@@ -49,75 +36,81 @@ fn finish(done: Result<String, Exit>) -> Exit {
 }
 
 fn put_in(install: &Install) -> Result<String, Exit> {
-    let host = Host::of(install.agent);
+    let host = install.agent.host();
     if let Some(why) = host.too_old() {
-        return Err(fails(host.name, &why));
+        return Err(fails(host.title, &why));
     }
     let program = program::path().map_err(|why| fails("the path of this program", &why))?;
-    let line = Line::new(&program, host, install.options()?);
+    let line = Line::new(&program, host.name, install.options()?);
     let path = host.settings(install.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
-    let before = document::listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
-    let new = document::installed(old, host, &line);
+    let before = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let new = installed(old, &host.hooks, &line);
     let new = new.map_err(|mistake| mistaken(&path, old, &mistake))?;
 
     let place = plain(&path.display().to_string());
     if new == old {
-        return Ok(format!("{} runs unstuck already, by {place}: nothing to do.\n", host.name));
+        return Ok(format!(
+            "{} already runs unstuck through {place}: nothing to do.\n",
+            host.title
+        ));
     }
     if install.change.dry_run {
         return Ok(would_change(&place, old, &new));
     }
-    // Of what is brought up to date, nothing changes but what this program put in.
+    // An update only changes what this program wrote, so it needs no backup.
     let (done, backup) = if before.is_empty() {
         ("installed", settings.replace(&new))
     } else {
         ("brought up to date", settings.update(&new).map(|()| None))
     };
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
-    let events = counted(host.events.len(), "event");
-    // A password may stand in the address of a swarm.
+    let events = counted(host.hooks.events.len(), "event");
+    // The address of a swarm may contain a password.
     let runs = plain(&masked(&line.shell().unwrap_or_default()));
-    let mut told = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.name);
-    told += &kept(backup.as_deref());
-    told += &filled(host.advice);
+    let mut report = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.title);
+    report += &backup_line(backup.as_deref());
+    report += &filled(host.advice);
     if install.scope == Scope::Project {
-        told += &filled(PROJECT);
+        report += &filled(PROJECT);
     }
     if let Some(other) = elsewhere(host, &path) {
-        told += &filled(&format!(
-            "It is installed in {other}, too: events of that project may reach it twice."
+        report += &filled(&format!(
+            "It is also installed in {other}: events of that project may reach it twice."
         ));
     }
-    Ok(told)
+    Ok(report)
 }
 
-/// The settings in another scope than those in `path` that have this program, too.
+/// Returns the settings of another scope than `path` if this program is installed there, too.
 fn elsewhere(host: &Host, path: &Path) -> Option<String> {
     let others = Scope::ALL.into_iter().map(|scope| host.settings(scope));
     let others = others.filter(|other| other != path);
     let is_installed = |other: &PathBuf| {
         let text = fs::read_to_string(other).unwrap_or_default();
-        document::listed(&text).is_ok_and(|entries| !entries.is_empty())
+        listed(&text).is_ok_and(|entries| !entries.is_empty())
     };
     let other = others.into_iter().find(is_installed)?;
     Some(plain(&other.display().to_string()))
 }
 
-/// What is to be known of a project's settings.
-const PROJECT: &str = "This file belongs to the project, and the path in it to this machine: whoever \
-                       else works with it needs unstuck there, too.";
+/// The warning about a project's settings.
+const PROJECT: &str = "This file belongs to the project, but the path in it is a path on this machine. \
+                       Other people who use the project need unstuck at the same path.";
 
 fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
-    let host = Host::of(uninstall.agent);
+    let host = uninstall.agent.host();
     let path = host.settings(uninstall.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
-    let entries = document::listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let entries = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
     let place = plain(&path.display().to_string());
     let Some(entry) = entries.first() else {
-        return Ok(format!("{} does not run unstuck by {place}: nothing to do.\n", host.name));
+        return Ok(format!(
+            "{} does not run unstuck through {place}: nothing to do.\n",
+            host.title
+        ));
     };
 
     let undone = undone(&settings, old, host, &entry.line);
@@ -134,17 +127,17 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = counted(entries.len(), "event");
     let rest = undone.rest();
-    let told = format!("{}: uninstalled, {events} in {place}{rest}\n", host.name);
-    Ok(told + &kept(backup.as_deref()))
+    let report = format!("{}: uninstalled, {events} in {place}{rest}\n", host.title);
+    Ok(report + &backup_line(backup.as_deref()))
 }
 
-/// What settings become by uninstalling.
+/// The settings after uninstalling.
 enum Undone {
-    /// There were none before, and there is nothing else in them.
+    /// No file, because `install` created it and it holds nothing else.
     Absent,
-    /// Nothing else was done to them since they were what the copy holds.
+    /// The content of the backup, because the file has not changed otherwise since then.
     Restored(Copy),
-    /// Something else was: they are what is left of them.
+    /// The present content without the entries of this program.
     Taken(String),
 }
 
@@ -157,22 +150,22 @@ impl Undone {
         }
     }
 
-    /// What is said of them.
+    /// Returns the end of the sentence that reports on them.
     fn rest(&self) -> &'static str {
         match self {
-            Self::Absent => ", which held nothing else and is gone",
-            Self::Restored(_) => ", which is what it was",
+            Self::Absent => ", which held nothing else and was removed",
+            Self::Restored(_) => ", which is as before the installation",
             Self::Taken(_) => "",
         }
     }
 }
 
-/// What `text` is without `line`. Where it is what becomes of a copy, or of nothing, by installing
-/// that line, nothing but that was done to it.
+/// Removes `line` from `text`. If installing the line into a backup, or into no file, gives exactly
+/// `text`, that earlier state is restored.
 fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<Undone, Mistake> {
     let becomes = |old: &str| {
-        document::listed(old).is_ok_and(|entries| entries.is_empty())
-            && document::installed(old, host, line).is_ok_and(|new| new == text)
+        listed(old).is_ok_and(|entries| entries.is_empty())
+            && installed(old, &host.hooks, line).is_ok_and(|new| new == text)
     };
     if let Some(copy) = settings.copies().find(|copy| becomes(&copy.text)) {
         return Ok(Undone::Restored(copy));
@@ -180,7 +173,7 @@ fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<U
     if becomes("") {
         return Ok(Undone::Absent);
     }
-    document::uninstalled(text).map(Undone::Taken)
+    uninstalled(text).map(Undone::Taken)
 }
 
 fn settings(path: &Path) -> Result<Settings, Exit> {
@@ -192,7 +185,7 @@ fn fails(what: &str, why: &str) -> Exit {
     Exit::Setup
 }
 
-/// Says what keeps the settings `text` in the file `path` from being changed.
+/// Reports a mistake in the settings `text` of the file `path`.
 fn mistaken(path: &Path, text: &str, mistake: &Mistake) -> Exit {
     let (line, column) = mistake.place(text);
     complain(&format!("{}:{line}:{column}", path.display()), mistake.what());
@@ -204,10 +197,10 @@ fn would_change(place: &str, old: &str, new: &str) -> String {
     format!("{place} would change like this (dry run: nothing was written):\n{}", shown(old, new))
 }
 
-/// Where a copy is of what was there before.
-fn kept(backup: Option<&Path>) -> String {
+/// The line of a report that names the backup.
+fn backup_line(backup: Option<&Path>) -> String {
     backup.map_or_else(String::new, |backup| {
-        format!("  before: {}\n", plain(&backup.display().to_string()))
+        format!("  backup: {}\n", plain(&backup.display().to_string()))
     })
 }
 

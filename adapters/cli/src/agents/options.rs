@@ -1,46 +1,61 @@
-//! The part of the command line that is about agents while they work.
+//! The options of `install`, `uninstall`, `doctor` and `status`.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::agents::Agent;
+use crate::agents::host::{Home, Host, Scope};
 use crate::config;
 use crate::config::options::preset_names;
 use crate::exit::Exit;
 use crate::output::complain;
 use crate::swarm::options::Server;
 
-const PLACES: &str = "The settings of Claude Code are settings.json in ~/.claude or \
-                      $CLAUDE_CONFIG_DIR, those of Codex hooks.json in ~/.codex or $CODEX_HOME, those \
-                      of Gemini CLI settings.json in ~/.gemini; a project's are in the folder of the \
-                      same name where its repository begins. Before they are changed, they are copied \
-                      to a file beside them whose name ends with .unstuck-backup, unless nothing is \
-                      changed but what install put there.";
+/// The text below the options of `install` and `uninstall`.
+fn places() -> String {
+    let places = Agent::ALL.iter().map(|agent| place(agent.host()));
+    format!(
+        "Settings files:\n{}\n\nIn a project they are in the folder of the same name beside .git. \
+         Before a file is changed, it is copied to a file beside it whose name ends with \
+         .unstuck-backup, unless nothing changes but what install put there.",
+        places.collect::<Vec<_>>().join("\n")
+    )
+}
 
-const MOVED: &str = "The absolute path of this program goes into the settings: where it is moved, \
-                     install it again.";
+/// A line on the user's settings file of an agent.
+fn place(host: &Host) -> String {
+    let Host { title, folder, file, .. } = host;
+    let moved = match host.home {
+        Home::Folder(variable) => format!("${variable}/{file}"),
+        Home::Parent(variable) => format!("${variable}/{folder}/{file}"),
+    };
+    format!("  {title:<12} ~/{folder}/{file} or {moved}")
+}
+
+const MOVED: &str = "The settings name this program by its absolute path. If you move it, run install \
+                     again.";
 
 #[derive(Args)]
-#[command(after_help = format!("{PLACES}\n\n{MOVED}"))]
+#[command(after_help = format!("{}\n\n{MOVED}", places()))]
 pub(crate) struct Install {
-    /// The agent to be watched
+    /// The agent to watch
     #[arg(value_enum, value_name = "AGENT")]
     pub(crate) agent: Agent,
-    /// Whose settings to change
+    /// The settings to change
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
-    /// Only note what is found, and never speak to the agent
+    /// Only record findings, and never answer the agent
     #[arg(long)]
     observe: bool,
-    /// The policy to judge by
+    /// The policy, by name
     #[arg(long, value_name = "NAME", value_parser = preset_names())]
     preset: Option<String>,
-    /// The policy to judge by, from a file like what presets --format toml prints
+    /// The policy, from a file like the output of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
-    /// The swarm that the agent is one of, as redis://host:port?swarm=name. The agent is to have
-    /// the secret of the swarm in its environment: see unstuck swarm --help
+    /// The swarm that the agent belongs to, as redis://host:port?swarm=name. The agent needs the
+    /// swarm's secret in its environment: see unstuck swarm --help
     #[arg(long, value_name = "URL", value_parser = Server)]
     swarm: Option<String>,
     #[command(flatten)]
@@ -48,7 +63,7 @@ pub(crate) struct Install {
 }
 
 impl Install {
-    /// The options that the agent is to give to `unstuck hook`.
+    /// Returns the options for `unstuck hook` in the agent's settings.
     pub(crate) fn options(&self) -> Result<Vec<String>, Exit> {
         let mut options = Vec::new();
         if self.observe {
@@ -69,12 +84,12 @@ impl Install {
 }
 
 #[derive(Args)]
-#[command(after_help = PLACES)]
+#[command(after_help = places())]
 pub(crate) struct Uninstall {
-    /// The agent to be left alone
+    /// The agent to stop watching
     #[arg(value_enum, value_name = "AGENT")]
     pub(crate) agent: Agent,
-    /// Whose settings to change
+    /// The settings to change
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
     #[command(flatten)]
@@ -83,49 +98,28 @@ pub(crate) struct Uninstall {
 
 #[derive(Args)]
 pub(crate) struct Change {
-    /// Print what would change, and change nothing
+    /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Whose settings an agent reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
-    /// The user's, for all projects
-    User,
-    /// Those of the project that the current folder is in
-    Project,
-}
-
-impl Scope {
-    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
-
-    /// What it is called on a command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
-
-const HEALTH: &str = "Exit codes: 0 all that is installed works, 1 something does not, 4 the output \
-                      could not be written, 64 a usage error.";
+const HEALTH: &str = "Exit codes: 0 everything that is installed works, 1 something does not, 4 the \
+                      output could not be written, 64 a usage error.";
 
 #[derive(Args)]
 #[command(after_help = HEALTH)]
 pub(crate) struct Doctor {
-    /// How to print what was found
+    /// The format of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub(crate) format: ReportFormat,
 }
 
 #[derive(Args)]
 pub(crate) struct Status {
-    /// Those of more than a day ago, too
+    /// Include sessions whose last event is more than a day old
     #[arg(long)]
     pub(crate) all: bool,
-    /// How to print them
+    /// The format of the list
     #[arg(long, value_enum, default_value_t = SessionFormat::Human)]
     pub(crate) format: SessionFormat,
 }
@@ -146,7 +140,7 @@ pub(crate) enum SessionFormat {
     Jsonl,
 }
 
-/// The path from the root, by which a program in another folder finds the same file.
+/// Returns the absolute path of a file, which is valid in any folder.
 fn absolute(path: &Path) -> Result<String, Exit> {
     let absolute = std::path::absolute(path).map_err(|error| error.to_string());
     let text = absolute

@@ -1,4 +1,4 @@
-//! Other programs, which are waited for only so long.
+//! Running other programs with a time limit.
 
 use std::io::{self, Read};
 use std::process::{Child, ExitStatus};
@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// How a program ended, and what it said.
+/// The exit status and the output of a program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
@@ -14,32 +14,32 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// Waits for `child`, and ends it if that takes longer than `patience`; the error says so.
+/// Waits for `child`. If it takes longer than `patience`, kills it and returns an error.
 pub(crate) fn ended(mut child: Child, patience: Duration) -> Result<Ended, String> {
     let (done, wait) = mpsc::channel();
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let errors = thread::spawn(move || read(err));
     thread::spawn(move || {
-        let said = (read(out), errors.join().unwrap_or_default());
-        // Nobody listens to a program that came too late.
-        let _ = done.send(said);
+        let output = (read(out), errors.join().unwrap_or_default());
+        // After the time limit the receiver is gone.
+        let _ = done.send(output);
     });
-    let said = wait.recv_timeout(patience);
-    if said.is_err() {
-        // If it has ended in between, all the better.
+    let output = wait.recv_timeout(patience);
+    if output.is_err() {
+        // The program may have ended just now.
         let _ = child.kill();
     }
     let status = child.wait().map_err(|error: io::Error| error.to_string())?;
-    match said {
+    match output {
         Ok((out, err)) => Ok(Ended { status, out, err }),
         Err(_) => Err(format!("takes longer than {} s", patience.as_secs())),
     }
 }
 
-/// All that comes out of a pipe.
+/// Reads a pipe to its end.
 fn read(pipe: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
-    // What is there when it breaks is what there is.
+    // If reading fails, the bytes so far are used.
     let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_and_how_it_ends_is_told() {
+    fn output_and_exit_status_are_returned() {
         let ended = run("echo a; echo b >&2; exit 3", Duration::from_secs(60)).expect("an end");
         assert_eq!((ended.status.code(), &ended.out[..], &ended.err[..]), (Some(3), "a\n", "b\n"));
     }
 
     #[test]
-    fn a_program_that_does_not_end_is_ended() {
+    fn a_program_that_takes_too_long_is_killed() {
         let late = run("exec cat /dev/zero >/dev/null", Duration::ZERO).expect_err("no end");
         assert_eq!(late, "takes longer than 0 s");
     }

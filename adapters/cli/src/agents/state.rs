@@ -1,7 +1,7 @@
-//! What `unstuck hook` keeps from one run to the next: a file for each worker of each session.
+//! The state that `unstuck hook` keeps between two runs: one file for each worker of each session.
 //!
-//! A file is read and written in place, under an exclusive lock of its own. What a kill or a full
-//! disk leaves of it is told by its checksum, and its session begins anew.
+//! A file is read and rewritten in place under an exclusive lock. If a kill or a full disk leaves it
+//! incomplete, its checksum is wrong and the session begins anew.
 
 mod envelope;
 mod file;
@@ -15,4 +15,4 @@ pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;
 pub(crate) use folder::Folder;
 pub(crate) use log::LOG;
-pub(crate) use session::{Key, Noted, Session};
+pub(crate) use session::{FindingRecord, Key, Session};

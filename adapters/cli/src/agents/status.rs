@@ -1,6 +1,6 @@
-//! `unstuck status`: the sessions that hooks watch, and what was found in them.
+//! `unstuck status`: the sessions that hooks watch, and their findings.
 //!
-//! What is kept of a session has no arguments and no results, so none can be shown.
+//! The state of a session holds no arguments and no results, so none are shown.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use textwrap::Options;
 use unstuck_core::LoopId;
 
 use crate::agents::options::{SessionFormat, Status};
-use crate::agents::state::{Folder, Noted, Session};
+use crate::agents::state::{FindingRecord, Folder, Session};
 use crate::exit::Exit;
 use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, ago, counted, plain, shortened};
@@ -21,23 +21,23 @@ const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const FOUND: Style = AnsiColor::Red.on_default().bold();
 
-/// What is said where nothing is watched.
-const NONE: &str = "No session is watched. unstuck install has an agent watched, and unstuck doctor \
-                    tells whether that works.";
+/// The message if there is no session.
+const NONE: &str = "No session is watched. Run unstuck install to watch an agent, and unstuck doctor to \
+                    check the installation.";
 
-/// How long a session counts as live after its last event, in milliseconds.
+/// The time for which a session counts as live after its last event, in milliseconds.
 const LIVE: u64 = 24 * 60 * 60 * 1000;
 
-/// How many characters are shown of a session's id and of a loop's: most are random.
+/// The number of characters shown of a session's id and of a loop's id, which are mostly random.
 const ID_SHOWN: usize = 8;
 
-/// What stands before what is said of a loop beyond the first line.
+/// The indentation of further lines on a loop.
 const INDENT: &str = "            ";
 
-/// A space at which no line ends.
+/// A space at which no line is wrapped.
 const GLUE: &str = "\u{a0}";
 
-/// The version of the JSON's shape. A field that is added does not change it.
+/// The version of the JSON lines. An added field does not change it.
 const SCHEMA: u32 = 1;
 
 pub(crate) fn run(status: &Status) -> Exit {
@@ -48,7 +48,7 @@ pub(crate) fn run(status: &Status) -> Exit {
     if !status.all {
         sessions.retain(|session| now.saturating_sub(session.last_seen) <= LIVE);
     }
-    // The latest first; of one moment, in an order that is always the same.
+    // The latest come first. Ties are ordered by session and worker, so that the order is stable.
     sessions.sort_by(|a, b| {
         let order = |one: &Session| (u64::MAX - one.last_seen, one.session.clone());
         order(a).cmp(&order(b)).then_with(|| a.worker.cmp(&b.worker))
@@ -63,7 +63,7 @@ pub(crate) fn run(status: &Status) -> Exit {
     }
 }
 
-/// The sessions for people, where so many more are left out as old.
+/// Returns the list for people. `old` further sessions are left out.
 fn human(sessions: &[Session], old: usize, now: u64) -> String {
     let mut text = String::new();
     for session in sessions {
@@ -94,43 +94,43 @@ fn described(session: &Session, now: u64) -> String {
     }
     text.push('\n');
     for findings in loops(&session.findings) {
-        text += &found(&findings, now);
+        text += &loop_lines(&findings, now);
     }
     text
 }
 
-/// The findings of each loop, in the order in which the loops came.
-fn loops(findings: &[Noted]) -> Vec<Vec<&Noted>> {
-    let mut loops: Vec<Vec<&Noted>> = Vec::new();
-    for noted in findings {
-        match loops.iter_mut().find(|one| one[0].loop_id == noted.loop_id) {
-            Some(one) => one.push(noted),
-            None => loops.push(vec![noted]),
+/// Groups the findings by loop, in the order of their first findings.
+fn loops(findings: &[FindingRecord]) -> Vec<Vec<&FindingRecord>> {
+    let mut loops: Vec<Vec<&FindingRecord>> = Vec::new();
+    for finding in findings {
+        match loops.iter_mut().find(|one| one[0].loop_id == finding.loop_id) {
+            Some(one) => one.push(finding),
+            None => loops.push(vec![finding]),
         }
     }
     loops
 }
 
-/// What is said of the findings of one loop: what recurs, what was done, and when for the last time.
-fn found(findings: &[&Noted], now: u64) -> String {
+/// Returns the lines on one loop: what recurs, the actions, and the time of the last one.
+fn loop_lines(findings: &[&FindingRecord], now: u64) -> String {
     let Some(last) = findings.last() else { return String::new() };
     let id: String = LoopId::from_bits(last.loop_id).to_string().chars().take(ID_SHOWN).collect();
-    let (what, done, when) = (plain(&last.what), plain(&done(findings)), ago(now, last.at));
-    let said = format!("{what}: {done}; {}", when.replace(' ', GLUE));
+    let (what, actions, when) = (plain(&last.what), plain(&actions(findings)), ago(now, last.at));
+    let line = format!("{what}: {actions}; {}", when.replace(' ', GLUE));
     let options = Options::new(COLUMNS).initial_indent(INDENT).subsequent_indent(INDENT);
-    let said = textwrap::fill(&said, options);
-    format!("  {FOUND}{id}{FOUND:#}  {}\n", said.trim_start().replace(GLUE, " "))
+    let lines = textwrap::fill(&line, options);
+    format!("  {FOUND}{id}{FOUND:#}  {}\n", lines.trim_start().replace(GLUE, " "))
 }
 
-/// What was done about a loop, as in "nudge, warn, 4 × block, stop", where no line ends within a
-/// figure.
-fn done(findings: &[&Noted]) -> String {
+/// Returns the actions on a loop, for example "nudge, warn, 4 × block, stop". No line is wrapped inside
+/// "4 × block".
+fn actions(findings: &[&FindingRecord]) -> String {
     let same = findings.chunk_by(|one, next| one.action == next.action);
-    let done = same.map(|same| match same {
+    let actions = same.map(|same| match same {
         [one] => one.action.clone(),
         many => format!("{}{GLUE}×{GLUE}{}", many.len(), many[0].action),
     });
-    done.collect::<Vec<_>>().join(", ")
+    actions.collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Serialize)]
@@ -154,7 +154,7 @@ struct FindingLine<'a> {
     kind: &'a str,
     action: &'a str,
     tool: &'a str,
-    /// What recurs, in words.
+    /// A description of what recurs.
     what: &'a str,
     period: u64,
     laps: u64,
@@ -162,7 +162,7 @@ struct FindingLine<'a> {
     at: u64,
 }
 
-/// The session for programs.
+/// Returns the JSON line of a session.
 fn line(session: &Session) -> String {
     let findings = session.findings.iter();
     let line = Line {
@@ -176,16 +176,16 @@ fn line(session: &Session) -> String {
         begun: session.begun,
         last_seen: session.last_seen,
         findings: findings
-            .map(|noted| FindingLine {
-                rule: &noted.rule,
-                kind: &noted.kind,
-                action: &noted.action,
-                tool: &noted.tool,
-                what: &noted.what,
-                period: noted.period,
-                laps: noted.laps,
-                r#loop: LoopId::from_bits(noted.loop_id).to_string(),
-                at: noted.at,
+            .map(|finding| FindingLine {
+                rule: &finding.rule,
+                kind: &finding.kind,
+                action: &finding.action,
+                tool: &finding.tool,
+                what: &finding.what,
+                period: finding.period,
+                laps: finding.laps,
+                r#loop: LoopId::from_bits(finding.loop_id).to_string(),
+                at: finding.at,
             })
             .collect(),
     };
@@ -201,7 +201,7 @@ mod tests {
 
     fn session(worker: &str, before: u64) -> Session {
         Session {
-            agent: Agent::Codex,
+            agent: Agent::ALL[1],
             session: "01998f2c-aaaa\u{1b}[31m".to_owned(),
             worker: worker.to_owned(),
             cwd: Some("/src/\u{1b}[2J".to_owned()),
@@ -214,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_calls_things_cannot_reach_the_terminal() {
+    fn control_characters_in_names_do_not_reach_the_terminal() {
         let mut one = session("a\nb", 61_000);
-        let noted = |action: &str, loop_id: u64, what: &str| Noted {
+        let finding = |action: &str, loop_id: u64, what: &str| FindingRecord {
             rule: "repeat".to_owned(),
             kind: "streak".to_owned(),
             action: action.to_owned(),
@@ -230,10 +230,10 @@ mod tests {
         let (one_loop, other) = (0x00c0_ffee_0000_0001, 0xabcd_ef01_0000_0002);
         let odd = "`mcp__\u{1b}]0;x` 5 times in a row";
         one.findings = vec![
-            noted("nudge", one_loop, "`x` 3 times in a row"),
-            noted("nudge", other, &"long ".repeat(20)),
-            noted("block", one_loop, odd),
-            noted("block", one_loop, odd),
+            finding("nudge", one_loop, "`x` 3 times in a row"),
+            finding("nudge", other, &"long ".repeat(20)),
+            finding("block", one_loop, odd),
+            finding("block", one_loop, odd),
         ];
         let text = anstream::adapter::strip_str(&human(&[one], 2, NOW)).to_string();
         let expected = "codex  01998f2c, worker a b  1 call, seen 1 min ago  /src/\u{fffd}[2J\n\
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn all_sessions_that_are_left_out_are_said_to_be() {
+    fn sessions_that_are_left_out_are_counted() {
         let text = human(&[], 1, NOW);
         assert!(text.starts_with("No session is live.\n"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! `unstuck doctor`: what works is told from what does not, by running it.
+//! `unstuck doctor`: it runs the installed hooks and reports those that do not work.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, Ran, at_home, program};
 
-/// A user's folder, with programs that come first in `PATH` and a project to work in.
+/// A home folder, with programs that come first in `PATH` and a project to work in.
 struct Home(Folder);
 
 impl Home {
@@ -47,22 +47,22 @@ impl Home {
 
     /// Puts a script in the place of the program.
     fn replace_program(&self, script: &str) {
-        // It may be a link to the program itself, which must not be written to.
+        // The file may be a link to the program under test, which must not be overwritten.
         fs::remove_file(self.path("bin/unstuck")).expect("a file");
         self.0.program("bin/unstuck", script);
     }
 
-    /// What is said, without what differs from one machine or one moment to the next.
+    /// Replaces the parts of an output that differ between machines and runs.
     fn masked(&self, text: &str) -> String {
         let home = self.0.path().to_str().expect("UTF-8");
         let text = text.replace(home, "/home/me");
-        // The shell's share is told only where it is one.
+        // The shell's part is only printed if it is below the median.
         let took = r"[0-9.]+ ms \(median of 5\)(, its shell alone [0-9.]+ ms)?";
         let took = Regex::new(took).expect("a constant pattern");
         took.replace_all(&text, "# ms (median of 5)").into_owned()
     }
 
-    /// What is said as JSON of an agent's settings of the user.
+    /// Runs `doctor`, and returns its exit code and the JSON report on the user's settings of an agent.
     fn of(&self, agent: &str) -> (i32, Value) {
         let ran = self.run(&["doctor", "--format", "json"]);
         let report: Value = serde_json::from_str(&ran.out).expect("JSON");
@@ -75,7 +75,7 @@ impl Home {
 const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
 
 #[test]
-fn where_nothing_is_installed_nothing_is_wrong() {
+fn a_machine_without_hooks_has_no_faults() {
     let home = Home::new();
     let ran = home.run(&["doctor"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -83,7 +83,7 @@ fn where_nothing_is_installed_nothing_is_wrong() {
 }
 
 #[test]
-fn what_is_installed_works() {
+fn installed_hooks_work() {
     let home = Home::new();
     for agent in AGENTS {
         assert_eq!(home.run(&["install", agent]).exit, 0);
@@ -96,27 +96,27 @@ fn what_is_installed_works() {
 }
 
 #[test]
-fn a_program_that_does_not_do_as_it_should_is_told() {
+fn a_hook_that_misbehaves_is_reported() {
     let home = Home::new();
     for agent in AGENTS {
         home.run(&["install", agent]);
     }
     for (script, fault) in [
-        ("cat >/dev/null; exit 2", "exits with 2 where 0 is right"),
-        ("cat >/dev/null; echo no >&2; exit 7", "exits with 7 where 0 is right: no"),
-        ("cat >/dev/null; echo hello", "says hello where silence means go on"),
+        ("cat >/dev/null; exit 2", "exits with 2 instead of 0"),
+        ("cat >/dev/null; echo no >&2; exit 7", "exits with 7 instead of 0: no"),
+        ("cat >/dev/null; echo hello", "prints hello, but should print nothing"),
         ("kill -9 $$", "was ended by a signal"),
-        ("cat >/dev/null", "is silent, but keeps nothing of the call"),
+        ("cat >/dev/null", "exits with 0 but stores nothing about the call"),
     ] {
         home.replace_program(script);
         for agent in AGENTS {
             let (exit, place) = home.of(agent);
             let tried = &place["commands"][0];
             assert_eq!((exit, &tried["works"]), (1, &false.into()), "{script}");
-            let told = tried["fault"].as_str().expect("a fault");
-            // A shell may tell of a signal by a code of its own.
-            let by_shell = fault.contains("signal") && told.contains("137");
-            assert!(told.starts_with(fault) || by_shell, "{agent}: {script}: {told}");
+            let reported = tried["fault"].as_str().expect("a fault");
+            // A shell may turn the signal into an exit code.
+            let by_shell = fault.contains("signal") && reported.contains("137");
+            assert!(reported.starts_with(fault) || by_shell, "{agent}: {script}: {reported}");
         }
     }
     home.replace_program("cat >/dev/null; exit 2");
@@ -126,7 +126,7 @@ fn a_program_that_does_not_do_as_it_should_is_told() {
 }
 
 #[test]
-fn a_program_that_is_gone_is_told() {
+fn a_missing_program_is_reported() {
     let home = Home::new();
     home.run(&["install", "claude-code"]);
     fs::remove_file(home.path("bin/unstuck")).expect("a link");
@@ -137,7 +137,7 @@ fn a_program_that_is_gone_is_told() {
 }
 
 #[test]
-fn a_line_in_the_settings_of_a_project_is_tried_only_if_it_runs_this_program() {
+fn a_line_in_a_projects_settings_is_only_run_if_it_runs_this_program() {
     let home = Home::new();
     let unstuck = home.path("bin/unstuck").display().to_string();
     let evil = home.0.program("project/evil/unstuck", "touch ran");
@@ -162,7 +162,7 @@ fn a_line_in_the_settings_of_a_project_is_tried_only_if_it_runs_this_program() {
 }
 
 #[test]
-fn a_hook_that_lets_all_pass_since_it_cannot_work_is_told() {
+fn a_hook_that_only_fails_in_its_log_is_reported() {
     let home = Home::new();
     let config = home.0.file("project/unstuck.toml", "preset = \"nudge\"");
     home.run(&["install", "codex", "--config", "unstuck.toml"]);
@@ -171,14 +171,14 @@ fn a_hook_that_lets_all_pass_since_it_cannot_work_is_told() {
     let (exit, place) = home.of("codex");
     let fault = place["commands"][0]["fault"].as_str().expect("a fault");
     assert_eq!(exit, 1);
-    assert!(fault.starts_with("lets all pass, and notes why: "), "{fault}");
+    assert!(fault.starts_with("lets every call pass; its log says: "), "{fault}");
 }
 
 #[test]
-fn what_turns_hooks_off_is_told() {
+fn settings_that_turn_hooks_off_are_reported() {
     for (agent, file, content, obstacle) in [
-        ("codex", ".codex/hooks.json", "{} // none yet", "no plain JSON: trailing characters"),
-        ("codex", ".codex/hooks.json", "{\"version\": 1}", "does not know \"version\""),
+        ("codex", ".codex/hooks.json", "{} // none yet", "not plain JSON: trailing characters"),
+        ("codex", ".codex/hooks.json", "{\"version\": 1}", "not know the member \"version\""),
         ("claude-code", ".claude/settings.json", "{\"disableAllHooks\": true}", "disableAllHooks"),
         ("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}", ".enabled"),
         (
@@ -194,24 +194,24 @@ fn what_turns_hooks_off_is_told() {
         home.0.file(file, content);
         home.run(&["install", agent]);
         let (exit, place) = home.of(agent);
-        let told = place["obstacles"][0].as_str().expect("an obstacle");
+        let reported = place["obstacles"][0].as_str().expect("an obstacle");
         assert_eq!((exit, place["obstacles"].as_array().map(Vec::len)), (1, Some(1)));
-        assert!(told.contains(obstacle), "{told}");
+        assert!(reported.contains(obstacle), "{reported}");
     }
 }
 
 #[test]
-fn a_claude_code_that_skips_its_settings_is_told() {
+fn an_old_claude_code_is_reported() {
     let home = Home::new();
     home.run(&["install", "claude-code"]);
     home.0.program("bin/claude", "echo '2.1.90 (Claude Code)'");
     let (exit, place) = home.of("claude-code");
-    let told = place["obstacles"][0].as_str().expect("an obstacle");
-    assert!(exit == 1 && told.starts_with("Claude Code 2.1.90 cannot start"), "{told}");
+    let reported = place["obstacles"][0].as_str().expect("an obstacle");
+    assert!(exit == 1 && reported.starts_with("Claude Code 2.1.90 cannot start"), "{reported}");
 }
 
 #[test]
-fn settings_that_are_no_json_and_events_that_are_missing_are_told() {
+fn invalid_settings_and_missing_events_are_reported() {
     let home = Home::new();
     home.0.file(".claude/settings.json", "{\n  \"a\" 1\n}");
     let command = home.path("bin/unstuck");
@@ -224,7 +224,7 @@ fn settings_that_are_no_json_and_events_that_are_missing_are_told() {
 }
 
 #[test]
-fn what_codex_was_told_to_trust_is_counted() {
+fn hooks_that_codex_trusts_are_counted() {
     let home = Home::new();
     home.run(&["install", "codex"]);
     let key = format!("{}:pre_tool_use:0:0", home.path(".codex/hooks.json").display());
@@ -252,7 +252,7 @@ fn what_codex_was_told_to_trust_is_counted() {
 }
 
 #[test]
-fn the_state_and_its_log_are_told() {
+fn the_state_and_its_log_are_reported() {
     let home = Home::new();
     home.run(&["install", "codex"]);
     let mut command = home.command(&["hook", "codex", "--preset", "none"]);
@@ -267,22 +267,22 @@ fn the_state_and_its_log_are_told() {
     assert_eq!((&state["mode"], &state["exists"]), (&"0700".into(), &true.into()));
     assert_eq!(state["log"].as_array().map(Vec::len), Some(1), "{state}");
     assert_eq!(report["off"], true);
-    // What is installed is tried as if it were on, and it works.
+    // The trial ignores `UNSTUCK=off`, so the hook works.
     assert_eq!(ran.exit, 0, "{}", ran.out);
     let human = home.run(&["doctor"]).out;
     let line = human.lines().find(|line| line.contains("hook.log")).expect("a line");
-    let told = Regex::new("^  hook.log, (just now|[0-9]+ (s|min) ago): ").expect("a pattern");
-    assert!(told.is_match(line), "{line}");
+    let expected = Regex::new("^  hook.log, (just now|[0-9]+ (s|min) ago): ").expect("a pattern");
+    assert!(expected.is_match(line), "{line}");
     assert!(human.contains(" KiB, 0 sessions kept\n"), "{human}");
 }
 
 #[test]
-fn a_hook_that_the_environment_turns_off_is_said_to_be() {
+fn a_hook_that_the_environment_turns_off_is_reported() {
     let home = Home::new();
     home.run(&["install", "claude-code"]);
     let mut doctor = home.command(&["doctor"]);
     let ran = Ran::of(doctor.env("UNSTUCK", "off").output().expect("a program that starts"));
     assert_eq!(ran.exit, 0);
     assert!(ran.out.contains("  user     turned off     "), "{}", ran.out);
-    assert!(ran.out.ends_with("hooks that inherit it do nothing, and let all calls go on.\n"));
+    assert!(ran.out.ends_with("hooks that inherit it do nothing and let every call run.\n"));
 }

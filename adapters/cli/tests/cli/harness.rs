@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 9] = [
+const SURROUNDINGS: [&str; 10] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -57,6 +57,7 @@ const SURROUNDINGS: [&str; 9] = [
     "RUST_BACKTRACE",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
+    "GEMINI_CLI_HOME",
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
 ];

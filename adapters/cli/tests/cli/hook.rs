@@ -1,4 +1,4 @@
-//! Hooks as agents run them: payloads on standard input, one process each, and what is printed.
+//! Hooks as agents run them: one process for each event, with a payload on standard input.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, Ran, program};
 
-/// The agents whose hooks there are.
+/// The names of the supported agents.
 pub(crate) const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
 
 /// The hooks of one agent, with a state folder of their own.
@@ -32,12 +32,12 @@ impl Hooks {
         Self { options: options.iter().map(|&option| option.to_owned()).collect(), ..self }
     }
 
-    /// The folder that the state is in.
+    /// Returns the state folder.
     pub(crate) fn folder(&self) -> PathBuf {
         self.folder.path().join("unstuck")
     }
 
-    /// The program as the agent runs it, with nothing given to it yet.
+    /// Returns the command that the agent runs, before it has any input.
     pub(crate) fn command(&self) -> Command {
         let mut command = program();
         command.args(["hook", self.agent]).args(&self.options);
@@ -47,25 +47,25 @@ impl Hooks {
         command
     }
 
-    /// What is answered to a payload; nothing else is said, and the exit code is 0.
+    /// Sends a payload and returns the answer. The exit code must be 0 and standard error empty.
     pub(crate) fn tell(&self, payload: impl AsRef<[u8]>) -> String {
         answered(&mut self.command(), payload.as_ref())
     }
 
-    /// The lines of the log.
+    /// Returns the lines of the log.
     pub(crate) fn log(&self) -> Vec<String> {
         let text = fs::read_to_string(self.folder().join("hook.log")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// The files that hold states.
+    /// Returns the state files.
     pub(crate) fn states(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder().join("sessions")).into_iter().flatten();
         let paths = entries.map(|entry| entry.expect("an entry").path());
         paths.filter(|path| path.extension().is_some_and(|ending| ending == "state")).collect()
     }
 
-    /// The one state that there is.
+    /// Returns the only state file.
     pub(crate) fn state(&self) -> PathBuf {
         let states = self.states();
         assert_eq!(states.len(), 1, "{states:?}");
@@ -73,7 +73,7 @@ impl Hooks {
     }
 }
 
-/// What the program answers to `payload`, having ended as every hook must.
+/// Returns the answer to `payload`, after checking that the program ended like every hook must.
 pub(crate) fn answered(command: &mut Command, payload: &[u8]) -> String {
     let mut child = command.spawn().expect("a program that starts");
     let mut stdin = child.stdin.take().expect("a pipe");
@@ -85,11 +85,11 @@ pub(crate) fn answered(command: &mut Command, payload: &[u8]) -> String {
     ran.out
 }
 
-/// Payloads of an agent, with whatever it calls its events and fields.
+/// Builds payloads with an agent's names for events and fields.
 pub(crate) struct Wire(pub(crate) &'static str);
 
 impl Wire {
-    /// An event by the name that Claude Code and Codex have for it, or that of Gemini CLI.
+    /// An event, named as in Claude Code and Codex (`claude`) or as in Gemini CLI (`gemini`).
     pub(crate) fn event(&self, claude: &str, gemini: &str, rest: &Value) -> Value {
         let name = if self.0 == "gemini" { gemini } else { claude };
         let mut payload = json!({ "session_id": "s", "cwd": "/work", "hook_event_name": name });
@@ -130,7 +130,7 @@ impl Wire {
     }
 }
 
-/// Tells of a call that comes back alike, `times` over; gives what was answered to either event.
+/// Sends a call that fails alike `times` times. Returns the answers before and after each call.
 pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String, String)> {
     static IDS: AtomicUsize = AtomicUsize::new(0);
     let wire = Wire(hooks.agent);
@@ -144,7 +144,7 @@ pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String,
     (0..times).map(one).collect()
 }
 
-/// What stands first in a state file, behind magic, version, length and sum.
+/// The first part of a state file, behind its header of magic, version, length and checksum.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Front {
     _agent: u32,
@@ -161,8 +161,8 @@ pub(crate) fn front(state: &Path) -> Front {
     front
 }
 
-/// Each file of payloads has one of answers beside it, a line for each. With `UNSTUCK_GOLDEN=write` in
-/// the environment those are written anew, to be reviewed.
+/// Each file of payloads has a file of answers beside it, with one line for each payload. With
+/// `UNSTUCK_GOLDEN=write` in the environment the answers are written anew; review the difference.
 #[test]
 fn recorded_sessions_are_answered_to_the_byte() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/hook");
@@ -192,7 +192,7 @@ fn recorded_sessions_are_answered_to_the_byte() {
 }
 
 #[test]
-fn sixteen_hooks_at_a_time_lose_no_event() {
+fn sixteen_hooks_at_a_time_count_or_log_every_event() {
     const EACH: usize = 125;
     let hooks = Hooks::of("claude-code");
     thread::scope(|scope| {
@@ -206,18 +206,18 @@ fn sixteen_hooks_at_a_time_lose_no_event() {
             });
         }
     });
-    // One that waited in vain for the lock says so: it is known what is not in the state.
+    // A hook that does not get the lock in time drops its event and logs that.
     let log = hooks.log();
     let busy = log.iter().filter(|line| line.contains("was locked")).count();
     assert_eq!(log.len(), busy, "{log:?}");
     let front = front(&hooks.state());
     assert_eq!(front.events + busy as u64, 16 * EACH as u64);
     assert_eq!(front.calls, front.events);
-    assert!(busy < EACH, "{busy} hooks waited in vain");
+    assert!(busy < EACH, "{busy} hooks did not get the lock");
 }
 
 #[test]
-fn who_only_observes_says_nothing_and_keeps_what_was_found() {
+fn an_observing_hook_is_silent_and_records_findings() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent).with(&["--observe"]);
         let answers = repeat(&hooks, "make", 9);
@@ -229,13 +229,13 @@ fn who_only_observes_says_nothing_and_keeps_what_was_found() {
 }
 
 #[test]
-fn a_preset_or_a_file_is_judged_by() {
+fn the_policy_comes_from_a_preset_or_a_file() {
     let folder = Folder::new();
     let file = folder.file("own.toml", "preset = \"repeat\"\n");
     let file = file.to_str().expect("UTF-8");
     for (options, first) in [(&["--preset", "nudge"][..], 3), (&["--config", file], 3), (&[], 5)] {
         let hooks = Hooks::of("claude-code").with(options);
-        // No result comes: only rules that look at calls alone have something to say of it.
+        // There are no results, so only rules on calls alone can fire.
         let wire = Wire(hooks.agent);
         let said = (1..=6).find(|n| {
             hooks.tell(wire.event("PostToolBatch", "", &json!({})).to_string());
@@ -247,7 +247,7 @@ fn a_preset_or_a_file_is_judged_by() {
 }
 
 #[test]
-fn another_policy_begins_anew() {
+fn another_policy_resets_the_session() {
     let hooks = Hooks::of("codex");
     assert!(repeat(&hooks, "make", 2).iter().all(|(_, after)| after.is_empty()));
     let other = Hooks { options: vec!["--preset".into(), "cycles".into()], ..hooks };
@@ -256,7 +256,7 @@ fn another_policy_begins_anew() {
 }
 
 #[test]
-fn what_gemini_cannot_be_told_before_a_call_comes_with_its_result() {
+fn gemini_gets_a_warning_with_the_result() {
     let hooks = Hooks::of("gemini").with(&["--preset", "nudge"]);
     let answers = repeat(&hooks, "make", 3);
     let said: Vec<_> = answers.iter().map(|(before, after)| (before.len(), after.len())).collect();
@@ -265,7 +265,7 @@ fn what_gemini_cannot_be_told_before_a_call_comes_with_its_result() {
 }
 
 #[test]
-fn where_the_rules_ask_to_start_over_the_run_is_stopped() {
+fn a_rule_that_asks_to_start_over_stops_the_run() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent).with(&["--preset", "start_over"]);
         let answers = repeat(&hooks, "make", 5);
@@ -276,7 +276,7 @@ fn where_the_rules_ask_to_start_over_the_run_is_stopped() {
 }
 
 #[test]
-fn a_session_that_is_over_leaves_nothing() {
+fn the_end_of_a_session_removes_its_state() {
     for agent in AGENTS {
         let hooks = Hooks::of(agent);
         let wire = Wire(agent);
@@ -290,7 +290,7 @@ fn a_session_that_is_over_leaves_nothing() {
 }
 
 #[test]
-fn hooks_are_described_like_every_other_command() {
+fn the_help_of_hook_lists_the_agents() {
     let ran = crate::harness::unstuck(["hook", "--help"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
     assert!(AGENTS.iter().all(|agent| ran.out.contains(agent)), "{}", ran.out);

@@ -1,4 +1,4 @@
-//! Installing the hook into an agent's settings, and taking it out: the files before and after.
+//! `unstuck install` and `uninstall`: the settings files before and after.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{Folder, Ran, at_home, program};
 
-/// What a user might have in the settings of Claude Code.
+/// Settings of Claude Code with a comment and a hook of another program.
 const OWN: &str = r#"{
     "model": "opus", // the large one
     "permissions": { "allow": ["Bash(ls:*)"] },
@@ -20,7 +20,7 @@ const OWN: &str = r#"{
 }
 "#;
 
-/// A user's folder, which is the current one, too.
+/// A home folder, which is also the current folder.
 struct Home(Folder);
 
 impl Home {
@@ -28,7 +28,7 @@ impl Home {
         Self(Folder::new())
     }
 
-    /// Runs the program as that user.
+    /// Runs the program with this home folder.
     fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(arguments, &[])
     }
@@ -37,20 +37,20 @@ impl Home {
         let mut command = program();
         at_home(&mut command, self.0.path());
         command.env_remove("GEMINI_CLI_HOME").current_dir(self.0.path()).args(arguments);
-        // No agent of this machine is found, and asked for its version.
+        // Agents on this machine must not be found, because their version would be checked.
         command.env("PATH", self.0.path().join("bin"));
         command.envs(variables.iter().copied());
         Ran::of(command.output().expect("a program that starts"))
     }
 
-    /// Runs it, as it should.
-    fn told(&self, arguments: &[&str]) -> String {
+    /// Runs the program, checks that it succeeds without a complaint, and returns its output.
+    fn output(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{arguments:?}");
         self.masked(&ran.out)
     }
 
-    /// What this machine has in its texts, by what it is.
+    /// Replaces the paths of this machine.
     fn masked(&self, text: &str) -> String {
         let home = self.0.path().to_str().expect("UTF-8");
         text.replace(env!("CARGO_BIN_EXE_unstuck"), "/bin/unstuck").replace(home, "/home/me")
@@ -60,7 +60,7 @@ impl Home {
         fs::read_to_string(self.0.path().join(name)).expect("a file")
     }
 
-    /// The names of the files below, in their order.
+    /// Returns the sorted names of the files in a folder.
     fn files(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.0.path().join(folder)).expect("a folder");
         let mut names: Vec<_> = entries
@@ -71,7 +71,7 @@ impl Home {
     }
 }
 
-/// Where an agent's settings are below the user's folder.
+/// Returns the path of an agent's settings in the home folder.
 fn settings(agent: &str) -> &'static str {
     match agent {
         "claude-code" => ".claude/settings.json",
@@ -83,75 +83,75 @@ fn settings(agent: &str) -> &'static str {
 const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
 
 #[test]
-fn what_is_written_where_nothing_was() {
+fn new_settings_of_each_agent() {
     let mut written = String::new();
     for agent in AGENTS {
         let home = Home::new();
-        written += &home.told(&["install", agent]);
+        written += &home.output(&["install", agent]);
         written += &home.masked(&home.read(settings(agent)));
     }
     insta::assert_snapshot!(written);
 }
 
 #[test]
-fn what_is_written_into_the_settings_of_a_user() {
+fn settings_with_other_content() {
     let home = Home::new();
     home.0.file(settings("claude-code"), OWN);
-    let mut told = home.told(&["install", "claude-code", "--observe", "--preset", "nudge"]);
-    told += &home.masked(&home.read(settings("claude-code")));
-    insta::assert_snapshot!(told);
+    let mut output = home.output(&["install", "claude-code", "--observe", "--preset", "nudge"]);
+    output += &home.masked(&home.read(settings("claude-code")));
+    insta::assert_snapshot!(output);
 }
 
 #[test]
-fn a_dry_run_shows_the_difference_and_makes_none() {
+fn a_dry_run_shows_the_difference_and_writes_nothing() {
     let home = Home::new();
     home.0.file(settings("claude-code"), OWN);
-    let told = home.told(&["install", "claude-code", "--dry-run"]);
+    let output = home.output(&["install", "claude-code", "--dry-run"]);
     assert_eq!(home.read(settings("claude-code")), OWN);
-    home.told(&["install", "claude-code"]);
+    home.output(&["install", "claude-code"]);
     let installed = home.read(settings("claude-code"));
-    let back = home.told(&["uninstall", "claude-code", "--dry-run"]);
+    let back = home.output(&["uninstall", "claude-code", "--dry-run"]);
     assert_eq!(home.read(settings("claude-code")), installed);
-    let lines = |told: &str, sign| told.lines().filter(|line| line.starts_with(sign)).count();
-    assert_eq!((lines(&told, '+'), lines(&told, '-')), (lines(&back, '-'), lines(&back, '+')));
-    insta::assert_snapshot!(told);
+    let lines = |output: &str, sign| output.lines().filter(|line| line.starts_with(sign)).count();
+    assert_eq!((lines(&output, '+'), lines(&output, '-')), (lines(&back, '-'), lines(&back, '+')));
+    insta::assert_snapshot!(output);
     let none = Home::new();
-    none.told(&["install", "codex", "--dry-run"]);
+    none.output(&["install", "codex", "--dry-run"]);
     assert_eq!(none.files("."), Vec::<String>::new());
 }
 
 #[test]
-fn a_second_install_does_nothing_and_a_third_with_an_option_changes_the_line() {
+fn installing_again_changes_only_new_options() {
     for agent in AGENTS {
         let home = Home::new();
-        home.told(&["install", agent]);
+        home.output(&["install", agent]);
         let first = home.read(settings(agent));
-        let again = home.told(&["install", agent]);
+        let again = home.output(&["install", agent]);
         assert!(again.ends_with("nothing to do.\n"), "{again}");
         assert_eq!(home.read(settings(agent)), first);
-        let changed = home.told(&["install", agent, "--observe"]);
+        let changed = home.output(&["install", agent, "--observe"]);
         assert!(changed.contains("brought up to date"), "{changed}");
         assert!(home.read(settings(agent)).contains("--observe"));
-        home.told(&["install", agent]);
+        home.output(&["install", agent]);
         assert_eq!(home.read(settings(agent)), first);
         let folder = settings(agent).split('/').next().expect("a folder");
         assert_eq!(home.files(folder).len(), 1, "no copies of what install put there");
-        home.told(&["uninstall", agent]);
+        home.output(&["uninstall", agent]);
         assert_eq!(home.files("."), Vec::<String>::new());
     }
 }
 
 #[test]
-fn copies_of_what_is_in_place_go_and_so_does_a_folder_that_is_empty() {
+fn uninstalling_removes_useless_backups_and_an_empty_folder() {
     for agent in AGENTS {
         let home = Home::new();
         let file = settings(agent);
         home.0.file(file, OWN);
         home.0.file(&format!("{file}.unstuck-backup.7"), OWN);
         home.0.file(&format!("{file}.unstuck-backup.8"), "{\"other\": 1}");
-        home.told(&["install", agent]);
-        home.told(&["install", agent, "--observe"]);
-        home.told(&["uninstall", agent]);
+        home.output(&["install", agent]);
+        home.output(&["install", agent, "--observe"]);
+        home.output(&["uninstall", agent]);
         assert_eq!(home.read(file), OWN);
         let folder = file.split('/').next().expect("a folder");
         assert_eq!(home.files(folder).len(), 2, "{:?}", home.files(folder));
@@ -159,10 +159,10 @@ fn copies_of_what_is_in_place_go_and_so_does_a_folder_that_is_empty() {
     }
     let home = Home::new();
     home.0.file(".codex/config.toml", "");
-    home.told(&["install", "codex"]);
-    home.told(&["uninstall", "codex"]);
+    home.output(&["install", "codex"]);
+    home.output(&["uninstall", "codex"]);
     assert_eq!(home.files(".codex"), ["config.toml"]);
-    // Nobody but its user made a folder that a variable names.
+    // The folder that a variable names belongs to the user and stays.
     let own = Folder::new();
     for words in [["install", "codex"], ["uninstall", "codex"]] {
         assert_eq!(home.run_with(&words, &[("CODEX_HOME", own.path())]).exit, 0);
@@ -171,47 +171,50 @@ fn copies_of_what_is_in_place_go_and_so_does_a_folder_that_is_empty() {
 }
 
 #[test]
-fn uninstalling_gives_back_what_was_there() {
+fn uninstalling_restores_the_settings() {
     for agent in AGENTS {
         for own in
             [OWN, "", "{}", "{\n}\n", "{ \"hooks\" : {} }", "\u{feff}{\r\n\t\"a\": 1e9,\r\n}\r\n"]
         {
             let home = Home::new();
             home.0.file(settings(agent), own);
-            home.told(&["install", agent]);
+            home.output(&["install", agent]);
             assert_ne!(home.read(settings(agent)), own);
-            let told = home.told(&["uninstall", agent]);
-            assert!(told.ends_with("which is what it was\n"), "{told}");
+            let output = home.output(&["uninstall", agent]);
+            assert!(output.ends_with("which is as before the installation\n"), "{output}");
             assert_eq!(home.read(settings(agent)), own);
             let folder = Path::new(settings(agent)).parent().expect("a folder");
             assert_eq!(home.files(folder.to_str().expect("UTF-8")).len(), 1);
-            let again = home.told(&["uninstall", agent]);
+            let again = home.output(&["uninstall", agent]);
             assert!(again.ends_with("nothing to do.\n"), "{again}");
         }
         let home = Home::new();
-        home.told(&["install", agent]);
-        home.told(&["uninstall", agent]);
+        home.output(&["install", agent]);
+        home.output(&["uninstall", agent]);
         assert!(!home.0.path().join(settings(agent)).exists());
     }
 }
 
 #[test]
-fn what_was_done_since_stays_and_no_copy_is_lost() {
+fn later_changes_stay_and_no_backup_is_lost() {
     let home = Home::new();
     let path = home.0.file(settings("claude-code"), OWN);
-    home.told(&["install", "claude-code"]);
+    home.output(&["install", "claude-code"]);
     let changed = home.read(settings("claude-code")).replace("\"opus\"", "\"haiku\"");
     fs::write(&path, &changed).expect("a file");
-    let told = home.told(&["uninstall", "claude-code"]);
-    assert!(told.contains("  before: /home/me/.claude/settings.json.unstuck-backup.2\n"), "{told}");
+    let output = home.output(&["uninstall", "claude-code"]);
+    assert!(
+        output.contains("  backup: /home/me/.claude/settings.json.unstuck-backup.2\n"),
+        "{output}"
+    );
     assert_eq!(home.read(settings("claude-code")), OWN.replace("\"opus\"", "\"haiku\""));
     assert_eq!(home.read(".claude/settings.json.unstuck-backup"), OWN);
     assert_eq!(home.read(".claude/settings.json.unstuck-backup.2"), changed);
 }
 
 #[test]
-fn what_cannot_be_changed_is_4_and_left_alone() {
-    let mut told = String::new();
+fn invalid_settings_are_left_unchanged_with_exit_4() {
+    let mut output = String::new();
     for content in [
         "{\n  \"a\": 1\n  \"hooks\": {}\n}\n".as_bytes(),
         b"{\"hooks\": {\"PreToolUse\": {}}}",
@@ -225,13 +228,13 @@ fn what_cannot_be_changed_is_4_and_left_alone() {
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""));
         assert_eq!(fs::read(&path).expect("a file"), content);
         assert_eq!(home.files(".claude"), ["settings.json"]);
-        told += &home.masked(&ran.err);
+        output += &home.masked(&ran.err);
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(output);
 }
 
 #[test]
-fn a_wrong_command_line_is_64_and_names_the_agents() {
+fn a_wrong_command_line_exits_with_64_and_lists_the_agents() {
     let home = Home::new();
     for arguments in [&["install"][..], &["install", "cursor"], &["uninstall", "Codex"]] {
         let ran = home.run(arguments);
@@ -279,11 +282,11 @@ fn a_project_is_the_nearest_folder_with_a_repository() {
 }
 
 #[test]
-fn a_second_scope_is_told_of_the_first() {
+fn a_second_scope_is_reported() {
     let home = Home::new();
     home.0.file("project/.git/HEAD", "");
-    let user = home.told(&["install", "claude-code"]);
-    assert!(!user.contains("too:"), "{user}");
+    let user = home.output(&["install", "claude-code"]);
+    assert!(!user.contains("also installed"), "{user}");
     let mut command = program();
     at_home(&mut command, home.0.path());
     command.current_dir(home.0.path().join("project")).env("PATH", "");
@@ -294,10 +297,10 @@ fn a_second_scope_is_told_of_the_first() {
 }
 
 #[test]
-fn a_configuration_is_named_by_its_whole_path() {
+fn a_configuration_is_written_as_an_absolute_path() {
     let home = Home::new();
     home.0.file("my rules/unstuck.toml", "preset = \"nudge\"");
-    home.told(&["install", "codex", "--config", "my rules/unstuck.toml"]);
+    home.output(&["install", "codex", "--config", "my rules/unstuck.toml"]);
     let hooks: Value = serde_json::from_str(&home.read(settings("codex"))).expect("JSON");
     let command = hooks["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().expect("a command");
     let path = home.0.path().join("my rules/unstuck.toml");
@@ -310,7 +313,7 @@ mod unix {
 
     use super::*;
 
-    /// Links the program into `folder` of `home`, which becomes the only one in `PATH`.
+    /// Links the program into `folder` of `home`, for use as the only folder in `PATH`.
     fn linked(home: &Home, folder: &str) -> PathBuf {
         let folder = home.0.path().join(folder);
         fs::create_dir_all(&folder).expect("a folder");
@@ -319,7 +322,7 @@ mod unix {
     }
 
     #[test]
-    fn the_program_is_named_by_the_path_that_leads_to_it() {
+    fn the_program_is_written_as_its_path_in_path() {
         for folder in ["bin", "my programs", "it's \"mine\" $HOME `x` \\ é"] {
             let home = Home::new();
             let path = linked(&home, folder);
@@ -335,7 +338,7 @@ mod unix {
                     assert_eq!((command, &hook["args"][0]), (&program[..], &"hook".into()));
                     continue;
                 }
-                // What the shell makes of the line.
+                // The words that a shell reads from the line.
                 let shown = format!("for word in {command}; do printf '%s\\n' \"$word\"; done");
                 let out = std::process::Command::new("sh").args(["-c", &shown]).output();
                 let out = String::from_utf8(out.expect("a shell").stdout).expect("UTF-8");
@@ -345,7 +348,7 @@ mod unix {
     }
 
     #[test]
-    fn a_claude_code_that_would_skip_its_settings_is_left_alone() {
+    fn nothing_is_installed_for_an_old_claude_code() {
         for (version, exit) in [
             ("2.1.138 (Claude Code)", 4),
             ("1.0.128 (Claude Code)", 4),
@@ -365,7 +368,7 @@ mod unix {
     }
 
     #[test]
-    fn another_program_of_that_name_is_not_named() {
+    fn another_program_called_unstuck_is_skipped() {
         let home = Home::new();
         home.0.file("first/unstuck", "");
         let second = linked(&home, "second");
@@ -376,35 +379,35 @@ mod unix {
     }
 
     #[test]
-    fn a_link_stays_one_and_permissions_stay() {
+    fn links_and_permissions_are_kept() {
         let home = Home::new();
         let real = home.0.file("dotfiles/claude.json", "{}\n");
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("a file");
         fs::create_dir(home.0.path().join(".claude")).expect("a folder");
         let link = home.0.path().join(settings("claude-code"));
         symlink("../dotfiles/claude.json", &link).expect("a link");
-        home.told(&["install", "claude-code"]);
+        home.output(&["install", "claude-code"]);
         assert!(link.is_symlink());
         assert!(home.read("dotfiles/claude.json").contains("\"hooks\""));
         let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
         let copy = home.0.path().join(".claude/settings.json.unstuck-backup");
         assert_eq!((mode(&real), mode(&copy)), (0o640, 0o640));
-        home.told(&["uninstall", "claude-code"]);
+        home.output(&["uninstall", "claude-code"]);
         assert_eq!(home.read("dotfiles/claude.json"), "{}\n");
         assert_eq!(mode(&real), 0o640);
     }
 
     #[test]
-    fn a_link_to_a_file_that_is_not_there_leads_to_the_new_one() {
+    fn a_dangling_link_is_followed() {
         let home = Home::new();
         fs::create_dir(home.0.path().join(".codex")).expect("a folder");
         symlink("../dotfiles/hooks.json", home.0.path().join(settings("codex"))).expect("a link");
-        home.told(&["install", "codex"]);
+        home.output(&["install", "codex"]);
         assert!(home.read("dotfiles/hooks.json").contains("hook codex"));
     }
 
     #[test]
-    fn a_file_that_is_read_only_is_left_alone() {
+    fn a_read_only_file_is_left_unchanged() {
         let home = Home::new();
         let path = home.0.file(settings("gemini"), "{}\n");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("a file");

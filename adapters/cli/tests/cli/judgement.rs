@@ -1,4 +1,4 @@
-//! Repeated calls through the hook of Claude Code: each is refused in time, or never.
+//! Repeated calls through the hook of Claude Code: each must be refused in time, or never.
 //!
 //! A row of `judgement.jsonl` is a call that an agent makes again and again, or a round of calls,
 //! and the verdict that a competent supervisor would agree with. Each event starts a process, as in
@@ -71,9 +71,9 @@ struct Call {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Never {
-    /// Not a word to the model.
+    /// Even a note to the model is forbidden.
     Nudge,
-    /// No refusal and no end of the run.
+    /// A refusal and the end of the run are forbidden; notes are allowed.
     Block,
 }
 
@@ -96,31 +96,31 @@ impl Row {
 
 /// The first reactions of the hook to a row, each with the number of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Course {
+struct Reactions {
     calls: usize,
-    told: Option<usize>,
+    noted: Option<usize>,
     refused: Option<usize>,
-    /// The text of the refusal, or of the first remark if nothing was refused.
+    /// The text of the refusal, or of the first note if nothing was refused.
     words: String,
 }
 
-impl Course {
-    fn tell(&mut self, call: usize, words: &str) {
-        if self.told.is_none() {
-            self.told = Some(call);
-            self.words = said(words);
+impl Reactions {
+    fn note(&mut self, call: usize, words: &str) {
+        if self.noted.is_none() {
+            self.noted = Some(call);
+            self.words = text(words);
         }
     }
 
     fn refuse(&mut self, call: usize, words: &str) {
-        self.tell(call, "");
+        self.note(call, "");
         self.refused = Some(call);
-        self.words = said(words);
+        self.words = text(words);
     }
 }
 
 /// The text in the last line of the hook's answer, as the model reads it.
-fn said(answer: &str) -> String {
+fn text(answer: &str) -> String {
     let line = answer.lines().last().and_then(|line| serde_json::from_str(line).ok());
     let line: Value = line.unwrap_or_default();
     let specific = &line["hookSpecificOutput"];
@@ -134,39 +134,39 @@ fn said(answer: &str) -> String {
 }
 
 /// Makes the calls of a row until one is refused.
-fn run(row: &Row) -> Course {
+fn run(row: &Row) -> Reactions {
     let hooks = Hooks::of("claude-code");
     let wire = Wire(hooks.agent);
-    let mut course = Course::default();
+    let mut reactions = Reactions::default();
     for n in 1..=row.rounds() {
         if let Some(prompt) = &row.prompt {
             hooks.tell(wire.prompt(&expanded(prompt, n)).to_string());
         }
         for call in row.round() {
-            course.calls += 1;
-            step(&hooks, &call, n, &mut course);
-            if course.refused.is_some() {
-                return course;
+            reactions.calls += 1;
+            step(&hooks, &call, n, &mut reactions);
+            if reactions.refused.is_some() {
+                return reactions;
             }
         }
     }
-    course
+    reactions
 }
 
 /// Makes the call of round `n`.
-fn step(hooks: &Hooks, call: &Call, n: usize, course: &mut Course) {
-    let number = course.calls;
+fn step(hooks: &Hooks, call: &Call, n: usize, reactions: &mut Reactions) {
+    let number = reactions.calls;
     let fields = call.fields(n, number);
-    let told = hooks.tell(Wire(hooks.agent).event("PreToolUse", "", &fields).to_string());
-    if refuses(&told) {
-        return course.refuse(number, &told);
+    let before = hooks.tell(Wire(hooks.agent).event("PreToolUse", "", &fields).to_string());
+    if refuses(&before) {
+        return reactions.refuse(number, &before);
     }
-    let told = [told, hooks.tell(call.answered(fields, n).to_string())].concat();
-    if refuses(&told) {
+    let answers = [before, hooks.tell(call.answered(fields, n).to_string())].concat();
+    if refuses(&answers) {
         // A run that ends after a call is one that refuses the next.
-        course.refuse(number + 1, &told);
-    } else if !told.is_empty() {
-        course.tell(number, &told);
+        reactions.refuse(number + 1, &answers);
+    } else if !answers.is_empty() {
+        reactions.note(number, &answers);
     }
 }
 
@@ -255,20 +255,20 @@ fn digest(n: usize) -> String {
     format!("{:016x}{:016x}{:08x}", mixed(1), mixed(1000), mixed(2000) >> 32)
 }
 
-/// The complaint about a course that the row does not allow.
-fn complaint(row: &Row, course: &Course) -> Option<String> {
-    let told = |what: &str, call| Some(format!("{what} at call {call}: {}", course.words));
-    match (row.never, course.told, course.refused) {
-        (Some(_), _, Some(call)) => return told("refused", call),
-        (Some(Never::Nudge), Some(call), _) => return told("a remark", call),
+/// The complaint about reactions that the row does not allow.
+fn complaint(row: &Row, reactions: &Reactions) -> Option<String> {
+    let message = |what: &str, call| Some(format!("{what} at call {call}: {}", reactions.words));
+    match (row.never, reactions.noted, reactions.refused) {
+        (Some(_), _, Some(call)) => return message("refused", call),
+        (Some(Never::Nudge), Some(call), _) => return message("a note", call),
         _ => {}
     }
-    match (row.block_by, course.refused) {
+    match (row.block_by, reactions.refused) {
         (Some(_), Some(call)) if call < row.not_before.unwrap_or(FIRST) => {
-            told("refused too early", call)
+            message("refused too early", call)
         }
-        (Some(last), Some(call)) if call > last => told("refused too late", call),
-        (Some(_), None) => Some(format!("not refused in {} calls", course.calls)),
+        (Some(last), Some(call)) if call > last => message("refused too late", call),
+        (Some(_), None) => Some(format!("not refused in {} calls", reactions.calls)),
         _ => None,
     }
 }
@@ -288,19 +288,19 @@ fn judge(rows: &[(usize, Row)]) {
             scope.spawn(|| {
                 while let Some((line, row)) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let Some(complaint) = complaint(row, &run(row)) else { continue };
-                    let told = format!(
+                    let line_text = format!(
                         "line {line}, {} {} ({}): {complaint}",
                         row.tool, row.args, row.why
                     );
-                    wrong.lock().expect("a list").push((*line, told));
+                    wrong.lock().expect("a list").push((*line, line_text));
                 }
             });
         }
     });
     let mut wrong = wrong.into_inner().expect("a list");
     wrong.sort();
-    let told: Vec<_> = wrong.into_iter().map(|(_, told)| told).collect();
-    assert!(told.is_empty(), "{} of {} rows:\n{}", told.len(), rows.len(), told.join("\n"));
+    let lines: Vec<_> = wrong.into_iter().map(|(_, text)| text).collect();
+    assert!(lines.is_empty(), "{} of {} rows:\n{}", lines.len(), rows.len(), lines.join("\n"));
 }
 
 /// The table beside this file.
@@ -340,13 +340,13 @@ fn every_row_expects_something_once() {
 }
 
 #[test]
-fn a_course_is_held_against_its_row() {
+fn reactions_are_compared_with_their_row() {
     let row = |expected: &str| -> Row {
         let start = r#"{"tool":"t","args":{},"results":["ok"],"#;
         serde_json::from_str(&format!("{start}{expected}}}")).expect("a row")
     };
-    let course = |told, refused| Course { calls: 12, told, refused, words: String::new() };
-    for (expected, told, refused, is_right) in [
+    let reactions = |noted, refused| Reactions { calls: 12, noted, refused, words: String::new() };
+    for (expected, noted, refused, is_right) in [
         (r#""never":"block""#, None, None, true),
         (r#""never":"block""#, Some(3), None, true),
         (r#""never":"block""#, Some(3), Some(6), false),
@@ -359,8 +359,8 @@ fn a_course_is_held_against_its_row() {
         (r#""block_by":9,"not_before":7"#, Some(3), Some(6), false),
         (r#""block_by":9,"not_before":7"#, Some(3), Some(7), true),
     ] {
-        let complaint = complaint(&row(expected), &course(told, refused));
-        assert_eq!(complaint.is_none(), is_right, "{expected} {told:?} {refused:?}");
+        let complaint = complaint(&row(expected), &reactions(noted, refused));
+        assert_eq!(complaint.is_none(), is_right, "{expected} {noted:?} {refused:?}");
     }
 }
 

@@ -513,7 +513,7 @@ fn pitfall_19_a_full_disk_blocks_no_call() {
     std::os::unix::fs::symlink("/dev/full", &state).expect("a link");
     let answers = repeat(&hooks, "make", 6);
     assert!(answers.iter().all(|(before, after)| before.is_empty() && after.is_empty()));
-    assert!(hooks.log().iter().any(|line| line.contains("cannot be kept")), "{:?}", hooks.log());
+    assert!(hooks.log().iter().any(|line| line.contains("cannot be stored")), "{:?}", hooks.log());
 }
 
 #[test]

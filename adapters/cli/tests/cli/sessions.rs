@@ -1,11 +1,11 @@
-//! Without a path: the sessions of the agents that left some in the user's folder.
+//! `unstuck scan` without a path: it finds the sessions of the agents in the user's home folder.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::harness::{CLEAN, Folder, Ran, at_home, program, runs, stuck};
 
-/// Runs `unstuck scan --format jsonl` without a path, in the user's folder `home`.
+/// Runs `unstuck scan --format jsonl` without a path, with the home folder `home`.
 fn scan_home(home: &Path, options: &[&str], variables: &[(&str, &Path)]) -> Ran {
     let mut command = program();
     at_home(&mut command, home);
@@ -30,7 +30,7 @@ const CODEX: &str = concat!(
 /// A session of Gemini CLI.
 const GEMINI: &str = r#"{"sessionId":"g","projectHash":"h","messages":[{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"1","name":"ls","args":{}}]}]}"#;
 
-/// The user's folder of somebody who has all the agents, each with files that are no sessions.
+/// A home folder with a session of each agent, and with other files of the agents.
 fn home() -> Folder {
     let home = Folder::new();
     home.file(".claude/projects/-a/1.jsonl", claude());
@@ -42,7 +42,7 @@ fn home() -> Folder {
     home
 }
 
-/// The formats that were read, in their order.
+/// Returns the formats of the sessions in the output, in their order.
 fn formats(ran: &Ran) -> Vec<String> {
     let format = |line: &serde_json::Value| line["format"].as_str().expect("a format").to_owned();
     ran.lines().iter().map(format).collect()
@@ -65,7 +65,7 @@ fn every_agent_is_read_and_named() {
 }
 
 #[test]
-fn a_format_is_that_of_its_agent() {
+fn a_format_selects_its_agent() {
     let home = home();
     assert_eq!(formats(&scan_home(home.path(), &["--from", "codex"], &[])), ["codex"]);
     let ran = scan_home(home.path(), &["--from", "openai"], &[]);
@@ -74,7 +74,7 @@ fn a_format_is_that_of_its_agent() {
 }
 
 #[test]
-fn what_the_sessions_hold_is_judged_and_complained_of() {
+fn the_exit_code_reflects_what_the_sessions_contain() {
     let home = Folder::new();
     home.file(".codex/sessions/rollout-1.jsonl", "no rollout");
     assert_eq!(scan_home(home.path(), &[], &[]).exit, 3);
@@ -83,26 +83,32 @@ fn what_the_sessions_hold_is_judged_and_complained_of() {
 }
 
 #[test]
-fn agents_that_were_moved_are_found_by_their_variables() {
+fn environment_variables_move_the_agents_folders() {
     let (home, moved) = (home(), Folder::new());
     moved.file("c/projects/-b/2.jsonl", claude());
     moved.file("x/sessions/2.jsonl", CODEX);
-    let (c, x) = (moved.path().join("c"), moved.path().join("x"));
-    let ran = scan_home(home.path(), &[], &[("CLAUDE_CONFIG_DIR", &c), ("CODEX_HOME", &x)]);
-    let path = |n: usize| ran.lines()[n]["path"].as_str().unwrap_or_default().to_owned();
-    assert!(path(0).ends_with("2.jsonl") && path(1).ends_with("2.jsonl"), "{}", ran.out);
-    let none = Path::new("");
-    let ran = scan_home(home.path(), &[], &[("CLAUDE_CONFIG_DIR", none), ("CODEX_HOME", none)]);
-    assert_eq!(formats(&ran).len(), 3, "an empty variable is none: {}", ran.err);
+    // The variable of Gemini CLI names the folder around its own. The name of a folder above the
+    // sessions makes no file a session.
+    moved.file("chats/.gemini/tmp/b/chats/2.jsonl", GEMINI);
+    moved.file("chats/.gemini/tmp/b/logs.json", "[]");
+    let variables = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
+    let folders = ["c", "x", "chats"].map(|folder| moved.path().join(folder));
+    let set: Vec<_> = variables.into_iter().zip(folders.iter().map(PathBuf::as_path)).collect();
+    let ran = scan_home(home.path(), &[], &set);
+    let paths: Vec<_> = ran.lines().iter().map(|line| line["path"].to_string()).collect();
+    assert_eq!(paths.len(), 3, "{}", ran.out);
+    assert!(paths.iter().all(|path| path.ends_with("2.jsonl\"")), "{}", ran.out);
+    let empty = variables.map(|variable| (variable, Path::new("")));
+    let ran = scan_home(home.path(), &[], &empty);
+    assert_eq!(formats(&ran).len(), 3, "an empty variable counts as unset: {}", ran.err);
 }
 
 #[test]
-fn without_any_session_it_is_told_where_they_were_looked_for() {
+fn without_any_session_the_searched_folders_are_listed() {
     let home = Folder::new();
     fs::create_dir_all(home.path().join(".claude/projects")).expect("a folder");
     home.file(".gemini/tmp/a/logs.jsonl", CLEAN);
     let ran = scan_home(home.path(), &[], &[]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    let told = ran.err.replace(&home.path().display().to_string(), "HOME");
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(ran.err.replace(&home.path().display().to_string(), "HOME"));
 }

@@ -1,4 +1,4 @@
-//! `unstuck status`: the sessions that are watched, and what was found in them.
+//! `unstuck status`: the sessions that are watched, and their findings.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ fn status(folder: &Folder, options: &[&str]) -> Ran {
     Ran::of(command(folder, &words).output().expect("a program that starts"))
 }
 
-/// Lets the hook see one event of Claude Code.
+/// Sends one event of Claude Code to the hook.
 fn happens(folder: &Folder, event: &Value) {
     let mut command = command(folder, &["hook", "claude-code"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -33,7 +33,7 @@ fn happens(folder: &Folder, event: &Value) {
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
 }
 
-/// Lets the hook see a call that fails as it does each time.
+/// Sends a call that fails in the same way each time.
 fn fails(folder: &Folder, session: &str, n: usize) {
     let call = |event: &str| {
         json!({
@@ -52,7 +52,7 @@ fn fails(folder: &Folder, session: &str, n: usize) {
 }
 
 #[test]
-fn what_was_found_in_a_session_is_told_without_what_the_agent_did() {
+fn findings_are_listed_without_arguments_and_results() {
     let folder = Folder::new();
     for n in 0..7 {
         fails(&folder, "5f1c7a90-0000-4000-8000-000000000000", n);
@@ -66,18 +66,18 @@ fn what_was_found_in_a_session_is_told_without_what_the_agent_did() {
     }
     let mut lines = jsonl.lines();
     lines.sort_by_key(|line| line["calls"].as_u64());
-    let told = |line: &Value| {
+    let summary = |line: &Value| {
         let findings = line["findings"].as_array().map(Vec::len);
         (line["session"].clone(), line["worker"].clone(), line["calls"].clone(), findings > Some(0))
     };
     let session = "5f1c7a90-0000-4000-8000-000000000000";
-    let told: Vec<_> = lines.iter().map(told).collect();
+    let summaries: Vec<_> = lines.iter().map(summary).collect();
     let expected = [("another", 1, false), (session, 7, true)];
     assert_eq!(
-        told,
+        summaries,
         expected.map(|(id, calls, is_found)| (id.into(), "main".into(), calls.into(), is_found))
     );
-    // The two were seen at nearly the same time, in whichever order.
+    // Both sessions were active at nearly the same time, so their order may differ.
     let found = human.out.split_inclusive('\n').filter(|line| !line.contains("another"));
     insta::assert_snapshot!(found.collect::<String>());
 }
@@ -111,7 +111,7 @@ fn a_cycle_is_one_line_with_its_length_and_its_laps() {
 }
 
 #[test]
-fn where_nothing_is_watched_the_way_there_is_told() {
+fn without_sessions_the_next_step_is_named() {
     let folder = Folder::new();
     let ran = status(&folder, &[]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));

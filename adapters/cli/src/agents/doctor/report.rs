@@ -1,4 +1,4 @@
-//! What `doctor` prints for people.
+//! The report of `doctor` for people.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use textwrap::Options;
 
 use super::Report;
-use super::examined::{Examined, Tried};
+use super::examination::{CommandReport, Examination};
 use super::state::State;
 use crate::agents::state::LOG;
 use crate::output::shown::{COLUMNS, ago, counted, masked, plain};
@@ -16,7 +16,7 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// What stands before what is said of a file of settings.
+/// The indentation of lines below a settings file.
 const INDENT: &str = "           ";
 
 pub(super) fn human(report: &Report) -> String {
@@ -28,21 +28,18 @@ pub(super) fn human(report: &Report) -> String {
         text += &place(examined, report);
     }
     text += &report.state.as_ref().map_or_else(
-        || {
-            format!(
-                "{STRONG}State{STRONG:#}\n  there is no folder to keep it in: HOME is not set\n"
-            )
-        },
+        || format!("{STRONG}State{STRONG:#}\n  there is no folder for it: set HOME\n"),
         state,
     );
     if report.off {
-        text += "\nUNSTUCK=off is set here: hooks that inherit it do nothing, and let all calls go on.\n";
+        text +=
+            "\nUNSTUCK=off is set here: hooks that inherit it do nothing and let every call run.\n";
     }
     text
 }
 
-/// What is said of one file: writing to a string cannot fail.
-fn place(examined: &Examined, report: &Report) -> String {
+/// The lines on one settings file. Writing to a string cannot fail.
+fn place(examined: &Examination, report: &Report) -> String {
     let (style, word) = match examined {
         one if !one.is_well() => (BAD, "does not work"),
         one if one.commands.iter().any(|tried| tried.works.is_none()) => (FAINT, "not tried"),
@@ -65,7 +62,7 @@ fn place(examined: &Examined, report: &Report) -> String {
     if examined.is_installed() && !examined.missing.is_empty() {
         let (missing, agent) = (examined.missing.join(", "), examined.agent);
         text += &filled(&format!(
-            "not at {missing}: unstuck install {agent} --scope {scope} adds what is missing"
+            "not installed at {missing}: run unstuck install {agent} --scope {scope} to add them"
         ));
     }
     for advice in &examined.advice {
@@ -74,7 +71,7 @@ fn place(examined: &Examined, report: &Report) -> String {
     text
 }
 
-fn command(tried: &Tried) -> String {
+fn command(tried: &CommandReport) -> String {
     let mut text = format!("{INDENT}{}\n", plain(&masked(&tried.command)));
     if let Some(median) = tried.median_ms {
         let shell = tried
@@ -97,7 +94,7 @@ fn state(state: &State) -> String {
     let State { folder, bytes, sessions, log, now, .. } = state;
     let mut text = format!("{STRONG}State{STRONG:#}\n  {}\n", plain(folder));
     if !state.exists {
-        text += "  not there yet: the first event of an agent makes it\n";
+        text += "  does not exist yet: the first event of an agent creates it\n";
         return text;
     }
     let mode = state.mode.as_ref().map_or_else(String::new, |mode| format!("mode {mode}, "));

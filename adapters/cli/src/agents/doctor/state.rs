@@ -1,4 +1,4 @@
-//! The folder of what hooks keep, and what went wrong with them.
+//! The state folder of the hooks, and the latest failures in their log.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,48 +10,48 @@ use walkdir::WalkDir;
 
 use crate::agents::state::{Folder, LOG};
 
-/// How many of the log's last lines are shown.
+/// The largest number of log lines in the report.
 const LINES: usize = 3;
 
-/// How long they are shown, in milliseconds: what went wrong before may have been mended since.
+/// The largest age of a log line in the report, in milliseconds. Older failures may be mended.
 const SHOWN: u64 = 24 * 60 * 60 * 1000;
 
 #[derive(Serialize)]
 pub(super) struct State {
     pub(super) folder: String,
     pub(super) exists: bool,
-    /// Who may look into it, as `chmod` takes it.
+    /// The permissions of the folder, in octal.
     pub(super) mode: Option<String>,
     pub(super) bytes: u64,
-    /// How many sessions are kept, each with all of its workers.
+    /// The number of sessions. The workers of a session count as one.
     pub(super) sessions: usize,
-    /// The last lines of the log, of the last day.
-    pub(super) log: Vec<Logged>,
-    /// When this was found out, in milliseconds since 1970.
+    /// The latest lines of the log.
+    pub(super) log: Vec<LogLine>,
+    /// The time of the report, in milliseconds since 1970.
     #[serde(skip)]
     pub(super) now: u64,
 }
 
 /// A line of the log.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Logged {
-    /// When that was, in milliseconds since 1970.
+pub(super) struct LogLine {
+    /// The time of the failure, in milliseconds since 1970.
     pub(super) at: u64,
-    /// Of which agent, and what went wrong.
+    /// The agent and the message.
     pub(super) what: String,
 }
 
-impl Logged {
-    /// None if it is no line that this program wrote.
+impl LogLine {
+    /// Reads a line. Returns `None` if this program did not write it.
     fn read(line: &str) -> Option<Self> {
         let (at, what) = line.split_once(' ')?;
         Some(Self { at: at.parse().ok()?, what: what.to_owned() })
     }
 }
 
-/// The last lines of `log` that are still of use at the time `now`.
-fn recent(log: &str, now: u64) -> Vec<Logged> {
-    let lines = log.lines().rev().filter_map(Logged::read);
+/// Returns the latest lines of `log` that are not too old at the time `now`.
+fn recent(log: &str, now: u64) -> Vec<LogLine> {
+    let lines = log.lines().rev().filter_map(LogLine::read);
     let mut recent: Vec<_> =
         lines.filter(|line| now.saturating_sub(line.at) <= SHOWN).take(LINES).collect();
     recent.reverse();
@@ -59,7 +59,7 @@ fn recent(log: &str, now: u64) -> Vec<Logged> {
 }
 
 impl State {
-    /// The state of this user; none if there is no place for it.
+    /// Returns the state of this user, or `None` if the environment names no folder.
     pub(super) fn find() -> Option<Self> {
         let folder = Folder::find()?;
         let files = WalkDir::new(folder.path()).into_iter().flatten();
@@ -98,13 +98,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_the_log_the_last_lines_of_the_last_day_are_shown() {
+    fn the_latest_lines_of_the_last_day_are_shown() {
         let now = 10 * SHOWN;
         let at = |before: u64| now - before;
         let log = [(SHOWN + 1, "old"), (SHOWN, "a"), (3, "b"), (2, "c"), (1, "d")];
         let text = log.map(|(before, what)| format!("{} codex: {what}\n", at(before)));
         let text = text.concat() + "written by somebody else\n\n";
-        let line = |before, what: &str| Logged { at: at(before), what: format!("codex: {what}") };
+        let line = |before, what: &str| LogLine { at: at(before), what: format!("codex: {what}") };
         assert_eq!(recent(&text, now), [line(3, "b"), line(2, "c"), line(1, "d")]);
         assert_eq!(recent(&text, now + SHOWN - 1), [line(1, "d")]);
         assert_eq!(recent("", now), []);

@@ -1,4 +1,4 @@
-//! Standard input: read to its end, or as far as it is a whole payload where it is never closed.
+//! Reading a payload from standard input, even if the agent never closes the pipe.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, StdinLock};
@@ -6,28 +6,28 @@ use std::time::Duration;
 
 use serde::de::IgnoredAny;
 
-/// The longest payload that is looked at. A result of a megabyte is long; what is longer than this
-/// is no text.
+/// The longest payload that is parsed. A result of a megabyte is long, and a longer payload than this
+/// is hardly text.
 pub(super) const BYTES_MAX: usize = 16 << 20;
 
-/// How long nothing must come before a payload that is whole is taken for all there is.
+/// The pause after which a complete payload counts as everything that will come.
 const QUIET: Duration = Duration::from_millis(10);
 
-/// How often that may happen before it is given up: two seconds, less than the shortest time that an
-/// agent gives a hook.
+/// The number of pauses before reading is given up: two seconds, less than the shortest time limit that
+/// an agent gives a hook.
 const QUIETS_MAX: u32 = 200;
 
-/// As much as a pipe holds.
+/// The size of a read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Why there is no payload.
+/// The reason why there is no payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// There was more than [`BYTES_MAX`].
+    /// The input is longer than [`BYTES_MAX`].
     TooLong,
-    /// Standard input was neither closed nor a whole payload.
+    /// Standard input stayed open without a complete payload.
     Unclosed,
-    /// It could not be read.
+    /// Reading failed.
     Broken,
 }
 
@@ -43,9 +43,9 @@ impl fmt::Display for Unread {
     }
 }
 
-/// What can be waited for before it is read.
+/// A reader that can be polled.
 pub(super) trait Source: Read {
-    /// Whether there is something to read, or the end, within this time.
+    /// Waits at most this long, and returns whether there are bytes to read or the end was reached.
     fn is_ready(&self, within: Duration) -> bool;
 }
 
@@ -56,19 +56,19 @@ impl Source for StdinLock<'_> {
 
         let mut stdin = [PollFd::new(self, PollFlags::IN)];
         let within = Timespec::try_from(within).ok();
-        // What cannot be waited for may still be read.
+        // A file that cannot be polled can still be read.
         poll(&mut stdin, within.as_ref())
             .map_or_else(|error| error != rustix::io::Errno::INTR, |ready| ready > 0)
     }
 
-    /// There is no waiting for a pipe here: whoever does not close it is waited for.
+    /// Pipes cannot be polled here, so a read waits until the agent closes the pipe.
     #[cfg(not(unix))]
     fn is_ready(&self, _: Duration) -> bool {
         true
     }
 }
 
-/// All that `source` gives. What is too long is read, too: the agent writes all of it.
+/// Reads `source` to the end. An input that is too long is read, too, because the agent writes all of it.
 pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
     let (mut is_cut, mut quiets, mut seen) = (false, 0, None);
@@ -85,7 +85,7 @@ pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
                 (false, false) => return Err(Unread::Unclosed),
             }
         }
-        // What is too long is read over and over into the same place.
+        // The rest of an input that is too long is read into the same bytes again and again.
         let length = if is_cut { 0 } else { bytes.len() };
         bytes.resize(length + CHUNK, 0);
         let read = source.read(bytes.get_mut(length..).unwrap_or_default());
@@ -100,7 +100,7 @@ pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
     }
 }
 
-/// What an agent gives on standard input.
+/// Reads the payload on standard input.
 pub(super) fn payload() -> Result<Vec<u8>, Unread> {
     read(io::stdin().lock())
 }
@@ -117,12 +117,12 @@ mod tests {
 
     use super::{BYTES_MAX, QUIETS_MAX, Source, Unread, read};
 
-    /// Gives its parts, with nothing to read for a while before each.
+    /// A pipe that delivers its parts one by one, with a pause before each.
     struct Pipe<'a> {
         parts: Vec<&'a [u8]>,
         quiets: Cell<u32>,
         is_closed: bool,
-        /// Whether a part of a part was read.
+        /// A part has been read only partly.
         is_within: bool,
     }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_read_to_the_end_be_it_json_or_not() {
+    fn any_input_is_read_to_the_end() {
         let long = "x".repeat(200_000);
         for text in ["", "{\"a\":", "no JSON", &long] {
             let read = read(Pipe::of(&[text.as_bytes()], true));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_read_and_not_kept() {
+    fn a_payload_that_is_too_long_is_read_and_dropped() {
         let long = vec![b' '; BYTES_MAX + 1];
         let at_most = read(Pipe::of(&[&long[1..]], true));
         assert_eq!(at_most.map(|read| read.len()), Ok(BYTES_MAX));
@@ -177,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn pitfall_06_a_whole_payload_is_enough_where_the_end_never_comes() {
+    fn pitfall_06_a_complete_payload_is_enough_if_the_pipe_stays_open() {
         let mut pipe = Pipe::of(&[b"{\"a\":", b"[1]", b"}\n"], false);
         assert_eq!(read(&mut pipe), Ok(b"{\"a\":[1]}\n".to_vec()));
         assert!(pipe.quiets.get() < QUIETS_MAX);
     }
 
     #[test]
-    fn pitfall_06_a_part_of_one_is_not_waited_for_without_end() {
+    fn pitfall_06_an_incomplete_payload_ends_in_a_time_out() {
         for parts in [&[][..], &[&b"{\"a\":"[..]], &[b"{} {}"]] {
             assert_eq!(read(Pipe::of(parts, false)), Err(Unread::Unclosed));
         }

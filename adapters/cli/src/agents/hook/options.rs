@@ -7,12 +7,12 @@ use clap::Args;
 use crate::agents::Agent;
 use crate::config::options::PolicyOptions;
 
-const HOOK: &str = "Reads the event as JSON on standard input. Prints what the agent is to know, or \
-                    nothing. Whatever goes wrong, the agent goes on: the exit code is 0, and \
-                    hook.log in the state folder has a line. That folder is $UNSTUCK_STATE_DIR, else \
-                    unstuck in $XDG_STATE_HOME or in ~/.local/state. UNSTUCK=off in the environment \
-                    turns it off.\n\n\
-                    To try it out by hand, where silence means: go on:\n  \
+const HOOK: &str = "Reads an event as JSON on standard input, and prints the answer for the agent, or \
+                    nothing. A failure never stops the agent: the exit code is 0, and hook.log in \
+                    the state folder gets a line. That folder is $UNSTUCK_STATE_DIR, else unstuck in \
+                    $XDG_STATE_HOME or in ~/.local/state. UNSTUCK=off in the environment turns the \
+                    hook off.\n\n\
+                    Try it by hand; no output means that the call may run:\n  \
                     echo '{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\
                     \"tool_name\":\"Bash\",\n  \
                     \"tool_input\":{\"command\":\"ls\"},\"tool_use_id\":\"1\"}' \
@@ -21,27 +21,27 @@ const HOOK: &str = "Reads the event as JSON on standard input. Prints what the a
 #[derive(Args, Debug, PartialEq, Eq)]
 #[command(after_help = HOOK)]
 pub(crate) struct Hook {
-    /// The agent that calls
+    /// The agent that runs the hook
     #[arg(value_name = "AGENT", value_enum)]
     pub(crate) agent: Agent,
-    /// Only keep what is found, and say nothing to the agent
+    /// Only record findings, and never answer the agent
     #[arg(long)]
     pub(crate) observe: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// The swarm that the agent is one of, as redis://host:port?swarm=name. Without the secret
-    /// of the swarm in the environment it is judged alone: see unstuck swarm --help
+    /// The swarm that the agent belongs to, as redis://host:port?swarm=name. Without the swarm's
+    /// secret in the environment the agent is judged alone: see unstuck swarm --help
     #[arg(long, value_name = "URL")]
     pub(crate) swarm: Option<String>,
 }
 
 impl Hook {
-    /// What agents call, read without the parser: that takes as long as all that is done then. Any
-    /// other command line is the parser's.
+    /// Reads the command lines that agents run, without clap: parsing with it takes as long as all the
+    /// other work. Returns `None` for any other command line, which clap then reads.
     pub(crate) fn plain(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter().skip(1);
         let agent = match (words.next()?.to_str()?, words.next()?.to_str()?) {
-            ("hook", name) => Agent::ALL.into_iter().find(|agent| agent.name() == name)?,
+            ("hook", name) => Agent::named(name)?,
             _ => return None,
         };
         let policy = PolicyOptions::default();
@@ -57,7 +57,7 @@ impl Hook {
     }
 }
 
-/// The value of an option; what begins with a dash may be another.
+/// Returns the value of an option, or `None` if the word may be another option.
 fn value(word: OsString) -> Option<String> {
     word.into_string().ok().filter(|word| !word.is_empty() && !word.starts_with('-'))
 }

@@ -4,11 +4,10 @@ use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Guard};
 use unstuck_core::Digest;
 
-use super::event::{Call, Ending, Event, What};
-use super::reply::{Reply, Written};
-use super::wire;
 use crate::agents::Agent;
-use crate::agents::state::{Key, Noted, Session};
+use crate::agents::event::{Call, Ending, Event, EventKind};
+use crate::agents::reply::{Encoded, Reply};
+use crate::agents::state::{FindingRecord, Key, Session};
 use crate::output::recurring::what_was_found;
 
 /// How many calls are remembered by what was said of them: more than an agent has open at a time.
@@ -98,7 +97,7 @@ impl Watched {
             self.session.cwd = event.cwd.as_deref().map(str::to_owned);
         }
         self.notice_turn(event);
-        let own = self.reply(&event.what, now);
+        let own = self.reply(&event.kind, now);
         // A clock that was set back stands still.
         self.session.last_seen = self.session.last_seen.max(now);
         self.write(agent, own, event)
@@ -108,14 +107,14 @@ impl Watched {
     fn write(&mut self, agent: Agent, own: Reply, event: &Event<'_>) -> String {
         let left = std::mem::take(&mut self.course.left);
         if left.severity() > own.severity() {
-            match wire::encode(agent, &left, event) {
-                Written::Whole(text) => return text,
-                Written::InPart(_) => self.course.left = left,
+            match (agent.host().wire.encode)(&left, event) {
+                Encoded::Whole(text) => return text,
+                Encoded::Partial(_) => self.course.left = left,
             }
         }
-        match wire::encode(agent, &own, event) {
-            Written::Whole(text) => text,
-            Written::InPart(text) => {
+        match (agent.host().wire.encode)(&own, event) {
+            Encoded::Whole(text) => text,
+            Encoded::Partial(text) => {
                 if own.severity() > self.course.left.severity() {
                     self.course.left = own;
                 }
@@ -136,29 +135,29 @@ impl Watched {
         }
     }
 
-    fn reply(&mut self, what: &What<'_>, now: u64) -> Reply {
-        match what {
-            What::Before(call) => self.before(call, now),
-            What::After(call, ending) => self.after(call, ending, now),
-            What::StepEnded => {
+    fn reply(&mut self, kind: &EventKind<'_>, now: u64) -> Reply {
+        match kind {
+            EventKind::Before(call) => self.before(call, now),
+            EventKind::After(call, ending) => self.after(call, ending, now),
+            EventKind::StepEnded => {
                 self.course.is_step_over = true;
                 Reply::Nothing
             }
-            What::Prompt(text) => self.prompt(text, now),
-            What::Compacted => {
+            EventKind::Prompt(text) => self.prompt(text, now),
+            EventKind::Compacted => {
                 self.guard.compacted();
                 Reply::Nothing
             }
-            What::HandedBack(text) => self.handed_back(text, now),
-            What::Interrupted => {
+            EventKind::HandedBack(text) => self.handed_back(text, now),
+            EventKind::Interrupted => {
                 self.cancel_open();
                 Reply::Nothing
             }
-            What::Began => {
+            EventKind::Began => {
                 self.begin_anew();
                 Reply::Nothing
             }
-            What::Ended | What::Nothing => Reply::Nothing,
+            EventKind::Ended | EventKind::Other => Reply::Nothing,
         }
     }
 
@@ -266,7 +265,7 @@ impl Watched {
         else {
             return;
         };
-        self.session.note(Noted {
+        self.session.note(FindingRecord {
             rule: found.rule.to_owned(),
             kind: found.finding.kind.name().to_owned(),
             action: judged.name().to_owned(),
@@ -358,7 +357,7 @@ mod tests {
     use super::*;
 
     fn key() -> Key<'static> {
-        Key { agent: Agent::ClaudeCode, session: "s", worker: "main" }
+        Key { agent: Agent::ALL[0], session: "s", worker: "main" }
     }
 
     fn watched() -> Watched {
@@ -369,16 +368,16 @@ mod tests {
         Call { id: Some(id.into()), tool: "read".into(), args: args.into() }
     }
 
-    fn event(what: What<'static>) -> Event<'static> {
+    fn event(kind: EventKind<'static>) -> Event<'static> {
         let (name, session) = ("PreToolUse".into(), "s".into());
-        Event { name, session, subagent: None, cwd: None, turn: None, what }
+        Event { name, session, subagent: None, cwd: None, turn: None, kind }
     }
 
     /// Announces these calls at these times; gives their steps.
     fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
         let mut watched = watched();
         for &(id, at) in calls {
-            watched.answer(Agent::ClaudeCode, &event(What::Before(call(id, "{}"))), at);
+            watched.answer(Agent::ALL[0], &event(EventKind::Before(call(id, "{}"))), at);
         }
         watched.course.calls.iter().map(|known| known.step).collect()
     }
@@ -393,20 +392,20 @@ mod tests {
     #[test]
     fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
         let mut watched = watched();
-        watched.answer(Agent::ClaudeCode, &event(What::Before(call("lost", "{}"))), 1);
-        let told = ["a", "b", "c"].map(|id| {
+        watched.answer(Agent::ALL[0], &event(EventKind::Before(call("lost", "{}"))), 1);
+        let answers = ["a", "b", "c"].map(|id| {
             let asked = || call(id, r#"{"path":"a"}"#);
-            watched.answer(Agent::ClaudeCode, &event(What::Before(asked())), 2);
+            watched.answer(Agent::ALL[0], &event(EventKind::Before(asked())), 2);
             let ending = Ending::Answered { text: "no such file".into(), failed: true };
-            watched.answer(Agent::ClaudeCode, &event(What::After(asked(), ending)), 3)
+            watched.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), 3)
         });
-        assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
+        assert_eq!(answers.map(|answer| answer.contains("3 times")), [false, false, true]);
     }
 
     #[test]
     fn a_worker_is_kept_as_it_is_and_of_another_key_it_is_not_taken() {
         let mut watched = watched();
-        watched.answer(Agent::ClaudeCode, &event(What::Before(call("a", "{}"))), 7);
+        watched.answer(Agent::ALL[0], &event(EventKind::Before(call("a", "{}"))), 7);
         let kept = watched.kept();
         let bytes = postcard::to_stdvec(&kept).expect("a state");
         let kept = || postcard::from_bytes::<Kept>(&bytes).ok();
@@ -424,7 +423,7 @@ mod tests {
         for n in 0..CALLS_MAX + 3 {
             let mut asked = call("", "{}");
             asked.id = Some(n.to_string().into());
-            watched.answer(Agent::ClaudeCode, &event(What::Before(asked)), 0);
+            watched.answer(Agent::ALL[0], &event(EventKind::Before(asked)), 0);
         }
         assert_eq!(watched.course.calls.len(), CALLS_MAX);
         assert_eq!(watched.course.calls[0].id, "3");

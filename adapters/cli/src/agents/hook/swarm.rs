@@ -1,4 +1,4 @@
-//! The swarm that a session is one of. A hook asks it in passing, and no longer than it may wait.
+//! The swarm that a session belongs to. A hook asks it once, within a short deadline.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use unstuck_swarm::redis::{RedisStore, SettingsError};
 use crate::agents::state::Folder;
 use crate::swarm::{NoSettings, settings};
 
-/// How long an agent may be held up for its swarm. A hook is a process of its own, which connects anew and
-/// is late now and then where the machine is busy.
+/// The time that an agent may wait for its swarm. Each hook is a process that connects anew, so on a busy
+/// machine an answer is late now and then.
 const DEADLINE: Duration = Duration::from_millis(20);
 
-/// What a line of the log begins with that is about the swarm alone: the agent is watched all the same.
+/// The beginning of a log line that is only about the swarm. The agent is still watched.
 pub(crate) const LINE: &str = "swarm: ";
 
-/// A swarm, and where it is.
+/// A swarm and its address.
 pub(super) struct Swarm<'u> {
     url: &'u str,
     board: Arc<RedisStore>,
 }
 
 impl<'u> Swarm<'u> {
-    /// The swarm at `url`; none if it did not answer shortly before `now`.
+    /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer.
     pub(super) fn open(url: &'u str, folder: &Folder, now: u64) -> Result<Option<Self>, Alone> {
         let settings = settings(url).map_err(Alone::Settings)?;
         if folder.rests(url, now) {
@@ -37,28 +37,29 @@ impl<'u> Swarm<'u> {
         Arc::clone(&self.board)
     }
 
-    /// Says so if it did not answer, and has it left alone for a while by all hooks.
+    /// Ends the use of the swarm. If it did not answer, returns an error and counts the failure: after
+    /// several failures all hooks pause.
     pub(super) fn end(self, folder: &Folder, now: u64) -> Result<(), Alone> {
         let health = self.board.health();
         if health.late == 0 && health.failed == 0 {
             if health.answered > 0 {
-                folder.rest_no_more();
+                folder.end_rest();
             }
             return Ok(());
         }
         folder.rest(self.url, now);
-        // Whoever drops a board waits for it once more.
+        // Dropping the store would wait for the server once more.
         std::mem::forget(self.board);
         Err(Alone::Unanswered(health.last_error))
     }
 }
 
-/// Why an agent is judged without its swarm.
+/// The reason why an agent is judged without its swarm.
 #[derive(Debug)]
 pub(super) enum Alone {
     Settings(NoSettings),
     Deadline(SettingsError),
-    /// What went wrong, unless there was no answer at all.
+    /// The server's error, or `None` if there was no answer at all.
     Unanswered(Option<String>),
 }
 
@@ -71,7 +72,7 @@ impl fmt::Display for Alone {
             Self::Unanswered(Some(error)) => f.write_str(error),
             Self::Unanswered(None) => write!(
                 f,
-                "no answer within {} ms; after three such times it is left alone for a while",
+                "no answer within {} ms; after three failures hooks stop asking it for a while",
                 DEADLINE.as_millis()
             ),
         }

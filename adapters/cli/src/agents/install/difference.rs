@@ -1,4 +1,4 @@
-//! What a change would change, as `diff -u` shows it.
+//! The difference between two texts, like the output of `diff -u`.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ const GONE: Style = AnsiColor::Red.on_default();
 const NEW: Style = AnsiColor::Green.on_default();
 const PLACE: Style = AnsiColor::Cyan.on_default();
 
-/// How many lines are shown around each change.
+/// The number of unchanged lines around each change.
 const AROUND: usize = 3;
 
-/// The lines by which `new` differs from `old`, and some around them.
+/// Returns the lines in which `new` differs from `old`, with some lines around them.
 pub(super) fn shown(old: &str, new: &str) -> String {
     let difference = TextDiff::from_lines(old, new);
     let mut text = String::new();

@@ -1,15 +1,15 @@
-//! What must hold of the settings of any user: tried on odd ones, and on random ones.
+//! Properties of installing and uninstalling, tested on odd settings and on random ones.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::document::{installed, listed, uninstalled};
-use super::host::Host;
-use super::line::Line;
-use crate::agents::Agent;
+use crate::agents::host::Host;
+use crate::agents::settings::Line;
+use crate::agents::settings::{installed, listed, uninstalled};
+use crate::agents::{Agent, claude_code, codex};
 
-/// Settings as people have them, with what must be true of them after install and uninstall: that
-/// they are the same again, byte for byte, or that they only mean the same.
+/// Settings that people may have. After install and uninstall they must be the same again, byte for byte
+/// or only in meaning.
 const ODD: [(&str, Same); 24] = [
     ("", Same::Meaning),
     ("\n\n", Same::Meaning),
@@ -59,30 +59,31 @@ enum Same {
 }
 
 fn line(host: &Host) -> Line {
-    Line::new("/opt/my tools/unstuck", host, vec!["--observe".to_owned()])
+    Line::new("/opt/my tools/unstuck", host.name, vec!["--observe".to_owned()])
 }
 
-/// What the settings mean, without hooks that hold nothing.
+/// Returns the value of the settings, without an empty `hooks` member.
 fn meaning(settings: &str) -> Value {
-    let mut value = super::document::meaning(settings).unwrap_or(json!({}));
+    let mut value = crate::agents::settings::meaning(settings).unwrap_or(json!({}));
     if let Some(members) = value.as_object_mut() {
         members.retain(|name, value| name != "hooks" || *value != json!({}));
     }
     value
 }
 
-/// Installs, checks what must hold, and returns what it is after uninstalling.
+/// Installs, checks the result, uninstalls, and returns the settings.
 fn there_and_back(old: &str, host: &Host) -> String {
     let line = line(host);
-    let new = installed(old, host, &line).unwrap_or_else(|mistake| panic!("{old}: {mistake:?}"));
+    let new =
+        installed(old, &host.hooks, &line).unwrap_or_else(|mistake| panic!("{old}: {mistake:?}"));
     let entries = listed(&new).expect("settings");
-    assert_eq!(entries.len(), host.events.len(), "{old}\n{new}");
+    assert_eq!(entries.len(), host.hooks.events.len(), "{old}\n{new}");
     assert!(entries.iter().all(|entry| entry.line == line), "{new}");
-    let again = installed(&new, host, &line);
+    let again = installed(&new, &host.hooks, &line);
     assert_eq!(again.as_deref(), Ok(new.as_str()), "a second install changes nothing");
 
     let mut others = meaning(&new);
-    for event in host.events {
+    for event in host.hooks.events {
         let groups = others["hooks"][event.name].as_array_mut().expect("a list");
         groups.pop().expect("what was put in, last");
         if groups.is_empty() {
@@ -100,10 +101,10 @@ fn there_and_back(old: &str, host: &Host) -> String {
 }
 
 #[test]
-fn odd_settings_are_as_they_were_after_install_and_uninstall() {
+fn odd_settings_are_the_same_after_install_and_uninstall() {
     for agent in Agent::ALL {
         for (old, same) in ODD {
-            let back = there_and_back(old, Host::of(agent));
+            let back = there_and_back(old, agent.host());
             match same {
                 Same::Bytes => assert_eq!(back, old),
                 Same::Meaning => assert_eq!(meaning(&back), meaning(old), "{old}"),
@@ -113,10 +114,10 @@ fn odd_settings_are_as_they_were_after_install_and_uninstall() {
 }
 
 #[test]
-fn every_older_form_becomes_the_newest() {
-    let host = Host::of(Agent::ClaudeCode);
+fn older_entries_are_brought_up_to_date() {
+    let host = &claude_code::HOST;
     let line = line(host);
-    let newest = installed("{}", host, &line).expect("settings");
+    let newest = installed("{}", &host.hooks, &line).expect("settings");
     let at = |event: &str, entry: &str| {
         format!(r#"{{"hooks": {{"{event}": [{{"matcher": "*", "hooks": [{entry}]}}]}}}}"#)
     };
@@ -130,20 +131,20 @@ fn every_older_form_becomes_the_newest() {
         ("Notification", r#"{"type": "command", "command": "'/a b/unstuck' hook claude-code -x"}"#),
     ] {
         let old = at(event, entry);
-        let new = installed(&old, host, &line).expect("settings");
+        let new = installed(&old, &host.hooks, &line).expect("settings");
         assert_eq!(meaning(&new), meaning(&newest), "{old}\n{new}");
     }
 }
 
 #[test]
-fn what_a_user_added_to_an_entry_stays() {
-    let host = Host::of(Agent::Codex);
+fn members_that_a_user_added_to_an_entry_stay() {
+    let host = &codex::HOST;
     let line = line(host);
     let old = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
         {"statusMessage": "looking", "type": "command", "command": "'/opt/my tools/unstuck' hook codex"},
         {"type": "command", "command": "lint"}
     ]}]}}"#;
-    let new = installed(old, host, &line).expect("settings");
+    let new = installed(old, &host.hooks, &line).expect("settings");
     let group = &meaning(&new)["hooks"]["PreToolUse"];
     let command = "'/opt/my tools/unstuck' hook codex --observe";
     let entry =
@@ -153,19 +154,19 @@ fn what_a_user_added_to_an_entry_stays() {
 }
 
 #[test]
-fn a_line_that_a_shell_reads_alike_stays_as_it_is_spelled() {
-    let host = Host::of(Agent::Codex);
+fn another_spelling_of_the_same_command_stays() {
+    let host = &codex::HOST;
     let line = line(host);
     let spelled = r#"\"/opt/my tools/unstuck\"  hook codex --observe"#;
-    let old = installed("{}", host, &line).expect("settings");
+    let old = installed("{}", &host.hooks, &line).expect("settings");
     let old = old.replace("'/opt/my tools/unstuck' hook codex --observe", spelled);
     assert!(old.contains(spelled), "{old}");
-    assert_eq!(installed(&old, host, &line).as_ref(), Ok(&old));
+    assert_eq!(installed(&old, &host.hooks, &line).as_ref(), Ok(&old));
 }
 
 #[test]
-fn an_entry_of_another_is_no_entry_of_this_program() {
-    let host = Host::of(Agent::ClaudeCode);
+fn entries_of_other_programs_are_not_touched() {
+    let host = &claude_code::HOST;
     let old = r#"{"hooks": {"Stop": [{"hooks": [
         {"type": "command", "command": "unstuck scan"},
         {"type": "command", "command": "echo unstuck hook claude-code"},
@@ -177,7 +178,7 @@ fn an_entry_of_another_is_no_entry_of_this_program() {
 }
 
 #[test]
-fn an_entry_anywhere_in_a_list_can_be_taken_out() {
+fn an_entry_anywhere_in_a_list_can_be_removed() {
     let hooks = |list: &str| format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{list}]}}]}}}}");
     let (own, other) = (r#"{"command": "unstuck hook"}"#, r#"{"command": "say // it"}"#);
     for (list, left) in [
@@ -197,25 +198,25 @@ fn an_entry_anywhere_in_a_list_can_be_taken_out() {
 }
 
 #[test]
-fn what_is_no_settings_is_refused_with_its_place() {
-    let host = Host::of(Agent::ClaudeCode);
+fn invalid_settings_are_refused_with_line_and_column() {
+    let host = &claude_code::HOST;
     for (old, place, says) in [
-        ("{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9), "no JSON"),
-        ("{\"a\": 'b'}", (1, 7), "no JSON"),
-        ("{\"a\": 1", (1, 1), "no JSON"),
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9), "not JSON"),
+        ("{\"a\": 'b'}", (1, 7), "not JSON"),
+        ("{\"a\": 1", (1, 1), "not JSON"),
         ("[1]", (1, 1), "an object"),
-        ("{\"hooks\": []}", (1, 11), "an object, with a list for each event"),
-        ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "the hooks of Stop are a list"),
+        ("{\"hooks\": []}", (1, 11), "an object with a list for each event"),
+        ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "a list, […], of the hooks of Stop"),
         ("{\"hooks\": {}, \"hooks\": {}}", (1, 15), "a second \"hooks\""),
         ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", (1, 24), "a second \"Stop\""),
     ] {
-        let mistake = installed(old, host, &line(host)).expect_err(old);
+        let mistake = installed(old, &host.hooks, &line(host)).expect_err(old);
         assert_eq!(mistake.place(old), place, "{old}: {}", mistake.what());
         assert!(mistake.what().contains(says), "{old}: {}", mistake.what());
     }
 }
 
-/// A value of no more than a few members, on the way to a hook or beside it.
+/// A value with a few members.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -232,7 +233,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Hooks of others, at events of Claude Code and at one that it does not have.
+/// Hooks of other programs, at events of Claude Code and at an unknown event.
 fn hooks() -> impl Strategy<Value = Value> {
     let entry = "[a-z /]{1,8}".prop_map(|command| json!({ "type": "command", "command": command }));
     let group = proptest::collection::vec(entry, 1..3)
@@ -243,7 +244,7 @@ fn hooks() -> impl Strategy<Value = Value> {
         .prop_map(|events| events.into_iter().collect())
 }
 
-/// Settings, on one line or on many, with space in front or without.
+/// Settings on one line or on many, with either line ending.
 fn settings() -> impl Strategy<Value = String> {
     let members = proptest::collection::btree_map("[a-z]{1,6}", value(), 1..5);
     (members, proptest::option::of(hooks()), any::<[bool; 2]>()).prop_map(
@@ -259,18 +260,18 @@ fn settings() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_settings_are_as_they_were_after_install_and_uninstall(old in settings()) {
+    fn any_settings_are_the_same_after_install_and_uninstall(old in settings()) {
         for agent in Agent::ALL {
-            prop_assert_eq!(&there_and_back(&old, Host::of(agent)), &old);
+            prop_assert_eq!(&there_and_back(&old, agent.host()), &old);
         }
     }
 
     #[test]
-    fn any_text_is_installed_in_or_refused(old in r#"[{}\[\]",:/* \n a1]{0,40}"#) {
-        let host = Host::of(Agent::Codex);
-        if let Ok(new) = installed(&old, host, &line(host)) {
+    fn any_text_is_changed_or_refused(old in r#"[{}\[\]",:/* \n a1]{0,40}"#) {
+        let host = &codex::HOST;
+        if let Ok(new) = installed(&old, &host.hooks, &line(host)) {
             let entries = listed(&new).expect("settings");
-            prop_assert_eq!(entries.len(), host.events.len(), "{}", new);
+            prop_assert_eq!(entries.len(), host.hooks.events.len(), "{}", new);
             let back = uninstalled(&new).expect("settings");
             prop_assert_eq!(listed(&back), Ok(Vec::new()));
         }

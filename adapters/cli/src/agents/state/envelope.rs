@@ -1,5 +1,4 @@
-//! What stands around a state on disk: who wrote it, in which version, how long it is, and a sum
-//! over it.
+//! The header of a state file: magic bytes, version, length and checksum.
 
 use std::fmt;
 
@@ -7,40 +6,40 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use unstuck_json::{Hash64 as _, Rapid};
 
-/// What a state file begins with.
+/// The first bytes of a state file.
 const MAGIC: [u8; 4] = *b"ustk";
 
-/// The version of what [`seal`] writes, raised with every change of a type that is kept.
+/// The version of the content. Every change of a stored type raises it.
 const VERSION: u16 = 2;
 
-/// The length of what stands before a state: magic, version, length and sum.
+/// The length of the header: magic, version, length and checksum.
 const HEAD: usize = 4 + 2 + 4 + 8;
 
-/// The longest state that is read: ten times what a detector with full tables takes.
+/// The longest state that is read: ten times the size of a detector with full tables.
 pub(super) const BYTES_MAX: usize = 256 * 1024;
 
-/// Why a state file says nothing.
+/// The reason why a state file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// A later version of this program wrote it, and shall find it as it was.
+    /// A later version of this program wrote it. The file is left unchanged for that version.
     Newer,
-    /// An earlier one did.
+    /// An earlier version of this program wrote it.
     Older,
-    /// It was not written to its end, or something else wrote to it.
+    /// The file is incomplete or another program wrote to it.
     Torn,
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Newer => "the state is of a newer version of unstuck, and was left as it is",
-            Self::Older => "the state is of an older version of unstuck; the session begins anew",
+            Self::Newer => "a newer version of unstuck wrote the state, which is left unchanged",
+            Self::Older => "an older version of unstuck wrote the state; the session begins anew",
             Self::Torn => "the state is damaged; the session begins anew",
         })
     }
 }
 
-/// `body` as it is kept; none if it is longer than what is read again.
+/// Returns the content of a state file for `body`, or `None` if it is longer than [`BYTES_MAX`].
 pub(super) fn seal(body: &impl Serialize) -> Option<Vec<u8>> {
     let mut bytes = postcard::to_extend(body, vec![0; HEAD]).ok()?;
     let (head, body) = bytes.split_at_mut(HEAD);
@@ -52,7 +51,8 @@ pub(super) fn seal(body: &impl Serialize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What was kept in `bytes`, or the beginning of it if `T` is less; none of a file that is new.
+/// Reads the content of a state file. `T` may be a prefix of the stored type. Returns `None` for an empty
+/// file, which has just been created.
 pub(super) fn open<T: DeserializeOwned>(bytes: &[u8]) -> Result<Option<T>, Damage> {
     if bytes.is_empty() {
         return Ok(None);
@@ -62,7 +62,7 @@ pub(super) fn open<T: DeserializeOwned>(bytes: &[u8]) -> Result<Option<T>, Damag
     Ok(Some(value))
 }
 
-/// The state in `bytes`, if it is one that this version wrote.
+/// Checks the header of `bytes` and returns the state behind it.
 fn body(bytes: &[u8]) -> Result<&[u8], Damage> {
     let (magic, rest) = bytes.split_first_chunk().ok_or(Damage::Torn)?;
     let (version, rest) = rest.split_first_chunk().ok_or(Damage::Torn)?;
@@ -77,7 +77,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], Damage> {
     let (length, rest) = rest.split_first_chunk().ok_or(Damage::Torn)?;
     let (expected, rest) = rest.split_first_chunk().ok_or(Damage::Torn)?;
     let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| Damage::Torn)?;
-    // Behind it there may be the rest of a longer state that was there before.
+    // The rest of a longer earlier state may follow.
     let body = rest.get(..length).ok_or(Damage::Torn)?;
     if sum(body) == *expected { Ok(body) } else { Err(Damage::Torn) }
 }
@@ -98,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_comes_back_and_so_does_its_beginning() {
-        let kept = (7_u64, "main".to_owned());
-        let bytes = seal(&kept).expect("a short state");
-        assert_eq!(opened(&bytes), Ok(Some(kept)));
+    fn a_sealed_state_and_a_prefix_of_it_can_be_read() {
+        let state = (7_u64, "main".to_owned());
+        let bytes = seal(&state).expect("a short state");
+        assert_eq!(opened(&bytes), Ok(Some(state)));
         assert_eq!(open::<u64>(&bytes), Ok(Some(7)));
         assert_eq!(opened(&[]), Ok(None));
         let longer = [&bytes[..], b"the rest of what was there"].concat();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_state_is_told_from_an_older_and_from_a_torn_one() {
+    fn newer_older_and_torn_states_are_different_errors() {
         let bytes = seal(&(7_u64, String::new())).expect("a short state");
         for (version, damage) in [(0, Damage::Older), (VERSION + 1, Damage::Newer)] {
             let mut other = bytes.clone();
@@ -117,12 +117,12 @@ mod tests {
             assert_eq!(opened(&other), Err(damage));
         }
         assert_eq!(opened(b"something else entirely"), Err(Damage::Torn));
-        // Whole, and not what is asked for.
+        // Complete, but of another type.
         assert_eq!(open::<(u64, String)>(&seal(&7_u8).expect("a byte")), Err(Damage::Torn));
     }
 
     #[test]
-    fn a_state_that_would_not_be_read_again_is_not_written() {
+    fn a_state_that_is_too_long_to_read_is_not_written() {
         assert!(seal(&vec![0_u8; BYTES_MAX - 8]).is_some());
         assert_eq!(seal(&vec![0_u8; BYTES_MAX]), None);
     }

@@ -12,23 +12,23 @@ use serde::de::DeserializeOwned;
 
 use super::envelope::{self, Damage};
 
-/// How long a lock is waited for: an agent that waits longer for a guard is worse off than one that
-/// is not guarded for one call. What is done under the lock takes a fifth of a millisecond.
+/// The longest wait for a lock. Missing one event does less harm than holding up the agent for longer.
+/// The work under the lock takes a fifth of a millisecond.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// How long a lock is waited for before it is tried again.
+/// The pause between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_micros(250);
 
-/// Why a state cannot be worked with.
+/// The reason why a state cannot be read or written.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// Somebody else held the lock for too long.
+    /// Another process held the lock for too long.
     Busy,
-    /// What a state says is of no use.
+    /// The content of the file cannot be used.
     Damage(Damage),
-    /// What would be kept is longer than what is read again.
+    /// The state is longer than what is read again.
     TooLong,
-    /// The disk, or whoever may write to it.
+    /// The file system reported an error, for example a full disk.
     Io(io::Error),
 }
 
@@ -41,33 +41,37 @@ impl From<io::Error> for Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy => write!(f, "the state was locked for {} ms", WAIT_MAX.as_millis()),
+            Self::Busy => write!(
+                f,
+                "the state was locked for {} ms; this event is not counted",
+                WAIT_MAX.as_millis()
+            ),
             Self::Damage(damage) => damage.fmt(f),
-            Self::TooLong => f.write_str("the state is too long to be kept"),
-            Self::Io(error) => write!(f, "the state cannot be kept: {error}"),
+            Self::TooLong => f.write_str("the state is too long to be stored"),
+            Self::Io(error) => write!(f, "the state cannot be stored: {error}"),
         }
     }
 }
 
-/// A state file that nobody else reads or writes as long as this value lives.
+/// A locked state file. No other hook reads or writes it while this value lives.
 #[derive(Debug)]
 pub(crate) struct StateFile(File);
 
 impl StateFile {
-    /// Opens the file `path`, which is made if there is none.
+    /// Opens and locks the file `path`, which is created if it does not exist.
     pub(super) fn open(path: &Path) -> Result<Self, Trouble> {
         let deadline = Instant::now() + WAIT_MAX;
         loop {
             let file = options().open(path)?;
             lock(&file, deadline)?;
-            // Whoever held the lock may have removed the file: then another one has that name.
+            // The previous holder of the lock may have removed the file. Then `path` is another file.
             if is_linked(&file) {
                 return Ok(Self(file));
             }
         }
     }
 
-    /// What was kept, or the beginning of it; none if the file is new.
+    /// Reads the state, or a prefix of it. Returns `None` if the file is new.
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Trouble> {
         let mut bytes = Vec::with_capacity(16 * 1024);
         self.0.rewind()?;
@@ -75,7 +79,7 @@ impl StateFile {
         envelope::open(&bytes).map_err(Trouble::Damage)
     }
 
-    /// Keeps `state` in the place of what was kept before.
+    /// Writes `state` in place of the previous one.
     pub(crate) fn write(&mut self, state: &impl Serialize) -> Result<(), Trouble> {
         let bytes = envelope::seal(state).ok_or(Trouble::TooLong)?;
         self.0.rewind()?;
@@ -93,7 +97,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Takes the lock of `file`, which goes with the file.
+/// Takes the lock of `file`, which ends when the file is closed.
 fn lock(file: &File, deadline: Instant) -> Result<(), Trouble> {
     loop {
         match FileExt::try_lock(file) {
@@ -112,7 +116,7 @@ fn is_linked(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
 }
 
-/// No file that is open can be removed here.
+/// An open file cannot be removed here.
 #[cfg(not(unix))]
 fn is_linked(_: &File) -> bool {
     true
@@ -123,7 +127,7 @@ mod tests {
     use super::{StateFile, Trouble};
 
     #[test]
-    fn a_state_is_kept_in_place_and_may_become_shorter() {
+    fn a_state_is_rewritten_in_place_and_may_become_shorter() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.state");
         for text in ["a long state", "short", ""] {
@@ -136,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_another_holds_is_not_waited_for_without_end() {
+    fn waiting_for_a_locked_file_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.state");
         let held = StateFile::open(&path).expect("a state file");

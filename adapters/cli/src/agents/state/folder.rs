@@ -1,4 +1,4 @@
-//! Where states are kept, and under which names.
+//! The folder of the state files, and their names.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, DirEntry};
@@ -11,39 +11,40 @@ use super::envelope;
 use super::file::{StateFile, Trouble};
 use super::session::{Key, Session};
 
-/// How the name of a state file ends.
+/// The extension of a state file.
 pub(super) const ENDING: &str = "state";
 
-/// The beginning of the names of all files of the session that `key` names.
+/// Returns the prefix of the names of all files of a session.
 fn session_name(key: &Key<'_>) -> String {
     format!("{:016x}", digest(&[key.agent.name(), key.session]))
 }
 
-/// The name of the worker's file. It holds digests: an agent's name for a session may be a path or a
-/// secret.
+/// Returns the name of a worker's file. It consists of digests, because an agent's name for a session may
+/// be a path or a secret.
 fn file_name(key: &Key<'_>) -> String {
     format!("{}-{:016x}.{ENDING}", session_name(key), digest(&[key.worker]))
 }
 
-/// A digest of words, each with its end marked.
+/// Returns a digest of words, with a mark after each.
 pub(super) fn digest(words: &[&str]) -> u64 {
     let marked: Vec<u8> = words.iter().flat_map(|word| word.bytes().chain([0xff])).collect();
     Rapid::new(0).hash(&marked)
 }
 
-/// The folder that states are kept in.
+/// The folder of all state.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder by the environment: `$UNSTUCK_STATE_DIR`, else `unstuck` in `$XDG_STATE_HOME`,
-    /// else in `.local/state` of the user's folder; none if there is no such.
+    /// Returns the folder that the environment names: `$UNSTUCK_STATE_DIR`, else `unstuck` in
+    /// `$XDG_STATE_HOME`, else `unstuck` in `.local/state` of the home folder. Returns `None` if none of
+    /// the variables is set.
     pub(crate) fn find() -> Option<Self> {
         let named = |name| env::var_os(name).filter(|folder: &OsString| !folder.is_empty());
         if let Some(folder) = named("UNSTUCK_STATE_DIR") {
             return Some(Self(folder.into()));
         }
-        // A relative path means nothing there, says the specification.
+        // The specification says to ignore a relative path.
         let state = named("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || named(HOME).map(|home| PathBuf::from(home).join(".local/state"));
         let folder = state.or_else(home).filter(|path| path.is_absolute())?;
@@ -59,7 +60,7 @@ impl Folder {
         &self.0
     }
 
-    /// The state of this worker, which nobody else can look at until the value is gone.
+    /// Opens and locks the state of this worker.
     pub(crate) fn open(&self, key: &Key<'_>) -> Result<StateFile, Trouble> {
         let path = self.states().join(file_name(key));
         match StateFile::open(&path) {
@@ -71,7 +72,7 @@ impl Folder {
         }
     }
 
-    /// Removes what is kept of a session, that of its subagents included.
+    /// Removes the state of a session and its subagents.
     pub(crate) fn forget(&self, key: &Key<'_>) -> io::Result<()> {
         let name = session_name(key);
         for entry in
@@ -82,7 +83,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What is kept of every session, in no order. Files that cannot be read are passed over.
+    /// Returns the public part of every state, in no particular order. Skips files that cannot be read.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = Session> {
         self.entries().filter_map(|entry| {
             let bytes = fs::read(entry.path()).ok()?;
@@ -90,22 +91,22 @@ impl Folder {
         })
     }
 
-    /// The folder of the state files.
+    /// Returns the folder of the state files.
     pub(super) fn states(&self) -> PathBuf {
         self.0.join("sessions")
     }
 
-    /// The state files.
+    /// Returns the state files.
     pub(super) fn entries(&self) -> impl Iterator<Item = DirEntry> + use<> {
         let entries = fs::read_dir(self.states()).into_iter().flatten().flatten();
         entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == ENDING))
     }
 }
 
-/// The variable that names the user's folder.
+/// The variable that names the home folder.
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
-/// Makes the folder `path` and those around it; what is new is nobody else's to look into.
+/// Creates the folder `path` and its parents, readable by this user only.
 pub(super) fn make(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -133,15 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn workers_and_sessions_and_agents_have_states_of_their_own() {
+    fn each_worker_session_and_agent_has_its_own_state() {
         let (_around, folder) = folder();
         let key = |agent, session, worker| Key { agent, session, worker };
         let keys = [
-            key(Agent::ClaudeCode, "s", "main"),
-            key(Agent::ClaudeCode, "s", "a1"),
-            key(Agent::ClaudeCode, "sa", "1"),
-            key(Agent::Codex, "s", "main"),
-            key(Agent::Gemini, "../../../etc/passwd", "main"),
+            key(Agent::ALL[0], "s", "main"),
+            key(Agent::ALL[0], "s", "a1"),
+            key(Agent::ALL[0], "sa", "1"),
+            key(Agent::ALL[1], "s", "main"),
+            key(Agent::ALL[2], "../../../etc/passwd", "main"),
         ];
         for key in &keys {
             keep(&folder, key);
@@ -164,12 +165,12 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_look_into_it() {
+    fn other_users_cannot_read_the_state() {
         use std::fs;
         use std::os::unix::fs::PermissionsExt as _;
 
         let (_around, folder) = folder();
-        let key = Key { agent: Agent::Codex, session: "s", worker: "main" };
+        let key = Key { agent: Agent::ALL[1], session: "s", worker: "main" };
         keep(&folder, &key);
         let mode = |path: &std::path::Path| {
             fs::metadata(path).expect("a file").permissions().mode() & 0o777

@@ -1,4 +1,4 @@
-//! The log of what went wrong: a line each, since a hook that fails says nothing.
+//! The log of failures, with one line for each, because a failed hook prints nothing.
 
 use std::fmt::Display;
 use std::fs::{self, OpenOptions};
@@ -6,18 +6,17 @@ use std::io::Write as _;
 
 use super::folder::{Folder, make};
 
-/// The name of its file.
+/// The name of the log file.
 pub(crate) const LOG: &str = "hook.log";
 
-/// The size in bytes from which on the log begins anew: some thousand lines.
+/// The size in bytes at which the log begins anew: a few thousand lines.
 const BYTES_MAX: u64 = 256 * 1024;
 
-/// The longest account of what went wrong, in characters.
+/// The longest message, in characters.
 const LINE_MAX: usize = 400;
 
 impl Folder {
-    /// Writes down what went wrong at the time `now`, in milliseconds since 1970. If that goes wrong,
-    /// too, nobody is told.
+    /// Writes a line for the time `now`, in milliseconds since 1970. A failure to write it is ignored.
     pub(crate) fn log(&self, now: u64, who: &str, what: impl Display) {
         let path = self.path().join(LOG);
         let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > BYTES_MAX);
@@ -31,7 +30,7 @@ impl Folder {
             open()
         });
         if let Ok(mut log) = opened {
-            // What a payload holds must not make lines of its own.
+            // Text from a payload must not begin a new line.
             let line = what.to_string().chars().take(LINE_MAX).map(printable).collect::<String>();
             let _ = log.write_all(format!("{now} {who}: {line}\n").as_bytes());
         }
@@ -50,7 +49,7 @@ mod tests {
     use crate::agents::state::Folder;
 
     #[test]
-    fn a_failure_is_one_short_line_and_a_full_log_begins_anew() {
+    fn a_failure_is_one_line_and_a_full_log_begins_anew() {
         let around = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(around.path().join("unstuck"));
         let path = folder.path().join("hook.log");

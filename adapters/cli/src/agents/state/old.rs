@@ -1,30 +1,30 @@
-//! States that nobody asks for any more are removed.
+//! Removing the states of old sessions.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use super::folder::Folder;
 
-/// How long a state is kept after its last event: a session that rests for longer is over.
+/// The age after the last event at which a session counts as over.
 const AGE_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// How often old states are looked for.
+/// The time between two searches for old states.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// How many files are looked at in one go, so that no call waits for long.
+/// The largest number of files in one search, so that no event waits for long.
 const LOOKED_AT_MAX: usize = 1024;
 
-/// How many are removed in one go.
+/// The largest number of files that one search removes.
 const REMOVED_MAX: usize = 128;
 
 impl Folder {
-    /// Removes states that are too old at the time `now`, if that was not done lately.
+    /// Removes states that are too old at the time `now`, unless another search was recent.
     pub(crate) fn remove_old(&self, now: SystemTime) {
         let mark = self.states().join("swept");
         if modified(&mark).is_some_and(|swept| is_younger(swept, EVERY, now)) {
             return;
         }
-        // First of all, so that of many processes one alone looks.
+        // The mark comes first, so that only one of many processes searches.
         if File::create(&mark).and_then(|file| file.set_modified(now)).is_err() {
             return;
         }
@@ -41,7 +41,7 @@ fn modified(path: &std::path::Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// Whether `then` is less than `age` before `now`; a clock that was set back makes nothing old.
+/// Returns whether `then` is less than `age` before `now`. After a clock was set back, nothing is old.
 fn is_younger(then: SystemTime, age: Duration, now: SystemTime) -> bool {
     now.duration_since(then).map_or(true, |passed| passed < age)
 }

@@ -1,23 +1,23 @@
-//! What is left alone for a while, since it did not answer: known to all hooks.
+//! The pause after a swarm server failed to answer, which all hooks share.
 
 use std::fs;
 
 use super::folder::{Folder, digest, make};
 
-/// The name of the file that says so.
+/// The name of the file.
 const REST: &str = "swarm.rest";
 
-/// After so many times in a row it is left alone: a machine that is busy is late now and then.
+/// The number of failures in a row that starts a pause. A busy machine is late now and then.
 const TIMES: u32 = 3;
 
-/// How long it is left alone the first time, in milliseconds; each time more for twice as long.
+/// The first pause, in milliseconds. Each further failure doubles it.
 const FIRST: u64 = 1000;
 
-/// How often it is doubled.
+/// The largest number of doublings.
 const DOUBLED_MAX: u32 = 5;
 
 impl Folder {
-    /// Whether `server` did not answer shortly before `now`, in milliseconds since 1970.
+    /// Returns whether `server` is in a pause at `now`, in milliseconds since 1970.
     pub(crate) fn rests(&self, server: &str, now: u64) -> bool {
         self.rest_of(server).is_some_and(|(times, since)| {
             let doubled = times.checked_sub(TIMES).map(|more| more.min(DOUBLED_MAX));
@@ -25,32 +25,32 @@ impl Folder {
         })
     }
 
-    /// `server` did not answer at `now`; after some times it is left alone from then on. If that cannot be
-    /// written down, it is asked again.
+    /// Counts a failure of `server` at `now`. If the count cannot be written, there is no pause.
     pub(crate) fn rest(&self, server: &str, now: u64) {
         let times = self.rest_of(server).map_or(0, |(times, _)| times).saturating_add(1);
-        let kept = format!("{} {times} {now}\n", name(server));
-        let _ = make(self.path()).and_then(|()| fs::write(self.path().join(REST), kept));
+        let line = format!("{} {times} {now}\n", name(server));
+        let _ = make(self.path()).and_then(|()| fs::write(self.path().join(REST), line));
     }
 
-    /// The server has answered.
-    pub(crate) fn rest_no_more(&self) {
-        // Mostly there is nothing to remove.
+    /// Forgets the failures, because the server has answered.
+    pub(crate) fn end_rest(&self) {
+        // The file rarely exists.
         let _ = fs::remove_file(self.path().join(REST));
     }
 
-    /// How often in a row `server` did not answer, and when it was asked last.
+    /// Returns the number of failures of `server` in a row, and the time of the last one.
     fn rest_of(&self, server: &str) -> Option<(u32, u64)> {
-        let kept = fs::read_to_string(self.path().join(REST)).ok()?;
-        let [whose, times, since] = kept.split_ascii_whitespace().collect::<Vec<_>>()[..] else {
+        let text = fs::read_to_string(self.path().join(REST)).ok()?;
+        let [server_name, times, since] = text.split_ascii_whitespace().collect::<Vec<_>>()[..]
+        else {
             return None;
         };
         let rest = (times.parse().ok()?, since.parse().ok()?);
-        (whose == name(server)).then_some(rest)
+        (server_name == name(server)).then_some(rest)
     }
 }
 
-/// What stands for a server, in whose address a password may be.
+/// Returns a digest of a server's address, which may contain a password.
 fn name(server: &str) -> String {
     format!("{:016x}", digest(&[server]))
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_answer_is_left_alone_for_a_while() {
+    fn a_server_that_fails_repeatedly_gets_a_growing_pause() {
         let around = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(around.path().join("unstuck"));
         assert!(!folder.rests("a", 7));
@@ -84,7 +84,7 @@ mod tests {
         }
         let longest = FIRST << DOUBLED_MAX;
         assert!(folder.rests("a", 59_999 + longest) && !folder.rests("a", 60_000 + longest));
-        folder.rest_no_more();
+        folder.end_rest();
         assert!(!folder.rests("a", 60_000));
         for damaged in ["", "a", "0123 4 5", "\u{e9} 1 2"] {
             fs::write(folder.path().join(REST), damaged).expect("a file");

@@ -1,4 +1,4 @@
-//! What stands first in every state: whose it is, how much happened, and what was found.
+//! The public part of a state: the worker, its counts and its findings.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,52 +12,52 @@ pub(crate) struct Key<'a> {
     pub(crate) worker: &'a str,
 }
 
-/// How many findings are kept of a worker, the latest.
+/// The number of findings that are kept of each worker.
 pub(crate) const FINDINGS_MAX: usize = 16;
 
-/// What a person may ask of one worker of a session.
+/// The first part of a state, which `unstuck status` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "agents call it so, too")]
 pub(crate) struct Session {
     pub(crate) agent: Agent,
-    /// The session as its agent calls it.
+    /// The agent's id of the session.
     pub(crate) session: String,
-    /// The subagent as its agent calls it, or `main`.
+    /// The agent's id of the subagent, or `main`.
     pub(crate) worker: String,
-    /// The folder that the agent works in, where it says so.
+    /// The folder that the agent works in, if a payload names it.
     pub(crate) cwd: Option<String>,
-    /// How many events came of this worker; one that comes twice counts twice.
+    /// The number of events of this worker. An event that is delivered twice counts twice.
     pub(crate) events: u64,
-    /// How many calls were announced, each once.
+    /// The number of calls, each counted once.
     pub(crate) calls: u64,
-    /// When the first event came, in milliseconds since 1970.
+    /// The time of the first event, in milliseconds since 1970.
     pub(crate) begun: u64,
-    /// When the latest came.
+    /// The time of the latest event, in milliseconds since 1970.
     pub(crate) last_seen: u64,
-    /// What was found, the latest last.
-    pub(crate) findings: Vec<Noted>,
+    /// The latest findings, in their order.
+    pub(crate) findings: Vec<FindingRecord>,
 }
 
 /// A finding, without arguments and results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Noted {
+pub(crate) struct FindingRecord {
     pub(crate) rule: String,
     pub(crate) kind: String,
     pub(crate) action: String,
     pub(crate) tool: String,
-    /// What recurs, in words for people.
+    /// A description for people of what recurs.
     pub(crate) what: String,
-    /// How many calls make a lap.
+    /// The number of calls in a lap.
     pub(crate) period: u64,
     pub(crate) laps: u64,
-    /// The bits of the loop's id.
+    /// The loop's id as a number.
     pub(crate) loop_id: u64,
-    /// When, in milliseconds since 1970.
+    /// The time of the finding, in milliseconds since 1970.
     pub(crate) at: u64,
 }
 
 impl Session {
-    /// Of a worker of whom nothing is known at the time `now`.
+    /// The session of a new worker at the time `now`.
     pub(crate) fn new(key: &Key<'_>, now: u64) -> Self {
         Self {
             agent: key.agent,
@@ -72,16 +72,16 @@ impl Session {
         }
     }
 
-    /// Whether it is the state that `key` names: the names of files are short digests.
+    /// Returns whether the state belongs to `key`. File names are short digests, which may collide.
     pub(crate) fn is_of(&self, key: &Key<'_>) -> bool {
         self.agent == key.agent && self.session == key.session && self.worker == key.worker
     }
 
-    /// Keeps `noted`; of many findings the latest are kept.
-    pub(crate) fn note(&mut self, noted: Noted) {
+    /// Adds a finding. Drops the oldest one if there are [`FINDINGS_MAX`] already.
+    pub(crate) fn note(&mut self, record: FindingRecord) {
         if self.findings.len() >= FINDINGS_MAX {
             self.findings.remove(0);
         }
-        self.findings.push(noted);
+        self.findings.push(record);
     }
 }

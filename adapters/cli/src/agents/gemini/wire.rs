@@ -1,7 +1,7 @@
 //! The wire of Gemini CLI's hooks.
 //!
-//! Calls have no ids: a result is that of the earliest open call with the same tool and arguments.
-//! Before a call the model cannot be told anything, so that a warning comes with the result.
+//! Calls have no ids: a result belongs to the earliest open call with the same tool and arguments. The
+//! answer to `BeforeTool` has no place for a note to the model, so a warning comes with the result.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,15 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::Answer;
 
-use super::event::{BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without};
-use super::reply::{Reply, Written};
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply};
 
-/// What the model words anew for each call of a tool: no part of what is done.
+/// The arguments of each tool that the model words differently each time.
 const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description"])];
 
-/// How the result of a command begins that the user broke off.
+/// The beginning of the result of a command that the user cancelled.
 const CANCELLED: &str = "Command was cancelled by user";
 
 #[derive(Deserialize)]
@@ -35,19 +37,19 @@ struct Payload<'a> {
     prompt_response: Raw<'a>,
 }
 
-/// The event that `payload` tells of.
-pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let what = match name.as_ref() {
-        "BeforeTool" => What::Before(payload.call()?),
-        "AfterTool" => What::After(payload.call()?, result(payload.tool_response)),
-        "BeforeAgent" => What::Prompt(text(payload.prompt).unwrap_or_default()),
-        "AfterAgent" => What::HandedBack(text(payload.prompt_response).unwrap_or_default()),
-        "SessionStart" if payload.source.as_deref() == Some("compress") => What::Compacted,
-        "SessionStart" => What::Began,
-        "SessionEnd" => What::Ended,
-        _ => What::Nothing,
+    let kind = match name.as_ref() {
+        "BeforeTool" => EventKind::Before(payload.call()?),
+        "AfterTool" => EventKind::After(payload.call()?, result(payload.tool_response)),
+        "BeforeAgent" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        "AfterAgent" => EventKind::HandedBack(text(payload.prompt_response).unwrap_or_default()),
+        "SessionStart" if payload.source.as_deref() == Some("compress") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
     };
     Ok(Event {
         name,
@@ -55,7 +57,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         subagent: None,
         cwd: payload.cwd,
         turn: None,
-        what,
+        kind,
     })
 }
 
@@ -79,29 +81,30 @@ struct Response<'a> {
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let response = members::<Response<'_>>(raw);
     let failed = response.as_ref().is_some_and(|response| response.error.is_some());
-    let told = response.and_then(|response| response.content.or(response.error));
-    let text = told.or(raw).map_or(Cow::Borrowed(""), |told| Answer::gemini(told).text);
+    let shown = response.and_then(|response| response.content.or(response.error));
+    let text = shown.or(raw).map_or(Cow::Borrowed(""), |shown| Answer::gemini(shown).text);
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
     }
     Ending::Answered { text, failed }
 }
 
-/// What Gemini CLI reads.
-pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
-    Written::Whole(match (reply, &event.what) {
+/// Writes a reply as Gemini CLI reads it.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
-        (Reply::Tell(text), What::After(..)) => json!({
+        (Reply::Tell(text), EventKind::After(..)) => json!({
             "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text }
         })
         .to_string(),
-        (Reply::Refuse(reason), What::Before(_)) => {
+        (Reply::Refuse(reason), EventKind::Before(_)) => {
             json!({ "decision": "deny", "reason": reason }).to_string()
         }
-        (Reply::Stop(reason), What::Before(_) | What::After(..) | What::HandedBack(_)) => {
-            json!({ "continue": false, "stopReason": reason }).to_string()
-        }
-        _ => return Written::InPart(String::new()),
+        (
+            Reply::Stop(reason),
+            EventKind::Before(_) | EventKind::After(..) | EventKind::HandedBack(_),
+        ) => json!({ "continue": false, "stopReason": reason }).to_string(),
+        _ => return Encoded::Partial(String::new()),
     })
 }
 
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_what_the_model_reads_of_it() {
+    fn the_text_of_a_result_is_what_the_model_reads() {
         let table = [
             (r#"{"llmContent":"a","returnDisplay":"b"}"#, "a", false),
             (r#"{"llmContent":"Output: a\nProcess Group PGID: 12"}"#, "Output: a", false),

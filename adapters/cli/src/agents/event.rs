@@ -1,4 +1,4 @@
-//! What happens in a session, whichever agent tells of it.
+//! The events of a session, in a form that is the same for every agent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,79 +11,79 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 /// A field that may be anything, or absent.
-pub(super) type Raw<'a> = Option<&'a RawValue>;
+pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
 /// One event of one worker of a session.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Event<'a> {
+pub(crate) struct Event<'a> {
     /// The event as its agent calls it.
-    pub(super) name: Cow<'a, str>,
-    pub(super) session: Cow<'a, str>,
-    /// The subagent, if it is one's.
-    pub(super) subagent: Option<Cow<'a, str>>,
-    pub(super) cwd: Option<Cow<'a, str>>,
-    /// What all events between two prompts of the user have in common, where there is such.
-    pub(super) turn: Option<Cow<'a, str>>,
-    pub(super) what: What<'a>,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) session: Cow<'a, str>,
+    /// The subagent's id, if a subagent caused the event.
+    pub(crate) subagent: Option<Cow<'a, str>>,
+    pub(crate) cwd: Option<Cow<'a, str>>,
+    /// An id that all events between two prompts of the user share, if the agent has one.
+    pub(crate) turn: Option<Cow<'a, str>>,
+    pub(crate) kind: EventKind<'a>,
 }
 
 impl Event<'_> {
-    /// Who did it: subagents share the session of the agent that started them.
-    pub(super) fn worker(&self) -> &str {
+    /// Returns the name of the worker. Subagents share the session of the agent that started them.
+    pub(crate) fn worker(&self) -> &str {
         self.subagent.as_deref().unwrap_or("main")
     }
 }
 
-/// What happens.
+/// The kinds of events.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What<'a> {
-    /// A call is asked for.
+pub(crate) enum EventKind<'a> {
+    /// The model asks for a call, which has not run yet.
     Before(Call<'a>),
-    /// A call came to its end.
+    /// A call has ended.
     After(Call<'a>, Ending<'a>),
-    /// All calls that were issued together came to their ends.
+    /// All calls that the model issued together have ended.
     StepEnded,
-    /// The user said something.
+    /// The user sent a message.
     Prompt(Cow<'a, str>),
-    /// The agent hands back, and says this.
+    /// The agent ends its turn with this text.
     HandedBack(Cow<'a, str>),
-    /// The user broke off what was going on.
+    /// The user interrupted the turn.
     Interrupted,
     /// The model's memory was compacted.
     Compacted,
-    /// A conversation begins that knows nothing of any before.
+    /// A conversation without any memory begins.
     Began,
     /// The session is over.
     Ended,
-    /// Something that tells nothing of loops.
-    Nothing,
+    /// An event that does not matter for loops.
+    Other,
 }
 
-/// A call that an agent asks for.
+/// A call of a tool.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Call<'a> {
-    /// The agent's own name of the call, where there is one.
-    pub(super) id: Option<Cow<'a, str>>,
-    pub(super) tool: Cow<'a, str>,
-    /// As JSON, without what a model words anew each time.
-    pub(super) args: Cow<'a, str>,
+pub(crate) struct Call<'a> {
+    /// The agent's id of the call, if it has one.
+    pub(crate) id: Option<Cow<'a, str>>,
+    pub(crate) tool: Cow<'a, str>,
+    /// The arguments as JSON, without members that a model words differently each time.
+    pub(crate) args: Cow<'a, str>,
 }
 
-/// How a call came to its end.
+/// The end of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ending<'a> {
-    /// It has run.
+pub(crate) enum Ending<'a> {
+    /// The call ran and has a result.
     Answered { text: Cow<'a, str>, failed: bool },
-    /// It was broken off, or never ran, for no fault of its own.
+    /// The call was interrupted or never ran, and that was not its own fault.
     Cancelled,
-    /// Somebody refused it.
+    /// The user or a rule of the agent refused the call.
     Refused,
 }
 
-/// Why a payload is no event.
+/// The reason why a payload is not an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum BadPayload {
-    /// It is not JSON, or a field is not what it should be: how, and at which byte.
+pub(crate) enum BadPayload {
+    /// The payload is not JSON, or a field has the wrong type. The number is the byte of its line.
     Json(&'static str, usize),
     /// This field is missing.
     Missing(&'static str),
@@ -91,7 +91,7 @@ pub(super) enum BadPayload {
 
 impl From<serde_json::Error> for BadPayload {
     fn from(error: serde_json::Error) -> Self {
-        // The error's own words may hold what is in the payload.
+        // The text of the error may quote the payload, which must not get into the log.
         let how = match error.classify() {
             Category::Eof => "it breaks off",
             Category::Data => "a field is not of its type",
@@ -110,23 +110,23 @@ impl fmt::Display for BadPayload {
     }
 }
 
-/// The field `name`, without which an event is none.
-pub(super) fn needed<T>(field: Option<T>, name: &'static str) -> Result<T, BadPayload> {
+/// Returns the field `name`, or an error if it is missing.
+pub(crate) fn needed<T>(field: Option<T>, name: &'static str) -> Result<T, BadPayload> {
     field.ok_or(BadPayload::Missing(name))
 }
 
-/// The JSON of a field.
-pub(super) fn json(raw: Raw<'_>) -> &str {
+/// Returns the JSON of a field, or `null` if it is missing.
+pub(crate) fn json(raw: Raw<'_>) -> &str {
     raw.map_or("null", RawValue::get)
 }
 
-/// The text of a field, if it is one.
-pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+/// Returns the text of a field if it is a string.
+pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     raw.and_then(unstuck_trace::text_of)
 }
 
-/// The JSON of an object without the members `left_out`; of anything else as it stands.
-pub(super) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
+/// Returns the JSON of an object without the members `left_out`. Other values are returned unchanged.
+pub(crate) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
     let json = json(raw);
     let holds = |name: &&str| json.contains(&format!("\"{name}\""));
     if !json.starts_with('{') || !left_out.iter().any(holds) {
@@ -138,13 +138,13 @@ pub(super) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
     serde_json::to_string(&members).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-/// The members of an object, as far as `T` names them; none of anything else.
-pub(super) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+/// Reads an object as `T`. Returns `None` if the value is not an object.
+pub(crate) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok().map(|Object(members)| members)
 }
 
-/// What is read of an object alone: `serde` would read a struct from an array, too.
-pub(super) struct Object<T>(pub(super) T);
+/// A value that is only read from an object. `serde` would also read a struct from an array.
+pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -171,7 +171,7 @@ mod tests {
     use super::{BadPayload, without};
 
     #[test]
-    fn members_are_left_out_of_objects_alone() {
+    fn members_are_removed_from_objects_only() {
         for (json, left) in [
             (r#"{"command":"ls","description":"List"}"#, r#"{"command":"ls"}"#),
             (r#"{"description":"List"}"#, "{}"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_nothing_of_what_the_payload_holds() {
+    fn an_error_does_not_quote_the_payload() {
         let error = serde_json::from_str::<u8>("\"a secret\"").expect_err("no number");
         let bad = BadPayload::from(error);
         assert_eq!(bad.to_string(), "bad payload: a field is not of its type, column 10");

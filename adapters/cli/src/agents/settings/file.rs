@@ -1,32 +1,32 @@
-//! The file of an agent's settings: read, kept as it was, and replaced whole.
+//! The file of an agent's settings: reading it, backing it up and replacing it atomically.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What the name of a file gets that holds what it was before.
+/// The suffix of a backup's file name.
 const BACKUP: &str = ".unstuck-backup";
 
-/// How many copies may be kept of one file: each is of another content.
+/// The largest number of backups of one file, each with a different content.
 const COPIES_MAX: usize = 99;
 
-/// How many links may lead to a file, as to the operating system.
+/// The largest number of symbolic links to follow, like the limit of the operating system.
 const LINKS_MAX: usize = 40;
 
-/// The settings as they are in their file.
+/// The settings in a file.
 #[derive(Debug)]
-pub(super) struct Settings {
-    /// Where the agent looks for them.
-    pub(super) path: PathBuf,
-    /// Where they are: another place if the first is a link.
+pub(crate) struct Settings {
+    /// The path that the agent opens.
+    pub(crate) path: PathBuf,
+    /// The file itself, if `path` is a symbolic link.
     target: PathBuf,
-    /// None if there is no such file.
-    pub(super) text: Option<String>,
+    /// The content, or `None` if the file does not exist.
+    pub(crate) text: Option<String>,
 }
 
 impl Settings {
-    /// The settings in the file `path`; the error says what is wrong with it.
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
+    /// Reads the file `path`. The error completes a sentence that begins with the path.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let target = target(path);
         let text = match fs::read(&target) {
             Ok(bytes) => Some(String::from_utf8(bytes).map_err(|error| {
@@ -39,37 +39,36 @@ impl Settings {
         Ok(Self { path: path.to_owned(), target, text })
     }
 
-    /// Writes `text`, and returns where a copy is of what was there before; none if nothing was, or
-    /// if there was a copy already.
-    pub(super) fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
+    /// Writes `text`, and returns the path of a new backup. Returns `None` if the file did not exist or
+    /// already had a backup with this content.
+    pub(crate) fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
         self.write(text, |permissions| self.back_up(permissions))
     }
 
-    /// Writes `text` where nothing differs from it but what this program put in, so that there is
-    /// nothing to be kept.
-    pub(super) fn update(&self, text: &str) -> Result<(), String> {
+    /// Writes `text` without a backup, for a change that only touches what this program wrote.
+    pub(crate) fn update(&self, text: &str) -> Result<(), String> {
         self.write(text, |_| Ok(()))
     }
 
-    /// Removes the copies that hold `text`, which are of no more use once it is in place.
-    pub(super) fn forget(&self, text: &str) -> Result<(), String> {
-        let cannot = |error| format!("is as it should be, but its copy cannot be removed: {error}");
+    /// Removes the backups that hold `text`, which the settings now hold themselves.
+    pub(crate) fn forget(&self, text: &str) -> Result<(), String> {
+        let cannot = |error| format!("is changed, but its backup cannot be removed: {error}");
         let mut useless = self.copies().filter(|copy| copy.text == text);
         useless.try_for_each(|copy| fs::remove_file(copy.path)).map_err(cannot)
     }
 
-    /// Removes the file, of which every byte is this program's, and the folder around it if that is
-    /// an agent's by its name, `folder`, and holds nothing else.
-    pub(super) fn remove(&self, folder: &str) -> Result<(), String> {
+    /// Removes the file, which this program has created. Removes the folder around it, too, if its name is
+    /// `folder` and it is empty.
+    pub(crate) fn remove(&self, folder: &str) -> Result<(), String> {
         fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))?;
         let around = self.path.parent().filter(|around| around.ends_with(folder));
-        // One that is not empty stays.
+        // A folder that is not empty stays.
         let _ = around.map(fs::remove_dir);
         Ok(())
     }
 
-    /// The copies of what was there before, the first one first.
-    pub(super) fn copies(&self) -> impl Iterator<Item = Copy> {
+    /// Returns the backups, the oldest first.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = Copy> {
         (1..=COPIES_MAX).filter_map(|n| {
             let path = self.copy(n);
             let text = fs::read_to_string(&path).ok()?;
@@ -77,7 +76,7 @@ impl Settings {
         })
     }
 
-    /// Writes `text` in the place of what is there, for which `keep` is done first.
+    /// Replaces the file by `text`, after `keep` has saved the old content.
     fn write<T>(
         &self,
         text: &str,
@@ -96,13 +95,13 @@ impl Settings {
         let new = Temporary::new(&self.target, text, permissions.as_ref()).map_err(cannot)?;
         let kept = keep(permissions.as_ref()).map_err(cannot)?;
         if Self::read(&self.path)?.text != self.text {
-            return Err("was changed by someone else meanwhile: try again".to_owned());
+            return Err("was changed by another program meanwhile: try again".to_owned());
         }
         new.rename(&self.target).map_err(cannot)?;
         Ok(kept)
     }
 
-    /// The name of the `n`th copy.
+    /// Returns the path of the `n`th backup.
     fn copy(&self, n: usize) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(BACKUP);
@@ -112,7 +111,7 @@ impl Settings {
         name.into()
     }
 
-    /// Copies what is there, unless a copy of it is there, too. No copy is ever overwritten.
+    /// Writes a backup, unless one with the same content exists. A backup is never overwritten.
     fn back_up(&self, permissions: Option<&Permissions>) -> io::Result<Option<PathBuf>> {
         let Some(text) = &self.text else { return Ok(None) };
         if self.copies().any(|copy| copy.text == *text) {
@@ -125,19 +124,19 @@ impl Settings {
                 Err(error) => return Err(error),
             }
         }
-        let what = format!("{COPIES_MAX} copies of it are kept already, *{BACKUP}*: remove some");
+        let what = format!("it has {COPIES_MAX} backups already, *{BACKUP}*: remove some");
         Err(io::Error::other(what))
     }
 }
 
-/// A copy of what was there before.
+/// A backup of earlier content.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(crate) struct Copy {
     path: PathBuf,
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
-/// Where the links lead that begin at `path`, whether or not a file is there.
+/// Follows symbolic links from `path`. The target need not exist.
 fn target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -147,7 +146,7 @@ fn target(path: &Path) -> PathBuf {
     target
 }
 
-/// Writes `text` to `file` for good.
+/// Writes `text` to `file` and syncs it to disk.
 fn fill(mut file: File, text: &str, permissions: Option<&Permissions>) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     if let Some(permissions) = permissions {
@@ -156,11 +155,11 @@ fn fill(mut file: File, text: &str, permissions: Option<&Permissions>) -> io::Re
     file.sync_all()
 }
 
-/// A file that becomes another one, or goes away.
+/// A temporary file, which replaces another one or is removed on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {
-    /// A file beside `target`, from which it can be moved in one step.
+    /// Creates a file beside `target`, so that a rename replaces it atomically.
     fn new(target: &Path, text: &str, permissions: Option<&Permissions>) -> io::Result<Self> {
         let mut name = target.as_os_str().to_owned();
         name.push(format!(".unstuck-{}", std::process::id()));
@@ -172,7 +171,7 @@ impl Temporary {
 
     fn rename(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.0, target)?;
-        // That the name is kept matters less than that the file is whole, which it is.
+        // The file is complete on disk; losing the rename in a crash does little harm.
         if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
             let _ = folder.sync_all();
         }
@@ -182,7 +181,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Nothing is there any more once it has become the other one.
+        // After the rename there is nothing to remove.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -191,7 +190,7 @@ impl Drop for Temporary {
 mod tests {
     use super::*;
 
-    /// A folder with a file in it, and its settings.
+    /// A folder with a file of settings.
     fn settings(text: &str) -> (tempfile::TempDir, PathBuf, Settings) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("settings.json");
@@ -205,18 +204,18 @@ mod tests {
     }
 
     #[test]
-    fn what_someone_else_wrote_meanwhile_is_not_overwritten() {
+    fn a_change_by_another_program_is_not_overwritten() {
         let (folder, path, settings) = settings("{}");
         fs::write(&path, "{\"theirs\": 1}").expect("a file");
         let refused = settings.replace("{\"ours\": 1}").expect_err("a change");
         assert!(refused.contains("try again"), "{refused}");
         assert_eq!(fs::read_to_string(&path).expect("a file"), "{\"theirs\": 1}");
-        // The file and a copy of what was there first.
+        // The file and its backup.
         assert_eq!(files(&folder), 2);
     }
 
     #[test]
-    fn no_copy_is_overwritten_and_none_is_kept_twice() {
+    fn no_backup_is_overwritten_or_written_twice() {
         let (folder, path, _) = settings("0");
         for n in 1..=COPIES_MAX {
             let settings = Settings::read(&path).expect("settings");

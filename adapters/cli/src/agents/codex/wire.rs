@@ -1,8 +1,8 @@
 //! The wire of Codex's hooks.
 //!
-//! There is no event for a failure and no flag: what failed is read from the result. An answer with
-//! a member that Codex does not know, or a refusal without a reason, is no answer to it; and a call
-//! that is asked for can be refused, but not end the run.
+//! No event and no flag reports a failure, so failures are read from the result. Codex ignores an answer
+//! with an unknown member and a refusal without a reason. The answer to `PreToolUse` can refuse the call
+//! but cannot end the run.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,12 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::Answer;
 
-use super::event::{BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without};
-use super::reply::{Reply, Written};
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply};
 
-/// What the model words anew for each command, or measures out: no part of what is done.
+/// The arguments of a command that the model words differently each time, or that only set a limit.
 const REWORDED: [&str; 6] =
     ["justification", "description", "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens"];
 
@@ -40,24 +42,24 @@ struct Payload<'a> {
     last_assistant_message: Raw<'a>,
 }
 
-/// The event that `payload` tells of.
-pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: Payload<'_> = serde_json::from_slice(payload)?;
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let what = match name.as_ref() {
-        "PreToolUse" => What::Before(payload.call()?),
-        "PostToolUse" => What::After(payload.call()?, result(payload.tool_response)),
-        "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
-        // Of a subagent that is not named nobody knows the calls.
-        "SubagentStop" if payload.agent_id.is_none() => What::Nothing,
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        // Without the id of the subagent its calls cannot be found.
+        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
         "Stop" | "SubagentStop" => {
-            What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
+            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
-        "Interrupt" => What::Interrupted,
-        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Compacted,
-        "SessionStart" => What::Began,
-        "SessionEnd" => What::Ended,
-        _ => What::Nothing,
+        "Interrupt" => EventKind::Interrupted,
+        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
     };
     Ok(Event {
         name,
@@ -65,7 +67,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
         turn: payload.turn_id,
-        what,
+        kind,
     })
 }
 
@@ -77,7 +79,8 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// The arguments; of a command as little as says what is run: `["bash","-lc","make"]` is `make`.
+/// Returns the arguments, reduced to the command line if they are a command. For example,
+/// `["bash","-lc","make"]` becomes `make`.
 fn command(raw: Raw<'_>) -> Cow<'_, str> {
     #[derive(Deserialize)]
     struct Input<'a> {
@@ -111,19 +114,23 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed: failed == Some(true) }
 }
 
-/// What Codex reads: nothing but members that it knows.
-pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+/// Writes a reply as Codex reads it, with no member that it does not know.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
     let stop = |reason: &str| json!({ "continue": false, "stopReason": reason });
-    Written::Whole(match (reply, &event.what) {
+    Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
-        (Reply::Tell(text), What::Before(_) | What::After(..)) => context(text).to_string(),
-        (Reply::Refuse(reason), What::Before(_)) => denial(reason),
-        // The run ends with the next event at which it can.
-        (Reply::Stop(reason), What::Before(_)) => return Written::InPart(denial(reason)),
-        (Reply::Stop(reason), What::After(..) | What::HandedBack(_)) => stop(reason).to_string(),
-        _ => return Written::InPart(String::new()),
+        (Reply::Tell(text), EventKind::Before(_) | EventKind::After(..)) => {
+            context(text).to_string()
+        }
+        (Reply::Refuse(reason), EventKind::Before(_)) => denial(reason),
+        // The run ends at the next event whose answer can end it.
+        (Reply::Stop(reason), EventKind::Before(_)) => return Encoded::Partial(denial(reason)),
+        (Reply::Stop(reason), EventKind::After(..) | EventKind::HandedBack(_)) => {
+            stop(reason).to_string()
+        }
+        _ => return Encoded::Partial(String::new()),
     })
 }
 
@@ -147,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_around_a_command_is_no_part_of_it() {
+    fn a_shell_around_a_command_is_removed() {
         for (input, expected) in [
             (r#"{"command":["bash","-lc","make"]}"#, r#"{"command":"make"}"#),
             (r#"{"command":["/bin/zsh","-c","a \"b\""]}"#, r#"{"command":"a \"b\""}"#),
@@ -163,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_read_from_the_result() {
+    fn a_failure_is_read_from_the_result() {
         for (response, text, failed) in [
             (
                 r#""Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno""#,
@@ -184,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_tells_one_prompt_from_the_next() {
+    fn the_turn_id_is_kept_and_empty_ids_are_none() {
         let payload = br#"{"session_id":"s","turn_id":"t7","agent_id":"","hook_event_name":"Stop",
             "last_assistant_message":null,"stop_hook_active":false}"#;
         let event = decode(payload).expect("an event");
         assert_eq!((event.turn.as_deref(), event.worker()), (Some("t7"), "main"));
-        assert_eq!(event.what, What::HandedBack("".into()));
+        assert_eq!(event.kind, EventKind::HandedBack("".into()));
     }
 }

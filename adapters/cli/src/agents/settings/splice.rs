@@ -1,11 +1,10 @@
-//! Changes to the text of a JSON document that leave every other byte as it is.
+//! Edits to the text of a JSON document that leave all other bytes unchanged.
 
 use std::ops::Range;
 
-use super::written::{Layout, Written, member};
+use super::json::{Json, Layout, member};
 
-/// What an object or a list holds: where it is in the text, brackets included, and where each of
-/// its members is.
+/// An object or a list in the text: its range, including brackets, and the ranges of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Container {
     pub(super) range: Range<usize>,
@@ -13,18 +12,18 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Where the closing bracket is.
+    /// Returns the position of the closing bracket.
     fn close(&self) -> usize {
         self.range.end - 1
     }
 }
 
-/// `text` with the member `name`, or the item if there is no name, after all others of `container`.
+/// Returns `text` with a new last member of `container`, or a new last item if there is no `name`.
 pub(super) fn appended(
     text: &str,
     container: &Container,
     name: Option<&str>,
-    value: &Written,
+    value: &Json,
 ) -> String {
     let spell = |layout: &Layout<'_>| match name {
         Some(name) => member(name, value, layout),
@@ -36,7 +35,7 @@ pub(super) fn appended(
     }
 }
 
-/// `text` with a member after `last`.
+/// Returns `text` with a member after `last`.
 fn after(
     text: &str,
     container: &Container,
@@ -45,7 +44,7 @@ fn after(
 ) -> String {
     let inner = layout(text, container, last);
     let comma = comma(text, last.end..container.close());
-    // What is said of the last member, behind it or below it, stays with it.
+    // Comments behind the last member or below it stay with it.
     let place = end_of_remarks(text, comma.map_or(last.end, |at| at + 1)..container.close());
     let begins_line = blank_before(text, last.start).contains('\n');
     let needs_line = begins_line || ends_in_line_comment(&text[last.end..place]);
@@ -58,7 +57,7 @@ fn after(
     spliced(&text, last.end..last.end, ",")
 }
 
-/// `text` with a first member.
+/// Returns `text` with a member in an empty container.
 fn into_empty(
     text: &str,
     container: &Container,
@@ -81,7 +80,7 @@ fn into_empty(
     spliced(text, place..container.close(), &format!("{new}{}", outer.start()))
 }
 
-/// `text` without the member at `index` of `container`, and without the comma that it needed.
+/// Returns `text` without the member at `index` of `container`, and without its comma.
 pub(super) fn removed(text: &str, container: &Container, index: usize) -> String {
     let this = &container.members[index];
     let next = container.members.get(index + 1).map_or(container.close(), |next| next.start);
@@ -89,7 +88,7 @@ pub(super) fn removed(text: &str, container: &Container, index: usize) -> String
     let before = previous.unwrap_or(container.range.start + 1)..this.start;
     let start = this.start - blank_to_drop(&text[before], &text[this.end..next]);
     if let Some(comma) = comma(text, this.end..next) {
-        // What is said between a member and its comma is said of the member.
+        // Comments between a member and its comma belong to the member.
         return emptied(spliced(text, start..comma + 1, ""), container.range.start);
     }
     let text_without = spliced(text, start..this.end, "");
@@ -99,15 +98,15 @@ pub(super) fn removed(text: &str, container: &Container, index: usize) -> String
     }
 }
 
-/// How much of the space at the end of what stands `before` a member goes with it: all, unless it
-/// ends a comment that what stands `behind` the member would become part of.
+/// Returns the length of the space before a removed member that goes with it: all of it, unless it ends
+/// a line comment that would then swallow the text `behind` the member.
 fn blank_to_drop(before: &str, behind: &str) -> usize {
     let blank = blank_before(before, before.len()).len();
     let ends_comment = ends_in_line_comment(&before[..before.len() - blank]);
     if ends_comment && !behind.contains('\n') { 0 } else { blank }
 }
 
-/// `text` with nothing between the brackets at `open`, if there is nothing but space.
+/// Removes the space between the brackets at `open` if there is only space.
 fn emptied(text: String, open: usize) -> String {
     let inside = &text[open + 1..];
     let blank = inside.len() - inside.trim_start().len();
@@ -118,12 +117,12 @@ fn emptied(text: String, open: usize) -> String {
     }
 }
 
-/// `text` with `new` in the place of `range`.
+/// Returns `text` with `range` replaced by `new`.
 pub(super) fn spliced(text: &str, range: Range<usize>, new: &str) -> String {
     format!("{}{new}{}", &text[..range.start], &text[range.end..])
 }
 
-/// How the value of `range`, or a further member of `container` after it, is laid out.
+/// Returns the layout of the member at `range` of `container`, which a new member next to it takes over.
 pub(super) fn layout<'t>(text: &'t str, container: &Container, range: &Range<usize>) -> Layout<'t> {
     if text[container.range.clone()].contains('\n') {
         let indent = indent(text, range.start).to_owned();
@@ -133,7 +132,7 @@ pub(super) fn layout<'t>(text: &'t str, container: &Container, range: &Range<usi
     }
 }
 
-/// Where the comma of what ends at the start of `range` is.
+/// Returns the position of the first comma in `range` outside of comments.
 fn comma(text: &str, range: Range<usize>) -> Option<usize> {
     let mut at = range.start;
     while at < range.end {
@@ -149,8 +148,8 @@ fn comma(text: &str, range: Range<usize>) -> Option<usize> {
     None
 }
 
-/// Where the last comment of `range` ends, which holds nothing else but space; its start if there
-/// is none.
+/// Returns the end of the last comment in `range`, or its start if it has no comment. The range holds
+/// only space and comments.
 fn end_of_remarks(text: &str, range: Range<usize>) -> usize {
     let (mut at, mut end) = (range.start, range.start);
     while at < range.end {
@@ -165,7 +164,7 @@ fn end_of_remarks(text: &str, range: Range<usize>) -> usize {
     end
 }
 
-/// How long the comment is that `text` begins with, without the end of its line.
+/// Returns the length of the comment at the start of `text`, without the end of its line.
 fn remark(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find(['\n', '\r']).unwrap_or(text.len()));
@@ -174,30 +173,30 @@ fn remark(text: &str) -> Option<usize> {
     Some(inside.find("*/").map_or(text.len(), |end| end + "/**/".len()))
 }
 
-/// Whether the last line of `text`, which is space and comments, has a comment to its end.
+/// Returns whether the last line of `text` ends in a line comment. The text is space and comments.
 fn ends_in_line_comment(text: &str) -> bool {
     text.rsplit('\n').next().is_some_and(|line| line.contains("//"))
 }
 
-/// The space right before `at`.
+/// Returns the space right before `at`.
 fn blank_before(text: &str, at: usize) -> &str {
     let before = &text[..at];
     &before[before.trim_end_matches([' ', '\t', '\r', '\n']).len()..]
 }
 
-/// What the line of `at` is indented by.
+/// Returns the indentation of the line that contains `at`.
 fn indent(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// What one level is indented by, going by the first line that is indented at all.
+/// Returns the indentation of one level, taken from the first indented line.
 fn unit(text: &str) -> &str {
     let indents = text.lines().filter(|line| !line.trim().is_empty());
     indents.map(|line| indent(line, 0)).find(|indent| !indent.is_empty()).unwrap_or("  ")
 }
 
-/// How lines end, going by the first.
+/// Returns the line ending of the first line.
 fn newline(text: &str) -> &'static str {
     let first = text.find('\n').unwrap_or(0);
     if text[..first].ends_with('\r') { "\r\n" } else { "\n" }

@@ -1,4 +1,4 @@
-//! One agent's settings in one scope, and what is to be said of them.
+//! The examination of one agent's settings in one scope.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,55 +6,56 @@ use std::{env, io, process};
 
 use serde::Serialize;
 
-use super::trial::Trial;
-use super::{advice, swarm};
-use crate::agents::install::{Entry, Host, listed};
-use crate::agents::options::Scope;
+use super::swarm;
+use super::trial::Timing;
+use crate::agents::host::{Diagnosis, Host, Installation, Scope};
+use crate::agents::settings::{Entry, listed};
 
-/// What was found out about one file of settings.
+/// The report on one settings file.
 #[derive(Serialize)]
-pub(super) struct Examined {
+pub(super) struct Examination {
     pub(super) agent: &'static str,
     #[serde(skip)]
     pub(super) name: &'static str,
     pub(super) scope: &'static str,
     pub(super) settings: String,
-    /// Whether there is such a file.
+    /// The file exists.
     pub(super) exists: bool,
-    /// What keeps it from being understood.
+    /// The error if the file cannot be read or parsed.
     pub(super) unreadable: Option<String>,
-    /// The events at which this program is run, and those at which it should be, too.
+    /// The events at which this program is installed.
     pub(super) events: Vec<String>,
+    /// The events at which it should be installed, too.
     pub(super) missing: Vec<&'static str>,
-    pub(super) commands: Vec<Tried>,
-    /// What keeps the agent from running what is installed.
+    pub(super) commands: Vec<CommandReport>,
+    /// The reasons why the agent does not run the installed hooks.
     pub(super) obstacles: Vec<String>,
-    /// What is to be done or to be known.
+    /// Hints for the user.
     pub(super) advice: Vec<String>,
-    /// Whether the agent was told to trust all that is installed, as far as its configuration shows;
-    /// not known of one that keeps that elsewhere.
+    /// The user has trusted all installed hooks, according to the agent's configuration. `None` if the
+    /// agent records no such thing.
     pub(super) trusted: Option<bool>,
 }
 
-/// A command line that is installed, and what came of it.
+/// An installed command line and the result of running it.
 #[derive(Serialize)]
-pub(super) struct Tried {
+pub(super) struct CommandReport {
     pub(super) command: String,
-    /// Not known of a line that was not tried.
+    /// `None` if the line was not run.
     pub(super) works: Option<bool>,
-    /// What is wrong with it, or why it was not tried.
+    /// The failure, or the reason why the line was not run.
     pub(super) fault: Option<String>,
     pub(super) median_ms: Option<f64>,
-    /// How much of that is the shell's that the agent starts.
+    /// The part of the median that the agent's shell takes.
     pub(super) shell_ms: Option<f64>,
 }
 
-impl Examined {
+impl Examination {
     pub(super) fn is_installed(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// Whether what is installed, if anything is, works.
+    /// Returns whether everything that is installed works.
     pub(super) fn is_well(&self) -> bool {
         self.commands.iter().all(|tried| tried.works != Some(false))
             && self.unreadable.is_none()
@@ -63,14 +64,14 @@ impl Examined {
     }
 }
 
-/// Where an agent's settings are.
-pub(super) struct Place {
+/// The settings file of an agent in one scope.
+pub(super) struct SettingsFile {
     host: &'static Host,
     scope: Scope,
     path: PathBuf,
 }
 
-impl Place {
+impl SettingsFile {
     pub(super) fn new(host: &'static Host, scope: Scope) -> Self {
         Self { host, scope, path: host.settings(scope) }
     }
@@ -79,11 +80,11 @@ impl Place {
         self.path.display().to_string()
     }
 
-    /// What there is to be found out.
-    pub(super) fn examined(&self) -> Examined {
-        let mut examined = Examined {
-            agent: self.host.agent.name(),
-            name: self.host.name,
+    /// Reads the settings and tries the hooks in them.
+    pub(super) fn examine(&self) -> Examination {
+        let mut examined = Examination {
+            agent: self.host.name,
+            name: self.host.title,
             scope: self.scope.name(),
             settings: self.settings(),
             exists: true,
@@ -104,7 +105,7 @@ impl Place {
             }
         };
         match listed(&text) {
-            Ok(entries) => self.judge(&mut examined, &entries, &text),
+            Ok(entries) => self.complete(&mut examined, &entries, &text),
             Err(mistake) => {
                 let (line, column) = mistake.place(&text);
                 examined.unreadable = Some(format!("{line}:{column}: {}", mistake.what()));
@@ -113,27 +114,29 @@ impl Place {
         examined
     }
 
-    /// Says what is true of `entries`, that are all in the settings `text`.
-    fn judge(&self, examined: &mut Examined, entries: &[Entry], text: &str) {
+    /// Completes the report for settings that list these entries.
+    fn complete(&self, examined: &mut Examination, entries: &[Entry], text: &str) {
         if entries.is_empty() {
             return;
         }
         examined.events = entries.iter().map(|entry| entry.event.clone()).collect();
-        let events = self.host.events();
+        let events = self.host.event_names();
         examined.missing =
             events.filter(|event| !examined.events.iter().any(|one| one == event)).collect();
         examined.commands = self.tried(entries);
-        examined.obstacles = advice::obstacles(self.host, text, &self.path);
-        let trusted = advice::trusted(self.host, entries, &self.path);
+        let Self { host, scope, path } = self;
+        let installation = Installation { host, scope: *scope, path, text, entries };
+        let Diagnosis { obstacles, advice, trusted } = (host.diagnose)(&installation);
+        examined.obstacles = host.too_old().into_iter().chain(obstacles).collect();
         examined.trusted = trusted.map(|trusted| trusted == entries.len());
-        examined.advice = advice::advice(self.host, self.scope, entries, &self.path);
+        examined.advice = advice;
         let may_ask = |entry: &&Entry| self.scope == Scope::User || is_harmless(entry);
-        examined.advice.extend(swarm::told(entries.iter().filter(may_ask)));
+        examined.advice.extend(swarm::checks(entries.iter().filter(may_ask)));
     }
 
-    /// Each command line of `entries`, tried out once.
-    fn tried(&self, entries: &[Entry]) -> Vec<Tried> {
-        let mut tried: Vec<Tried> = Vec::new();
+    /// Tries each command line of `entries` once.
+    fn tried(&self, entries: &[Entry]) -> Vec<CommandReport> {
+        let mut tried: Vec<CommandReport> = Vec::new();
         for entry in entries {
             let words = entry.has_args.then(|| entry.line.shell()).flatten();
             let command = words.unwrap_or_else(|| entry.command.clone());
@@ -144,27 +147,28 @@ impl Place {
         tried
     }
 
-    fn trial(&self, entry: &Entry, command: String) -> Tried {
-        let untried = Tried { command, works: None, fault: None, median_ms: None, shell_ms: None };
+    fn trial(&self, entry: &Entry, command: String) -> CommandReport {
+        let untried =
+            CommandReport { command, works: None, fault: None, median_ms: None, shell_ms: None };
         if self.scope == Scope::Project && !is_harmless(entry) {
-            return Tried { fault: Some(FOREIGN.to_owned()), ..untried };
+            return CommandReport { fault: Some(FOREIGN.to_owned()), ..untried };
         }
         let scratch = Scratch::new().map_err(|error| format!("cannot be tried: {error}"));
-        match scratch.and_then(|state| Trial::of(self.host, entry, &state.0)) {
-            Ok(Trial { median, shell }) => {
+        match scratch.and_then(|state| Timing::measure(self.host, entry, &state.0)) {
+            Ok(Timing { median, shell }) => {
                 let (works, median_ms) = (Some(true), Some(median));
-                Tried { works, median_ms, shell_ms: shell, ..untried }
+                CommandReport { works, median_ms, shell_ms: shell, ..untried }
             }
-            Err(fault) => Tried { works: Some(false), fault: Some(fault), ..untried },
+            Err(fault) => CommandReport { works: Some(false), fault: Some(fault), ..untried },
         }
     }
 }
 
-/// Why a line is not tried.
-const FOREIGN: &str = "not tried: whoever wrote this project's settings would run a program of their \
-                       own by it, or more than one";
+/// The reason why a line in a project's settings is not run.
+const FOREIGN: &str = "not tried: this line comes with the project and runs something else than this \
+                       unstuck";
 
-/// Whether an entry that somebody else may have written runs this program, and nothing else.
+/// Returns whether an entry runs this program and nothing else.
 fn is_harmless(entry: &Entry) -> bool {
     let this = env::current_exe().and_then(fs::canonicalize);
     let is_this = fs::canonicalize(&entry.line.program)
@@ -172,11 +176,11 @@ fn is_harmless(entry: &Entry) -> bool {
     is_this && (entry.has_args || !entry.command.contains(SHELL))
 }
 
-/// What means something to a shell other than a word and its quotes.
+/// The characters that a shell treats as more than words and quotes.
 const SHELL: [char; 16] =
     [';', '&', '|', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?', '#', '\n', '\r'];
 
-/// A folder for the state of hooks that are tried, which goes away with it.
+/// A temporary folder for the state of a hook that is tried. It is removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -189,7 +193,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left of it is the system's to clean up.
+        // The system cleans up what cannot be removed.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

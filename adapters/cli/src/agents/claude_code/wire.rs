@@ -1,8 +1,8 @@
 //! The wire of Claude Code's hooks.
 //!
-//! A call that came back tells its result in `PostToolUse`, one that failed its error in
-//! `PostToolUseFailure`. A failed read or edit may tell neither: then the next call settles it.
-//! `PostToolBatch` comes when all calls of one answer of the model are through.
+//! `PostToolUse` has the result of a call, and `PostToolUseFailure` the error of a failed one. A failed
+//! read or edit may cause neither; then the next call closes it. `PostToolBatch` follows when all calls
+//! of one answer of the model have ended.
 
 use std::borrow::Cow;
 
@@ -12,35 +12,35 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use unstuck_trace::Answer;
 
-use super::event::{
-    BadPayload, Call, Ending, Event, Object, Raw, What, json, members, needed, text, without,
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, members, needed, text, without,
 };
-use super::reply::{Reply, Written};
+use crate::agents::reply::{Encoded, Reply};
 
-/// What the model words anew for each call of a tool, or measures out: no part of what is done.
+/// The arguments of each tool that the model words differently each time, or that only set a limit.
 const REWORDED: [(&str, &[&str]); 1] = [("Bash", &["description", "timeout"])];
 
-/// What results hold that differs each time.
+/// The members of results that differ each time.
 const VOLATILE: [&str; 6] =
     ["durationMs", "durationSeconds", "totalDurationMs", "totalTokens", "usage", "agentId"];
 
-/// How an error begins that is no fault of the call: another one of its batch failed, or the user
-/// broke off.
+/// The beginnings of errors that are not the fault of the call: another call of its batch failed, or
+/// the user interrupted the turn.
 const COLLATERAL: [&str; 3] =
     ["Cancelled: parallel tool call", "Sibling tool call errored", "[Request interrupted by user"];
 
-/// How an error begins where the user refused the call.
+/// The beginning of the error if the user refused the call.
 const REFUSAL: &str = "The user doesn't want to ";
 
-/// What some errors are wrapped in.
+/// The tag around some errors.
 const WRAPPER: &str = "<tool_use_error>";
 
-/// The events in whose answers the model can be told something. When it hands back it could be, too,
-/// but that would keep it going.
+/// The events whose answer may carry a note to the model. `Stop` accepts one, too, but it would keep the
+/// model going.
 const CONTEXT: [&str; 5] =
     ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
 
-/// A payload, and what is read of a result.
+/// A payload, with its result read as `R`.
 #[derive(Deserialize)]
 struct Payload<'a, R = &'a RawValue> {
     session_id: Option<Cow<'a, str>>,
@@ -64,8 +64,8 @@ struct Payload<'a, R = &'a RawValue> {
     last_assistant_message: Raw<'a>,
 }
 
-/// The event that `payload` tells of.
-pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     if let Some(event) = of_object(payload) {
         return Ok(event);
     }
@@ -74,8 +74,8 @@ pub(super) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     event(payload, ending)
 }
 
-/// The event of a call whose result is an object with a text, as that of a command: a megabyte of it need
-/// not be read once more to be found.
+/// Reads a payload whose result is an object with a text, such as the result of a command. Parsing the
+/// result in the same pass saves a second one over a result of a megabyte.
 fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     memmem::find(payload, br#""tool_response":{"#)?;
     let mut payload: Payload<'_, Object<Response<'_>>> = serde_json::from_slice(payload).ok()?;
@@ -84,26 +84,26 @@ fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     event(payload, ending).ok()
 }
 
-/// The event of a payload in which a call came to this end, if one did.
+/// Builds the event of a payload. `ending` is used if a call has ended.
 fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
     let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let what = match name.as_ref() {
-        "PreToolUse" => What::Before(payload.call()?),
-        "PostToolUse" => What::After(payload.call()?, ending),
-        "PostToolUseFailure" => What::After(payload.call()?, payload.failure()),
-        "PermissionDenied" => What::After(payload.call()?, Ending::Refused),
-        "PostToolBatch" => What::StepEnded,
-        "UserPromptSubmit" => What::Prompt(text(payload.prompt).unwrap_or_default()),
-        // Of a subagent that is not named nobody knows the calls.
-        "SubagentStop" if payload.agent_id.is_none() => What::Nothing,
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, ending),
+        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
+        "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
+        "PostToolBatch" => EventKind::StepEnded,
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        // Without the id of the subagent its calls cannot be found.
+        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
         "Stop" | "SubagentStop" => {
-            What::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
+            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
         }
-        // What is compacted is the model's memory; the calls were made all the same.
-        "SessionStart" if payload.source.as_deref() == Some("compact") => What::Compacted,
-        "SessionStart" => What::Began,
-        "SessionEnd" => What::Ended,
-        _ => What::Nothing,
+        // Only the model's memory is compacted; the calls were made.
+        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
     };
     Ok(Event {
         name,
@@ -111,7 +111,7 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
         turn: payload.prompt_id,
-        what,
+        kind,
     })
 }
 
@@ -137,7 +137,7 @@ impl<'a, R> Payload<'a, R> {
     }
 }
 
-/// The parts of results that hold what the model reads.
+/// The members of results that hold the text that the model reads.
 #[derive(Deserialize)]
 struct Response<'a> {
     #[serde(borrow)]
@@ -164,7 +164,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 }
 
 impl<'a> Response<'a> {
-    /// How the call ended, if that is among the parts that are known.
+    /// Returns the end of the call if the result has one of the known members.
     fn ending(&self) -> Option<Ending<'a>> {
         if json(self.interrupted) == "true" {
             return Some(Ending::Cancelled);
@@ -179,7 +179,7 @@ impl<'a> Response<'a> {
     }
 }
 
-/// What a command wrote to its two streams.
+/// Joins what a command wrote to its two streams.
 fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
     match (out.is_empty(), err.is_empty()) {
         (_, true) => out,
@@ -188,19 +188,19 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
     }
 }
 
-/// What Claude Code reads.
-pub(super) fn encode(reply: &Reply, event: &Event<'_>) -> Written {
+/// Writes a reply as Claude Code reads it.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let takes_context = CONTEXT.contains(&name.as_ref());
-    Written::Whole(match reply {
+    Encoded::Whole(match reply {
         Reply::Nothing => String::new(),
-        Reply::Tell(_) if !takes_context => return Written::InPart(String::new()),
+        Reply::Tell(_) if !takes_context => return Encoded::Partial(String::new()),
         Reply::Tell(text) => json!({
             "hookSpecificOutput": { "hookEventName": name, "additionalContext": text }
         })
         .to_string(),
         Reply::Refuse(reason) => json!({ "hookSpecificOutput": denial(reason) }).to_string(),
-        Reply::Stop(reason) if matches!(event.what, What::Before(_)) => json!({
+        Reply::Stop(reason) if matches!(event.kind, EventKind::Before(_)) => json!({
             "continue": false, "stopReason": reason, "hookSpecificOutput": denial(reason)
         })
         .to_string(),
@@ -224,10 +224,12 @@ mod tests {
         let payload = format!(
             r#"{{"session_id":"s","hook_event_name":"{event}","tool_name":"Bash",{rest}}}"#
         );
-        match decode(payload.as_bytes()).expect("an event").what {
-            What::After(_, Ending::Answered { text, failed: false }) => format!("ok {text}"),
-            What::After(_, Ending::Answered { text, failed: true }) => format!("failed {text}"),
-            what => format!("{what:?}").rsplit(", ").next().unwrap_or_default().to_owned(),
+        match decode(payload.as_bytes()).expect("an event").kind {
+            EventKind::After(_, Ending::Answered { text, failed: false }) => format!("ok {text}"),
+            EventKind::After(_, Ending::Answered { text, failed: true }) => {
+                format!("failed {text}")
+            }
+            kind => format!("{kind:?}").rsplit(", ").next().unwrap_or_default().to_owned(),
         }
     }
 
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_as_a_list_whatever_stands_beside_it() {
+    fn a_list_is_not_read_as_an_object() {
         let list = r#"["a","b",null,null,null,null]"#;
         let rest = format!(r#""tool_input":{{"tool_response":{{}}}},"tool_response":{list}"#);
         let alone = format!(r#""tool_response":{list}"#);
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn pitfall_07_a_call_that_was_broken_off_did_not_fail() {
+    fn pitfall_07_an_interrupted_call_did_not_fail() {
         for (error, expected) in [
             (r#""error":"Exit code 1\nno such file""#, "failed Exit code 1\nno such file"),
             (r#""error":"x","is_interrupt":false"#, "failed x"),
@@ -283,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn pitfall_16_what_is_worded_anew_is_no_part_of_a_call() {
+    fn pitfall_16_reworded_arguments_are_not_part_of_a_call() {
         let args = |tool: &str, input: &str| {
             let payload = format!(
                 r#"{{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#
             );
-            match decode(payload.as_bytes()).expect("an event").what {
-                What::Before(call) => call.args.into_owned(),
-                what => format!("{what:?}"),
+            match decode(payload.as_bytes()).expect("an event").kind {
+                EventKind::Before(call) => call.args.into_owned(),
+                kind => format!("{kind:?}"),
             }
         };
         let input = r#"{"command":"make","description":"Build it","timeout":1000}"#;
@@ -299,30 +301,30 @@ mod tests {
     }
 
     #[test]
-    fn only_what_tells_of_loops_is_looked_at() {
+    fn events_without_meaning_for_loops_are_ignored() {
         for (event, rest, expected) in [
-            ("SessionStart", r#""source":"startup""#, What::Began),
-            ("SessionStart", r#""source":"clear""#, What::Began),
-            ("SessionStart", r#""source":"compact""#, What::Compacted),
-            ("SessionEnd", r#""reason":"other""#, What::Ended),
-            ("PreCompact", r#""trigger":"auto""#, What::Nothing),
-            ("SubagentStart", r#""agent_id":"a1""#, What::Nothing),
-            ("PostToolBatch", r#""tool_calls":[]"#, What::StepEnded),
-            ("Notification", r#""message":"x""#, What::Nothing),
+            ("SessionStart", r#""source":"startup""#, EventKind::Began),
+            ("SessionStart", r#""source":"clear""#, EventKind::Began),
+            ("SessionStart", r#""source":"compact""#, EventKind::Compacted),
+            ("SessionEnd", r#""reason":"other""#, EventKind::Ended),
+            ("PreCompact", r#""trigger":"auto""#, EventKind::Other),
+            ("SubagentStart", r#""agent_id":"a1""#, EventKind::Other),
+            ("PostToolBatch", r#""tool_calls":[]"#, EventKind::StepEnded),
+            ("Notification", r#""message":"x""#, EventKind::Other),
             (
                 "UserPromptSubmit",
                 r#""prompt":"go \ud800""#,
-                What::Prompt("go \u{fffd}\u{fffd}\u{fffd}".into()),
+                EventKind::Prompt("go \u{fffd}\u{fffd}\u{fffd}".into()),
             ),
-            ("Stop", r#""stop_hook_active":true"#, What::HandedBack("".into())),
+            ("Stop", r#""stop_hook_active":true"#, EventKind::HandedBack("".into())),
         ] {
             let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}",{rest}}}"#);
-            assert_eq!(decode(payload.as_bytes()).expect("an event").what, expected);
+            assert_eq!(decode(payload.as_bytes()).expect("an event").kind, expected);
         }
     }
 
     #[test]
-    fn a_payload_without_what_it_needs_is_none() {
+    fn a_payload_without_a_needed_field_is_an_error() {
         for payload in [
             "",
             "{",

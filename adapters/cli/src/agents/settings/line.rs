@@ -1,14 +1,14 @@
-//! The command line by which an agent runs this program.
+//! The command line with which an agent runs this program.
 
 use std::path::Path;
 
-use super::host::{Form, Host};
-use super::written::Written;
+use super::json::Json;
+use crate::agents::hooks::{Form, Hooks};
 
 /// The first word after the program in the command line of every hook.
 const HOOK: &str = "hook";
 
-/// The name of this program's file.
+/// The name of this program's file, without an extension.
 const PROGRAM: &str = "unstuck";
 
 /// A program and its arguments.
@@ -19,15 +19,15 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The line that hands what happens in `host` to `program`, with these options.
-    pub(super) fn new(program: &str, host: &Host, options: Vec<String>) -> Self {
-        let words = [HOOK.to_owned(), host.agent.name().to_owned()];
+    /// The line with which an agent runs `program` as its hook, with these options.
+    pub(crate) fn new(program: &str, agent: &str, options: Vec<String>) -> Self {
+        let words = [HOOK.to_owned(), agent.to_owned()];
         Self { program: program.to_owned(), words: words.into_iter().chain(options).collect() }
     }
 
-    /// The line that an entry has, if it is one of this program: `command` alone, read as a shell
-    /// would, or `command` and `args`.
-    pub(super) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
+    /// Reads the line of an entry: `command` split like in a shell, or `command` and `args`. Returns `None`
+    /// if it does not run this program as a hook.
+    pub(crate) fn read(command: &str, args: Option<Vec<String>>) -> Option<Self> {
         let (program, words) = if let Some(args) = args {
             (command.to_owned(), args)
         } else {
@@ -39,27 +39,27 @@ impl Line {
         is_ours.then_some(Self { program, words })
     }
 
-    /// The line as text, quoted where a shell needs it; none where a shell cannot be told, since a
-    /// word has a zero byte.
+    /// Returns the line as text, quoted for a shell. Returns `None` if a word has a zero byte, which no
+    /// shell can read.
     pub(crate) fn shell(&self) -> Option<String> {
         let words = [&self.program].into_iter().chain(&self.words);
         shlex::try_join(words.map(String::as_str)).ok()
     }
 
-    /// The members that say so in an entry of `host`.
-    pub(super) fn members(&self, host: &Host) -> Vec<(&'static str, Written)> {
-        let mut members = vec![("type", Written::text("command"))];
-        members.extend(host.label.map(|label| ("name", Written::text(label))));
-        match host.form {
+    /// The members of the settings entry that runs this line.
+    pub(super) fn members(&self, hooks: &Hooks) -> Vec<(&'static str, Json)> {
+        let mut members = vec![("type", Json::text("command"))];
+        members.extend(hooks.label.map(|label| ("name", Json::text(label))));
+        match hooks.form {
             Form::Exec => {
-                members.push(("command", Written::text(&self.program)));
-                members.push(("args", Written::Texts(self.words.clone())));
+                members.push(("command", Json::text(&self.program)));
+                members.push(("args", Json::Texts(self.words.clone())));
             }
             Form::LoginShell | Form::Bash => {
-                members.push(("command", Written::Text(self.shell().unwrap_or_default())));
+                members.push(("command", Json::Text(self.shell().unwrap_or_default())));
             }
         }
-        members.push(("timeout", Written::Number(host.timeout.figure())));
+        members.push(("timeout", Json::Number(hooks.timeout.figure())));
         members
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_this_program_is_known_by_its_file_and_first_word() {
+    fn a_hook_is_recognised_by_its_file_name_and_first_word() {
         for (command, args, ours) in [
             ("/usr/bin/unstuck", Some(vec!["hook", "claude-code"]), true),
             ("/a b/unstuck", Some(vec!["hook"]), true),
@@ -96,11 +96,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_shell_reads_the_words_that_were_meant(
+        fn a_shell_reads_the_same_words(
             folder in "[^\0]{0,12}",
             options in proptest::collection::vec("[^\0]{0,12}", 0..4),
         ) {
-            let line = Line::new(&format!("/{folder}/unstuck"), Host::of(crate::agents::Agent::Codex), options);
+            let line = Line::new(&format!("/{folder}/unstuck"), "codex", options);
             let shell = line.shell().expect("no zero byte");
             prop_assert_eq!(Line::read(&shell, None), Some(line));
         }

@@ -1,4 +1,4 @@
-//! The settings of an agent as text: what is installed in them, and how that is put in or out.
+//! The text of an agent's settings: finding, adding and removing this program's entries.
 
 use std::ops::Range;
 
@@ -6,71 +6,70 @@ use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::host::{Form, Host, Matcher};
+use super::json::{Json, Layout};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
-use super::written::{Layout, Written};
+use crate::agents::hooks::{Form, Hooks, Matcher};
 use crate::setup::Mistake;
 
 /// The member of the settings that lists hooks.
 const HOOKS: &str = "hooks";
 
-/// What settings begin as that do not exist.
+/// The text of new settings.
 const NOTHING: &str = "{}\n";
 
-/// What the settings call a mark of byte order, which is no part of the JSON.
+/// The byte order mark that some editors write, which is not part of the JSON.
 const BOM: char = '\u{feff}';
 
-/// An entry of this program that is in the settings.
+/// An entry of the settings that runs this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) event: String,
     pub(crate) line: Line,
-    /// What the agent is told to run, as it stands there.
+    /// The `command` member, as it is written.
     pub(crate) command: String,
-    /// Whether the arguments stand apart from it.
+    /// The entry has an `args` member for the arguments.
     pub(crate) has_args: bool,
-    /// Where it is: which member of the settings, of the hooks, of the event's groups, and of the
-    /// group's entries.
+    /// The indices of the entry: in the settings, in the hooks, in the event's groups, in the group.
     place: [usize; 4],
 }
 
 impl Entry {
-    /// Which group of its event it is in, and which entry of that it is.
+    /// Returns the indices of its group in the event, and of the entry in that group.
     pub(crate) fn position(&self) -> [usize; 2] {
         let [_, _, group, hook] = self.place;
         [group, hook]
     }
 }
 
-/// `settings` with `line` at each event of `host`, once, and at no other.
-pub(super) fn installed(settings: &str, host: &Host, line: &Line) -> Result<String, Mistake> {
+/// Returns `settings` with one entry for `line` at each event of `hooks`, and at no other event.
+pub(crate) fn installed(settings: &str, hooks: &Hooks, line: &Line) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
     if read(&text)?.is_none() {
-        // A comment stays, on a line of its own.
+        // Settings without a value may hold comments, which are kept.
         let remarks = text.trim_end().len();
         text.replace_range(remarks.., if remarks > 0 { "\n" } else { "" });
         text.push_str(NOTHING);
     }
-    while let Some(entry) = superfluous(&text, host)? {
+    while let Some(entry) = superfluous(&text, hooks)? {
         text = without(&text, &entry, Emptied::Events)?;
     }
-    for event in host.events {
-        let hook = Written::Map(line.members(host));
-        let every = (event.matcher == Matcher::Every).then(|| ("matcher", Written::text("*")));
-        let group = every.into_iter().chain([(HOOKS, Written::List(vec![hook]))]).collect();
+    for event in hooks.events {
+        let hook = Json::Object(line.members(hooks));
+        let every = (event.matcher == Matcher::Every).then(|| ("matcher", Json::text("*")));
+        let group = every.into_iter().chain([(HOOKS, Json::List(vec![hook]))]).collect();
         let entries = entries(&text)?;
         text = match entries.into_iter().find(|entry| entry.event == event.name) {
-            Some(entry) => updated(&text, &entry, host, line)?,
-            None => with_group(&text, event.name, Written::Map(group))?,
+            Some(entry) => updated(&text, &entry, hooks, line)?,
+            None => with_group(&text, event.name, Json::Object(group))?,
         };
     }
     Ok(format!("{bom}{text}"))
 }
 
-/// `settings` without any entry of this program, and without what would be left empty of what
-/// held one.
-pub(super) fn uninstalled(settings: &str) -> Result<String, Mistake> {
+/// Returns `settings` without the entries of this program, and without the groups, events and hooks that
+/// would be empty without them.
+pub(crate) fn uninstalled(settings: &str) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
     while let Some(entry) = entries(&text)?.pop() {
         text = without(&text, &entry, Emptied::All)?;
@@ -78,40 +77,40 @@ pub(super) fn uninstalled(settings: &str) -> Result<String, Mistake> {
     Ok(format!("{bom}{text}"))
 }
 
-/// The entries of this program in `settings`, in their order.
+/// Returns the entries of this program in `settings`, in their order.
 pub(crate) fn listed(settings: &str) -> Result<Vec<Entry>, Mistake> {
     entries(&without_bom(settings).1)
 }
 
-/// What the settings mean, where each member that is there twice is the last; none if they cannot
-/// be read.
+/// Returns the value of the settings, or `None` if they cannot be read. The last of two members with the
+/// same name counts.
 pub(crate) fn meaning(settings: &str) -> Option<serde_json::Value> {
     let (_, text) = without_bom(settings);
-    Some(meant(&read(&text).ok()??))
+    Some(converted(&read(&text).ok()??))
 }
 
-fn meant(value: &Value<'_>) -> serde_json::Value {
+fn converted(value: &Value<'_>) -> serde_json::Value {
     match value {
         Value::StringLit(text) => text.value.as_ref().into(),
-        // A number that is too large for the machine means nothing to it.
+        // A number that does not fit becomes `null`.
         Value::NumberLit(number) => serde_json::from_str(number.value).unwrap_or_default(),
         Value::BooleanLit(truth) => truth.value.into(),
         Value::NullKeyword(_) => serde_json::Value::Null,
-        Value::Array(list) => list.elements.iter().map(meant).collect(),
+        Value::Array(list) => list.elements.iter().map(converted).collect(),
         Value::Object(object) => {
             let members = object.properties.iter();
-            members.map(|one| (one.name.as_str().to_owned(), meant(&one.value))).collect()
+            members.map(|one| (one.name.as_str().to_owned(), converted(&one.value))).collect()
         }
     }
 }
 
-/// The mark of byte order that the settings may begin with, and the rest.
+/// Splits off the byte order mark.
 fn without_bom(settings: &str) -> (&str, String) {
     let text = settings.trim_start_matches(BOM);
     (&settings[..settings.len() - text.len()], text.to_owned())
 }
 
-/// The settings' one value, which is an object; none if they are empty.
+/// Parses the settings, which are one object. Returns `None` if they are empty.
 fn read(text: &str) -> Result<Option<Value<'_>>, Mistake> {
     let options = ParseOptions {
         allow_comments: true,
@@ -127,12 +126,10 @@ fn read(text: &str) -> Result<Option<Value<'_>>, Mistake> {
     };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
         let range = error.range();
-        Mistake::new(range.start..range.end, format!("no JSON: {}", error.kind()))
+        Mistake::new(range.start..range.end, format!("not JSON: {}", error.kind()))
     })?;
     match parsed.value {
-        Some(value) if value.as_object().is_none() => {
-            Err(wrong(&value, "settings are an object, {…}"))
-        }
+        Some(value) if value.as_object().is_none() => Err(wrong(&value, "expected an object, {…}")),
         value => Ok(value),
     }
 }
@@ -153,46 +150,45 @@ fn items(array: &Array<'_>) -> Container {
     Container { range: span(array), members: array.elements.iter().map(span).collect() }
 }
 
-/// The member of this name, of which there should be but one.
+/// Returns the member with this name, or an error if there are two.
 fn only<'o, 't>(object: &'o Object<'t>, name: &str) -> Result<Option<&'o ObjectProp<'t>>, Mistake> {
     let mut found = object.properties.iter().filter(|member| member.name.as_str() == name);
     let first = found.next();
     match found.next() {
-        Some(second) => Err(wrong(
-            &second.name,
-            format!("a second {name:?}, which hides the first: make them one"),
-        )),
+        Some(second) => {
+            Err(wrong(&second.name, format!("a second {name:?} hides the first one: merge them")))
+        }
         None => Ok(first),
     }
 }
 
-/// `text` with a group of one hook at an event that has none of this program.
-fn with_group(text: &str, event: &'static str, group: Written) -> Result<String, Mistake> {
+/// Returns `text` with the new group `group` at an event.
+fn with_group(text: &str, event: &'static str, group: Json) -> Result<String, Mistake> {
     let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
     let Some(hooks) = only(&root, HOOKS)? else {
-        let hooks = Written::Map(vec![(event, Written::List(vec![group]))]);
+        let hooks = Json::Object(vec![(event, Json::List(vec![group]))]);
         return Ok(appended(text, &members(&root), Some(HOOKS), &hooks));
     };
     let Some(hooks) = hooks.value.as_object() else {
-        return Err(wrong(&hooks.value, "hooks are an object, with a list for each event"));
+        return Err(wrong(&hooks.value, "expected an object with a list for each event"));
     };
     let Some(groups) = only(hooks, event)? else {
-        return Ok(appended(text, &members(hooks), Some(event), &Written::List(vec![group])));
+        return Ok(appended(text, &members(hooks), Some(event), &Json::List(vec![group])));
     };
     match groups.value.as_array() {
         Some(groups) => Ok(appended(text, &items(groups), None, &group)),
-        None => Err(wrong(&groups.value, format!("the hooks of {event} are a list, […]"))),
+        None => Err(wrong(&groups.value, format!("expected a list, […], of the hooks of {event}"))),
     }
 }
 
-/// `text` with what `entry` has to say of `line`, and all else that it says.
-fn updated(text: &str, entry: &Entry, host: &Host, line: &Line) -> Result<String, Mistake> {
-    let is_spelled_otherwise = host.form != Form::Exec && !entry.has_args && entry.line == *line;
+/// Returns `text` with `entry` changed to run `line`. Its other members stay.
+fn updated(text: &str, entry: &Entry, hooks: &Hooks, line: &Line) -> Result<String, Mistake> {
+    let is_spelled_otherwise = hooks.form != Form::Exec && !entry.has_args && entry.line == *line;
     let mut text = text.to_owned();
-    for (name, wanted) in line.members(host) {
+    for (name, wanted) in line.members(hooks) {
         let changed = match read(&text)? {
             Some(Value::Object(root)) => match Path::of(&root, entry.place) {
-                // What a shell reads alike may stay as it is.
+                // Another spelling that a shell reads as the same words stays.
                 Some(_) if name == "command" && is_spelled_otherwise => None,
                 Some(path) => with_member(&text, path.entry, name, &wanted),
                 None => None,
@@ -204,41 +200,41 @@ fn updated(text: &str, entry: &Entry, host: &Host, line: &Line) -> Result<String
     Ok(text)
 }
 
-/// `text` with `wanted` as this member of `object`; none where it is so already.
+/// Returns `text` with `wanted` as this member of `object`, or `None` if it has that value already.
 fn with_member(
     text: &str,
     object: &Object<'_>,
     name: &'static str,
-    wanted: &Written,
+    wanted: &Json,
 ) -> Option<String> {
     let Some(member) = object.properties.iter().rfind(|member| member.name.as_str() == name) else {
         return Some(appended(text, &members(object), Some(name), wanted));
     };
     let is_so = match (&member.value, wanted) {
-        (Value::StringLit(text), Written::Text(wanted)) => text.value == *wanted,
-        (Value::NumberLit(number), Written::Number(wanted)) => number.value == wanted.to_string(),
-        (Value::Array(list), Written::Texts(wanted)) => texts(list).as_ref() == Some(wanted),
+        (Value::StringLit(text), Json::Text(wanted)) => text.value == *wanted,
+        (Value::NumberLit(number), Json::Number(wanted)) => number.value == wanted.to_string(),
+        (Value::Array(list), Json::Texts(wanted)) => texts(list).as_ref() == Some(wanted),
         _ => false,
     };
     (!is_so).then(|| spliced(text, span(&member.value), &wanted.json(&Layout::Line)))
 }
 
-/// The strings of a list that holds nothing else.
+/// Returns the strings of a list, or `None` if it holds anything else.
 fn texts(list: &Array<'_>) -> Option<Vec<String>> {
     let texts = list.elements.iter();
     texts.map(|text| text.as_string_lit().map(|text| text.value.to_string())).collect()
 }
 
-/// What goes with the last entry of an event.
+/// The containers that are removed together with the last entry of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Emptied {
-    /// The event.
+    /// The event's list.
     Events,
-    /// The event, and the hooks if it was the last.
+    /// The event's list, and the `hooks` member if that was its last event.
     All,
 }
 
-/// `text` without `entry`, and without what held nothing else.
+/// Returns `text` without `entry` and without the containers that held only this entry.
 fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistake> {
     let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
     let Some(path) = Path::of(&root, entry.place) else { return Ok(text.to_owned()) };
@@ -254,19 +250,19 @@ fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistak
     })
 }
 
-/// An entry that is not needed: it is at an event that `host` is not asked for, or follows another
-/// at the same.
-fn superfluous(text: &str, host: &Host) -> Result<Option<Entry>, Mistake> {
+/// Returns an entry that is not needed: the agent's hooks do not include its event, or the event has an
+/// earlier entry.
+fn superfluous(text: &str, hooks: &Hooks) -> Result<Option<Entry>, Mistake> {
     let mut kept = Vec::new();
     Ok(entries(text)?.into_iter().find(|entry| {
-        let is_wanted = host.events.iter().any(|event| event.name == entry.event);
+        let is_wanted = hooks.events.iter().any(|event| event.name == entry.event);
         let is_first = !kept.contains(&entry.event);
         kept.push(entry.event.clone());
         !(is_wanted && is_first)
     }))
 }
 
-/// What leads to an entry.
+/// The values around an entry, from the outside in.
 struct Path<'o, 't> {
     events: &'o Object<'t>,
     event: &'o str,
@@ -276,7 +272,7 @@ struct Path<'o, 't> {
 }
 
 impl<'o, 't> Path<'o, 't> {
-    /// What leads to the entry at `place`; none where there is none.
+    /// Returns the path to the entry at these indices, or `None` if there is no entry.
     fn of(root: &'o Object<'t>, place: [usize; 4]) -> Option<Self> {
         let [hooks, event, group, hook] = place;
         let hooks = root.properties.get(hooks).filter(|hooks| hooks.name.as_str() == HOOKS)?;
@@ -289,19 +285,19 @@ impl<'o, 't> Path<'o, 't> {
     }
 }
 
-/// The entries of a group.
+/// Returns the list of entries in a group.
 fn list<'o, 't>(group: &'o Value<'t>) -> Option<&'o Array<'t>> {
     group.as_object()?.get_array(HOOKS)
 }
 
-/// The entries of this program, in their order.
+/// Returns the entries of this program, in their order.
 fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
     let Some(Value::Object(root)) = read(text)? else { return Ok(Vec::new()) };
     let places = places(&root).into_iter();
     Ok(places.filter_map(|place| own(&Path::of(&root, place)?, place)).collect())
 }
 
-/// Where there are entries, of this program and of others.
+/// Returns the indices of all entries, including those of other programs.
 fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
     let mut places = Vec::new();
     for (hooks, member) in root.properties.iter().enumerate() {
@@ -317,7 +313,7 @@ fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
     places
 }
 
-/// The entry that `path` leads to, if it is one of this program.
+/// Reads the entry at `path` if it runs this program.
 fn own(path: &Path<'_, '_>, place: [usize; 4]) -> Option<Entry> {
     let command = path.entry.get_string("command")?.value.to_string();
     let args = match path.entry.get("args") {

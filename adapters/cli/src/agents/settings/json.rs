@@ -1,26 +1,26 @@
-//! JSON that this program writes into the files of others, in their layout.
+//! JSON values that adopt the layout of the file they are written to.
 
-/// The few kinds of JSON values that a hook is made of.
+/// The kinds of JSON values in an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum Json {
     Text(String),
     Number(u32),
     Texts(Vec<String>),
-    List(Vec<Written>),
-    Map(Vec<(&'static str, Written)>),
+    List(Vec<Json>),
+    Object(Vec<(&'static str, Json)>),
 }
 
-/// How the place looks that something is written to.
+/// The layout of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Layout<'t> {
-    /// All on one line.
+    /// Everything on one line.
     Line,
-    /// A line for each member, indented by `unit` more than `indent`.
+    /// One line for each member, indented by `indent` and one more `unit`.
     Block { indent: String, unit: &'t str, newline: &'static str },
 }
 
 impl Layout<'_> {
-    /// The layout of what stands inside.
+    /// Returns the layout one level deeper.
     pub(super) fn deeper(&self) -> Self {
         match self {
             Self::Line => Self::Line,
@@ -30,7 +30,7 @@ impl Layout<'_> {
         }
     }
 
-    /// What a member begins with.
+    /// Returns the text before a member: a line break and the indentation, or no text.
     pub(super) fn start(&self) -> String {
         match self {
             Self::Line => String::new(),
@@ -39,12 +39,12 @@ impl Layout<'_> {
     }
 }
 
-impl Written {
+impl Json {
     pub(super) fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 
-    /// The value as JSON.
+    /// Returns the value as JSON.
     pub(super) fn json(&self, layout: &Layout<'_>) -> String {
         match self {
             Self::Text(text) => quoted(text),
@@ -56,7 +56,7 @@ impl Written {
             Self::List(items) => {
                 enclosed(["[", "]"], layout, items.iter().map(|item| item.json(&layout.deeper())))
             }
-            Self::Map(members) => {
+            Self::Object(members) => {
                 let inner = layout.deeper();
                 let members = members.iter().map(|(name, value)| member(name, value, &inner));
                 enclosed(["{", "}"], layout, members)
@@ -65,8 +65,8 @@ impl Written {
     }
 }
 
-/// `"name": value`, as it stands in an object of this layout.
-pub(super) fn member(name: &str, value: &Written, layout: &Layout<'_>) -> String {
+/// Returns `"name": value` in this layout.
+pub(super) fn member(name: &str, value: &Json, layout: &Layout<'_>) -> String {
     format!("{}: {}", quoted(name), value.json(layout))
 }
 
@@ -92,13 +92,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_takes_the_layout_of_its_place() {
-        let hook = Written::Map(vec![
-            ("type", Written::text("command")),
-            ("args", Written::Texts(vec!["a \"b\"".to_owned(), "c".to_owned()])),
-            ("timeout", Written::Number(5)),
+    fn a_value_adopts_a_layout() {
+        let hook = Json::Object(vec![
+            ("type", Json::text("command")),
+            ("args", Json::Texts(vec!["a \"b\"".to_owned(), "c".to_owned()])),
+            ("timeout", Json::Number(5)),
         ]);
-        let list = Written::List(vec![hook]);
+        let list = Json::List(vec![hook]);
         let line = r#"[{"type": "command", "args": ["a \"b\"", "c"], "timeout": 5}]"#;
         assert_eq!(list.json(&Layout::Line), line);
         let block = Layout::Block { indent: "\t".to_owned(), unit: "\t", newline: "\r\n" };

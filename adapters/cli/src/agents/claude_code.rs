@@ -1,0 +1,56 @@
+//! Claude Code: hooks in `settings.json`, started without a shell.
+
+mod doctor;
+mod wire;
+
+use unstuck_trace::Format;
+
+use super::hooks::{Form, HookEvent, Hooks, Timeout};
+use super::host::{Home, Host, Transcripts, Wire};
+use super::version::{Needs, Version};
+
+pub(super) const HOST: Host = Host {
+    name: "claude-code",
+    title: "Claude Code",
+    home: Home::Folder("CLAUDE_CONFIG_DIR"),
+    folder: ".claude",
+    file: "settings.json",
+    hooks: Hooks {
+        // A call that fails or is denied has an event of its own, and so has a finished batch of calls.
+        events: &[
+            HookEvent::matched("PreToolUse"),
+            HookEvent::matched("PostToolUse"),
+            HookEvent::matched("PostToolUseFailure"),
+            HookEvent::matched("PermissionDenied"),
+            HookEvent::plain("PostToolBatch"),
+            HookEvent::plain("UserPromptSubmit"),
+            HookEvent::matched("SessionStart"),
+            HookEvent::plain("Stop"),
+            HookEvent::matched("SubagentStop"),
+            HookEvent::matched("SessionEnd"),
+        ],
+        form: Form::Exec,
+        timeout: Timeout::Seconds(5),
+        label: None,
+    },
+    // This version introduced `args`. Somewhat older ones ignore an unknown event, and still older
+    // ones ignore the whole file because of it.
+    needs: Some(Needs {
+        program: "claude",
+        version: Version([2, 1, 139]),
+        otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
+    }),
+    advice: "Sessions that begin from now on are watched.",
+    sample: concat!(
+        r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","#,
+        r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
+    ),
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    transcripts: Some(Transcripts {
+        format: Format::CLAUDE_CODE,
+        folder: "projects",
+        within: None,
+        extensions: &["jsonl"],
+    }),
+    diagnose: doctor::diagnose,
+};

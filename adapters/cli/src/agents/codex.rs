@@ -1,0 +1,48 @@
+//! Codex: hooks in `hooks.json` beside its `config.toml`, as lines for the user's login shell.
+
+mod doctor;
+mod wire;
+
+use unstuck_trace::Format;
+
+use super::hooks::{Form, HookEvent, Hooks, Timeout};
+use super::host::{Home, Host, Transcripts, Wire};
+
+pub(super) const HOST: Host = Host {
+    name: "codex",
+    title: "Codex",
+    home: Home::Folder("CODEX_HOME"),
+    folder: ".codex",
+    file: "hooks.json",
+    hooks: Hooks {
+        events: &[
+            HookEvent::matched("PreToolUse"),
+            HookEvent::matched("PostToolUse"),
+            HookEvent::plain("UserPromptSubmit"),
+            HookEvent::matched("SessionStart"),
+            HookEvent::plain("Stop"),
+            HookEvent::plain("Interrupt"),
+            HookEvent::matched("SubagentStop"),
+            HookEvent::plain("SessionEnd"),
+        ],
+        form: Form::LoginShell,
+        timeout: Timeout::Seconds(5),
+        label: None,
+    },
+    // Every version ignores an event that it does not know.
+    needs: None,
+    advice: "Codex ignores hooks until you trust them: type /hooks in Codex and trust these. It asks \
+             again when their command line changes.",
+    sample: concat!(
+        r#"{"session_id":"unstuck-doctor","turn_id":"1","cwd":"/","hook_event_name":"PreToolUse","#,
+        r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
+    ),
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    transcripts: Some(Transcripts {
+        format: Format::CODEX,
+        folder: "sessions",
+        within: None,
+        extensions: &["jsonl"],
+    }),
+    diagnose: doctor::diagnose,
+};

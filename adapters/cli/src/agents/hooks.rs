@@ -1,0 +1,67 @@
+//! The way in which an agent registers hooks in its settings.
+
+/// The entries that an agent's settings need so that it runs this program.
+#[derive(Debug)]
+pub(crate) struct Hooks {
+    pub(crate) events: &'static [HookEvent],
+    pub(crate) form: Form,
+    /// The time after which the agent gives up on a hook.
+    pub(crate) timeout: Timeout,
+    /// The `name` member of an entry, for agents that have it.
+    pub(crate) label: Option<&'static str>,
+}
+
+/// An event at which an agent runs hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HookEvent {
+    pub(crate) name: &'static str,
+    pub(crate) matcher: Matcher,
+}
+
+/// The treatment of the `matcher` member, which restricts a hook to some tools or causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Matcher {
+    /// The event takes a matcher; `*` is written, which matches everything.
+    Every,
+    /// The event takes no matcher: the agent ignores one or warns about it.
+    Absent,
+}
+
+/// The way in which an agent starts a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A program with a list of arguments, started without a shell.
+    Exec,
+    /// A line for the user's login shell.
+    LoginShell,
+    /// A line for `bash`.
+    Bash,
+}
+
+/// A time limit in the agent's own unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    Seconds(u32),
+    Milliseconds(u32),
+}
+
+impl Timeout {
+    /// Returns the number in the agent's unit.
+    pub(crate) fn figure(self) -> u32 {
+        match self {
+            Self::Seconds(figure) | Self::Milliseconds(figure) => figure,
+        }
+    }
+}
+
+impl HookEvent {
+    /// An event that takes a matcher.
+    pub(crate) const fn matched(name: &'static str) -> Self {
+        Self { name, matcher: Matcher::Every }
+    }
+
+    /// An event that takes no matcher.
+    pub(crate) const fn plain(name: &'static str) -> Self {
+        Self { name, matcher: Matcher::Absent }
+    }
+}

@@ -1,0 +1,170 @@
+//! The description of a coding agent: all that the commands ask about one.
+//!
+//! Each agent has a module with one value of [`Host`]. This module knows none of them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use unstuck_trace::Format;
+
+use super::event::{BadPayload, Event};
+use super::hooks::Hooks;
+use super::reply::{Encoded, Reply};
+use super::settings::Entry;
+use super::version::Needs;
+
+/// A coding agent.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// The name on the command line and in reports, for example `claude-code`.
+    pub(crate) name: &'static str,
+    /// The name in messages to people, for example `Claude Code`.
+    pub(crate) title: &'static str,
+    /// The variable with which a user moves the agent's folder.
+    pub(crate) home: Home,
+    /// The agent's folder, in the user's home folder and in a project.
+    pub(crate) folder: &'static str,
+    /// The file in that folder that lists hooks.
+    pub(crate) file: &'static str,
+    pub(crate) hooks: Hooks,
+    /// The oldest version that understands these settings, or `None` if every version with hooks does.
+    pub(crate) needs: Option<Needs>,
+    /// The text that `install` prints last: the steps that are left to the user.
+    pub(crate) advice: &'static str,
+    /// The payload of a call that is about to run, with which `doctor` tries the hook.
+    pub(crate) sample: &'static str,
+    pub(crate) wire: Wire,
+    /// The agent's transcripts, or `None` if no transcript format covers them.
+    pub(crate) transcripts: Option<Transcripts>,
+    /// The agent's part of `unstuck doctor`.
+    pub(crate) diagnose: fn(&Installation<'_>) -> Diagnosis,
+}
+
+/// The variable with which a user moves an agent's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// The variable names the agent's folder itself.
+    Folder(&'static str),
+    /// The variable names the folder that contains the agent's folder.
+    Parent(&'static str),
+}
+
+/// The translation between an agent's hook payloads and the shared events and replies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wire {
+    /// Reads a payload.
+    pub(crate) decode: for<'a> fn(&'a [u8]) -> Result<Event<'a>, BadPayload>,
+    /// Writes a reply to an event.
+    pub(crate) encode: fn(&Reply, &Event<'_>) -> Encoded,
+}
+
+/// The transcripts of an agent's sessions on disk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transcripts {
+    pub(crate) format: Format,
+    /// The folder of the transcripts inside the agent's folder.
+    pub(crate) folder: &'static str,
+    /// A folder that must be on the path of each transcript below that, if there is one.
+    pub(crate) within: Option<&'static str>,
+    /// The file extensions of transcripts.
+    pub(crate) extensions: &'static [&'static str],
+}
+
+impl Transcripts {
+    /// Returns whether the file `path`, relative to the folder, is a transcript.
+    pub(crate) fn include(&self, path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| self.extensions.contains(&extension))
+            && self.within.is_none_or(|folder| path.iter().any(|part| part == folder))
+    }
+}
+
+/// One settings file with installed hooks, as `doctor` hands it to the agent's module.
+#[derive(Debug)]
+pub(crate) struct Installation<'a> {
+    pub(crate) host: &'static Host,
+    pub(crate) scope: Scope,
+    pub(crate) path: &'a Path,
+    /// The content of the file.
+    pub(crate) text: &'a str,
+    /// The entries of this program in the file.
+    pub(crate) entries: &'a [Entry],
+}
+
+/// The result of an agent's part of `doctor`.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnosis {
+    /// The reasons why the agent does not run the installed hooks, for example a switch in its settings.
+    pub(crate) obstacles: Vec<String>,
+    /// Hints for the user.
+    pub(crate) advice: Vec<String>,
+    /// The number of entries that the user has trusted, or `None` if the agent records no such thing.
+    pub(crate) trusted: Option<usize>,
+}
+
+/// The scope of a settings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// Your own settings, for all projects
+    User,
+    /// The settings of the project that contains the current folder
+    Project,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
+
+    /// Returns the name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+impl Host {
+    /// Returns the path of the settings file in this scope.
+    pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
+        match scope {
+            Scope::User => self.user_folder().join(self.file),
+            Scope::Project => project().join(self.folder).join(self.file),
+        }
+    }
+
+    /// Returns the agent's folder for this user.
+    pub(crate) fn user_folder(&self) -> PathBuf {
+        let named = |variable| env::var_os(variable).filter(|folder| !folder.is_empty());
+        match self.home {
+            Home::Folder(variable) => {
+                named(variable).map_or_else(|| home().join(self.folder), PathBuf::from)
+            }
+            Home::Parent(variable) => {
+                named(variable).map_or_else(home, PathBuf::from).join(self.folder)
+            }
+        }
+    }
+
+    /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.
+    pub(crate) fn too_old(&self) -> Option<String> {
+        self.needs.as_ref()?.complaint(self.title)
+    }
+
+    /// The names of the events at which the hook is installed.
+    pub(crate) fn event_names(&self) -> impl Iterator<Item = &'static str> {
+        self.hooks.events.iter().map(|event| event.name)
+    }
+}
+
+/// Returns the user's home folder.
+fn home() -> PathBuf {
+    env::home_dir().unwrap_or_else(|| "~".into())
+}
+
+/// Returns the project's folder: the nearest one that contains `.git`, or else the current one.
+fn project() -> PathBuf {
+    let here = env::current_dir().unwrap_or_else(|_| ".".into());
+    let root = here.ancestors().find(|folder| folder.join(".git").exists());
+    root.map_or(here.clone(), Path::to_owned)
+}
