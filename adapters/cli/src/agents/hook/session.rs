@@ -1,4 +1,4 @@
-//! What is known of one worker, and what an event makes of it.
+//! The worker of a session: its state, and its reply to each event.
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Guard};
@@ -10,14 +10,14 @@ use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{FindingRecord, Key, Session};
 use crate::output::recurring::what_was_found;
 
-/// How many calls are remembered by what was said of them: more than an agent has open at a time.
+/// The number of calls whose replies are remembered: more than an agent has open at a time.
 const CALLS_MAX: usize = 32;
 
-/// How soon, in milliseconds, calls follow each other that were issued together. A model that has
-/// read a result before it asks for the next call takes longer.
+/// The longest time, in milliseconds, between calls that were issued together. A model that reads a
+/// result before it asks for the next call takes longer.
 const TOGETHER: u64 = 1000;
 
-/// What is kept of a worker; what a person may ask for stands first.
+/// The stored state of a worker. The part that `unstuck status` reads comes first.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Kept {
     session: Session,
@@ -25,31 +25,31 @@ pub(super) struct Kept {
     guard: Vec<u8>,
 }
 
-/// Where a worker is in its session.
+/// The position of a worker in its session.
 #[derive(Default, Serialize, Deserialize)]
 struct Course {
-    /// The calls that came last, the oldest first.
+    /// The latest calls, the oldest first.
     calls: Vec<Known>,
-    /// How many calls were named here, since the agent had no name for them.
+    /// The number of calls that were given an id here, because the agent has none for them.
     named: u64,
     step: u64,
-    /// Whether the next call begins another step in any case.
+    /// The next call begins another step in any case.
     is_step_over: bool,
-    /// What is still to be said, since no event had a place for it.
+    /// A reply that is still to be given, because no event had a place for it.
     left: Reply,
-    /// Whether there was a call since the agent was asked last.
+    /// There was a call since the last prompt.
     has_called: bool,
-    /// The prompt that came last.
+    /// The latest prompt.
     prompt: Option<Digest>,
-    /// What the events since that have in common.
+    /// The id that the events since that prompt share.
     turn: Option<Digest>,
 }
 
-/// A call, and what was said of it.
+/// A call and the replies to it.
 #[derive(Serialize, Deserialize)]
 struct Known {
     id: String,
-    /// Tool and arguments.
+    /// The tool and its arguments.
     what: Digest,
     step: u64,
     is_open: bool,
@@ -65,7 +65,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// As it was kept, if it was; else, or if another policy judged it, from the beginning.
+    /// Restores a worker. Without a stored state, or if another policy judged it, the worker begins anew.
     pub(super) fn from(
         kept: Option<Kept>,
         builder: impl Fn() -> Builder,
@@ -84,13 +84,13 @@ impl Watched {
         }
     }
 
-    /// What is kept of it.
+    /// Returns the state to store.
     pub(super) fn kept(self) -> Kept {
         let Self { session, course, guard } = self;
         Kept { session, course, guard: guard.save() }
     }
 
-    /// Takes in what happened at the time `now`; gives what `agent` is to read.
+    /// Handles an event at the time `now`, and returns the text that `agent` reads.
     pub(super) fn answer(&mut self, agent: Agent, event: &Event<'_>, now: u64) -> String {
         self.session.events += 1;
         if self.session.cwd.is_none() {
@@ -98,12 +98,13 @@ impl Watched {
         }
         self.notice_turn(event);
         let own = self.reply(&event.kind, now);
-        // A clock that was set back stands still.
+        // After the clock was set back, the time stands still.
         self.session.last_seen = self.session.last_seen.max(now);
         self.write(agent, own, event)
     }
 
-    /// What was left to say and asks for more goes before `own`, if the event has a place for it.
+    /// Writes the pending reply if it is stronger than `own` and the event has a place for it, and `own`
+    /// otherwise.
     fn write(&mut self, agent: Agent, own: Reply, event: &Event<'_>) -> String {
         let left = std::mem::take(&mut self.course.left);
         if left.severity() > own.severity() {
@@ -123,7 +124,7 @@ impl Watched {
         }
     }
 
-    /// An agent that does not tell of prompts may tell of turns: another one is another prompt.
+    /// Treats a new turn as a new prompt, for agents that report turns but no prompts.
     fn notice_turn(&mut self, event: &Event<'_>) {
         let turn = event.turn.as_deref().map(|turn| Digest::of(turn.as_bytes()));
         if turn.is_some() && turn != self.course.turn {
@@ -197,7 +198,7 @@ impl Watched {
         self.close(id.as_deref(), &decision, now)
     }
 
-    /// A call whose announcement did not come.
+    /// Handles the end of a call that was never announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
         self.session.calls += 1;
         let (id, step) = self.course.begin(call, self.session.last_seen, now);
@@ -228,7 +229,7 @@ impl Watched {
         Reply::after(&decision)
     }
 
-    /// Only a turn in which nothing was called is talk.
+    /// Handles the end of a turn. Only a turn without calls is judged as talk.
     fn handed_back(&mut self, text: &str, now: u64) -> Reply {
         self.course.is_step_over = true;
         if std::mem::take(&mut self.course.has_called) {
@@ -244,7 +245,7 @@ impl Watched {
         for known in open {
             known.is_open = false;
             if let Some(ticket) = self.guard.ticket(&known.id) {
-                // What is taken back gives nothing to say.
+                // Cancelling a call never gives a message.
                 let _: Decision = self.guard.cancelled(ticket);
             }
         }
@@ -258,7 +259,7 @@ impl Watched {
         self.course.is_step_over = true;
     }
 
-    /// Keeps what was found, for a person to ask for.
+    /// Records a finding for `unstuck status`.
     fn note(&mut self, decision: &Decision, now: u64) {
         let judged = decision.judged();
         let Some(found) = decision.found().filter(|found| found.fresh || judged >= Action::Block)
@@ -288,7 +289,7 @@ impl Course {
         self.calls.iter_mut().rev().find(|known| known.id == id)
     }
 
-    /// Remembers a new call; gives its name, and the step that it belongs to.
+    /// Remembers a new call. Returns its id and its step.
     fn begin(&mut self, call: &Call<'_>, last_seen: u64, now: u64) -> (String, u64) {
         self.has_called = true;
         let what = digest(call);
@@ -306,22 +307,22 @@ impl Course {
         (id, step)
     }
 
-    /// Whether a new call, so long after the event before, belongs to those that are open. One that
-    /// nothing ever came of must not draw all that follow it into its step.
+    /// Returns whether a new call was issued together with the open ones, `since` milliseconds after the
+    /// last event. A call that never ends must not draw all later calls into its step.
     fn is_issued_together(&self, what: Digest, since: u64) -> bool {
         let step = || self.calls.iter().filter(|known| known.step == self.step);
         let is_again = || step().any(|known| known.what == what && !known.is_open);
         !self.is_step_over && since < TOGETHER && step().any(|known| known.is_open) && !is_again()
     }
 
-    /// A name for a call that has none.
+    /// Returns an id for a call that has none.
     fn name(&mut self) -> String {
         self.named += 1;
         format!("#{}", self.named)
     }
 
-    /// The name of the call that an answer came to; without one of the agent's, that of the
-    /// earliest that is open and the same.
+    /// Returns the id of the call that has ended. If the agent has no ids, this is the earliest open call
+    /// with the same tool and arguments.
     fn answered(&self, call: &Call<'_>) -> Option<String> {
         if let Some(id) = &call.id {
             return Some(id.as_ref().to_owned());
@@ -333,7 +334,7 @@ impl Course {
 
     fn say_before(&mut self, id: &str, reply: &Reply) {
         if let Some(known) = self.known_mut(id) {
-            // What is refused does not run.
+            // A refused call does not run.
             known.is_open = matches!(reply, Reply::Nothing | Reply::Tell(_));
             known.before = Some(reply.clone());
         }
@@ -347,7 +348,7 @@ impl Course {
     }
 }
 
-/// What stands for a tool with its arguments.
+/// Returns a digest of a tool and its arguments.
 fn digest(call: &Call<'_>) -> Digest {
     Digest::of(call.tool.as_bytes()).mix(Digest::of(call.args.as_bytes()))
 }
@@ -373,7 +374,7 @@ mod tests {
         Event { name, session, subagent: None, cwd: None, turn: None, kind }
     }
 
-    /// Announces these calls at these times; gives their steps.
+    /// Announces calls at these times, and returns their steps.
     fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
         let mut watched = watched();
         for &(id, at) in calls {
@@ -385,7 +386,7 @@ mod tests {
     #[test]
     fn pitfall_08_calls_that_come_at_once_share_a_step() {
         assert_eq!(steps(&[("a", 5000), ("b", 5001), ("c", 5500)]), [1, 1, 1]);
-        // Nothing came back of the first, and a model has thought since.
+        // The first has no result, and the pause is long enough for a model to think.
         assert_eq!(steps(&[("a", 5000), ("b", 5000 + TOGETHER), ("c", 9000)]), [1, 2, 3]);
     }
 
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_is_kept_as_it_is_and_of_another_key_it_is_not_taken() {
+    fn a_worker_is_restored_for_its_own_key_only() {
         let mut watched = watched();
         watched.answer(Agent::ALL[0], &event(EventKind::Before(call("a", "{}"))), 7);
         let kept = watched.kept();
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_calls_are_remembered_than_there_is_room_for() {
+    fn the_number_of_remembered_calls_is_limited() {
         let mut watched = watched();
         for n in 0..CALLS_MAX + 3 {
             let mut asked = call("", "{}");
