@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use unstuck::{Action, BuildError, Found, Guard, Ruling};
 
 use self::input::Unread;
-use self::session::Watched;
+use self::session::Worker;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
 use crate::agents::event::{BadPayload, EventKind};
@@ -89,16 +89,16 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
         if hook.observe { builder.observe_only() } else { builder }
     };
     let mut file = folder.open(&key)?;
-    let kept = match file.read() {
+    let saved = match file.read() {
         Err(Trouble::Damage(damage)) if damage != Damage::Newer => {
             log.note(&Failure::State(Trouble::Damage(damage)));
             None
         }
         read => read?,
     };
-    let mut watched = Watched::from(kept, builder, &key, log.now)?;
-    let text = watched.answer(hook.agent, &event, log.now);
-    file.write(&watched.kept())?;
+    let mut worker = Worker::from(saved, builder, &key, log.now)?;
+    let text = worker.answer(hook.agent, &event, log.now);
+    file.write(&worker.save())?;
     if let Some(swarm) = swarm {
         swarm.end(folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
     }

@@ -11,6 +11,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::harness::{Folder, Ran, at_home, program};
+use crate::hook::AGENTS;
 
 /// A home folder, with programs that come first in `PATH` and a project to work in.
 struct Home(Folder);
@@ -71,8 +72,6 @@ impl Home {
         (ran.exit, place.expect("the agent").clone())
     }
 }
-
-const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
 
 #[test]
 fn a_machine_without_hooks_has_no_faults() {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::harness::{Folder, Ran, at_home, program};
+use crate::hook::AGENTS;
 
 /// Settings of Claude Code with a comment and a hook of another program.
 const OWN: &str = r#"{
@@ -79,8 +80,6 @@ fn settings(agent: &str) -> &'static str {
         _ => ".gemini/settings.json",
     }
 }
-
-const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
 
 #[test]
 fn new_settings_of_each_agent() {

@@ -1,4 +1,4 @@
-//! What is known of one worker, and what an event makes of it.
+//! The worker of a session: its state, and its reply to each event.
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Guard};
@@ -10,46 +10,46 @@ use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{FindingRecord, Key, Session};
 use crate::output::recurring::what_was_found;
 
-/// How many calls are remembered by what was said of them: more than an agent has open at a time.
+/// The number of calls whose replies are remembered: more than an agent has open at a time.
 const CALLS_MAX: usize = 32;
 
-/// How soon, in milliseconds, calls follow each other that were issued together. A model that has
-/// read a result before it asks for the next call takes longer.
+/// The longest time, in milliseconds, between calls that were issued together. A model that reads a
+/// result before it asks for the next call takes longer.
 const TOGETHER: u64 = 1000;
 
-/// What is kept of a worker; what a person may ask for stands first.
+/// The stored state of a worker. The part that `unstuck status` reads comes first.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct SavedWorker {
     session: Session,
-    course: Course,
+    progress: Progress,
     guard: Vec<u8>,
 }
 
-/// Where a worker is in its session.
+/// The position of a worker in its session.
 #[derive(Default, Serialize, Deserialize)]
-struct Course {
-    /// The calls that came last, the oldest first.
-    calls: Vec<Known>,
-    /// How many calls were named here, since the agent had no name for them.
+struct Progress {
+    /// The latest calls, the oldest first.
+    calls: Vec<CallRecord>,
+    /// The number of calls that were given an id here, because the agent has none for them.
     named: u64,
     step: u64,
-    /// Whether the next call begins another step in any case.
+    /// The next call begins another step in any case.
     is_step_over: bool,
-    /// What is still to be said, since no event had a place for it.
-    left: Reply,
-    /// Whether there was a call since the agent was asked last.
+    /// A reply that is still to be given, because no event had a place for it.
+    pending: Reply,
+    /// There was a call since the last prompt.
     has_called: bool,
-    /// The prompt that came last.
+    /// The latest prompt.
     prompt: Option<Digest>,
-    /// What the events since that have in common.
+    /// The id that the events since that prompt share.
     turn: Option<Digest>,
 }
 
-/// A call, and what was said of it.
+/// A call and the replies to it.
 #[derive(Serialize, Deserialize)]
-struct Known {
+struct CallRecord {
     id: String,
-    /// Tool and arguments.
+    /// The tool and its arguments.
     what: Digest,
     step: u64,
     is_open: bool,
@@ -58,39 +58,42 @@ struct Known {
 }
 
 /// One worker under watch.
-pub(super) struct Watched {
+pub(super) struct Worker {
     session: Session,
-    course: Course,
+    progress: Progress,
     guard: Guard,
 }
 
-impl Watched {
-    /// As it was kept, if it was; else, or if another policy judged it, from the beginning.
+impl Worker {
+    /// Restores a worker. Without a stored state, or if another policy judged it, the worker begins anew.
     pub(super) fn from(
-        kept: Option<Kept>,
+        saved: Option<SavedWorker>,
         builder: impl Fn() -> Builder,
         key: &Key<'_>,
         now: u64,
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
-        let Some(Kept { session, course, guard }) = kept.filter(|kept| kept.session.is_of(key))
+        let Some(SavedWorker { session, progress, guard }) =
+            saved.filter(|saved| saved.session.is_of(key))
         else {
-            let (session, course) = (Session::new(key, now), Course::default());
-            return Ok(Self { session, course, guard: builder().build()? });
+            let (session, progress) = (Session::new(key, now), Progress::default());
+            return Ok(Self { session, progress, guard: builder().build()? });
         };
         match builder().restore(&guard) {
-            Ok(guard) => Ok(Self { session, course, guard }),
-            Err(_) => Ok(Self { session, course: Course::default(), guard: builder().build()? }),
+            Ok(guard) => Ok(Self { session, progress, guard }),
+            Err(_) => {
+                Ok(Self { session, progress: Progress::default(), guard: builder().build()? })
+            }
         }
     }
 
-    /// What is kept of it.
-    pub(super) fn kept(self) -> Kept {
-        let Self { session, course, guard } = self;
-        Kept { session, course, guard: guard.save() }
+    /// Returns the state to store.
+    pub(super) fn save(self) -> SavedWorker {
+        let Self { session, progress, guard } = self;
+        SavedWorker { session, progress, guard: guard.save() }
     }
 
-    /// Takes in what happened at the time `now`; gives what `agent` is to read.
+    /// Handles an event at the time `now`, and returns the text that `agent` reads.
     pub(super) fn answer(&mut self, agent: Agent, event: &Event<'_>, now: u64) -> String {
         self.session.events += 1;
         if self.session.cwd.is_none() {
@@ -98,38 +101,39 @@ impl Watched {
         }
         self.notice_turn(event);
         let own = self.reply(&event.kind, now);
-        // A clock that was set back stands still.
+        // After the clock was set back, the time stands still.
         self.session.last_seen = self.session.last_seen.max(now);
         self.write(agent, own, event)
     }
 
-    /// What was left to say and asks for more goes before `own`, if the event has a place for it.
+    /// Writes the pending reply if it is stronger than `own` and the event has a place for it, and `own`
+    /// otherwise.
     fn write(&mut self, agent: Agent, own: Reply, event: &Event<'_>) -> String {
-        let left = std::mem::take(&mut self.course.left);
-        if left.severity() > own.severity() {
-            match (agent.host().wire.encode)(&left, event) {
+        let pending = std::mem::take(&mut self.progress.pending);
+        if pending.severity() > own.severity() {
+            match (agent.host().wire.encode)(&pending, event) {
                 Encoded::Whole(text) => return text,
-                Encoded::Partial(_) => self.course.left = left,
+                Encoded::Partial(_) => self.progress.pending = pending,
             }
         }
         match (agent.host().wire.encode)(&own, event) {
             Encoded::Whole(text) => text,
             Encoded::Partial(text) => {
-                if own.severity() > self.course.left.severity() {
-                    self.course.left = own;
+                if own.severity() > self.progress.pending.severity() {
+                    self.progress.pending = own;
                 }
                 text
             }
         }
     }
 
-    /// An agent that does not tell of prompts may tell of turns: another one is another prompt.
+    /// Treats a new turn as a new prompt, for agents that report turns but no prompts.
     fn notice_turn(&mut self, event: &Event<'_>) {
         let turn = event.turn.as_deref().map(|turn| Digest::of(turn.as_bytes()));
-        if turn.is_some() && turn != self.course.turn {
-            let is_first = self.course.turn.is_none();
-            self.course.turn = turn;
-            if !is_first && self.course.prompt.is_none() {
+        if turn.is_some() && turn != self.progress.turn {
+            let is_first = self.progress.turn.is_none();
+            self.progress.turn = turn;
+            if !is_first && self.progress.prompt.is_none() {
                 self.begin_anew();
             }
         }
@@ -140,7 +144,7 @@ impl Watched {
             EventKind::Before(call) => self.before(call, now),
             EventKind::After(call, ending) => self.after(call, ending, now),
             EventKind::StepEnded => {
-                self.course.is_step_over = true;
+                self.progress.is_step_over = true;
                 Reply::Nothing
             }
             EventKind::Prompt(text) => self.prompt(text, now),
@@ -162,23 +166,23 @@ impl Watched {
     }
 
     fn before(&mut self, call: &Call<'_>, now: u64) -> Reply {
-        let known = call.id.as_deref().and_then(|id| self.course.known(id));
+        let known = call.id.as_deref().and_then(|id| self.progress.known(id));
         if let Some(given) = known.and_then(|known| known.before.clone()) {
             return given;
         }
         self.session.calls += 1;
-        let (id, step) = self.course.begin(call, self.session.last_seen, now);
+        let (id, step) = self.progress.begin(call, self.session.last_seen, now);
         let asked = Asked::new(&call.tool, &*call.args).id(&id).step(step);
         let decision = self.guard.announce(&asked);
         self.note(&decision, now);
         let reply = Reply::before(&decision);
-        self.course.say_before(&id, &reply);
+        self.progress.say_before(&id, &reply);
         reply
     }
 
     fn after(&mut self, call: &Call<'_>, ending: &Ending<'_>, now: u64) -> Reply {
-        let id = self.course.answered(call);
-        let known = id.as_deref().and_then(|id| self.course.known(id));
+        let id = self.progress.answered(call);
+        let known = id.as_deref().and_then(|id| self.progress.known(id));
         if let Some(given) = known.and_then(|known| known.after.clone()) {
             return given;
         }
@@ -197,10 +201,10 @@ impl Watched {
         self.close(id.as_deref(), &decision, now)
     }
 
-    /// A call whose announcement did not come.
+    /// Handles the end of a call that was never announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
         self.session.calls += 1;
-        let (id, step) = self.course.begin(call, self.session.last_seen, now);
+        let (id, step) = self.progress.begin(call, self.session.last_seen, now);
         let asked = Asked::new(&call.tool, &*call.args).id(&id).step(step);
         let decision = self.guard.finished(&asked, text, failed);
         self.close(Some(&id), &decision, now)
@@ -210,28 +214,28 @@ impl Watched {
         self.note(decision, now);
         let reply = Reply::after(decision);
         if let Some(id) = id {
-            self.course.say_after(id, &reply);
+            self.progress.say_after(id, &reply);
         }
         reply
     }
 
     fn prompt(&mut self, text: &str, now: u64) -> Reply {
         let prompt = Digest::of(text.as_bytes());
-        let is_new = self.course.prompt.replace(prompt) != Some(prompt);
+        let is_new = self.progress.prompt.replace(prompt) != Some(prompt);
         let decision = self.guard.user_message(text);
         self.note(&decision, now);
-        self.course.has_called = false;
-        self.course.is_step_over = true;
+        self.progress.has_called = false;
+        self.progress.is_step_over = true;
         if is_new {
-            self.course.left = Reply::Nothing;
+            self.progress.pending = Reply::Nothing;
         }
         Reply::after(&decision)
     }
 
-    /// Only a turn in which nothing was called is talk.
+    /// Handles the end of a turn. Only a turn without calls is judged as talk.
     fn handed_back(&mut self, text: &str, now: u64) -> Reply {
-        self.course.is_step_over = true;
-        if std::mem::take(&mut self.course.has_called) {
+        self.progress.is_step_over = true;
+        if std::mem::take(&mut self.progress.has_called) {
             return Reply::Nothing;
         }
         let decision = self.guard.text_turn(text);
@@ -240,25 +244,25 @@ impl Watched {
     }
 
     fn cancel_open(&mut self) {
-        let open = self.course.calls.iter_mut().filter(|known| known.is_open);
+        let open = self.progress.calls.iter_mut().filter(|known| known.is_open);
         for known in open {
             known.is_open = false;
             if let Some(ticket) = self.guard.ticket(&known.id) {
-                // What is taken back gives nothing to say.
+                // Cancelling a call never gives a message.
                 let _: Decision = self.guard.cancelled(ticket);
             }
         }
-        self.course.is_step_over = true;
+        self.progress.is_step_over = true;
     }
 
     fn begin_anew(&mut self) {
         self.guard.clear();
-        self.course.left = Reply::Nothing;
-        self.course.has_called = false;
-        self.course.is_step_over = true;
+        self.progress.pending = Reply::Nothing;
+        self.progress.has_called = false;
+        self.progress.is_step_over = true;
     }
 
-    /// Keeps what was found, for a person to ask for.
+    /// Records a finding for `unstuck status`.
     fn note(&mut self, decision: &Decision, now: u64) {
         let judged = decision.judged();
         let Some(found) = decision.found().filter(|found| found.fresh || judged >= Action::Block)
@@ -279,16 +283,16 @@ impl Watched {
     }
 }
 
-impl Course {
-    fn known(&self, id: &str) -> Option<&Known> {
+impl Progress {
+    fn known(&self, id: &str) -> Option<&CallRecord> {
         self.calls.iter().rev().find(|known| known.id == id)
     }
 
-    fn known_mut(&mut self, id: &str) -> Option<&mut Known> {
+    fn known_mut(&mut self, id: &str) -> Option<&mut CallRecord> {
         self.calls.iter_mut().rev().find(|known| known.id == id)
     }
 
-    /// Remembers a new call; gives its name, and the step that it belongs to.
+    /// Remembers a new call. Returns its id and its step.
     fn begin(&mut self, call: &Call<'_>, last_seen: u64, now: u64) -> (String, u64) {
         self.has_called = true;
         let what = digest(call);
@@ -301,27 +305,28 @@ impl Course {
             self.calls.remove(0);
         }
         let step = self.step;
-        let known = Known { id: id.clone(), what, step, is_open: true, before: None, after: None };
+        let known =
+            CallRecord { id: id.clone(), what, step, is_open: true, before: None, after: None };
         self.calls.push(known);
         (id, step)
     }
 
-    /// Whether a new call, so long after the event before, belongs to those that are open. One that
-    /// nothing ever came of must not draw all that follow it into its step.
+    /// Returns whether a new call was issued together with the open ones, `since` milliseconds after the
+    /// last event. A call that never ends must not draw all later calls into its step.
     fn is_issued_together(&self, what: Digest, since: u64) -> bool {
         let step = || self.calls.iter().filter(|known| known.step == self.step);
         let is_again = || step().any(|known| known.what == what && !known.is_open);
         !self.is_step_over && since < TOGETHER && step().any(|known| known.is_open) && !is_again()
     }
 
-    /// A name for a call that has none.
+    /// Returns an id for a call that has none.
     fn name(&mut self) -> String {
         self.named += 1;
         format!("#{}", self.named)
     }
 
-    /// The name of the call that an answer came to; without one of the agent's, that of the
-    /// earliest that is open and the same.
+    /// Returns the id of the call that has ended. If the agent has no ids, this is the earliest open call
+    /// with the same tool and arguments.
     fn answered(&self, call: &Call<'_>) -> Option<String> {
         if let Some(id) = &call.id {
             return Some(id.as_ref().to_owned());
@@ -333,7 +338,7 @@ impl Course {
 
     fn say_before(&mut self, id: &str, reply: &Reply) {
         if let Some(known) = self.known_mut(id) {
-            // What is refused does not run.
+            // A refused call does not run.
             known.is_open = matches!(reply, Reply::Nothing | Reply::Tell(_));
             known.before = Some(reply.clone());
         }
@@ -347,7 +352,7 @@ impl Course {
     }
 }
 
-/// What stands for a tool with its arguments.
+/// Returns a digest of a tool and its arguments.
 fn digest(call: &Call<'_>) -> Digest {
     Digest::of(call.tool.as_bytes()).mix(Digest::of(call.args.as_bytes()))
 }
@@ -360,8 +365,8 @@ mod tests {
         Key { agent: Agent::ALL[0], session: "s", worker: "main" }
     }
 
-    fn watched() -> Watched {
-        Watched::from(None, Guard::builder, &key(), 0).expect("a guard")
+    fn worker() -> Worker {
+        Worker::from(None, Guard::builder, &key(), 0).expect("a guard")
     }
 
     fn call(id: &'static str, args: &'static str) -> Call<'static> {
@@ -373,59 +378,59 @@ mod tests {
         Event { name, session, subagent: None, cwd: None, turn: None, kind }
     }
 
-    /// Announces these calls at these times; gives their steps.
+    /// Announces calls at these times, and returns their steps.
     fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
-        let mut watched = watched();
+        let mut worker = worker();
         for &(id, at) in calls {
-            watched.answer(Agent::ALL[0], &event(EventKind::Before(call(id, "{}"))), at);
+            worker.answer(Agent::ALL[0], &event(EventKind::Before(call(id, "{}"))), at);
         }
-        watched.course.calls.iter().map(|known| known.step).collect()
+        worker.progress.calls.iter().map(|known| known.step).collect()
     }
 
     #[test]
     fn pitfall_08_calls_that_come_at_once_share_a_step() {
         assert_eq!(steps(&[("a", 5000), ("b", 5001), ("c", 5500)]), [1, 1, 1]);
-        // Nothing came back of the first, and a model has thought since.
+        // The first has no result, and the pause is long enough for a model to think.
         assert_eq!(steps(&[("a", 5000), ("b", 5000 + TOGETHER), ("c", 9000)]), [1, 2, 3]);
     }
 
     #[test]
     fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
-        let mut watched = watched();
-        watched.answer(Agent::ALL[0], &event(EventKind::Before(call("lost", "{}"))), 1);
+        let mut worker = worker();
+        worker.answer(Agent::ALL[0], &event(EventKind::Before(call("lost", "{}"))), 1);
         let answers = ["a", "b", "c"].map(|id| {
             let asked = || call(id, r#"{"path":"a"}"#);
-            watched.answer(Agent::ALL[0], &event(EventKind::Before(asked())), 2);
+            worker.answer(Agent::ALL[0], &event(EventKind::Before(asked())), 2);
             let ending = Ending::Answered { text: "no such file".into(), failed: true };
-            watched.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), 3)
+            worker.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), 3)
         });
         assert_eq!(answers.map(|answer| answer.contains("3 times")), [false, false, true]);
     }
 
     #[test]
-    fn a_worker_is_kept_as_it_is_and_of_another_key_it_is_not_taken() {
-        let mut watched = watched();
-        watched.answer(Agent::ALL[0], &event(EventKind::Before(call("a", "{}"))), 7);
-        let kept = watched.kept();
-        let bytes = postcard::to_stdvec(&kept).expect("a state");
-        let kept = || postcard::from_bytes::<Kept>(&bytes).ok();
-        let same = Watched::from(kept(), Guard::builder, &key(), 8).expect("a guard");
-        assert_eq!((same.session.events, same.course.calls.len()), (1, 1));
+    fn a_worker_is_restored_for_its_own_key_only() {
+        let mut worker = worker();
+        worker.answer(Agent::ALL[0], &event(EventKind::Before(call("a", "{}"))), 7);
+        let saved = worker.save();
+        let bytes = postcard::to_stdvec(&saved).expect("a state");
+        let saved = || postcard::from_bytes::<SavedWorker>(&bytes).ok();
+        let same = Worker::from(saved(), Guard::builder, &key(), 8).expect("a guard");
+        assert_eq!((same.session.events, same.progress.calls.len()), (1, 1));
         assert!(same.guard.ticket("a").is_some());
         let other = Key { worker: "a1", ..key() };
-        let other = Watched::from(kept(), Guard::builder, &other, 8).expect("a guard");
+        let other = Worker::from(saved(), Guard::builder, &other, 8).expect("a guard");
         assert_eq!((other.session.events, other.session.worker.as_str()), (0, "a1"));
     }
 
     #[test]
-    fn no_more_calls_are_remembered_than_there_is_room_for() {
-        let mut watched = watched();
+    fn the_number_of_remembered_calls_is_limited() {
+        let mut worker = worker();
         for n in 0..CALLS_MAX + 3 {
             let mut asked = call("", "{}");
             asked.id = Some(n.to_string().into());
-            watched.answer(Agent::ALL[0], &event(EventKind::Before(asked)), 0);
+            worker.answer(Agent::ALL[0], &event(EventKind::Before(asked)), 0);
         }
-        assert_eq!(watched.course.calls.len(), CALLS_MAX);
-        assert_eq!(watched.course.calls[0].id, "3");
+        assert_eq!(worker.progress.calls.len(), CALLS_MAX);
+        assert_eq!(worker.progress.calls[0].id, "3");
     }
 }
