@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::Answer;
+use unstuck_trace::ToolResult;
 
 use super::event::{BadPayload, Call, Ending, Event, Raw, What, members, needed, text, without};
 use super::reply::{Reply, Written};
@@ -80,7 +80,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     let response = members::<Response<'_>>(raw);
     let failed = response.as_ref().is_some_and(|response| response.error.is_some());
     let told = response.and_then(|response| response.content.or(response.error));
-    let text = told.or(raw).map_or(Cow::Borrowed(""), |told| Answer::gemini(told).text);
+    let text = told.or(raw).map_or(Cow::Borrowed(""), |told| ToolResult::gemini(told).text);
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
     }
