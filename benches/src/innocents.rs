@@ -219,6 +219,6 @@ mod tests {
         let runs = runs(folder.path()).unwrap();
         assert_eq!(runs.len(), 1);
         assert_eq!((&*runs[0].source, runs[0].healthy, runs[0].calls.len()), ("a", true, 1));
-        assert!(runs[0].calls[0].answer.is_some_and(|answer| answer.failed));
+        assert!(runs[0].calls[0].result.is_some_and(|result| result.failed));
     }
 }

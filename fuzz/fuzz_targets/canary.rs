@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `canary`.
+//! Runs libFuzzer on the check `canary`.
 
 #![no_main]
 

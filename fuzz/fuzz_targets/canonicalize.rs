@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `canonicalize`.
+//! Runs libFuzzer on the check `canonicalize`.
 
 #![no_main]
 

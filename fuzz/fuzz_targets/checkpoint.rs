@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `checkpoint`.
+//! Runs libFuzzer on the check `checkpoint`.
 
 #![no_main]
 

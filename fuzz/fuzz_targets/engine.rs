@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `engine`.
+//! Runs libFuzzer on the check `engine`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `fingerprint`.
+//! Runs libFuzzer on the check `fingerprint`.
 
 #![no_main]
 

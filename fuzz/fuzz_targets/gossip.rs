@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `gossip`.
+//! Runs libFuzzer on the check `gossip`.
 
 #![no_main]
 

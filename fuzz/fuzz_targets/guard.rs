@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `guard`.
+//! Runs libFuzzer on the check `guard`.
 
 #![no_main]
 

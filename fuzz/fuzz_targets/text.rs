@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `text`.
+//! Runs libFuzzer on the check `text`.
 
 #![no_main]
 

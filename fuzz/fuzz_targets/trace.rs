@@ -1,4 +1,4 @@
-//! Gives libFuzzer the check `trace`.
+//! Runs libFuzzer on the check `trace`.
 
 #![no_main]
 

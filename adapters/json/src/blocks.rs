@@ -1,4 +1,4 @@
-//! Texts in blocks: hashed in place where they stand whole, collected where they come in pieces.
+//! Hashes texts in blocks: in place if a text is in one piece, or else in a buffer.
 
 use crate::hash::Hash64;
 use crate::mix::Mixer;

@@ -123,7 +123,7 @@ struct Frame {
     outer: Option<Container>,
     /// The index of its bracket in the text.
     start: usize,
-    /// How many members the objects around it have.
+    /// The number of members of the objects around it.
     members: usize,
 }
 

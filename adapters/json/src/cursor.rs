@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next `N` bytes; `None` where there are less.
+    /// Returns the next `N` bytes, or `None` if there are fewer.
     #[inline]
     pub(crate) fn peek_chunk<const N: usize>(&self) -> Option<&'a [u8; N]> {
         self.rest.first_chunk()
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// How many bytes lie between the cursor and `later`, which is the same cursor further on.
+    /// Returns the number of bytes between the cursor and `later`, a later state of the same cursor.
     #[inline]
     pub(crate) const fn distance(&self, later: &Self) -> usize {
         self.rest.len().saturating_sub(later.rest.len())

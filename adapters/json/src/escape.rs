@@ -1,7 +1,7 @@
 //! The escapes of RFC 8785: one spelling for each character.
 
-/// The form of `character` within a string: as it is, or escaped in the shortest way where it must
-/// be, in lower case where hexadecimal.
+/// Returns the form of `character` within a string. A character that must be escaped gets its shortest
+/// escape, with hexadecimal digits in lower case.
 pub(crate) fn escape(character: char, buffer: &mut [u8; 6]) -> &[u8] {
     let short = match character {
         '"' => b'"',

@@ -15,7 +15,7 @@ use crate::shape::{Shape, Shaper};
 use crate::string::Text;
 use crate::walk::{Container, Visitor, WIDE, Word, walk};
 
-/// How deep arrays and objects may nest unless a [`Fingerprinter`] says otherwise: `[[1]]` is two
+/// The default limit for nested arrays and objects of a [`Fingerprinter`]. For example, `[[1]]` is two
 /// deep.
 ///
 /// Open containers wait on a stack of fixed size, 24 bytes each, so that this limit takes
@@ -27,7 +27,7 @@ pub const DEPTH_MAX: usize = 64;
 /// It is a type and not a value, so that a device that compares exactly does not carry the code
 /// that reads doubles.
 pub trait Numbers: sealed::Sealed {
-    /// Which of the two it is.
+    /// The mode.
     const MODE: Mode;
 }
 
@@ -196,7 +196,7 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         self.root(self.value)
     }
 
-    /// How many containers are open.
+    /// Returns the number of open containers.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.outer.len()

@@ -23,9 +23,9 @@ use crate::mix::fold;
 /// implementation should therefore give the same bits everywhere. It needs good low bits, because
 /// the digests of members are added up.
 ///
-/// Against texts made to collide, use a keyed hash with a secret key, and a secret seed. That does
-/// not make a message authentication code of a fingerprint: where an adversary sees digests, take
-/// canonical text and a cryptographic hash.
+/// Against texts made to collide, use a keyed hash with a secret key, and a secret seed. Even then a
+/// fingerprint is not a message authentication code. If an adversary sees digests, use canonical text and
+/// a cryptographic hash.
 ///
 /// ```
 /// use core::hash::Hasher as _;

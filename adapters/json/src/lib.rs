@@ -34,7 +34,7 @@
 //! # Ok::<(), unstuck_json::JsonError>(())
 //! ```
 //!
-//! Invalid JSON is an error that says where it is and what would be right:
+//! The error for invalid JSON names the position and the expected input:
 //!
 //! ```
 //! use unstuck_json::fingerprint;

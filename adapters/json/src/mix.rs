@@ -1,9 +1,8 @@
-//! How digests combine: values in order, members in any order, each kind of value for itself.
+//! Combines digests: values in order, members in any order, and each kind of value separately.
 
 /// Two keys that follow from a seed, with which digests are combined.
 ///
-/// Whoever does not know the seed cannot choose numbers, elements or members so that their
-/// combinations come out equal.
+/// Without the seed nobody can choose numbers, elements or members whose combinations are equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mixer {
     left: u64,

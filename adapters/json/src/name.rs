@@ -9,11 +9,11 @@ const UNITS: usize = 8;
 /// The unit that stands for all that are not ASCII.
 const BEYOND: u8 = 0x80;
 
-/// How a name begins; of two names whose keys differ, the lesser key has the lesser name.
+/// The beginning of a name. If the keys of two names differ, the names have the same order as the keys.
 ///
 /// It has a byte for each of the first eight code units, the first in the highest place. A unit
-/// beyond ASCII is [`BEYOND`], and whatever follows it is 0, so that keys do not differ
-/// behind the place where units may have differed already.
+/// beyond ASCII is [`BEYOND`], and all units after it are 0, because two such units may differ although
+/// their bytes are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(u64);
 

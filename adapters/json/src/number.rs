@@ -11,8 +11,8 @@ use crate::walk::WIDE;
 ///
 /// Exact values are compared by the place of their first digit, which is the written exponent plus
 /// a count of digits, in 32 bits. Nine digits leave room for that count, since a document is not
-/// longer than [`LENGTH_MAX`](crate::LENGTH_MAX); a limit of nines is passed exactly where a tenth
-/// digit follows.
+/// longer than [`LENGTH_MAX`](crate::LENGTH_MAX). A limit of nines is passed exactly if a tenth digit
+/// follows.
 pub const EXPONENT_MAX: i32 = 999_999_999;
 
 /// The digits that always fit into 64 bits.
@@ -28,8 +28,8 @@ pub(crate) struct Integer {
 }
 
 impl Integer {
-    /// Reads the number at the cursor if it is such an integer. Otherwise it takes nothing and
-    /// returns `None`.
+    /// Reads the number at the cursor if it is such an integer. Otherwise returns `None` and leaves the
+    /// cursor as it is.
     #[inline]
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
         let mut end = *cursor;
@@ -87,14 +87,14 @@ pub(crate) struct Number<'a> {
     digits: usize,
     /// The digits as one integer, as if there were no decimal point; only the lowest 64 bits.
     significand: u64,
-    /// How many of the digits stand before the decimal point; or minus the zeros right behind it.
+    /// The number of digits before the decimal point, or minus the zeros right behind it.
     whole: i32,
     exponent: i32,
     /// The position of a digit that the exponent has too many.
     beyond: Option<Cursor<'a>>,
 }
 
-/// The value of a number other than 0: ±0.d₁d₂d₃… × 10^exponent, where d₁ is not 0.
+/// The value of a number other than 0: ±0.d₁d₂d₃… × 10^exponent, with d₁ ≠ 0.
 pub(crate) struct Decimal<'a> {
     pub(crate) digits: Digits<'a>,
     pub(crate) exponent: i32,
@@ -169,7 +169,7 @@ impl<'a> Number<'a> {
         Ok(Some(Decimal { digits, exponent: self.exponent.saturating_add(self.whole) }))
     }
 
-    /// The digits where more than nineteen are written.
+    /// Returns the digits of a number with more than nineteen.
     #[cold]
     fn many_digits(&self) -> Digits<'a> {
         let mut text = self.mantissa;
@@ -207,8 +207,8 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The nearest double where a large exponent and many zeros cancel out, which the parser of
-    /// `core` does not read: it gives up exponents of six digits.
+    /// Returns the nearest double if a large exponent and many zeros cancel out. The parser of `core` does
+    /// not read such a number: it gives up exponents of six digits.
     #[cold]
     fn shortened(&self, place: i32) -> Option<f64> {
         let mut text = heapless::String::<{ DIGITS_OF_DOUBLES + 16 }>::new();
@@ -235,7 +235,7 @@ const PLACE_MAX: i32 = 400;
 /// The digits that a double, or the middle between two, has at most: 767 and one more.
 const DIGITS_OF_DOUBLES: usize = 768;
 
-/// Reads an exponent, whose `e` was taken; returns where it has a digit too many, too.
+/// Reads an exponent after its `e`. Also returns the position of a digit too many.
 fn read_exponent<'a>(cursor: &mut Cursor<'a>) -> Result<(i32, Option<Cursor<'a>>), Fault> {
     let negative = cursor.eat(b'-');
     if !negative {

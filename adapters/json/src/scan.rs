@@ -17,7 +17,7 @@ pub(crate) const fn is_ascii(seen: u64) -> bool {
     seen & eight(0x80) == 0
 }
 
-/// Eight bytes of the input, the first in the lowest place, and where they are not plain.
+/// Eight bytes of the input, the first in the lowest place, with marks at bytes that are not plain.
 #[derive(Clone, Copy)]
 pub(crate) struct Word {
     bytes: u64,
@@ -37,7 +37,7 @@ impl Word {
         Self { bytes, marks: (controls_and_quote | backslash) & !bytes & eight(0x80) }
     }
 
-    /// How many bytes are plain in front of the first that is not; 8 if all are.
+    /// Returns the number of plain bytes before the first other one: 8 if all are plain.
     #[inline]
     fn plain(self) -> usize {
         usize::try_from(self.marks.trailing_zeros() / 8).unwrap_or(8)
@@ -121,13 +121,13 @@ impl Cursor<'_> {
         (self, seen)
     }
 
-    /// The next eight bytes; `None` where there are less.
+    /// Returns the next eight bytes, or `None` if there are fewer.
     #[inline]
     pub(crate) fn word(&self) -> Option<Word> {
         self.peek_chunk().map(|bytes| Word::new(u64::from_le_bytes(*bytes)))
     }
 
-    /// Goes on, byte by byte, where less than a word is left.
+    /// Continues byte by byte if less than a word is left.
     fn skip_bytes(&mut self, seen: &mut u64) {
         while let Some(byte) = self.peek() {
             if matches!(byte, b'"' | b'\\' | ..0x20) {

@@ -14,7 +14,7 @@ pub(crate) struct Text<'a> {
     form: Form,
 }
 
-/// How the contents of a string are spelled.
+/// The spelling of a string's contents.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// Less than eight bytes of ASCII, which are these, the first in the lowest place.
@@ -98,7 +98,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The contents if they are UTF-8; `start` is where they begin.
+    /// Returns the contents if they are UTF-8. They begin at `start`.
     fn in_utf8(self, start: Cursor<'_>) -> Result<Self, Fault> {
         let valid = valid_up_to(self.raw);
         if valid < self.raw.len() {

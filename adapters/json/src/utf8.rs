@@ -18,7 +18,7 @@ pub(crate) fn valid_up_to(text: &[u8]) -> usize {
     core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len)
 }
 
-/// The same in few bytes of code, for devices where those count.
+/// Does the same in few bytes of code, for small devices.
 #[cfg(any(not(feature = "simd"), test))]
 fn by_character(text: &[u8]) -> usize {
     let mut rest = text;

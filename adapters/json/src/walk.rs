@@ -49,7 +49,7 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// How the word is spelled.
+    /// Returns the spelling of the word.
     pub(crate) const fn spelling(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -178,7 +178,7 @@ fn document<'a, const DEPTH: usize>(
     }
 }
 
-/// Reads a member up to where its value begins.
+/// Reads a member up to the beginning of its value.
 #[inline]
 fn name<'a>(
     cursor: &mut Cursor<'a>,

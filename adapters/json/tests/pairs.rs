@@ -123,7 +123,7 @@ fn kept(json: &str, keep: &[&str]) -> Result<Option<Digest>, JsonError> {
     print.shape(json.as_bytes(), keep).map(|shape| shape.primary)
 }
 
-/// An object, the names to keep, and what is left; `None` if nothing is.
+/// An object, the names to keep, and the rest, or `None` if no member is left.
 type Kept = (&'static str, &'static [&'static str], Option<&'static str>);
 
 const KEPT: &[Kept] = &[

@@ -1,6 +1,6 @@
 //! Published test documents: the parsing suite of `JSONTestSuite`, the examples of RFC 8785.
 //!
-//! They are no part of this crate; where they are absent, the tests say so and pass.
+//! They are not part of this crate. If they are absent, the tests print a note and pass.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use unstuck_json::{
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/json");
 
-/// The documents in `folder` by file name; none, with a word about it, where it is absent.
+/// Returns the documents in `folder` by file name. If it is absent, prints a note and returns none.
 fn documents(folder: &str) -> Vec<(String, Vec<u8>)> {
     let folder: PathBuf = Path::new(DATA).join(folder);
     let Ok(entries) = fs::read_dir(&folder) else {
@@ -35,7 +35,7 @@ fn text_of(json: &[u8]) -> Result<String, CanonicalError> {
     canonicalize(json, &mut text).map(|()| text)
 }
 
-/// What happens to the documents that a parser may accept or reject.
+/// The expected results for documents that a parser may accept or reject.
 fn left_open(name: &str) -> Option<JsonErrorKind> {
     match name {
         // An exponent of more than a hundred digits; other numbers are merely large or small.

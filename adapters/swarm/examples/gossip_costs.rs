@@ -1,11 +1,11 @@
-//! What gossip costs on this machine: `cargo run --release -p unstuck-swarm --example gossip_costs`.
+//! Measures the costs of gossip on this machine: `cargo run --release -p unstuck-swarm --example gossip_costs`.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use unstuck_swarm::{Digest, FRAME_MAX, Limits, Observation, Replica, Rule, Tool, Worker};
 
-/// How often each is done.
+/// The number of repetitions.
 const TIMES: u64 = 200_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let new = |number| Replica::new(Rule::default(), Digest::of(b"s"), Worker::new(number), limits);
     let (mut full, mut peer) = (new(0)?, new(1)?);
     let mut number = 0;
-    timed("record a call that nobody made, where memory is full", || {
+    timed("record a new call with full memory", || {
         number += 1;
         let _ = black_box(full.record(&call(0, number), 0));
     });

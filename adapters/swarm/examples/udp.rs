@@ -1,4 +1,4 @@
-//! Eight robots, each a thread with a socket of its own, find out by UDP that they are stuck together:
+//! Eight robots, each a thread with its own socket, find by UDP that they are stuck together:
 //! `cargo run -p unstuck-swarm --example udp`.
 
 use std::io;
@@ -13,10 +13,10 @@ use unstuck_swarm::{
 
 const ROBOTS: usize = 8;
 
-/// How often each sends a frame to each of two others.
+/// The period in which each robot sends a frame to each of two others.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// How long each may take to find out.
+/// The time limit for each robot to find the loop.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,14 +30,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             live(number, &socket, &peers, begin).map_err(|error| error.to_string())
         })
     });
-    // All are started before the first is waited for.
+    // All threads start before the first is joined.
     for robot in robots.collect::<Vec<_>>() {
         println!("{}", robot.join().map_err(|_| "a robot panicked")??);
     }
     Ok(())
 }
 
-/// The life of a robot: says what it found out, and when.
+/// Runs a robot, and returns its finding with the time.
 fn live(
     number: usize,
     socket: &UdpSocket,
@@ -47,40 +47,40 @@ fn live(
     let worker = Worker::new(number as u64);
     let swarm = Digest::of(b"the robots of hall 3");
     let replica = Replica::new(Rule::default(), swarm, worker, Limits::default())?;
-    // A swarm of several machines takes the time of day.
+    // A swarm on several machines would take the time of day.
     let clock = || u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let board = SharedReplica::new(replica, clock);
+    let store = SharedReplica::new(replica, clock);
     let call = Observation::new(worker, Tool::named("move_to"), Digest::of(b"dock 7"));
     for _ in 0..2 {
-        let _ = board.record(&call.failed(Digest::of(b"no way")));
+        let _ = store.record(&call.failed(Digest::of(b"no way")));
     }
     let mut random = fastrand::Rng::with_seed(number as u64);
-    let mut told = None;
+    let mut leave_at = None;
     while begin.elapsed() < PATIENCE {
         for _ in 0..2 {
             let to = peers[(number + random.usize(1..peers.len())) % peers.len()];
             let mut buffer = [0; FRAME_MAX];
-            let length = board.with(|replica, now| replica.frame(&mut buffer, now).len());
+            let length = store.with(|replica, now| replica.frame(&mut buffer, now).len());
             socket.send_to(&buffer[..length], to)?;
         }
-        receive(socket, &board)?;
-        let verdict = board.look(call.call);
+        receive(socket, &store)?;
+        let verdict = store.look(call.call);
         let finding = verdict.finding.filter(|_| verdict.action >= Action::Nudge);
-        if let (Some(finding), None) = (finding, told) {
-            told = Some(begin.elapsed() + PERIOD * 20);
+        if let (Some(finding), None) = (finding, leave_at) {
+            leave_at = Some(begin.elapsed() + PERIOD * 20);
             let nudge = finding.nudge(verdict.action, "move_to");
             println!("robot {number} after {:>4} ms: {nudge}", clock());
         }
-        // It stays for a while, since others may not know yet.
-        if told.is_some_and(|until| begin.elapsed() > until) {
+        // It stays for a while, because others may not know the loop yet.
+        if leave_at.is_some_and(|until| begin.elapsed() > until) {
             return Ok(format!("robot {number} goes another way"));
         }
     }
     Ok(format!("robot {number} never found out"))
 }
 
-/// Takes in what comes within a period.
-fn receive(socket: &UdpSocket, board: &SharedReplica<impl Fn() -> u64>) -> io::Result<()> {
+/// Merges the frames that arrive within a period.
+fn receive(socket: &UdpSocket, store: &SharedReplica<impl Fn() -> u64>) -> io::Result<()> {
     let end = Instant::now() + PERIOD;
     let mut buffer = [0; FRAME_MAX + 1];
     loop {
@@ -90,8 +90,8 @@ fn receive(socket: &UdpSocket, board: &SharedReplica<impl Fn() -> u64>) -> io::R
         }
         socket.set_read_timeout(Some(left))?;
         match socket.recv(&mut buffer) {
-            // What is no frame of this swarm changes nothing, and is counted.
-            Ok(length) => drop(board.with(|replica, now| replica.merge(&buffer[..length], now))),
+            // A foreign packet changes nothing. The replica counts it.
+            Ok(length) => drop(store.with(|replica, now| replica.merge(&buffer[..length], now))),
             Err(error) if is_over(&error) => return Ok(()),
             Err(error) => return Err(error),
         }

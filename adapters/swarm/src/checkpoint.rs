@@ -1,4 +1,4 @@
-//! A ledger as it is kept: a value for any format of `serde`, and bytes.
+//! Checkpoints of a ledger: a value for any format of `serde`, and bytes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -16,13 +16,13 @@ use crate::workers::{Mark, SAMPLE};
 /// The version of the format that this crate writes, and the only one that it reads.
 pub const CHECKPOINT_VERSION: u8 = 1;
 
-/// The length of the sum at the end of the bytes.
+/// The length of the checksum at the end of the bytes.
 const SUM: usize = size_of::<u64>();
 
-/// All that a ledger knows, but for its rule: digests and numbers, no arguments and no results.
+/// The state of a ledger without its rule: digests and numbers, no arguments and no results.
 ///
-/// It goes into any format of `serde`, like JSON, where digests are words of 16 hexadecimal digits; and
-/// into bytes, which have a sum at their end.
+/// It can be written in any format of `serde`, for example JSON, which writes digests as 16 hexadecimal
+/// digits. It can also be written as bytes that end with a checksum.
 ///
 /// ```
 /// use unstuck_swarm::{Checkpoint, Digest, Ledger, Rule, Observation, Tool, Worker};
@@ -42,37 +42,37 @@ const SUM: usize = size_of::<u64>();
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     version: u8,
-    window: Kept,
+    window: WindowRecord,
     generation: u64,
     ticks: u64,
-    now: Half,
-    before: Half,
+    now: GenerationRecord,
+    before: GenerationRecord,
     loops: Vec<(Hex, Hex)>,
 }
 
-/// A window as it is kept.
+/// A window in a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kept {
+enum WindowRecord {
     Time(u64),
     Calls(u64),
 }
 
-/// The counters of a generation in their order, which decides whom the hand meets first.
+/// The counters of a generation. Their order decides which one the hand reaches first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Half {
-    /// The most calls that a key without a counter may have had.
+struct GenerationRecord {
+    /// The maximum number of calls of a key without a counter.
     floor: u32,
-    /// Where the hand stands.
+    /// The position of the hand.
     hand: u32,
-    rows: Vec<Row>,
+    rows: Vec<CounterRecord>,
 }
 
 /// One counter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct CounterRecord {
     key: Hex,
     tool: Tool,
     outcome: Outcome,
@@ -82,7 +82,7 @@ struct Row {
     workers: Vec<u32>,
 }
 
-/// A digest: a word for people, a number for machines.
+/// A digest: a word in text formats, a number in binary ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hex(u64);
 
@@ -110,20 +110,20 @@ impl<'de> Deserialize<'de> for Hex {
 }
 
 impl Checkpoint {
-    /// The checkpoint as bytes, for [`Checkpoint::from_bytes`].
+    /// Returns the checkpoint as bytes, for [`Checkpoint::from_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Memory is all that this can want.
+        // Only a lack of memory could make this fail.
         let mut bytes = postcard::to_extend(self, Vec::new()).unwrap_or_default();
         let sum = Digest::of(&bytes).bits();
         bytes.extend(sum.to_le_bytes());
         bytes
     }
 
-    /// The checkpoint that [`Checkpoint::to_bytes`] wrote. Any bytes may be given.
+    /// Reads the bytes of [`Checkpoint::to_bytes`]. Any bytes may be given.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Malformed`] and [`CheckpointError::Version`].
+    /// Returns [`CheckpointError::Malformed`] or [`CheckpointError::Version`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CheckpointError> {
         match bytes {
             [CHECKPOINT_VERSION, ..] => {}
@@ -142,27 +142,28 @@ impl Checkpoint {
 }
 
 impl Ledger {
-    /// All that the ledger knows.
+    /// Returns the state of the ledger.
     pub fn checkpoint(&self) -> Checkpoint {
         let loops = self.loops.iter();
         Checkpoint {
             version: CHECKPOINT_VERSION,
-            window: Kept::of(self.rule.window),
+            window: WindowRecord::of(self.rule.window),
             generation: self.generation,
             ticks: self.ticks,
-            now: half(&self.now),
-            before: half(&self.before),
+            now: generation_record(&self.now),
+            before: generation_record(&self.before),
             loops: loops.map(|(call, key)| (Hex(call.bits()), Hex(key.digest().bits()))).collect(),
         }
     }
 
-    /// The ledger that was kept, with so many counters a generation, going on at the time `now`. Where the
-    /// clock stands before the time at which the ledger was kept, another clock is assumed, and what was
-    /// counted counts as if just now.
+    /// Restores a ledger at the time `now`, with `capacity` counters a generation.
+    ///
+    /// If `now` is before the time of the checkpoint, another clock is assumed, and the calls count as if they
+    /// were made just now.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError`]; anything may be given that is a [`Checkpoint`].
+    /// Returns a [`CheckpointError`] if no ledger can have this state. Any [`Checkpoint`] may be given.
     pub fn restore(
         rule: Rule,
         capacity: usize,
@@ -191,7 +192,9 @@ impl Checkpoint {
             Self { version, .. } if *version != CHECKPOINT_VERSION => {
                 Err(CheckpointError::Version { found: *version })
             }
-            Self { window: kept, .. } if *kept != Kept::of(window) => Err(CheckpointError::Window),
+            Self { window: kept, .. } if *kept != WindowRecord::of(window) => {
+                Err(CheckpointError::Window)
+            }
             _ if counters > capacity => Err(CheckpointError::Capacity { counters, capacity }),
             _ if self.loops.len() > LOOPS_MAX => Err(CheckpointError::Malformed),
             _ => Ok(()),
@@ -199,7 +202,7 @@ impl Checkpoint {
     }
 }
 
-impl Kept {
+impl WindowRecord {
     const fn of(window: Window) -> Self {
         match window {
             Window::Time { span } => Self::Time(span),
@@ -208,21 +211,21 @@ impl Kept {
     }
 }
 
-fn half(generation: &Generation) -> Half {
+fn generation_record(generation: &Generation) -> GenerationRecord {
     let row = |slot| {
         let Entry { key, tool, outcome, error, repeats, .. } = *generation.entry(slot);
         let mut workers: Vec<_> = generation.workers(slot).iter().map(Mark::bits).collect();
         workers.sort_unstable();
         let (key, calls) = (Hex(key.digest().bits()), generation.calls(slot));
-        Row { key, tool, outcome, calls, error, repeats, workers }
+        CounterRecord { key, tool, outcome, calls, error, repeats, workers }
     };
     let (floor, hand) = generation.sweep();
-    Half { floor, hand, rows: generation.slots().map(row).collect() }
+    GenerationRecord { floor, hand, rows: generation.slots().map(row).collect() }
 }
 
-/// Puts the counters of `half` into `generation`, which is empty and has room for them.
+/// Adds the counters of `half` to `generation`, which is empty and has room for them.
 fn read(
-    half: &Half,
+    half: &GenerationRecord,
     generation: &mut Generation,
     before: Option<&Generation>,
 ) -> Result<(), CheckpointError> {
@@ -241,38 +244,45 @@ fn read(
     if fits { Ok(()) } else { Err(CheckpointError::Malformed) }
 }
 
-impl Row {
-    /// The workers, if there can be such a counter.
+impl CounterRecord {
+    /// Returns the workers, or `None` if no counter can have this state.
     fn marks(&self) -> Option<Vec<Mark>> {
         let Self { calls, error, repeats, workers, .. } = self;
         let marks: Vec<_> = workers.iter().map_while(|bits| Mark::new(*bits)).collect();
         let are_marks = marks.len() == workers.len() && (1..=SAMPLE).contains(&marks.len());
         let in_order = marks.is_sorted_by(|one, next| one < next);
-        // Each worker's first call is no repetition.
+        // The first call of each worker is not a repetition.
         let made = u32::try_from(marks.len()).ok()?.checked_add(*repeats)?;
         let fits = made <= *calls && calls.checked_add(*error).is_some();
         (are_marks && in_order && fits).then_some(marks)
     }
 }
 
-/// Why there is no ledger to go on with.
+/// An error of reading or restoring a checkpoint.
+///
+/// ```
+/// use unstuck_swarm::{Checkpoint, CheckpointError};
+///
+/// assert_eq!(Checkpoint::from_bytes(b""), Err(CheckpointError::Malformed));
+/// assert_eq!(Checkpoint::from_bytes(&[9]), Err(CheckpointError::Version { found: 9 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The bytes or the value are no checkpoint, or one that was cut short or damaged.
+    /// The bytes or the value are not a checkpoint, or it was cut short or damaged.
     Malformed,
     /// The checkpoint was written in another version of the format.
     Version {
         /// Its version.
         found: u8,
     },
-    /// It was counted within another window.
+    /// The checkpoint was counted within another window.
     Window,
-    /// It has more counters in a generation than there is room for.
+    /// A generation of the checkpoint has more counters than the ledger.
     Capacity {
-        /// How many it has.
+        /// The number of its counters.
         counters: usize,
-        /// For how many there is room.
+        /// The capacity of the ledger.
         capacity: usize,
     },
     /// The rule cannot work.
@@ -282,13 +292,13 @@ pub enum CheckpointError {
 impl fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed => {
-                f.write_str("this is no checkpoint of a ledger, or a damaged one: begin anew")
-            }
+            Self::Malformed => f.write_str(
+                "this is not a ledger checkpoint, or it is damaged: start with an empty ledger",
+            ),
             Self::Version { found } => write!(
                 f,
                 "the checkpoint has version {found}, but this ledger reads {CHECKPOINT_VERSION}: \
-                 begin anew"
+                 start with an empty ledger"
             ),
             Self::Window => f.write_str(
                 "the checkpoint was counted within another window: restore it with that",

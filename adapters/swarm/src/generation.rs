@@ -1,4 +1,4 @@
-//! The calls of half a window: counters for those that are called most.
+//! The calls of half a window: counters for the most frequent keys.
 
 use alloc::vec::Vec;
 
@@ -9,35 +9,35 @@ use crate::observation::{Key, Observation};
 use crate::verdict::Outcome;
 use crate::workers::{Mark, Sample};
 
-/// A place among the counters of a generation.
+/// The position of a counter in a generation.
 pub(crate) type Slot = u32;
 
-/// What is known of one key in a generation, beside its count.
+/// The state of one key in a generation, beside its count.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Key,
     pub(crate) tool: Tool,
-    /// How many calls may have come before the key had a counter: those of the key whose counter it took
+    /// The maximum number of calls before the key had a counter: the count of the key whose counter it took
     /// over.
     pub(crate) error: u32,
-    /// How many of the calls were made by a worker that had made one in this generation.
+    /// The number of calls by workers that had made one in this generation.
     pub(crate) repeats: u32,
     pub(crate) outcome: Outcome,
-    who: Who,
-    /// The slot in the generation before, or [`NONE`].
+    workers: PackedWorkers,
+    /// The slot in the previous generation, or [`NONE`].
     before: Slot,
 }
 
-/// The slot of a key that has none.
+/// The slot of a key without a counter.
 const NONE: Slot = Slot::MAX;
 
 impl Entry {
-    /// The entry of a key of which nothing is known but this.
+    /// Creates an entry without workers and repetitions.
     pub(crate) const fn new(key: Key, tool: Tool, outcome: Outcome) -> Self {
-        Self { key, tool, error: 0, repeats: 0, outcome, who: Who(0), before: NONE }
+        Self { key, tool, error: 0, repeats: 0, outcome, workers: PackedWorkers(0), before: NONE }
     }
 
-    /// Says where the key is counted in the generation before.
+    /// Sets the slot of the key in the previous generation.
     pub(crate) fn after(self, before: Option<Slot>) -> Self {
         Self { before: before.unwrap_or(NONE), ..self }
     }
@@ -47,21 +47,21 @@ impl Entry {
     }
 }
 
-/// Who made the calls of a key. Nearly all calls are made by one worker, which needs no sample: its mark
-/// stands here, and else, with the highest bit set, the place of a sample.
+/// The workers that made the calls of a key, packed. One worker makes nearly all calls and needs no sample,
+/// so this is its mark. Otherwise it is the position of a sample, with the highest bit set.
 #[derive(Clone, Copy, Debug)]
-struct Who(u32);
+struct PackedWorkers(u32);
 
-/// What a [`Who`] says.
-enum Made {
-    Alone(Mark),
-    ByMany(Slot),
+/// The workers of a key.
+enum Workers {
+    One(Mark),
+    Many(Slot),
 }
 
-impl Who {
+impl PackedWorkers {
     const MANY: u32 = 1 << 31;
 
-    const fn alone(mark: Mark) -> Self {
+    const fn one(mark: Mark) -> Self {
         Self(mark.bits())
     }
 
@@ -69,33 +69,32 @@ impl Who {
         Self(place | Self::MANY)
     }
 
-    fn made(self) -> Made {
-        Mark::new(self.0).map_or(Made::ByMany(self.0 & !Self::MANY), Made::Alone)
+    fn unpack(self) -> Workers {
+        Mark::new(self.0).map_or(Workers::Many(self.0 & !Self::MANY), Workers::One)
     }
 }
 
 /// The counters of one generation, by Space-Saving (Metwally, Agrawal and El Abbadi, 2005).
 ///
-/// There are as many counters as the capacity says. A key that finds none free takes over the counter of
-/// one that was called least, and begins where that one stood; how much of its count is not its own is
-/// its error. So a counter is never too low, and without its error never too high; of *n* calls none has
-/// an error beyond *n* divided by the capacity; and a key that was called more often than that has a
-/// counter.
+/// The capacity is the number of counters. If no counter is free, a new key takes over the counter of a key
+/// with the fewest calls, and starts from its count. The count that it took over is its error. So a counter
+/// is never too low, and without its error never too high. After *n* calls no error is above *n* divided by
+/// the capacity, and every key with more calls than that has a counter.
 ///
-/// The one that was called least is found by a hand that sweeps over the counts, from the first to the
-/// last, and stops at each that stands at the floor. The floor is the smallest count when a sweep begins,
-/// and every counter that the hand stops at rises above it; so after a sweep all are above it, the next
-/// floor is higher, and there are never more than *n* divided by the capacity sweeps: O(1) a call.
+/// A hand finds the counter with the fewest calls. It sweeps over the counts from the first to the last, and
+/// stops at each that equals the floor. The floor is the smallest count when a sweep begins, and every counter
+/// at which the hand stops rises above it. So after a sweep all counts are above the floor, and the next floor
+/// is higher. There are at most *n* divided by the capacity sweeps: O(1) a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Generation {
     capacity: usize,
     /// The slot of each key.
     slots: HashTable<Slot>,
     entries: Vec<Entry>,
-    /// The count of each entry, its error included, apart so that the hand runs over nothing else.
+    /// The count of each entry, with its error. They are apart, so that the hand reads only counts.
     counts: Vec<u32>,
     samples: Vec<Sample>,
-    /// The samples that no key has.
+    /// The samples that no key uses.
     free: Vec<Slot>,
     floor: u32,
     hand: usize,
@@ -119,7 +118,7 @@ impl Generation {
         }
     }
 
-    /// Forgets all, and keeps the memory.
+    /// Forgets all keys, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
         self.entries.clear();
@@ -129,7 +128,7 @@ impl Generation {
         (self.floor, self.hand) = (0, 0);
     }
 
-    /// The slot of `key`, if it has one. O(1).
+    /// Returns the slot of `key`, if it has one. O(1).
     pub(crate) fn find(&self, key: Key) -> Option<Slot> {
         self.slots.find(hash(key), |&slot| self.entries[at(slot)].key == key).copied()
     }
@@ -138,7 +137,7 @@ impl Generation {
         &self.entries[at(slot)]
     }
 
-    /// How far the sweep has come: its floor, and where its hand stands.
+    /// Returns the state of the sweep: its floor, and the position of its hand.
     pub(crate) fn sweep(&self) -> (u32, Slot) {
         (self.floor, Slot::try_from(self.hand).unwrap_or(Slot::MAX))
     }
@@ -147,19 +146,19 @@ impl Generation {
         self.capacity
     }
 
-    /// All slots in use.
+    /// Returns all slots in use.
     pub(crate) fn slots(&self) -> impl ExactSizeIterator<Item = Slot> + use<> {
-        // As many as there are slots fit into the number of one.
+        // The number of slots fits into a slot's number.
         0..Slot::try_from(self.entries.len()).unwrap_or(Slot::MAX)
     }
 
-    /// How many calls were surely made since the key has its counter.
+    /// Returns the number of calls that were surely made since the key has its counter.
     pub(crate) fn calls(&self, slot: Slot) -> u32 {
         self.counts[at(slot)] - self.entries[at(slot)].error
     }
 
-    /// How many calls may be missing from a counter, at most: its error, or, of a key without one, what
-    /// it would take over.
+    /// Returns the maximum number of calls that a counter misses: its error, or the floor for a key without
+    /// a counter.
     pub(crate) fn missed(&self, slot: Option<Slot>) -> u32 {
         match slot {
             Some(slot) => self.entries[at(slot)].error,
@@ -167,27 +166,27 @@ impl Generation {
         }
     }
 
-    /// One more call of the key in `slot`.
+    /// Counts one more call of the key in `slot`.
     pub(crate) fn count(&mut self, slot: Slot, mark: Mark) {
         let (entry, count) = (&mut self.entries[at(slot)], &mut self.counts[at(slot)]);
-        // At the end of what a counter can count, it stands still.
+        // A counter stays at its maximum.
         let one = u32::from(*count < u32::MAX);
         *count += one;
-        match entry.who.made() {
-            Made::Alone(known) if known == mark => entry.repeats += one,
-            Made::Alone(known) => {
+        match entry.workers.unpack() {
+            Workers::One(known) if known == mark => entry.repeats += one,
+            Workers::One(known) => {
                 let place = sample(&mut self.samples, &mut self.free);
-                entry.who = Who::many(place);
+                entry.workers = PackedWorkers::many(place);
                 let sample = &mut self.samples[at(place)];
                 sample.add(known);
                 sample.add(mark);
             }
-            Made::ByMany(place) if self.samples[at(place)].has(mark) => entry.repeats += one,
-            Made::ByMany(place) => self.samples[at(place)].add(mark),
+            Workers::Many(place) if self.samples[at(place)].has(mark) => entry.repeats += one,
+            Workers::Many(place) => self.samples[at(place)].add(mark),
         }
     }
 
-    /// The first call of a key that has no counter. O(1), counted over all calls.
+    /// Adds a counter with the first call of a key. Amortised O(1).
     pub(crate) fn add(
         &mut self,
         observation: &Observation,
@@ -195,9 +194,9 @@ impl Generation {
         before: Option<Slot>,
     ) -> Slot {
         let entry = Entry::new(observation.key(), observation.tool, observation.outcome());
-        let entry = Entry { who: Who::alone(mark), ..entry.after(before) };
+        let entry = Entry { workers: PackedWorkers::one(mark), ..entry.after(before) };
         if self.entries.len() < self.capacity {
-            // It may have had a counter, in a ledger that was smaller when it was kept.
+            // The key may have had a counter before the checkpoint of a smaller ledger.
             let error = self.floor;
             return self.push(Entry { error, ..entry }, error.saturating_add(1));
         }
@@ -210,24 +209,24 @@ impl Generation {
         slot
     }
 
-    /// Takes up a counter as it was kept: with so many calls of its own by these workers, who are one at
-    /// least and at most as many as a sample holds. There is a counter free.
+    /// Restores a counter with `calls` calls of its own, without its error. There is a free counter. There are
+    /// at least one worker and at most as many as a sample holds.
     pub(crate) fn restore(&mut self, mut entry: Entry, calls: u32, workers: &[Mark]) {
-        entry.who = match workers {
-            [mark] => Who::alone(*mark),
+        entry.workers = match workers {
+            [mark] => PackedWorkers::one(*mark),
             marks => {
                 let place = sample(&mut self.samples, &mut self.free);
                 for mark in marks {
                     self.samples[at(place)].add(*mark);
                 }
-                Who::many(place)
+                PackedWorkers::many(place)
             }
         };
         let count = calls.saturating_add(entry.error);
         self.push(entry, count);
     }
 
-    /// Takes up where the sweep stood, after the counters, if none of them is below its floor.
+    /// Restores the sweep after the counters. Returns whether no counter is below its floor.
     #[must_use]
     pub(crate) fn restore_sweep(&mut self, floor: u32, hand: Slot) -> bool {
         (self.floor, self.hand) = (floor, at(hand));
@@ -242,25 +241,25 @@ impl Generation {
         slot
     }
 
-    /// Makes the key in `slot` known.
+    /// Adds the key in `slot` to the index.
     fn enter(&mut self, slot: Slot) {
         let entries = &self.entries;
         let of = |slot: &Slot| hash(entries[at(*slot)].key);
         self.slots.insert_unique(of(&slot), slot, of);
     }
 
-    /// Takes the key in `slot` out of those that are known, and its sample back.
+    /// Removes the key in `slot` from the index, and frees its sample.
     fn forget(&mut self, slot: Slot) {
         let entry = &self.entries[at(slot)];
         if let Ok(known) = self.slots.find_entry(hash(entry.key), |&other| other == slot) {
             known.remove();
         }
-        if let Made::ByMany(place) = entry.who.made() {
+        if let Workers::Many(place) = entry.workers.unpack() {
             self.free.push(place);
         }
     }
 
-    /// The next slot whose count is the smallest.
+    /// Returns the next slot with the smallest count.
     fn coldest(&mut self) -> Slot {
         loop {
             let ahead = &self.counts[self.hand..];
@@ -274,35 +273,35 @@ impl Generation {
         }
     }
 
-    /// Whether the worker made a call of this key, as far as is known.
+    /// Returns whether the worker is known to have made a call of this key.
     pub(crate) fn has(&self, slot: Slot, mark: Mark) -> bool {
-        match self.entries[at(slot)].who.made() {
-            Made::Alone(known) => known == mark,
-            Made::ByMany(place) => self.samples[at(place)].has(mark),
+        match self.entries[at(slot)].workers.unpack() {
+            Workers::One(known) => known == mark,
+            Workers::Many(place) => self.samples[at(place)].has(mark),
         }
     }
 
-    /// How many workers made calls of this key.
+    /// Returns the number of workers that made calls of this key.
     pub(crate) fn count_workers(&self, slot: Slot) -> u32 {
-        match self.entries[at(slot)].who.made() {
-            Made::Alone(_) => 1,
-            Made::ByMany(place) => self.samples[at(place)].count(),
+        match self.entries[at(slot)].workers.unpack() {
+            Workers::One(_) => 1,
+            Workers::Many(place) => self.samples[at(place)].count(),
         }
     }
 
-    /// The workers of this key, or a sample of them.
+    /// Returns the workers of this key, or a sample of them.
     pub(crate) fn workers(&self, slot: Slot) -> Sample {
-        match self.entries[at(slot)].who.made() {
-            Made::Alone(known) => {
+        match self.entries[at(slot)].workers.unpack() {
+            Workers::One(known) => {
                 let mut sample = Sample::new();
                 sample.add(known);
                 sample
             }
-            Made::ByMany(place) => self.samples[at(place)].clone(),
+            Workers::Many(place) => self.samples[at(place)].clone(),
         }
     }
 
-    /// The bytes of the heap that it has taken.
+    /// Returns the bytes of the heap in use.
     pub(crate) fn memory(&self) -> usize {
         self.slots.allocation_size()
             + self.entries.capacity() * size_of::<Entry>()
@@ -316,7 +315,7 @@ const fn at(slot: Slot) -> usize {
     slot as usize
 }
 
-/// The place of an empty sample.
+/// Returns the position of an empty sample.
 fn sample(samples: &mut Vec<Sample>, free: &mut Vec<Slot>) -> Slot {
     if let Some(place) = free.pop() {
         samples[at(place)] = Sample::new();

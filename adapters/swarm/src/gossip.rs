@@ -1,9 +1,9 @@
-//! A swarm without a server: replicas that send each other what they know.
+//! A swarm without a server: replicas that exchange their counts.
 
 mod frame;
+mod news;
 #[cfg(feature = "std")]
 mod shared;
-mod tell;
 mod topic;
 mod topics;
 
@@ -20,24 +20,30 @@ use crate::observation::{Observation, Worker};
 use crate::rule::{Allowance, Rule, RuleError, Window};
 use crate::verdict::{Outcome, Verdict};
 use frame::{Cells, Frame};
-use tell::Cursor;
+use news::Cursor;
 use topic::{Calls, Id, calls_max};
 use topics::Topics;
 
-/// How many cells a replica has room for, unless it is told otherwise. A cell is the calls of one worker
-/// under one key.
+/// The default number of cells of a replica. A cell is the calls of one worker under one key.
 pub const CELLS: usize = 4096;
 
-/// In how many frames a piece of news goes out, unless a replica is told otherwise: what reaches one peer
-/// in each of them reaches a thousand long before that.
+/// The default number of frames that carry a piece of news. If each frame reaches one peer, the news reaches a
+/// thousand peers in fewer.
 pub const SPREAD: u8 = 12;
 
-/// How much a replica remembers, and how often it repeats itself.
+/// The memory of a replica, and the number of times that it sends news.
+///
+/// ```
+/// use unstuck_swarm::Limits;
+///
+/// let small = Limits { cells: 256, ..Limits::default() };
+/// assert_eq!(small.spread, unstuck_swarm::SPREAD);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most cells that it remembers: 1 at least.
+    /// The maximum number of cells: at least 1.
     pub cells: usize,
-    /// In how many frames a piece of news goes out, before it is only repeated in its turn: 1 at least.
+    /// The number of frames that carry a piece of news, before it is only repeated in its turn: at least 1.
     pub spread: u8,
 }
 
@@ -47,20 +53,34 @@ impl Default for Limits {
     }
 }
 
-/// What came of a frame.
+/// The effect of a frame on a replica.
+///
+/// ```
+/// use unstuck_swarm::{Digest, FRAME_MAX, Limits, Merged, Observation, Replica, Rule, Tool, Worker};
+///
+/// let swarm = Digest::of(b"hall 3");
+/// let replica = |n| Replica::new(Rule::default(), swarm, Worker::new(n), Limits::default());
+/// let (mut first, mut second) = (replica(1)?, replica(2)?);
+/// let _ = first.record(&Observation::new(Worker::new(1), Tool::named("go"), Digest::of(b"x")), 0);
+/// let mut buffer = [0; FRAME_MAX];
+/// let frame = first.frame(&mut buffer, 0);
+/// assert_eq!(second.merge(frame, 0), Ok(Merged { news: 1, stale: 0 }));
+/// assert_eq!(second.merge(frame, 0), Ok(Merged { news: 0, stale: 0 }));
+/// # Ok::<(), unstuck_swarm::RuleError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// How many cells were new, or said more than was known.
+    /// The number of cells that were new or had higher counts.
     pub news: usize,
-    /// How many cells were of a generation that does not count here any more.
+    /// The number of cells from a generation that no longer counts here.
     pub stale: usize,
 }
 
-/// What one member of a swarm knows of the calls of all of them.
+/// The calls of a swarm, as one of its members knows them.
 ///
-/// It counts the calls that are made here, writes frames for whomever the host likes to send them to, and
-/// takes those of others in. Frames may be lost, come twice, late and in any order: replicas that hear of
-/// each other, by whatever ways, come to know the same. It has no clock, no socket and no randomness.
+/// It counts the calls that are made here, writes frames for the host to send, and merges the frames of other
+/// replicas. Frames may be lost, repeated, late and in any order. Replicas that receive each other's frames,
+/// directly or by others, converge to the same counts. A replica has no clock, no socket and no randomness.
 ///
 /// ```
 /// use unstuck_swarm::{Action, Digest, FRAME_MAX, Limits, Replica, Rule, Observation, Tool, Worker};
@@ -76,15 +96,15 @@ pub struct Merged {
 /// for from in 0..5 {
 ///     for _ in 0..2 {
 ///         let observation = Observation::new(Worker::new(from), tool, call).failed(Digest::of(b"no way"));
-///         let said = replicas[from as usize].record(&observation, 1_000);
-///         assert_eq!(said.action == Action::Nudge, said.finding.is_some());
+///         let verdict = replicas[from as usize].record(&observation, 1_000);
+///         assert_eq!(verdict.action == Action::Nudge, verdict.finding.is_some());
 ///     }
 ///     let frame = replicas[from as usize].frame(&mut buffer, 1_000);
 ///     for replica in &mut replicas {
 ///         replica.merge(frame, 1_000)?;
 ///     }
 /// }
-/// // They know what nobody of them saw alone.
+/// // Each of them knows the loop, which none saw alone.
 /// for replica in &mut replicas {
 ///     let finding = replica.look(call, 1_000).finding.expect("a loop");
 ///     assert_eq!((finding.calls, finding.workers), (10, 5));
@@ -94,32 +114,33 @@ pub struct Merged {
 ///
 /// # What is counted
 ///
-/// Under each key, for each worker and generation, a count that only grows: a replica that hears of two
-/// takes the greater one. So the calls of one worker are to be recorded on one replica, else too few are
-/// counted, and never too many. A worker that begins anew, or is forgotten, is counted on from what others
-/// still know of it.
+/// For each key, worker and generation there is a count that only grows. Of two counts a replica takes the
+/// greater one. So the calls of one worker must be recorded on one replica. If they are not, the count is too
+/// low, but never too high. After a restart, or if a worker was forgotten, its count goes on from what other
+/// replicas still know.
 ///
-/// # Who may lie
+/// # Trust
 ///
-/// Whoever sends a frame can say anything of any worker. A frame of a worker that counts wrong does no
-/// harm that others do not share in: nobody stands for more than a share of a rung, which is what each
-/// worker must have made if as many as the rule asks for made equally many. Whoever forges frames in the
-/// names of several workers can accuse a call, and can fill the memory of replicas, so that loops are not
-/// found. Digests in frames are not keyed: whoever hears them can try out what a short argument may have
-/// been, unless the host mixes a secret into its digests. Where any of that is to be feared, the host authenticates frames, with a key that all of the swarm
-/// have, before it merges them.
+/// A sender can claim any calls of any worker. A worker that only counts wrong cannot accuse a call alone: no
+/// worker counts for more than its share of a rung, which is the number of calls that each would have made if
+/// as many workers as the rule asks for made equally many. A sender that forges frames in the names of several
+/// workers can accuse a call, and can fill the memory of replicas so that loops are missed.
+///
+/// Digests in frames are not keyed. A receiver can guess a short argument by trial, unless the host mixes a
+/// secret into its digests. If any of this is a risk, the host authenticates frames with a key of the swarm
+/// before it merges them.
 ///
 /// # What is forgotten
 ///
-/// A replica remembers as many cells as its limit says. Where another comes, the key of the fewest calls
-/// is forgotten (calls that were recorded here weigh one more), of equals the one that has not changed for
-/// longest; where one key takes all of the room, what comes is not taken in. So as long as all fits,
-/// replicas come to know the same; beyond that what they count is surely called, and may be too little.
-/// How much was missed nobody knows: [`missed`](crate::Finding::missed) is 0.
+/// A replica has at most [`Limits::cells`] cells. A further cell takes the place of the key with the fewest
+/// calls, and among equals of the one that has not changed for longest. Calls that were recorded here weigh
+/// one more. If one key takes all of the room, a further cell of it is dropped. So replicas converge as long
+/// as everything fits. Beyond that their counts are lower bounds. The number of missed calls is unknown, and
+/// [`missed`](crate::Finding::missed) is 0.
 ///
 /// # Cost
 ///
-/// To record a call, or to take in a cell, is O(log cells), and O(workers) of the key to judge it.
+/// O(log cells) to record a call or to merge a cell, and O(workers of the key) to judge it.
 #[derive(Clone, Debug)]
 pub struct Replica {
     rule: Rule,
@@ -134,13 +155,14 @@ pub struct Replica {
 }
 
 impl Replica {
-    /// A replica of the swarm that stands for `swarm`, on which `worker` works. It has seen nothing.
+    /// Creates an empty replica of the swarm with the digest `swarm`, on which `worker` works.
     ///
-    /// The worker decides where the replica begins to repeat what it knows, so that all begin elsewhere.
+    /// The worker decides at which key the replica begins to repeat old news, so that all begin at different
+    /// keys.
     ///
     /// # Errors
     ///
-    /// Those of [`Rule::check`], and [`RuleError::Clock`] where the window counts calls.
+    /// Returns the errors of [`Rule::check`], and [`RuleError::Clock`] if the window counts calls.
     pub fn new(
         rule: Rule,
         swarm: Digest,
@@ -164,39 +186,39 @@ impl Replica {
         })
     }
 
-    /// The rule that it judges by.
+    /// Returns the rule of the replica.
     pub const fn rule(&self) -> &Rule {
         &self.rule
     }
 
-    /// Counts one call at the time `now`, and judges it by what is known here of the swarm.
+    /// Counts one call at the time `now`, and judges it by the calls that are known here.
     ///
-    /// `now` is read by the clock that the rule's window is measured by. The clocks of a swarm need to agree
-    /// to within half a window. One that is set back by less than that stands still, as far as the
-    /// replica is concerned; one that is set back by more begins anew, and all calls are forgotten.
+    /// `now` has the unit of the rule's window. The clocks of a swarm must agree to within half a window. If a
+    /// clock is set back by less than that, the replica treats it as standing still. If it is set back by more,
+    /// the replica forgets all calls.
     pub fn record(&mut self, observation: &Observation, now: u64) -> Verdict {
         self.turn_to(now);
-        let Observation { worker, tool, answer, .. } = *observation;
+        let Observation { worker, tool, result, .. } = *observation;
         let allowance = self.rule.allowance_of(tool, observation.outcome());
         if allowance == Allowance::Any {
             return Verdict::PROCEED;
         }
         let (id, max) = (Id::of(observation), self.calls_max);
-        let before = self.heard(&id);
+        let before = self.status(&id);
         let one_more = |calls: &Calls| {
             let [before, now, next] = *calls;
             [before, now.saturating_add(1).min(max), next]
         };
-        if self.topics.raise(id, answer, worker, one_more) {
-            self.own(&id, worker);
-            self.spread(&id, before, &[worker]);
+        if self.topics.raise(id, result, worker, one_more) {
+            self.mark_own(&id, worker);
+            self.mark_news(&id, before, &[worker]);
         }
         self.topics.settle(&id);
         self.judge(&id)
     }
 
-    /// What is known here of the call with the digest `call`: the verdict on the loop that it is in, if it
-    /// is in one, or of several the one that asks for most. It counts nothing.
+    /// Returns the verdict on the loop of the call with the digest `call`, without counting it. If there are
+    /// several loops, returns the strongest verdict.
     pub fn look(&mut self, call: Digest, now: u64) -> Verdict {
         self.turn_to(now);
         let topics = self.topics.from(Id::first(call)).take_while(|(id, _)| id.call == call);
@@ -205,12 +227,12 @@ impl Replica {
             .fold(Verdict::PROCEED, Verdict::or_stronger)
     }
 
-    /// Takes in a frame of another replica.
+    /// Merges a frame of another replica.
     ///
     /// # Errors
     ///
-    /// [`FrameError`], which says what is wrong with it. Nothing of such a frame is taken in, and it is
-    /// counted by [`Replica::refused`].
+    /// Returns a [`FrameError`] for a frame that cannot be used. No part of it is merged, and
+    /// [`Replica::refused`] counts it.
     pub fn merge(&mut self, frame: &[u8], now: u64) -> Result<Merged, FrameError> {
         self.turn_to(now);
         let frame =
@@ -222,7 +244,7 @@ impl Replica {
         Ok(merged)
     }
 
-    /// The keys that are called most, the hottest first: at most `limit` of them. O(cells).
+    /// Returns the keys with the most calls, the hottest first: at most `limit` of them. O(cells).
     pub fn hottest(&mut self, limit: usize, now: u64) -> Vec<Heat> {
         self.turn_to(now);
         let all = self.topics.from(Id::first(Digest::new(0)));
@@ -232,20 +254,20 @@ impl Replica {
         all
     }
 
-    /// How many cells it remembers.
+    /// Returns the number of cells in use.
     pub const fn cells(&self) -> usize {
         self.topics.cells()
     }
 
-    /// How many frames were refused since there is this replica.
+    /// Returns the number of frames that were refused.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Forgets all calls, and goes on in the swarm that stands for `swarm`.
+    /// Forgets all calls, and joins the swarm with the digest `swarm`.
     ///
-    /// If that is the swarm it was in, peers bring back what they know. To clear a swarm, let each of its
-    /// replicas go on in another one: what is still on its way is refused then.
+    /// If it is the same swarm, peers bring the calls back. To clear a swarm, let all its replicas join a new
+    /// one. Frames that are still on their way are then refused.
     pub fn clear(&mut self, swarm: Digest) {
         self.topics.clear();
         self.swarm = swarm;
@@ -256,7 +278,7 @@ impl Replica {
         match generation.checked_sub(self.generation) {
             Some(0) => return,
             Some(generations) => self.topics.turn(generations),
-            // Workers read the clock one after the other, and may tell of their calls in another order.
+            // Workers read the clock one after the other, and may report their calls in another order.
             None if self.generation - generation == 1 => return,
             None => self.topics.clear(),
         }
@@ -269,42 +291,42 @@ impl Replica {
         if found.abs_diff(now) > 1 { Err(FrameError::Generation { found, now }) } else { Ok(frame) }
     }
 
-    /// Takes in a group of a frame of this generation.
+    /// Merges a group of a frame of this generation.
     fn take(&mut self, generation: u64, group: &Cells<'_>, merged: &mut Merged) {
         let id = group.id;
-        if self.rule.allowance_of(id.tool, Outcome::of(group.answer)) == Allowance::Any {
+        if self.rule.allowance_of(id.tool, Outcome::of(group.result)) == Allowance::Any {
             return;
         }
-        let before = self.heard(&id);
+        let before = self.status(&id);
         let mut news = Vec::new();
-        for told in group.cells() {
-            let heard = self.place(generation, [told.before, told.now]);
-            if heard == [0; 3] {
+        for cell in group.cells() {
+            let calls = self.shift(generation, [cell.before, cell.now]);
+            if calls == [0; 3] {
                 merged.stale += 1;
                 continue;
             }
             let max = |known: &Calls| {
-                let mut greater = heard;
+                let mut greater = calls;
                 greater
                     .iter_mut()
                     .zip(known)
                     .for_each(|(calls, known)| *calls = (*calls).max(*known));
                 greater
             };
-            if self.topics.raise(id, group.answer, told.worker, max) {
-                news.push(told.worker);
+            if self.topics.raise(id, group.result, cell.worker, max) {
+                news.push(cell.worker);
             }
         }
         merged.news += news.len();
         if !news.is_empty() {
-            self.spread(&id, before, &news);
+            self.mark_news(&id, before, &news);
             self.topics.settle(&id);
         }
     }
 
-    /// Calls in a frame of this generation, and in the one before it, as they stand here.
-    fn place(&self, generation: u64, told: [u32; 2]) -> Calls {
-        let [before, now] = told.map(|calls| calls.min(self.calls_max));
+    /// Shifts the counts of a frame from its generation to the one here.
+    fn shift(&self, generation: u64, calls: [u32; 2]) -> Calls {
+        let [before, now] = calls.map(|calls| calls.min(self.calls_max));
         match generation.checked_sub(self.generation) {
             None => [now, 0, 0],
             Some(0) => [before, now, 0],

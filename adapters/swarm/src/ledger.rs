@@ -1,4 +1,4 @@
-//! The calls of a swarm, counted in memory.
+//! A ledger that counts the calls of a swarm in memory.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -11,14 +11,14 @@ use crate::rule::{Allowance, Rule, RuleError, Window};
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
 use crate::workers::Mark;
 
-/// How many keys a ledger has counters for in each generation, unless it is told otherwise: more than a
-/// hundred agents make different calls in five minutes. The memory is taken as they come.
+/// The default number of counters of a ledger in each generation: more than the different calls of a hundred
+/// agents in five minutes. The memory is allocated when it is needed.
 pub const CAPACITY: usize = 1 << 14;
 
-/// The most that it may have: the number of a counter has 32 bits.
+/// The maximum capacity: the number of a counter has 32 bits.
 pub const CAPACITY_MAX: usize = 1 << 28;
 
-/// How many loops are known by their calls, for [`Ledger::look`]; the oldest are forgotten.
+/// The number of loops that [`Ledger::look`] knows by their calls. The oldest are forgotten.
 pub const LOOPS_MAX: usize = 64;
 
 /// Counts the calls of a swarm and finds the loops that its workers are in together.
@@ -31,7 +31,7 @@ pub const LOOPS_MAX: usize = 64;
 /// let error = Digest::of(b"no rule to make target");
 /// let mut said = Vec::new();
 /// for second in 0..10 {
-///     // Five workers, each of which makes the call twice.
+///     // Five workers make the call, each of them twice.
 ///     let worker = Worker::new(second % 5);
 ///     let observation = Observation::new(worker, tool, call).failed(error);
 ///     let verdict = ledger.record(&observation, second * 1000);
@@ -49,73 +49,86 @@ pub const LOOPS_MAX: usize = 64;
 ///
 /// # What is counted
 ///
-/// Calls are equal that have the same digest and, where it is known what came back, the same answer. What
-/// counts is the [`Window`] of the rule: the generation that goes on and the one before.
+/// Calls are equal if they have the same digest and, if it is known, the same result. Calls count within the
+/// [`Window`] of the rule: the current generation and the previous one.
 ///
 /// # What is forgotten
 ///
-/// Each generation has as many counters as the capacity says. Where more keys come, one that was called
-/// least gives up its counter (Space-Saving): keys that are called often stay. What a verdict counts was
-/// surely called; how many calls may be missing is [`Finding::missed`], and never more than the calls of
-/// the generations divided by the capacity.
+/// The capacity is the number of counters of a generation. A further key takes over the counter of a key with
+/// the fewest calls (Space-Saving), so frequent keys stay. The calls of a verdict were surely made.
+/// [`Finding::missed`] is the number of calls that may be missing. It is at most the calls of the generations
+/// divided by the capacity.
 ///
 /// # Cost
 ///
-/// O(1) a call, whatever was called before and by however many workers; the memory is some 50 bytes for each key and
-/// generation, and 64 more where several workers made the call.
+/// O(1) a call, for any number of workers and earlier calls. The memory is about 50 bytes for each key and
+/// generation, and 64 more if several workers made the call.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     pub(crate) rule: Rule,
     pub(crate) generation: u64,
-    /// How many calls were counted, where that is the clock.
+    /// The number of counted calls, if the window counts calls.
     pub(crate) ticks: u64,
     pub(crate) now: Generation,
     pub(crate) before: Generation,
-    /// Calls that are known to be in a loop, with what they are counted under; the oldest first.
+    /// The calls that are known to be in a loop, with their keys. The oldest come first.
     pub(crate) loops: Vec<(Digest, Key)>,
 }
 
-/// What is counted under one key, in both generations.
+/// The counts of one key in both generations.
+///
+/// ```
+/// use unstuck_swarm::{Digest, Ledger, Observation, Rule, Tool, Worker};
+///
+/// let mut ledger = Ledger::new(Rule::default())?;
+/// for worker in 0..3 {
+///     let call = Observation::new(Worker::new(worker), Tool::named("bash"), Digest::of(b"make all"));
+///     let _ = ledger.record(&call, 1000);
+/// }
+/// let hottest = ledger.hottest(10, 1000);
+/// assert_eq!((hottest[0].calls, hottest[0].workers), (3, 3));
+/// # Ok::<(), unstuck_swarm::RuleError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heat {
-    /// Which loop it is, or would be.
+    /// The id of the loop that these calls are, or would be.
     pub loop_id: LoopId,
-    /// The tool that is called.
+    /// The tool.
     pub tool: Tool,
-    /// How many calls were surely made.
+    /// The number of calls that were surely made.
     pub calls: u32,
-    /// How many workers made them.
+    /// The number of workers that made them.
     pub workers: u32,
-    /// How many calls more there may have been.
+    /// The maximum number of further calls that were not counted.
     pub missed: u32,
-    /// What came back from all of them.
+    /// The outcome of all of them.
     pub outcome: Outcome,
-    /// What is to be done about it.
+    /// The action that the rule asks for.
     pub action: Action,
 }
 
-/// Where the counters of one key are.
+/// The slots of one key in both generations.
 #[derive(Clone, Copy)]
-struct Place {
+struct Slots {
     now: Option<Slot>,
     before: Option<Slot>,
 }
 
 impl Ledger {
-    /// A ledger with [`CAPACITY`] counters a generation that has seen nothing.
+    /// Creates an empty ledger with [`CAPACITY`] counters a generation.
     ///
     /// # Errors
     ///
-    /// Those of [`Rule::check`].
+    /// Returns the errors of [`Rule::check`].
     pub fn new(rule: Rule) -> Result<Self, RuleError> {
         Self::with_capacity(rule, CAPACITY)
     }
 
-    /// A ledger with so many counters a generation: 1 at least, and no more than [`CAPACITY_MAX`].
+    /// Creates an empty ledger with `capacity` counters a generation: from 1 to [`CAPACITY_MAX`].
     ///
     /// # Errors
     ///
-    /// Those of [`Rule::check`].
+    /// Returns the errors of [`Rule::check`].
     pub fn with_capacity(rule: Rule, capacity: usize) -> Result<Self, RuleError> {
         let capacity = capacity.clamp(1, CAPACITY_MAX);
         Ok(Self {
@@ -128,16 +141,16 @@ impl Ledger {
         })
     }
 
-    /// The rule that it judges by.
+    /// Returns the rule of the ledger.
     pub const fn rule(&self) -> &Rule {
         &self.rule
     }
 
-    /// Counts one call at the time `now` and judges it. O(1), counted over all calls.
+    /// Counts one call at the time `now` and judges it. Amortised O(1).
     ///
-    /// `now` is read by the clock that the rule's window is measured by; it is not looked at where that
-    /// counts calls. A clock that is set back by less than half the span stands still, as far as the
-    /// ledger is concerned; one that is set back by more begins anew, and all calls are forgotten.
+    /// `now` has the unit of the rule's window. It is ignored if the window counts calls. If the clock is set
+    /// back by less than half the span, the ledger treats it as standing still. If it is set back by more, the
+    /// ledger forgets all calls.
     pub fn record(&mut self, observation: &Observation, now: u64) -> Verdict {
         let allowance = self.rule.allowance(observation);
         if allowance == Allowance::Any {
@@ -148,7 +161,7 @@ impl Ledger {
         self.count(observation, allowance)
     }
 
-    /// The time of the next call.
+    /// Returns the time of the next call.
     fn tick(&mut self, now: u64) -> u64 {
         match self.rule.window {
             Window::Time { .. } => now,
@@ -160,7 +173,7 @@ impl Ledger {
         }
     }
 
-    /// The time when nothing is called.
+    /// Returns the time without counting a call.
     pub(crate) const fn time(&self, now: u64) -> u64 {
         match self.rule.window {
             Window::Time { .. } => now,
@@ -168,9 +181,9 @@ impl Ledger {
         }
     }
 
-    /// Goes on to a generation.
+    /// Turns to a generation.
     pub(crate) fn turn_to(&mut self, generation: u64) {
-        // Workers read the clock one after the other, and may tell of their calls in another order.
+        // Workers read the clock one after the other, and may report their calls in another order.
         if generation == self.generation || generation.checked_add(1) == Some(self.generation) {
             return;
         }
@@ -183,13 +196,13 @@ impl Ledger {
         self.generation = generation;
     }
 
-    /// Goes on to a generation for who only reads: back by nobody's clock, so that reading forgets nothing
-    /// that is not over.
+    /// Turns to a later generation for a reader. A reader's clock never turns back, so that reading forgets
+    /// only generations that are over.
     fn turn_on_to(&mut self, generation: u64) {
         self.turn_to(generation.max(self.generation));
     }
 
-    /// Counts a call in the generation that goes on.
+    /// Counts a call in the current generation.
     pub(crate) fn count(&mut self, observation: &Observation, allowance: Allowance) -> Verdict {
         let (key, mark) = (observation.key(), Mark::of(observation.worker));
         let slot = match self.now.find(key) {
@@ -199,19 +212,19 @@ impl Ledger {
             }
             None => self.now.add(observation, mark, self.before.find(key)),
         };
-        let place = Place { now: Some(slot), before: self.now.entry(slot).before() };
-        // Nearly all calls end here.
-        if self.calls(place) < self.rule.calls {
+        let slots = Slots { now: Some(slot), before: self.now.entry(slot).before() };
+        // Nearly all calls return here.
+        if self.calls(slots) < self.rule.calls {
             return Verdict::PROCEED;
         }
-        let verdict = self.judge(place, allowance);
+        let verdict = self.judge(slots, allowance);
         if verdict.action > Action::Proceed {
             self.remember(observation.call, key);
         }
         verdict
     }
 
-    /// Remembers that the call `call` is in a loop.
+    /// Adds a call to the known loops.
     fn remember(&mut self, call: Digest, key: Key) {
         if self.loops.contains(&(call, key)) {
             return;
@@ -222,8 +235,8 @@ impl Ledger {
         self.loops.push((call, key));
     }
 
-    /// What is known of the call with the digest `call`: the verdict on the loop that it is in, if it is
-    /// in one, or of several the one that asks for most. It counts nothing. O([`LOOPS_MAX`]).
+    /// Returns the verdict on the loop of the call with the digest `call`, without counting it. If there are
+    /// several loops, returns the strongest verdict. O([`LOOPS_MAX`]).
     pub fn look(&mut self, call: Digest, now: u64) -> Verdict {
         self.look_in(call, self.rule.window.generation(self.time(now)))
     }
@@ -235,11 +248,11 @@ impl Ledger {
         self.turn_on_to(generation);
         let known = self.loops.iter().filter(|(known, _)| *known == call);
         known
-            .filter_map(|(_, key)| self.judge_known(self.place(*key)?))
+            .filter_map(|(_, key)| self.judge_known(self.slots(*key)?))
             .fold(Verdict::PROCEED, Verdict::or_stronger)
     }
 
-    /// The keys that are called most, the hottest first: at most `limit` of them. O(capacity).
+    /// Returns the keys with the most calls, the hottest first: at most `limit` of them. O(capacity).
     pub fn hottest(&mut self, limit: usize, now: u64) -> Vec<Heat> {
         self.hottest_in(limit, self.rule.window.generation(self.time(now)))
     }
@@ -249,19 +262,19 @@ impl Ledger {
         let new = self.now.slots().map(|slot| self.now.entry(slot).key);
         let old = self.before.slots().map(|slot| self.before.entry(slot).key);
         let old = old.filter(|key| self.now.find(*key).is_none());
-        let places = new.chain(old).filter_map(|key| self.place(key));
-        let mut all: Vec<_> = places.map(|place| (self.calls(place), place)).collect();
-        all.sort_by_key(|(calls, place)| (u32::MAX - calls, self.entry(*place).map(|one| one.key)));
+        let all_slots = new.chain(old).filter_map(|key| self.slots(key));
+        let mut all: Vec<_> = all_slots.map(|slots| (self.calls(slots), slots)).collect();
+        all.sort_by_key(|(calls, slots)| (u32::MAX - calls, self.entry(*slots).map(|one| one.key)));
         all.truncate(limit);
-        all.into_iter().filter_map(|(_, place)| self.heat(place)).collect()
+        all.into_iter().filter_map(|(_, slots)| self.heat(slots)).collect()
     }
 
-    /// How many counters are in use, those of the generation before included.
+    /// Returns the number of counters in use, in both generations.
     pub fn counters(&self) -> usize {
         self.now.slots().len() + self.before.slots().len()
     }
 
-    /// The bytes of the heap that it has taken.
+    /// Returns the bytes of the heap in use.
     pub fn memory(&self) -> usize {
         let loops = self.loops.capacity() * size_of::<(Digest, Key)>();
         self.now.memory() + self.before.memory() + loops
@@ -274,30 +287,30 @@ impl Ledger {
         self.loops.clear();
     }
 
-    fn place(&self, key: Key) -> Option<Place> {
-        let place = Place { now: self.now.find(key), before: self.before.find(key) };
-        (place.now.is_some() || place.before.is_some()).then_some(place)
+    fn slots(&self, key: Key) -> Option<Slots> {
+        let slots = Slots { now: self.now.find(key), before: self.before.find(key) };
+        (slots.now.is_some() || slots.before.is_some()).then_some(slots)
     }
 
-    /// What is known of the key whose counters are at `place`, whatever it counts.
-    fn entry(&self, place: Place) -> Option<&Entry> {
-        let now = place.now.map(|slot| self.now.entry(slot));
-        now.or_else(|| place.before.map(|slot| self.before.entry(slot)))
+    /// Returns the entry of a key, from the current generation if it has one there.
+    fn entry(&self, slots: Slots) -> Option<&Entry> {
+        let now = slots.now.map(|slot| self.now.entry(slot));
+        now.or_else(|| slots.before.map(|slot| self.before.entry(slot)))
     }
 
-    /// How many calls were surely made.
-    fn calls(&self, place: Place) -> u32 {
-        let now = place.now.map_or(0, |slot| self.now.calls(slot));
-        now.saturating_add(place.before.map_or(0, |slot| self.before.calls(slot)))
+    /// Returns the number of calls that were surely made.
+    fn calls(&self, slots: Slots) -> u32 {
+        let now = slots.now.map_or(0, |slot| self.now.calls(slot));
+        now.saturating_add(slots.before.map_or(0, |slot| self.before.calls(slot)))
     }
 
-    /// How many of the calls were not their worker's first.
-    fn repeats(&self, place: Place) -> u32 {
+    /// Returns the number of calls that were not the first of their worker.
+    fn repeats(&self, slots: Slots) -> u32 {
         let of = |generation: &Generation, slot: Option<Slot>| {
             slot.map_or(0, |slot| generation.entry(slot).repeats)
         };
-        let both = match (place.now, place.before) {
-            // A worker of both generations began in the one before.
+        let both = match (slots.now, slots.before) {
+            // A worker of both generations made its first call in the previous one.
             (Some(now), Some(before)) => {
                 let workers = self.now.workers(now);
                 workers.iter().filter(|mark| self.before.has(before, *mark)).count()
@@ -305,11 +318,11 @@ impl Ledger {
             _ => 0,
         };
         let both = u32::try_from(both).unwrap_or(u32::MAX);
-        of(&self.now, place.now).saturating_add(of(&self.before, place.before)).saturating_add(both)
+        of(&self.now, slots.now).saturating_add(of(&self.before, slots.before)).saturating_add(both)
     }
 
-    fn workers(&self, place: Place) -> u32 {
-        match (place.now, place.before) {
+    fn workers(&self, slots: Slots) -> u32 {
+        match (slots.now, slots.before) {
             (Some(now), Some(before)) => {
                 let mut workers = self.now.workers(now);
                 self.before.workers(before).iter().for_each(|mark| workers.add(mark));
@@ -321,18 +334,18 @@ impl Ledger {
         }
     }
 
-    fn missed(&self, place: Place) -> u32 {
-        self.now.missed(place.now).saturating_add(self.before.missed(place.before))
+    fn missed(&self, slots: Slots) -> u32 {
+        self.now.missed(slots.now).saturating_add(self.before.missed(slots.before))
     }
 
-    fn judge(&self, place: Place, allowance: Allowance) -> Verdict {
-        let (Some(entry), workers) = (self.entry(place), self.workers(place)) else {
+    fn judge(&self, slots: Slots, allowance: Allowance) -> Verdict {
+        let (Some(entry), workers) = (self.entry(slots), self.workers(slots)) else {
             return Verdict::PROCEED;
         };
-        let calls = self.calls(place);
+        let calls = self.calls(slots);
         let counted = match allowance {
             Allowance::Any => 0,
-            Allowance::Once => self.repeats(place),
+            Allowance::Once => self.repeats(slots),
             Allowance::None => calls,
         };
         let (rung, action) = self.rule.rung(counted, workers);
@@ -340,27 +353,27 @@ impl Ledger {
             return Verdict::PROCEED;
         }
         let beyond = counted - self.rule.calls;
-        let counts = Counts { calls, workers, missed: self.missed(place), beyond };
+        let counts = Counts { calls, workers, missed: self.missed(slots), beyond };
         let finding = Finding::new(entry.key.loop_id(), entry.tool, entry.outcome, counts);
         Verdict { action, rung, finding: Some(finding) }
     }
 
-    /// The verdict on the key whose counters are at `place`.
-    fn judge_known(&self, place: Place) -> Option<Verdict> {
-        let entry = self.entry(place)?;
-        Some(self.judge(place, self.rule.allowance_of(entry.tool, entry.outcome)))
+    /// Returns the verdict on a key.
+    fn judge_known(&self, slots: Slots) -> Option<Verdict> {
+        let entry = self.entry(slots)?;
+        Some(self.judge(slots, self.rule.allowance_of(entry.tool, entry.outcome)))
     }
 
-    fn heat(&self, place: Place) -> Option<Heat> {
-        let entry = self.entry(place)?;
+    fn heat(&self, slots: Slots) -> Option<Heat> {
+        let entry = self.entry(slots)?;
         Some(Heat {
             loop_id: entry.key.loop_id(),
             tool: entry.tool,
-            calls: self.calls(place),
-            workers: self.workers(place),
-            missed: self.missed(place),
+            calls: self.calls(slots),
+            workers: self.workers(slots),
+            missed: self.missed(slots),
             outcome: entry.outcome,
-            action: self.judge_known(place)?.action,
+            action: self.judge_known(slots)?.action,
         })
     }
 }

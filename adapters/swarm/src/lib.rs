@@ -1,9 +1,8 @@
-//! Finds loops of a whole swarm: calls that many workers make, none of them often enough to be stuck
-//! alone.
+//! Finds loops of a whole swarm: calls that many workers make, each of them too rarely to be stuck alone.
 //!
-//! Ten workers that each make the same vain call twice are stuck together. A [`Rule`] says how many equal
-//! calls make a loop, by how many workers, within what time; each worker tells of its calls, as a
-//! [`Observation`], and hears what to do, as a [`Verdict`]:
+//! For example, ten workers that each make the same failing call twice are stuck together. A [`Rule`] says
+//! how many equal calls by how many workers within what time make a loop. A worker reports each of its calls
+//! as an [`Observation`], and the store returns a [`Verdict`]:
 //!
 //! ```
 //! use unstuck_swarm::{Action, Digest, Ledger, Rule, Observation, Tool, Worker};
@@ -20,25 +19,26 @@
 //!
 //! # Where calls are counted
 //!
-//! | where the workers are | what counts | feature |
+//! | place of the workers | store | feature |
 //! |---|---|---|
-//! | in one thread, or where there is no `std` | [`Ledger`] | |
+//! | in one thread, also without `std` | [`Ledger`] | |
 //! | in one process | `SharedLedger` | `std` |
 //! | on machines that reach one Redis 7, or a cluster of it | `redis::RedisStore` | `redis`; `redis-async` for tasks of tokio |
-//! | on machines that only send each other packets | [`Replica`], and `SharedReplica` for threads | none; `std` |
+//! | on machines that exchange packets | [`Replica`], and `SharedReplica` for threads | none; `std` |
 //!
-//! All that can be shared are a [`SwarmStore`], which a guard of the crate `unstuck` takes by its feature `swarm`:
-//! it makes the digests, tells of the calls and says to its worker what it hears.
+//! Every store that can be shared is a [`SwarmStore`]. A guard of the crate `unstuck` takes one with its
+//! feature `swarm`. It makes the digests, reports the calls and passes the verdicts to its worker.
 //!
 //! # What this crate does not do
 //!
-//! It keeps digests, and no arguments and no results. Digests of short arguments can be guessed by trying:
-//! what goes to a server is hashed with a secret, frames of gossip are not.
+//! It keeps digests, but no arguments and no results. The digest of a short argument can be guessed by trial.
+//! A server only sees digests that are hashed with a secret. Frames of gossip are not hashed.
 //!
-//! The count is the same everywhere, and where it is uncertain it is too low: what was forgotten for want of
-//! room is not counted ([`Finding::missed`]), an estimate of more than 15 workers (64 on a server) frees
-//! more first calls than there may be, and by gossip no worker stands for more than its share of a rung, as
-//! anybody may say anything of anybody there.
+//! All stores count alike. An uncertain count is too low rather than too high:
+//!
+//! - Calls that were forgotten for lack of room are not counted ([`Finding::missed`]).
+//! - More than 15 workers (64 on a server) are estimated, and then more first calls are free than there may be.
+//! - In gossip no worker counts for more than its share of a rung, because a sender can claim anything.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -66,7 +66,7 @@ pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, CheckpointError};
 pub use gossip::SharedReplica;
 pub use gossip::{CELLS, FRAME_MAX, FRAME_MIN, FrameError, Limits, Merged, Replica, SPREAD};
 pub use ledger::{CAPACITY, CAPACITY_MAX, Heat, LOOPS_MAX, Ledger};
-pub use observation::{Answer, Key, Observation, Worker};
+pub use observation::{CallResult, Key, Observation, Worker};
 pub use rule::{Allowance, CALLS_MAX, Rule, RuleError, WORKERS_MAX, Window};
 #[cfg(feature = "std")]
 pub use shared_ledger::{SHARDS, SharedLedger};

@@ -1,11 +1,11 @@
-//! What a worker tells of one call.
+//! The report of one call by its worker.
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Digest, LoopId, Tool};
 
 use crate::verdict::Outcome;
 
-/// One of the agents of a swarm, by what stands for its name.
+/// An agent of a swarm, identified by a digest of its name.
 ///
 /// ```
 /// use unstuck_swarm::Worker;
@@ -17,54 +17,70 @@ use crate::verdict::Outcome;
 pub struct Worker(Digest);
 
 impl Worker {
-    /// The worker of this name, which it alone has in its swarm. O(n).
+    /// Returns the worker of this name, which must be unique in the swarm. O(n).
     pub fn named(name: &str) -> Self {
         Self(Digest::of(name.as_bytes()))
     }
 
-    /// The worker with a number of the host's own.
+    /// Returns the worker with a number that the host chooses.
     pub const fn new(number: u64) -> Self {
         Self(Digest::new(0).mix(Digest::new(number)))
     }
 
-    /// The digest of its name.
+    /// Returns the digest of its name.
     pub const fn digest(self) -> Digest {
         self.0
     }
 }
 
-/// What came back from a call.
+/// A digest of a call's result, and whether the call failed.
+///
+/// ```
+/// use unstuck_swarm::{CallResult, Digest, Observation, Tool, Worker};
+///
+/// let call = Observation::new(Worker::new(1), Tool::named("bash"), Digest::of(b"make all"));
+/// let digest = Digest::of(b"no rule");
+/// assert_eq!(call.failed(digest).result, Some(CallResult { digest, failed: true }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct CallResult {
     /// The digest of the result.
     pub digest: Digest,
-    /// Whether the call failed.
+    /// `true` if the call failed.
     pub failed: bool,
 }
 
-/// What is counted: a call together with its answer, so that workers that get different answers are not
-/// counted together.
+/// A call together with its result, under which calls are counted. So workers that get different results are
+/// not counted together.
+///
+/// ```
+/// use unstuck_swarm::{Digest, Observation, Tool, Worker};
+///
+/// let call = |worker| Observation::new(Worker::new(worker), Tool::named("ls"), Digest::of(b"/"));
+/// assert_eq!(call(1).key(), call(2).key());
+/// assert_ne!(call(1).ok(Digest::of(b"a")).key(), call(1).ok(Digest::of(b"b")).key());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key(Digest);
 
 impl Key {
-    /// The key with these bits, as [`Key::digest`] gave them.
+    /// Creates a key from the digest that [`Key::digest`] returned.
     pub const fn new(digest: Digest) -> Self {
         Self(digest)
     }
 
-    /// Returns the digest of the call and its answer.
+    /// Returns the digest of the call and its result.
     pub const fn digest(self) -> Digest {
         self.0
     }
 
-    /// The id of the loop that calls under this key are in, or would be. It is the same in every run.
+    /// Returns the id of the loop that calls under this key are, or would be. It is the same in every run.
     pub const fn loop_id(self) -> LoopId {
         LoopId::from_bits(self.0.bits())
     }
 }
 
-/// What a worker tells of one call.
+/// The report of one call by its worker.
 ///
 /// ```
 /// use unstuck_swarm::{Digest, Observation, Tool, Worker};
@@ -76,47 +92,47 @@ impl Key {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// Who made the call.
+    /// The worker that made the call.
     pub worker: Worker,
     /// The tool that was called.
     pub tool: Tool,
-    /// What stands for the tool and the arguments together: equal calls of all workers have one.
+    /// A digest of the tool and the arguments together. Equal calls of all workers have the same.
     pub call: Digest,
-    /// What came back, if that is known.
-    pub answer: Option<Answer>,
+    /// The result, if it is known.
+    pub result: Option<CallResult>,
 }
 
 impl Observation {
-    /// A call of which nobody knows what came back.
+    /// Creates an observation of a call with an unknown result.
     pub const fn new(worker: Worker, tool: Tool, call: Digest) -> Self {
-        Self { worker, tool, call, answer: None }
+        Self { worker, tool, call, result: None }
     }
 
-    /// The call worked, with a result that stands for `result`.
+    /// Adds the digest of a result. The call worked.
     #[must_use]
     pub const fn ok(mut self, result: Digest) -> Self {
-        self.answer = Some(Answer { digest: result, failed: false });
+        self.result = Some(CallResult { digest: result, failed: false });
         self
     }
 
-    /// The call failed, with an error that stands for `result`. It equals no call that worked.
+    /// Adds the digest of an error. The call failed, so it equals no call that worked.
     #[must_use]
     pub const fn failed(mut self, result: Digest) -> Self {
-        self.answer = Some(Answer { digest: result, failed: true });
+        self.result = Some(CallResult { digest: result, failed: true });
         self
     }
 
-    /// What is known of what came back.
+    /// Returns the outcome of the call.
     pub const fn outcome(&self) -> Outcome {
-        Outcome::of(self.answer)
+        Outcome::of(self.result)
     }
 
-    /// What this call is counted under.
+    /// Returns the key under which the call is counted.
     pub const fn key(&self) -> Key {
-        Key(match self.answer {
+        Key(match self.result {
             None => self.call.mix(Digest::new(0)),
-            Some(Answer { digest, failed: false }) => self.call.mix(digest.mix(Digest::new(1))),
-            Some(Answer { digest, failed: true }) => self.call.mix(digest.mix(Digest::new(2))),
+            Some(CallResult { digest, failed: false }) => self.call.mix(digest.mix(Digest::new(1))),
+            Some(CallResult { digest, failed: true }) => self.call.mix(digest.mix(Digest::new(2))),
         })
     }
 }

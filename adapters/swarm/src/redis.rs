@@ -1,19 +1,19 @@
-//! A board on a Redis or Valkey server: the calls of a swarm whose workers share no memory.
+//! A store on a Redis or Valkey server, for workers that share no memory.
 //!
-//! A worker tells the server of each call by one function that runs there, [`LIBRARY`], and hears how many
-//! calls count and by how many workers; it judges by itself. The functions are loaded where they are missing,
-//! which takes Redis 7 or Valkey, and a user who may.
+//! A worker reports each call with a function of [`LIBRARY`], which runs on the server. The function returns the
+//! number of calls that count and of their workers, and the worker judges them. If the functions are missing, the
+//! store loads them. That needs Redis 7 or Valkey, and a user with the permission to load functions.
 
 mod breaker;
-mod clerk;
-mod desk;
 mod error;
 mod health;
 mod keys;
-mod known;
 mod link;
+mod loop_cache;
 mod request;
+mod sender;
 mod settings;
+mod state;
 mod store;
 mod watch;
 

@@ -8,44 +8,57 @@ use unstuck_core::{Action, Tool};
 use crate::observation::Observation;
 use crate::verdict::Outcome;
 
-/// The most workers that a rule may ask for: as many as a ledger tells apart
-/// without a doubt.
+/// The most workers that a rule may ask for. A ledger counts this many exactly.
 pub const WORKERS_MAX: u32 = 15;
 
 /// The most calls that a rule may ask for, so that no rung of its ladder is out of reach.
 pub const CALLS_MAX: u32 = 1 << 24;
 
-/// How far back calls count.
+/// The window within which calls count.
 ///
-/// Time is cut into generations of half the span; what counts is the generation that goes on and the one
-/// before it. So a call counts for half the span at least, and never for longer than all of it.
+/// Time is cut into generations of half the span. Calls of the current generation and of the previous one
+/// count. So a call counts for at least half the span, and never for longer than all of it.
+///
+/// ```
+/// use unstuck_swarm::Window;
+///
+/// let window = Window::Time { span: 600_000 };
+/// assert_eq!((window.generation(299_999), window.generation(300_000)), (0, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// So many ticks of the host's clock; by convention milliseconds.
+    /// A number of ticks of the host's clock, by convention milliseconds.
     Time {
-        /// How many.
+        /// The number of ticks.
         span: u64,
     },
-    /// So many calls of the whole swarm.
+    /// A number of calls of the whole swarm.
     Calls {
-        /// How many.
+        /// The number of calls.
         span: u64,
     },
 }
 
-/// Which calls of a tool are counted.
+/// The calls of a tool that are free, that is, not counted.
+///
+/// ```
+/// use unstuck_swarm::{Allowance, Rule, Tool};
+///
+/// let rule = Rule::default().tool(Tool::named("wait"), Allowance::Any);
+/// assert_eq!(rule.tools[0].1, Allowance::Any);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Allowance {
-    /// All of them.
+    /// No call is free.
     #[default]
     None,
-    /// All but the first by each worker: everybody may read the README once.
+    /// The first call of each worker is free. For example, every worker may read the README once.
     Once,
-    /// None of them.
+    /// All calls are free.
     Any,
 }
 
-/// When equal calls of several workers are a loop of their swarm, and what to do about it.
+/// The definition of a loop of a swarm, and the strongest action against it.
 ///
 /// ```
 /// use unstuck_swarm::{Allowance, Rule, Tool, Window};
@@ -62,27 +75,27 @@ pub enum Allowance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// How many equal calls make a loop: 2 or more.
+    /// The number of equal calls that make a loop: 2 or more.
     pub calls: u32,
-    /// By how many workers at least: from 1 to [`WORKERS_MAX`].
+    /// The minimum number of workers that make them: from 1 to [`WORKERS_MAX`].
     pub workers: u32,
-    /// How far back they count.
+    /// The window within which they count.
     pub window: Window,
-    /// The most that is done about it.
+    /// The strongest action.
     ///
-    /// At `calls` calls the workers are nudged, at twice as many warned, at three times as many their call is
-    /// blocked, at four times as many their runs end: each as far as this allows.
+    /// The workers are nudged at `calls` calls and warned at twice as many. At three times as many their call
+    /// is blocked, and at four times as many their runs end. A stronger action than this one is never taken.
     pub strongest: Action,
-    /// Which calls count that came back and did not fail: unless told otherwise, all but everybody's
-    /// first.
+    /// The free calls among those that worked. By default the first call of each worker is free.
     pub worked: Allowance,
-    /// Which calls of single tools count, whatever came back.
+    /// The free calls of single tools, whatever their result.
     pub tools: Vec<(Tool, Allowance)>,
 }
 
 impl Default for Rule {
-    /// Ten calls by two workers within ten minutes; blocks at most. Of calls that worked, everybody's
-    /// first is free: agents with one task begin alike, and most of what several do once is reading.
+    /// Ten calls by two workers within ten minutes, with a block as the strongest action. The first call of
+    /// each worker is free if it worked: agents with one task begin alike, and most calls that several make
+    /// once are reads.
     fn default() -> Self {
         Self {
             calls: 10,
@@ -96,42 +109,42 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// Asks for so many calls.
+    /// Sets the number of calls.
     #[must_use]
     pub const fn calls(mut self, calls: u32) -> Self {
         self.calls = calls;
         self
     }
 
-    /// Asks for so many workers.
+    /// Sets the number of workers.
     #[must_use]
     pub const fn workers(mut self, workers: u32) -> Self {
         self.workers = workers;
         self
     }
 
-    /// Counts as far back as `window` says.
+    /// Sets the window.
     #[must_use]
     pub const fn window(mut self, window: Window) -> Self {
         self.window = window;
         self
     }
 
-    /// Does no more than `action`.
+    /// Sets the strongest action.
     #[must_use]
     pub const fn strongest(mut self, action: Action) -> Self {
         self.strongest = action;
         self
     }
 
-    /// Says which calls count that came back and did not fail.
+    /// Sets the free calls among those that worked.
     #[must_use]
     pub const fn worked(mut self, allowance: Allowance) -> Self {
         self.worked = allowance;
         self
     }
 
-    /// Says which calls of `tool` count, whatever came back. Of two such words the later holds.
+    /// Sets the free calls of `tool`, whatever their result. A later setting replaces an earlier one.
     #[must_use]
     pub fn tool(mut self, tool: Tool, allowance: Allowance) -> Self {
         self.tools.retain(|(known, _)| *known != tool);
@@ -139,11 +152,11 @@ impl Rule {
         self
     }
 
-    /// The rule, if it can work.
+    /// Checks the rule and returns it.
     ///
     /// # Errors
     ///
-    /// [`RuleError`], which says what cannot and what would.
+    /// Returns a [`RuleError`] for a value out of range. It names the valid range.
     pub fn check(self) -> Result<Self, RuleError> {
         let span = self.window.span();
         match self {
@@ -158,12 +171,12 @@ impl Rule {
         }
     }
 
-    /// Which calls like this one count.
+    /// Returns the free calls among those like this one.
     pub fn allowance(&self, observation: &Observation) -> Allowance {
         self.allowance_of(observation.tool, observation.outcome())
     }
 
-    /// Which calls of `tool` count that came to this.
+    /// Returns the free calls among those of `tool` with this outcome.
     pub fn allowance_of(&self, tool: Tool, outcome: Outcome) -> Allowance {
         let own = self.tools.iter().find(|(own, _)| *own == tool);
         match (own, outcome) {
@@ -173,8 +186,8 @@ impl Rule {
         }
     }
 
-    /// The rung that so many counted calls of so many workers reach, counted from 1, and what to do
-    /// there; 0 and nothing below the first.
+    /// Returns the rung that `calls` counted calls of `workers` workers reach, counted from 1, and its action.
+    /// Below the first rung these are 0 and [`Action::Proceed`].
     pub fn rung(&self, calls: u32, workers: u32) -> (u8, Action) {
         let times = if workers < self.workers { 0 } else { calls / self.calls.max(1) };
         let (rung, action) = match times {
@@ -189,14 +202,14 @@ impl Rule {
 }
 
 impl Window {
-    /// How far it reaches back, in its own unit.
+    /// Returns the span, in ticks or calls.
     pub const fn span(self) -> u64 {
         match self {
             Self::Time { span } | Self::Calls { span } => span,
         }
     }
 
-    /// The generation that `now` is in.
+    /// Returns the generation of the time `now`.
     pub const fn generation(self, now: u64) -> u64 {
         match self.span().div_ceil(2) {
             0 => now,
@@ -205,28 +218,34 @@ impl Window {
     }
 }
 
-/// Why a rule cannot work.
+/// An error in a rule.
+///
+/// ```
+/// use unstuck_swarm::{Rule, RuleError};
+///
+/// assert_eq!(Rule::default().calls(1).check(), Err(RuleError::Calls { asked: 1 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// So many calls make no loop.
+    /// The number of calls is out of range.
     Calls {
-        /// How many.
+        /// The number.
         asked: u32,
     },
-    /// So many workers cannot be told apart, or are none.
+    /// The number of workers is out of range.
     Workers {
-        /// How many.
+        /// The number.
         asked: u32,
     },
-    /// Nobody is there to count the calls of the whole swarm.
+    /// The window counts calls, but no store counts the calls of the whole swarm.
     Clock {
-        /// How many of them the window was to hold.
+        /// The number of calls in the window.
         asked: u64,
     },
-    /// So short a window has no half.
+    /// The window is too short to be halved.
     Span {
-        /// How long.
+        /// The span.
         asked: u64,
     },
 }
@@ -235,15 +254,15 @@ impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Calls { asked } => {
-                write!(f, "a rule of {asked} calls cannot work: ask for 2 to {CALLS_MAX}")
+                write!(f, "a rule of {asked} calls is invalid: ask for 2 to {CALLS_MAX}")
             }
             Self::Workers { asked } => {
-                write!(f, "a rule of {asked} workers cannot work: ask for 1 to {WORKERS_MAX}")
+                write!(f, "a rule of {asked} workers is invalid: ask for 1 to {WORKERS_MAX}")
             }
             Self::Clock { asked } => write!(
                 f,
-                "a window of {asked} calls needs someone who counts all calls of the swarm, and where \
-                 workers gossip nobody does: ask for a window of time"
+                "a window of {asked} calls needs a store that counts all calls of the swarm, which \
+                 gossip does not: ask for a window of time"
             ),
             Self::Span { asked } => {
                 write!(f, "a window of {asked} cannot be cut into halves: ask for 2 or more")

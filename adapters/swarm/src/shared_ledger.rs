@@ -1,4 +1,4 @@
-//! A ledger that threads share.
+//! A ledger for several threads.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,34 +14,34 @@ use crate::rule::{Allowance, Rule, RuleError, Window};
 use crate::store::SwarmStore;
 use crate::verdict::Verdict;
 
-/// How many parts a shared ledger has, unless it is told otherwise: with 8 threads, two of them want the
-/// same part at once less than once in 16 calls.
+/// The default number of parts of a shared ledger. With 8 threads, two of them need the same part at once
+/// less than once in 16 calls.
 pub const SHARDS: usize = 64;
 
-/// A ledger for the workers of one process: it is cut into parts by the digests of calls, each behind a
-/// lock of its own.
+/// A ledger for the workers of one process. It is divided into parts by the digests of calls. Each part has its
+/// own lock.
 ///
-/// As a [`SwarmStore`] it measures time by the process's own clock, in milliseconds, and so does
-/// [`SharedLedger::hottest`]. A host that has a clock of its own uses the methods that take a time, and those alone.
+/// As a [`SwarmStore`] it measures time in milliseconds by the clock of the process, and so does
+/// [`SharedLedger::hottest`]. A host with its own clock uses only the methods that take a time.
 ///
 /// ```
 /// use std::thread;
 /// use unstuck_swarm::{SwarmStore, Digest, Rule, SharedLedger, Observation, Tool, Worker};
 ///
-/// let board = SharedLedger::new(Rule::default())?;
+/// let store = SharedLedger::new(Rule::default())?;
 /// thread::scope(|scope| {
 ///     for number in 0..8 {
-///         let board = &board;
+///         let store = &store;
 ///         scope.spawn(move || {
 ///             let worker = Worker::new(number);
 ///             for _ in 0..2 {
 ///                 let call = Observation::new(worker, Tool::named("bash"), Digest::of(b"make all"));
-///                 let _ = board.record(&call);
+///                 let _ = store.record(&call);
 ///             }
 ///         });
 ///     }
 /// });
-/// let hottest = board.hottest(1)[0];
+/// let hottest = store.hottest(1)[0];
 /// assert_eq!((hottest.calls, hottest.workers), (16, 8));
 /// # Ok::<(), unstuck_swarm::RuleError>(())
 /// ```
@@ -50,31 +50,30 @@ pub struct SharedLedger {
     parts: Box<[Shard]>,
     rule: Rule,
     begun: Instant,
-    /// How many calls were counted, where that is the clock.
+    /// The number of counted calls, if the window counts calls.
     ticks: AtomicU64,
 }
 
-/// A part, on cache lines of its own: threads that use others do not disturb it.
+/// A part on its own cache lines, so that threads with other parts do not slow it down.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Shard(Mutex<Ledger>);
 
 impl SharedLedger {
-    /// A ledger of [`SHARDS`] parts with [`CAPACITY`] counters a generation in all.
+    /// Creates a ledger of [`SHARDS`] parts with [`CAPACITY`] counters a generation in all.
     ///
     /// # Errors
     ///
-    /// Those of [`Rule::check`].
+    /// Returns the errors of [`Rule::check`].
     pub fn new(rule: Rule) -> Result<Self, RuleError> {
         Self::with_capacity(rule, SHARDS, CAPACITY)
     }
 
-    /// A ledger of so many parts, 1 at least, with so many counters a generation in all: each part has its
-    /// share.
+    /// Creates a ledger of `shards` parts, at least 1. The parts share `capacity` counters a generation.
     ///
     /// # Errors
     ///
-    /// Those of [`Rule::check`].
+    /// Returns the errors of [`Rule::check`].
     pub fn with_capacity(rule: Rule, shards: usize, capacity: usize) -> Result<Self, RuleError> {
         let shards = shards.max(1);
         let share = capacity.div_ceil(shards);
@@ -101,17 +100,17 @@ impl SharedLedger {
         ledger.count(observation, allowance)
     }
 
-    /// What is known of the call with the digest `call` at the time `now`, as [`Ledger::look`] says it.
+    /// Returns the verdict on the call with the digest `call` at the time `now`, as [`Ledger::look`] does.
     pub fn look_at(&self, call: Digest, now: u64) -> Verdict {
         self.part(call).look_in(call, self.generation(now))
     }
 
-    /// The keys that are called most, the hottest first: at most `limit` of them.
+    /// Returns the keys with the most calls, the hottest first: at most `limit` of them.
     pub fn hottest(&self, limit: usize) -> Vec<Heat> {
         self.hottest_at(limit, self.now())
     }
 
-    /// The keys that are called most at the time `now`, for those who record at times of their own.
+    /// Returns the keys with the most calls at the time `now`, for hosts with their own clock.
     pub fn hottest_at(&self, limit: usize, now: u64) -> Vec<Heat> {
         let generation = self.generation(now);
         let parts = self.parts().flat_map(|mut part| part.hottest_in(limit, generation));
@@ -126,7 +125,7 @@ impl SharedLedger {
         self.parts().for_each(|mut part| part.clear());
     }
 
-    /// The bytes of the heap that it has taken.
+    /// Returns the bytes of the heap in use.
     pub fn memory(&self) -> usize {
         let parts: usize = self.parts().map(|part| part.memory()).sum();
         parts + self.parts.len() * size_of::<Shard>()
@@ -139,15 +138,15 @@ impl SharedLedger {
         })
     }
 
-    /// Milliseconds since the ledger was made.
+    /// Returns the milliseconds since the ledger was created.
     fn now(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The part that a call belongs to, whatever came back from it.
+    /// Locks the part of a call. All results of a call have the same part.
     fn part(&self, call: Digest) -> MutexGuard<'_, Ledger> {
         let parts = u64::try_from(self.parts.len()).unwrap_or(1);
-        // The table of a part tells keys apart by other bits than these.
+        // The table of a part hashes keys by other bits.
         let place = (call.bits() >> 16) % parts.max(1);
         let place = usize::try_from(place).unwrap_or(0);
         lock(&self.parts[place])
@@ -158,7 +157,7 @@ impl SharedLedger {
     }
 }
 
-/// A ledger is right after each of its steps: a thread that died with it did no harm.
+/// Locks a part. A ledger is consistent after each step, so a thread that panicked did no harm.
 fn lock(shard: &Shard) -> MutexGuard<'_, Ledger> {
     shard.0.lock().unwrap_or_else(PoisonError::into_inner)
 }

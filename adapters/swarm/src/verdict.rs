@@ -1,30 +1,37 @@
-//! Verdicts on calls of a swarm: what to do, the evidence, and the message for a worker.
+//! Verdicts on calls of a swarm: the action, the evidence, and the message for a worker.
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId, Tool};
 
-use crate::observation::Answer;
+use crate::observation::CallResult;
 
-/// What the swarm has to say of a call.
+/// The verdict on a call.
+///
+/// ```
+/// use unstuck_swarm::{Action, Verdict};
+///
+/// let warning = Verdict { action: Action::Warn, rung: 2, finding: None };
+/// assert_eq!(Verdict::PROCEED.or_stronger(warning), warning);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a verdict that nobody looks at helps nobody"]
+#[must_use = "a verdict must be acted on or reported"]
 pub struct Verdict {
-    /// What to do.
+    /// The action to take.
     pub action: Action,
-    /// The rung of the rule's ladder that is reached, counted from 1; 0 below the first. Every worker
-    /// is to hear of every rung once: who speaks to it remembers which it has heard of.
+    /// The rung of the rule's ladder that is reached, counted from 1; 0 below the first. Every worker is
+    /// informed of every rung once. The host remembers which ones it has reported.
     pub rung: u8,
-    /// The evidence, where there is a loop.
+    /// The evidence, if there is a loop.
     pub finding: Option<Finding>,
 }
 
 impl Verdict {
-    /// Nothing was found: go on.
+    /// The verdict if there is no loop.
     pub const PROCEED: Self = Self { action: Action::Proceed, rung: 0, finding: None };
 
-    /// The verdict that asks for more; of two that ask for the same, the one on more calls.
+    /// Returns the verdict with the stronger action. If they are equal, returns the one on more calls.
     pub fn or_stronger(self, other: Self) -> Self {
         let rank = |verdict: &Self| (verdict.action, verdict.finding.map(|found| found.calls));
         if rank(&other) > rank(&self) { other } else { self }
@@ -32,54 +39,71 @@ impl Verdict {
 }
 
 /// The evidence for a verdict.
+///
+/// ```
+/// use unstuck_swarm::{Action, Counts, Finding, LoopId, Outcome, Tool};
+///
+/// let counts = Counts { calls: 10, workers: 5, missed: 0, beyond: 0 };
+/// let finding = Finding::new(LoopId::from_bits(1), Tool::named("bash"), Outcome::Unknown, counts);
+/// assert_eq!(finding.confidence, 75);
+/// assert!(finding.nudge(Action::Nudge, "bash").to_string().starts_with("5 workers have made"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Which loop it is.
+    /// The id of the loop.
     pub loop_id: LoopId,
-    /// The tool that is called.
+    /// The tool.
     pub tool: Tool,
-    /// How many calls were made within the window, those that are free included.
+    /// The number of calls within the window, with the free ones.
     pub calls: u32,
-    /// How many workers made them: exact up to 15, and beyond as exact as the board counts.
+    /// The number of workers that made them: exact up to 15, and beyond as exact as the store counts.
     pub workers: u32,
-    /// How many calls more there may have been, which the board had no room for.
+    /// The maximum number of further calls, for which the store had no room.
     pub missed: u32,
-    /// What came back from all of them.
+    /// The outcome of all of them.
     pub outcome: Outcome,
-    /// How sure the board is, in percent: 100 where what came back is known to be the same, else 75
-    /// at as many calls as the rule asks for. Each call more halves the doubt that is left.
+    /// The confidence in percent: 100 if the results are known to be equal. Otherwise it is 75 at the number of
+    /// calls that the rule asks for, and each further call halves the rest.
     pub confidence: u8,
 }
 
-/// What came back from all calls of a loop.
+/// The outcome of all calls of a loop.
+///
+/// ```
+/// use unstuck_swarm::{Digest, Observation, Outcome, Tool, Worker};
+///
+/// let call = Observation::new(Worker::new(1), Tool::named("bash"), Digest::of(b"make all"));
+/// assert_eq!(call.outcome(), Outcome::Unknown);
+/// assert_eq!(call.failed(Digest::of(b"no rule")).outcome(), Outcome::Failed);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Nobody knows.
+    /// The results are unknown.
     Unknown,
-    /// The same result.
+    /// All returned the same result.
     Worked,
-    /// The same error.
+    /// All failed with the same error.
     Failed,
 }
 
 impl Outcome {
-    /// What is known of what came back, where this is the answer.
-    pub(crate) const fn of(answer: Option<Answer>) -> Self {
-        match answer {
+    /// Returns the outcome of a call with this result.
+    pub(crate) const fn of(result: Option<CallResult>) -> Self {
+        match result {
             None => Self::Unknown,
-            Some(Answer { failed: false, .. }) => Self::Worked,
-            Some(Answer { failed: true, .. }) => Self::Failed,
+            Some(CallResult { failed: false, .. }) => Self::Worked,
+            Some(CallResult { failed: true, .. }) => Self::Failed,
         }
     }
 }
 
 impl Finding {
-    /// The rule that found it, wherever it is named.
+    /// The name of the rule in all reports.
     pub const RULE: &'static str = "swarm";
 
-    /// The evidence for a loop of so many calls, `beyond` of them more than the rule asks for.
+    /// Creates the evidence for a loop with these counts.
     pub fn new(loop_id: LoopId, tool: Tool, outcome: Outcome, counts: Counts) -> Self {
         let Counts { calls, workers, missed, beyond } = counts;
         let doubt = if outcome == Outcome::Unknown { 25_u8 } else { 0 };
@@ -87,28 +111,35 @@ impl Finding {
         Self { loop_id, tool, calls, workers, missed, outcome, confidence }
     }
 
-    /// What to tell a worker about it, with the tool by its `tool` name. It echoes neither arguments
-    /// nor results.
+    /// Returns the message for a worker, with the tool's name. It has no arguments and no results.
     pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
         Nudge { finding: *self, action, tool }
     }
 }
 
 /// The numbers of a [`Finding`].
+///
+/// ```
+/// use unstuck_swarm::Counts;
+///
+/// // The rule asks for 10 calls, and 12 count.
+/// let counts = Counts { calls: 12, workers: 3, missed: 0, beyond: 2 };
+/// assert_eq!(counts.calls - counts.beyond, 10);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// How many calls were made.
+    /// The number of calls.
     pub calls: u32,
-    /// How many workers made them.
+    /// The number of workers that made them.
     pub workers: u32,
-    /// How many calls more there may have been.
+    /// The maximum number of further calls that were not counted.
     pub missed: u32,
-    /// How many of those that count are more than the rule asks for.
+    /// The number of counted calls above the number that the rule asks for.
     pub beyond: u32,
 }
 
-/// A short English message for a worker of a swarm that is stuck, rendered by
-/// [`Display`](fmt::Display) into any writer.
+/// A short English message for a worker of a swarm that is stuck. [`Display`](fmt::Display) renders it into any
+/// writer. [`Finding::nudge`] creates it.
 #[derive(Clone, Copy, Debug)]
 pub struct Nudge<'n> {
     finding: Finding,

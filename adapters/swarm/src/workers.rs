@@ -1,22 +1,22 @@
-//! Which workers made a call: all of them while they are few, and a fair sample of many.
+//! The workers that made a call: all of a few, or a fair sample of many.
 
 use serde::{Deserialize, Serialize};
 
 use crate::observation::Worker;
 
-/// How many workers a [`Sample`] holds; it tells one less apart without a doubt.
+/// The number of workers in a [`Sample`]. It counts one fewer exactly.
 pub(crate) const SAMPLE: usize = 16;
 
-/// What a sample knows a worker by: 31 bits of what stands for its name. Of `n` workers two share one
-/// with probability n²/2³²; they count as one then, and a first call of the second as a repetition.
+/// The identity of a worker in a sample: 31 bits of the digest of its name. Two of `n` workers share a mark with
+/// probability n²/2³². They then count as one, and the first call of the second is a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Mark(u32);
 
 impl Mark {
-    /// How many marks there are.
+    /// The number of bits of a mark.
     const BITS: u32 = 31;
 
-    /// No worker's: what a place in a sample holds that is free.
+    /// The mark of a free place in a sample. No worker has it.
     const FREE: Self = Self(u32::MAX);
 
     pub(crate) fn of(worker: Worker) -> Self {
@@ -24,7 +24,7 @@ impl Mark {
         Self(u32::from_le_bytes([a, b, c, d]) >> 1)
     }
 
-    /// The mark with these bits, if it is a worker's.
+    /// Returns the mark with these bits, if a worker can have it.
     pub(crate) const fn new(bits: u32) -> Option<Self> {
         if bits >> Self::BITS == 0 { Some(Self(bits)) } else { None }
     }
@@ -34,15 +34,15 @@ impl Mark {
     }
 }
 
-/// The workers with the smallest marks, of all that were added: all of them while there is room.
+/// The added workers with the smallest marks. A few workers all fit in.
 ///
-/// Marks are spread evenly, so how far the sample reaches tells how many workers there are beyond it
-/// (the *k* minimum values of Bar-Yossef, Jayram, Kumar, Sivakumar and Trevisan, 2002). With 16 marks
-/// the standard error is 27 %, and a set of fewer is exact.
+/// Marks are spread evenly, so the largest mark of the sample gives an estimate of the number of workers (the
+/// *k* minimum values of Bar-Yossef, Jayram, Kumar, Sivakumar and Trevisan, 2002). With 16 marks the standard
+/// error is 27 %. With fewer the count is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(crate) struct Sample {
-    /// The largest stands first, as which a free place counts; the others in no order.
+    /// The largest is the first, and a free place counts as the largest. The others have no order.
     marks: [Mark; SAMPLE],
 }
 
@@ -51,9 +51,9 @@ impl Sample {
         Self { marks: [Mark::FREE; SAMPLE] }
     }
 
-    /// Whether the worker was added and is among those that are remembered.
+    /// Returns whether the sample has the worker.
     pub(crate) fn has(&self, mark: Mark) -> bool {
-        // Without a way out in the middle, so that the processor compares several at a time.
+        // No early exit, so that the processor compares several marks at a time.
         self.marks.iter().filter(|known| **known == mark).count() > 0
     }
 
@@ -74,18 +74,18 @@ impl Sample {
         first
     }
 
-    /// The marks that it holds.
+    /// Returns the marks of the sample.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Mark> + '_ {
         self.marks.iter().copied().filter(|mark| *mark != Mark::FREE)
     }
 
-    /// How many workers were added: exact below [`SAMPLE`], else estimated.
+    /// Returns the number of added workers: exact below [`SAMPLE`], otherwise estimated.
     pub(crate) fn count(&self) -> u32 {
         let held = u32::try_from(SAMPLE).unwrap_or(u32::MAX);
         if self.largest() == Mark::FREE {
             return u32::try_from(self.iter().count()).unwrap_or(held);
         }
-        // The largest of the sample is the sample's size-th of all, in a row of 2³¹ places.
+        // The largest mark of the sample is the 16th smallest of all, within 2³¹ possible marks.
         let reach = u64::from(self.largest().0) + 1;
         let all = (u64::from(held - 1) << Mark::BITS) / reach;
         u32::try_from(all).unwrap_or(u32::MAX).max(held)
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn few_workers_are_counted_without_a_doubt() {
+    fn few_workers_are_counted_exactly() {
         let mut sample = Sample::new();
         for (before, mark) in marks(0..15).enumerate() {
             assert_eq!(usize::try_from(sample.count()), Ok(before));
@@ -113,10 +113,9 @@ mod tests {
         assert_eq!(sample.count(), 15);
     }
 
-    /// Four standard errors: of a thousand such tests none should fail by chance, and these numbers
-    /// are always the same.
+    /// The bound is four standard errors, and the numbers are always the same.
     #[test]
-    fn many_workers_are_counted_as_well_as_a_sample_can() {
+    fn many_workers_are_estimated_within_the_error_of_a_sample() {
         for workers in [16, 100, 1_000, 100_000] {
             let mut sample = Sample::new();
             marks(0..workers).for_each(|mark| sample.add(mark));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The fields of an object near the beginning of an input. If the input was cut off inside a field,
-/// that field is null.
+/// the field is null.
 pub(crate) type Fields = Map<String, Value>;
 
 /// The position of an object in its input.
@@ -22,7 +22,7 @@ pub(crate) enum Place {
 pub(crate) struct Clue {
     pub(crate) strength: Strength,
     pub(crate) reason: &'static str,
-    /// Whether a later line may overrule it.
+    /// `true` if a later line may overrule it.
     pub(crate) is_tentative: bool,
 }
 
@@ -56,7 +56,7 @@ impl Clue {
         Self::new(Strength::Record, reason)
     }
 
-    /// The same clue, which holds only if no later line has one that is not tentative.
+    /// Returns the same clue as a tentative one: it holds only if no later line has a firm one.
     pub(crate) const fn tentative(self) -> Self {
         Self { is_tentative: true, ..self }
     }
@@ -71,12 +71,12 @@ pub(crate) fn text<'a>(fields: &'a Fields, key: &str) -> &'a str {
     fields.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether a field holds a string.
+/// Returns whether a field holds a string.
 pub(crate) fn is_text(fields: &Fields, key: &str) -> bool {
     fields.get(key).is_some_and(Value::is_string)
 }
 
-/// Whether a field holds an array.
+/// Returns whether a field holds an array.
 pub(crate) fn is_list(fields: &Fields, key: &str) -> bool {
     fields.get(key).is_some_and(Value::is_array)
 }
@@ -87,7 +87,7 @@ pub(crate) fn objects<'a>(fields: &'a Fields, key: &str) -> impl Iterator<Item =
     elements.into_iter().flatten().filter_map(Value::as_object)
 }
 
-/// Returns the objects of the array in a field, and those of arrays in it.
+/// Returns the objects of the array in a field, and of arrays in it.
 pub(crate) fn flat_objects<'a>(fields: &'a Fields, key: &str) -> impl Iterator<Item = &'a Fields> {
     let elements = fields.get(key).and_then(Value::as_array);
     let parts = elements.into_iter().flatten().flat_map(|element| match element {
@@ -102,7 +102,7 @@ pub(crate) fn blocks(fields: &Fields) -> impl Iterator<Item = &str> {
     objects(fields, "content").filter_map(|block| block.get("type").and_then(Value::as_str))
 }
 
-/// Whether an object could be a chat message of any provider.
+/// Returns whether an object could be a chat message of any provider.
 pub(crate) fn is_chat_message(fields: &Fields) -> bool {
     fields.contains_key("role") || fields.contains_key("content")
 }

@@ -12,7 +12,7 @@ use crate::formats::{Format, Layouts};
 use crate::partial::{Break, parse};
 use crate::problem::ProblemKind;
 
-/// How an input is cut into records.
+/// The way in which an input is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// One record a line.
@@ -31,12 +31,12 @@ pub(crate) struct Detection {
 
 /// The winner among the formats that claim an object.
 struct Claim {
-    /// `None` if the format is known and not read.
+    /// `None` if the format is known but not read.
     format: Option<Format>,
     clue: Clue,
 }
 
-/// Recognises an input that begins with `prefix`; `complete` if that is all of it.
+/// Recognises an input that begins with `prefix`. `complete` says that nothing follows.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
     if text.is_empty() && complete {
         return Err(ProblemKind::Empty);
     }
-    if let Some(looks_like) = binary(text) {
+    if let Some(looks_like) = foreign::binary(text) {
         return Err(ProblemKind::Foreign { looks_like });
     }
     if !text.starts_with(b"{") && !text.starts_with(b"[") {
@@ -81,9 +81,9 @@ pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
     Detection { format, layout, reason: "named by the caller" }
 }
 
-/// Returns `Document` if the text begins with a list, if its first line ends where a printer breaks
-/// lines, or if the only line holds a list of records. A line that ends elsewhere was cut off, and
-/// others follow.
+/// Returns `Document` if the text begins with a list, if its first line ends where a pretty-printer
+/// breaks lines, or if the only line holds a list of records. A line that ends elsewhere was cut
+/// off, and others follow.
 fn layout(text: &[u8]) -> Layout {
     let mut lines = records(text);
     let Some(first) = lines.next() else {
@@ -99,8 +99,8 @@ fn layout(text: &[u8]) -> Layout {
     }
 }
 
-/// Whether the first line is a whole array and an object follows. The array is then a bad line among
-/// records, and no document.
+/// Returns whether the first line is a whole array and an object follows. The array is then a bad
+/// line among records, and no document.
 fn begins_with_bad_line(text: &[u8]) -> bool {
     let mut lines = records(text);
     let first = lines.next().map(parse);
@@ -112,7 +112,7 @@ fn is_broken_by_printer(line: &[u8]) -> bool {
     matches!(line.trim_ascii_end().last(), Some(b'{' | b'[' | b',' | b':'))
 }
 
-/// Whether an object that stands alone on a line is a whole document of any format.
+/// Returns whether an object that stands alone on a line is a whole document of any format.
 fn is_document(fields: &Fields) -> bool {
     Format::ALL.iter().any(|format| format.is_document(fields)) || foreign::is_document(fields)
 }
@@ -181,17 +181,4 @@ fn claim(place: Place, fields: &Fields) -> Option<Claim> {
             if next.clue.strength > best.clue.strength { next } else { best }
         },
     )
-}
-
-/// Names a file that holds no text, by its first bytes.
-fn binary(text: &[u8]) -> Option<&'static str> {
-    let magics: [(&[u8], &str); 6] = [
-        (b"PK\x03\x04", "a zip archive, as Inspect's `.eval` logs are"),
-        (b"\x1f\x8b", "a gzip archive"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
-        (b"SQLite format 3\0", "an SQLite database"),
-        (b"\xff\xfe", "text in UTF-16"),
-        (b"\xfe\xff", "text in UTF-16"),
-    ];
-    magics.into_iter().find_map(|(magic, looks_like)| text.starts_with(magic).then_some(looks_like))
 }

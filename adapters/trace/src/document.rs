@@ -1,4 +1,4 @@
-//! The elements of a list in a JSON document, one at a time as they are read.
+//! Reads the elements of a list in a JSON document, one at a time.
 
 use core::cell::Cell;
 use core::fmt;
@@ -15,25 +15,42 @@ use crate::recorder::Recorder;
 /// The field that names the session, beside the list of some formats' documents.
 const SESSION: &str = "sessionId";
 
-/// How much of a document is taken from the input at a time.
+/// The number of bytes that are taken from the input at a time.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// What a document is read for.
+/// The keys of a document's lists of records.
+#[derive(Clone, Copy)]
+pub(crate) enum Lists {
+    /// The first list that is not empty holds the whole run. The others repeat it.
+    First(&'static [&'static str]),
+    /// The lists hold the run one after the other.
+    All(&'static [&'static str]),
+}
+
+impl Lists {
+    const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::First(keys) | Self::All(keys) => keys,
+        }
+    }
+}
+
+/// A part of a document that a format needs.
 pub(crate) enum Part<'a> {
     /// An element of its list, as JSON text, with the line on which it ends.
     Record(&'a str, u64),
-    /// The session's name, before the list or behind it.
+    /// The session's name, which may come before or after the list.
     Session(&'a str),
 }
 
-/// Replays the [`parts`] of a document, and notes the records that cannot be read.
+/// Replays the [`parts`] of a document, and reports the records that cannot be read.
 pub(crate) fn replay(
     input: &mut dyn BufRead,
-    keys: &'static [&'static str],
+    lists: Lists,
     recorder: &mut Recorder<'_>,
     each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
 ) {
-    let end = parts(input, keys, &mut |part| match part {
+    let end = parts(input, lists, &mut |part| match part {
         Part::Record(json, line) => {
             if let Err(kind) = each(json, recorder) {
                 recorder.problem(kind.at(line));
@@ -46,35 +63,35 @@ pub(crate) fn replay(
     }
 }
 
-/// Delivers the elements of a document that is an array, or an object with the array under one of
-/// `keys`, and the session's name if the object has one.
+/// Delivers the elements of a document, and the session's name if the document has one.
 ///
-/// Where an object has several of the keys, the first list in it that is not empty is delivered:
-/// the others tell the same run again. No more than one element is in memory at a time; what stands
-/// beside the array is passed over.
+/// The document is an array, or an object with the arrays that `lists` names. At most one element is
+/// in memory at a time. All other fields are skipped.
 ///
 /// # Errors
 ///
-/// Where the document breaks off or is not JSON; the elements before that have been delivered.
+/// Returns an error if the document breaks off or is not JSON. The elements before that place have
+/// been delivered.
 pub(crate) fn parts(
     input: &mut dyn BufRead,
-    keys: &'static [&'static str],
+    lists: Lists,
     each: &mut dyn FnMut(Part<'_>),
 ) -> Result<(), Problem> {
     let meter = Meter::default();
     let metered = Metered { input, meter: &meter, chunk: Vec::new(), used: 0 };
     let mut deserializer = serde_json::Deserializer::from_reader(metered);
-    let document = Document { keys, meter: &meter, each, delivered: &Cell::new(false) };
+    let document = Document { lists, meter: &meter, each, delivered: &Cell::new(false) };
     document
         .deserialize(&mut deserializer)
         .and_then(|()| deserializer.end())
         .map_err(|error| meter.problem(error))
 }
 
-/// What the document's reader counts, shared with the one who parses.
+/// The counters of the document's reader, shared with its parser.
 struct Meter {
     line: Cell<u64>,
-    /// How many bytes may still be read for the current element; none while nothing is kept.
+    /// The number of bytes that may still be read for the current element. `None` while the input is
+    /// skipped.
     left: Cell<Option<usize>>,
 }
 
@@ -105,15 +122,15 @@ impl Meter {
     }
 }
 
-/// Counts lines, and refuses to read more than one element's worth at once.
+/// A reader that counts lines and fails if an element is too long.
 ///
-/// The parser asks for single bytes, and the input is behind a pointer: a chunk between them saves a
-/// call for each byte.
+/// The parser asks for single bytes, and the input is behind a pointer. The chunk between them saves
+/// a call for each byte.
 struct Metered<'m, 'i> {
     input: &'i mut dyn BufRead,
     meter: &'m Meter,
     chunk: Vec<u8>,
-    /// How much of the chunk has been handed on.
+    /// The number of bytes of the chunk that the parser has read.
     used: usize,
 }
 
@@ -151,11 +168,19 @@ impl Read for Metered<'_, '_> {
 }
 
 struct Document<'m, 'f> {
-    keys: &'static [&'static str],
+    lists: Lists,
     meter: &'m Meter,
     each: &'f mut dyn FnMut(Part<'_>),
-    /// Whether a list with elements has been met.
+    /// `true` once an element has been delivered.
     delivered: &'m Cell<bool>,
+}
+
+impl Document<'_, '_> {
+    /// Returns whether the list under a key is to be delivered.
+    fn wants(&self, key: &str) -> bool {
+        let is_late = matches!(self.lists, Lists::First(_)) && self.delivered.get();
+        self.lists.keys().contains(&key) && !is_late
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
@@ -170,7 +195,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "an array of records, or an object with `{}`", self.keys.join("` or `"))
+        write!(out, "an array of records, or an object with `{}`", self.lists.keys().join("` or `"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
@@ -186,7 +211,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
         self.meter.begin_element();
         while let Some(name) = object.next_key::<String>()? {
-            if self.keys.contains(&name.as_str()) && !self.delivered.get() {
+            if self.wants(&name) {
                 object.next_value_seed(List(Document { each: &mut *self.each, ..self }))?;
             } else if name == SESSION {
                 let value = object.next_value::<Box<RawValue>>()?;
@@ -203,7 +228,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     }
 }
 
-/// The array itself: unlike the document, it may not be an object.
+/// A list of records. Unlike the document, it must be an array.
 struct List<'m, 'f>(Document<'m, 'f>);
 
 impl<'de> DeserializeSeed<'de> for List<'_, '_> {
@@ -218,32 +243,32 @@ impl<'de> DeserializeSeed<'de> for List<'_, '_> {
 mod tests {
     use super::*;
 
-    fn told(mut input: &[u8]) -> Vec<String> {
-        let mut told = Vec::new();
-        let end = parts(&mut input, &["messages", "history"], &mut |part| {
-            told.push(match part {
+    fn words(mut input: &[u8]) -> Vec<String> {
+        let mut words = Vec::new();
+        let end = parts(&mut input, Lists::First(&["messages", "history"]), &mut |part| {
+            words.push(match part {
                 Part::Record(json, line) => format!("{line} {json}"),
                 Part::Session(name) => format!("session {name}"),
             });
         });
-        told.extend(end.err().map(|problem| problem.to_string()));
-        told
+        words.extend(end.err().map(|problem| problem.to_string()));
+        words
     }
 
     #[test]
     fn elements_come_from_an_array_or_from_under_the_key() {
-        assert_eq!(told(b"[1,\n{\"a\":[2]}\n]"), ["1 1", "2 {\"a\":[2]}"]);
+        assert_eq!(words(b"[1,\n{\"a\":[2]}\n]"), ["1 1", "2 {\"a\":[2]}"]);
         let object = b"{\"x\":[9],\n\"messages\":[\"a\"],\"y\":{\"messages\":[8]}}\n";
-        assert_eq!(told(object), ["2 \"a\""]);
-        assert!(told(b"{}").is_empty());
+        assert_eq!(words(object), ["2 \"a\""]);
+        assert!(words(b"{}").is_empty());
         let named = b"{\"sessionId\":\"a\",\"messages\":[{\"sessionId\":1}],\"sessionId\":2}";
-        assert_eq!(told(named), ["session a", "1 {\"sessionId\":1}"]);
+        assert_eq!(words(named), ["session a", "1 {\"sessionId\":1}"]);
         let both = b"{\"history\":[],\"messages\":[1,2],\"history\":[3]}";
-        assert_eq!(told(both), ["1 1", "1 2"]);
+        assert_eq!(words(both), ["1 1", "1 2"]);
     }
 
     #[test]
-    fn what_stands_before_a_break_is_delivered() {
+    fn the_elements_before_a_break_are_delivered() {
         let table: [(&[u8], &[&str]); 4] = [
             (
                 b"[1,\n2,\n{\"a\":",
@@ -273,7 +298,7 @@ mod tests {
             ),
         ];
         for (input, expected) in table {
-            assert_eq!(told(input), expected);
+            assert_eq!(words(input), expected);
         }
     }
 
@@ -281,10 +306,10 @@ mod tests {
     fn an_element_over_the_limit_ends_the_reading_and_an_ignored_one_does_not() {
         let long = "x".repeat(LINE_BYTES_MAX);
         let ignored = format!("{{\"tools\":\"{long}\",\"messages\":[1]}}");
-        assert_eq!(told(ignored.as_bytes()), ["1 1"]);
+        assert_eq!(words(ignored.as_bytes()), ["1 1"]);
         let kept = format!("[1,\"{long}\"]");
         assert_eq!(
-            told(kept.as_bytes()),
+            words(kept.as_bytes()),
             ["1 1", "line 1: longer than 64 MiB: expected one record"]
         );
     }

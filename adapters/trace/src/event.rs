@@ -1,96 +1,179 @@
-//! What a trace is made of: calls, their outcomes, and messages, borrowed from the input.
+//! The events of a trace: calls, their outcomes, and messages, borrowed from the input.
 
-/// One thing that happened in a run, in the order of the file.
+/// An event of a run.
 ///
-/// An event borrows from the line it was read from and lives only for the call that delivers it:
-/// a consumer keeps digests of it, or copies what it needs.
+/// An event borrows from its line of the input, and is valid only during the call that delivers it.
+/// A consumer keeps digests of it, or copies the parts that it needs.
+///
+/// ```
+/// use unstuck_trace::{Event, read};
+///
+/// let file = br#"{"type":"call","tool":"bash","args":{"command":"make"},"result":"done"}"#;
+/// let mut events = Vec::new();
+/// read(&file[..], None, &mut |event| {
+///     events.push(match event {
+///         Event::Call(call) => format!("{} calls {}", call.worker, call.tool),
+///         Event::Outcome(outcome) => format!("call {} returns {}", outcome.call, outcome.text),
+///         Event::Message(message) => format!("{:?} says {}", message.role, message.text),
+///         Event::Begin(_) => "another run".to_owned(),
+///     });
+/// })?;
+/// assert_eq!(events, ["main calls bash", "call 0 returns done"]);
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The agent asked for a tool.
     Call(Call<'a>),
-    /// A call was answered.
+    /// A tool returned its result.
     Outcome(Outcome<'a>),
-    /// Somebody said something.
+    /// The agent, a person or the host wrote a message.
     Message(Message<'a>),
-    /// Another run begins in the same input, as where files were put together: its workers have
-    /// nothing to do with those before, whatever their names. Calls and messages count on.
+    /// Another run begins in the same input, for example in concatenated files. Its workers are new
+    /// ones, even if they have the names of earlier workers. Indexes of calls and messages go on.
     Begin(Begin<'a>),
 }
 
-/// The beginning of another run. The first one of an input begins without saying so.
+/// The beginning of another run. The first run of an input has no such event.
+///
+/// ```
+/// use unstuck_trace::{Event, Format, read};
+///
+/// let file = b"{\"session\":\"a\"}\n{\"type\":\"call\",\"tool\":\"ls\"}\n{\"session\":\"b\"}\n";
+/// let mut names = Vec::new();
+/// let trace = read(&file[..], Some(Format::NATIVE), &mut |event| {
+///     if let Event::Begin(begin) = event {
+///         names.extend(begin.session.map(str::to_owned));
+///     }
+/// })?;
+/// assert_eq!((names, trace.runs), (vec!["b".to_owned()], 2));
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begin<'a> {
     /// The run's name, if it has one.
     pub session: Option<&'a str>,
 }
 
-/// A tool's name with its arguments, as the agent asked for it.
+/// A call of a tool, as the agent asked for it.
+///
+/// ```
+/// use unstuck_trace::{Args, Call};
+///
+/// let call = Call { index: 0, worker: "main", step: 1, tool: "bash", args: Args::Json("{}") };
+/// assert_eq!(call.tool, "bash");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call<'a> {
-    /// Which call of the file this is, from 0, over all workers.
+    /// The index of the call in the file, from 0, over all workers.
     pub index: usize,
-    /// Which agent asked; `"main"` if the file names none.
+    /// The agent that asked; `"main"` if the file does not name it.
     pub worker: &'a str,
-    /// Calls that the agent issued together share a step. Steps are numbered anew, so that they
-    /// rise within a worker whatever numbers the file holds.
+    /// The step of the call. Calls that the agent issued together share one. Steps rise within a
+    /// worker, whatever numbers the file has.
     pub step: u64,
     /// The tool's name.
     pub tool: &'a str,
-    /// What the tool was called with.
+    /// The arguments.
     pub args: Args<'a>,
 }
 
 /// The arguments of a call, neither parsed nor reordered.
+///
+/// ```
+/// use unstuck_trace::{Args, Event, read};
+///
+/// let chat = br#"[{"role":"assistant","tool_calls":[
+///     {"function":{"name":"ls","arguments":"{\"path\":1}"}},
+///     {"function":{"name":"ls","arguments":"{\"path\":"}}]}]"#;
+/// let mut broken = Vec::new();
+/// read(&chat[..], None, &mut |event| {
+///     if let Event::Call(call) = event {
+///         broken.push(matches!(call.args, Args::Text(_)));
+///     }
+/// })?;
+/// assert_eq!(broken, [false, true]);
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Args<'a> {
-    /// JSON text as it stands in the file; `null` where the file holds no arguments. Where a format
-    /// keeps arguments in a JSON string (OpenAI, Codex), this is the unescaped content of that string.
+    /// JSON text as in the file, or `null` if the file has no arguments. If a format keeps arguments
+    /// in a JSON string (OpenAI, Codex), this is the unescaped content of that string.
     Json(&'a str),
-    /// Text that should have been JSON and is not: the model's mistake, kept as it is.
+    /// Text that should have been JSON and is not. It is the model's mistake, and kept unchanged.
     Text(&'a str),
 }
 
-/// What came back from a call.
+/// The result of a call.
+///
+/// ```
+/// use unstuck_trace::Outcome;
+///
+/// let outcome = Outcome { call: 3, worker: "main", text: "no such file", failed: true, cut: None };
+/// assert!(outcome.failed);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome<'a> {
     /// The [`Call::index`] of the call it answers.
     pub call: usize,
     /// The worker of that call.
     pub worker: &'a str,
-    /// The result as text; a result that is not text is its JSON. Lines that some agents add and
-    /// that differ for equal results are left out (see the [crate's documentation](crate)).
+    /// The result as text, or as JSON if it is not text. Lines that some agents add and that differ
+    /// for equal results are left out (see the [crate's documentation](crate)).
     pub text: &'a str,
-    /// Whether the file flags the result as failed. Always `false` where the format has no flag.
+    /// `true` if the file flags the result as failed. Always `false` if the format has no flag.
     pub failed: bool,
-    /// What stands for the part of the result that the recording left out (`result_sha` of a
-    /// native trace): equal texts with different `cut` are different results.
+    /// A hash of the part that the recording left out (`result_sha` of a native trace). Equal texts
+    /// with different `cut` are different results.
     pub cut: Option<&'a str>,
 }
 
-/// Something said in words, by the agent or to it.
+/// A message in words, by the agent or to it.
 ///
-/// An agent's message is delivered once it is known whether a call follows, so it may come after
-/// later events of other workers; its index tells where it stood.
+/// An agent's message is delivered once it is known whether a call follows. So it may come after
+/// later events of other workers. Its index gives its place in the file.
+///
+/// ```
+/// use unstuck_trace::{Event, read};
+///
+/// let file = br#"[{"role":"user","content":"Go on"},{"role":"assistant","content":"I wait."}]"#;
+/// let mut turns_without_calls = 0;
+/// read(&file[..], None, &mut |event| {
+///     if let Event::Message(message) = event {
+///         turns_without_calls += usize::from(message.text_only);
+///     }
+/// })?;
+/// assert_eq!(turns_without_calls, 1);
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Which message of the file this is, from 0, over all workers.
+    /// The index of the message in the file, from 0, over all workers.
     pub index: usize,
-    /// Whose conversation it belongs to.
+    /// The worker whose conversation it belongs to.
     pub worker: &'a str,
-    /// Who said it.
+    /// The author.
     pub role: Role,
-    /// What was said.
+    /// The text.
     pub text: &'a str,
-    /// Whether this is an agent's turn in which it called no tool.
+    /// `true` for a turn in which the agent called no tool.
     pub text_only: bool,
 }
 
-/// Who said a message.
+/// The author of a message.
+///
+/// ```
+/// use unstuck_trace::Role;
+///
+/// // A person's message may change the task, so a host may forget the calls before it.
+/// let resets = |role| role == Role::User;
+/// assert!(resets(Role::User) && !resets(Role::Assistant));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The instructions of the host (`system`, `developer`).
+    /// The host, in its instructions (`system`, `developer`).
     System,
-    /// The person, or the program in its place.
+    /// The person, or a program in the person's place.
     User,
     /// The agent.
     Assistant,

@@ -1,4 +1,4 @@
-//! Fields of a record, taken from raw JSON without copying, with as much patience as each needs.
+//! Reads fields of a record from raw JSON without copying it.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 use crate::event::Args;
 use crate::problem::ProblemKind;
 
-/// A field that may be anything, or absent; `null` counts as absent.
+/// A field of any type. `null` counts as absent.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
-/// One record: `T` from a JSON object, and from nothing else.
+/// Parses a record from a JSON object.
 ///
-/// `serde` would read a struct from an array too.
+/// An array is an error here. `serde` would read a struct from it.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
     if !json.trim_start().starts_with('{') {
         serde_json::from_str::<IgnoredAny>(json).map_err(|error| ProblemKind::not_json(&error))?;
@@ -25,10 +25,10 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Problem
     serde_json::from_str(json).map_err(|error| ProblemKind::not_json(&error))
 }
 
-/// The text of a field that holds a string.
+/// Returns the text of a field that holds a string.
 ///
-/// Half of a surrogate pair, which writers leave where they cut a text, becomes U+FFFD: a record is
-/// not lost for one bad character.
+/// Half of a surrogate pair becomes U+FFFD. Writers leave it when they cut a text, and one bad
+/// character must not cost the record.
 pub(crate) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let json = raw?.get();
     if !json.starts_with('"') {
@@ -38,8 +38,8 @@ pub(crate) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     unescaped(inner).or_else(|| serde_json::from_str::<Lossy<'_>>(json).ok().map(|text| text.0))
 }
 
-/// What stands between the quotes of a JSON string, if the escapes in it are short ones: in long
-/// results they are ends of lines and quotes. A single pass, where `serde_json` takes three.
+/// Unescapes the inner part of a JSON string, if all its escapes are short ones. In long results
+/// these are line ends and quotes. It takes a single pass, and `serde_json` takes three.
 fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     let bytes = inner.as_bytes();
     let Some(first) = memchr(b'\\', bytes) else { return Some(Cow::Borrowed(inner)) };
@@ -47,7 +47,7 @@ fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     let mut from = 0;
     for at in memchr_iter(b'\\', &bytes[first..]).map(|at| first + at) {
         if at < from {
-            // The second of two, which stand for one.
+            // The second backslash of an escaped one.
             continue;
         }
         text.push_str(&inner[from..at]);
@@ -68,7 +68,7 @@ fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(text))
 }
 
-/// The text of a field that must be a string where it is present.
+/// Returns the text of a field that must be a string if it is present.
 pub(crate) fn strict_string<'a>(
     raw: Raw<'a>,
     field: &'static str,
@@ -79,15 +79,15 @@ pub(crate) fn strict_string<'a>(
     }
 }
 
-/// Whether a field holds `true`; anything else is no flag.
+/// Returns whether a field holds `true`.
 pub(crate) fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// A call's arguments where the wire may keep them in a JSON string.
+/// A call's arguments, which may be kept in a JSON string.
 pub(crate) struct Arguments<'a> {
     raw: Raw<'a>,
-    /// What the string holds, if it is one.
+    /// The content of the string, if the field is one.
     text: Option<Cow<'a, str>>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Arguments<'a> {
         Self { raw, text: string(raw) }
     }
 
-    /// The JSON of the field, or in its string; a string that holds none is text.
+    /// Returns the JSON of the field or of its string. A string without JSON is text.
     pub(crate) fn as_args(&self) -> Args<'_> {
         match (&self.text, self.raw) {
             (Some(text), _) if is_json(text) => Args::Json(text),
@@ -107,37 +107,46 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The arguments of a call that is nothing but a command line: `{"command": …}`.
+/// Returns the arguments of a command line: `{"command": …}`.
 pub(crate) fn command_args(command: &str) -> String {
     serde_json::json!({ "command": command }).to_string()
 }
 
-/// The number in a field that holds a whole one.
+/// Returns the value of a field that holds `true` or `false`.
+pub(crate) fn flag(raw: Raw<'_>) -> Option<bool> {
+    match raw?.get() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the number in a field that holds an integer.
 pub(crate) fn integer(raw: Raw<'_>) -> Option<i64> {
     raw.and_then(|raw| raw.get().parse().ok())
 }
 
-/// Whether a field holds an object.
+/// Returns whether a field holds an object.
 pub(crate) fn is_object(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('{'))
 }
 
-/// The elements of a field that holds an array; none of anything else.
+/// Returns the elements of a field that holds an array. Any other field has no elements.
 pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
     raw.filter(|raw| raw.get().starts_with('['))
         .and_then(|raw| serde_json::from_str(raw.get()).ok())
         .unwrap_or_default()
 }
 
-/// A record nested in a field; none if the field is no object, or one that does not fit.
+/// Parses a record nested in a field. Returns `None` if the field is not a fitting object.
 pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     raw.and_then(|raw| object(raw.get()).ok())
 }
 
-/// A result or a content as text: a string as it is, a list of blocks as their texts one a line, a
-/// block without text and anything else as its JSON.
+/// Returns a result or a content as text. A string is taken as it is, and a list of blocks becomes
+/// their texts, one a line. A block without text, and any other value, becomes its JSON.
 ///
-/// An image keeps its JSON so that two different ones stay two.
+/// An image keeps its JSON, so that different images stay different.
 pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     let Some(json) = raw.map(RawValue::get) else {
         return Cow::Borrowed("");
@@ -157,7 +166,7 @@ pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     })
 }
 
-/// A block of a content as text: a string, the `text` of an object, or its JSON.
+/// Returns a block of a content as text: a string, the `text` of an object, or its JSON.
 pub(crate) fn block_text(block: &RawValue) -> Cow<'_, str> {
     #[derive(Deserialize)]
     struct Block<'a> {
@@ -183,7 +192,7 @@ fn kind_of(json: &str) -> &'static str {
     }
 }
 
-/// A JSON string read as bytes, the one way in which `serde_json` lets a lone surrogate pass.
+/// A JSON string read as bytes. Only so does `serde_json` accept a lone surrogate.
 struct Lossy<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Lossy<'a> {
@@ -197,7 +206,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Lossy<'a> {
             }
 
             fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Lossy<'de>, E> {
-                // Telling that all is well is many times as fast as looking for what is not.
+                // The check for valid UTF-8 is many times as fast as the lossy conversion.
                 Ok(Lossy(
                     str::from_utf8(bytes)
                         .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed),
@@ -269,9 +278,9 @@ mod tests {
             ("nux", "not a JSON object: expected ident at column 3"),
             ("{", "not a JSON object: EOF while parsing an object at column 1"),
         ];
-        for (json, told) in table {
+        for (json, message) in table {
             let found = object::<IgnoredAny>(json).err().map(|kind| kind.to_string());
-            assert_eq!(found.as_deref(), Some(told));
+            assert_eq!(found.as_deref(), Some(message));
         }
     }
 }

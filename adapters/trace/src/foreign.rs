@@ -1,10 +1,11 @@
-//! Formats that are known and not read, so that the error can name them.
+//! Formats that are known but not read, so that the error can name them.
 
 use serde_json::Value;
 
-use crate::clue::{Clue, Fields, Place, blocks, is_list, is_text, text};
+use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
 
-/// Evidence for one of these formats; its reason says what the input looks like, with an article.
+/// Returns evidence for one of these formats. Its reason says what the input looks like, with an
+/// article.
 pub(crate) fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     if text(fields, "schema_version").starts_with("ATIF") {
         return Some(Clue::record("an ATIF trajectory"));
@@ -16,12 +17,25 @@ pub(crate) fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-/// Whether an object that stands alone on a line is a whole document of such a format.
+/// Returns whether an object that stands alone on a line is a whole document of such a format.
 pub(crate) fn is_document(fields: &Fields) -> bool {
-    ["input", "samples", "steps"].iter().any(|key| is_list(fields, key))
+    ["samples", "steps"].iter().any(|key| is_list(fields, key))
 }
 
-/// Keys that only one format uses.
+/// Names a file that holds no text in UTF-8, by its first bytes.
+pub(crate) fn binary(text: &[u8]) -> Option<&'static str> {
+    let magics: [(&[u8], &str); 6] = [
+        (b"PK\x03\x04", "a zip archive, as Inspect's `.eval` logs are"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\xff\xfe", "text in UTF-16"),
+        (b"\xfe\xff", "text in UTF-16"),
+    ];
+    magics.into_iter().find_map(|(magic, looks_like)| text.starts_with(magic).then_some(looks_like))
+}
+
+/// Looks for keys that only one format uses.
 fn mark(fields: &Fields) -> Option<Clue> {
     let has = |key: &str| fields.contains_key(key);
     let kind = text(fields, "type");
@@ -36,7 +50,6 @@ fn mark(fields: &Fields) -> Option<Clue> {
         (kind == "session" && has("id"), "a pi session"),
         (has("lc") && has("kwargs"), "LangChain messages"),
         (has("eval") && (has("samples") || has("plan")), "an Inspect log"),
-        (is_list(fields, "input") && !is_list(fields, "messages"), "an OpenAI Responses request"),
     ];
     table.into_iter().find_map(|(is_so, looks_like)| is_so.then_some(Clue::mark(looks_like)))
 }
@@ -48,15 +61,8 @@ fn document(fields: &Fields) -> Option<Clue> {
 
 fn element(fields: &Fields) -> Option<Clue> {
     let has = |key: &str| fields.contains_key(key);
-    match text(fields, "type") {
-        "human" | "ai" | "constructor" => return Some(Clue::record("LangChain messages")),
-        "reasoning" | "function_call" | "function_call_output" | "custom_tool_call" => {
-            return Some(Clue::record("OpenAI Responses items"));
-        }
-        _ => {}
-    }
-    if blocks(fields).any(|kind| matches!(kind, "input_text" | "output_text")) {
-        return Some(Clue::mark("OpenAI Responses items"));
+    if matches!(text(fields, "type"), "human" | "ai" | "constructor") {
+        return Some(Clue::record("LangChain messages"));
     }
     match (has("parts"), has("kind"), has("info")) {
         (true, true, _) => Some(Clue::mark("Pydantic AI messages")),
@@ -66,7 +72,7 @@ fn element(fields: &Fields) -> Option<Clue> {
     }
 }
 
-/// Lines without a `type`, in shapes that several programs write.
+/// Looks for lines without a `type`, in shapes that several programs write.
 fn line(fields: &Fields) -> Option<Clue> {
     if is_text(fields, "type") {
         return None;
@@ -79,7 +85,8 @@ fn line(fields: &Fields) -> Option<Clue> {
         ),
         (
             has_role && fields.contains_key("content"),
-            Clue::hint("chat messages one a line (expected a JSON array of them)"),
+            // Lines of items with a `type` may follow.
+            Clue::hint("chat messages one a line (expected a JSON array of them)").tentative(),
         ),
         (is_list(fields, "messages"), Clue::hint("conversations one a line (expected one a file)")),
         (

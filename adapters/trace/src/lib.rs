@@ -1,8 +1,8 @@
-//! Transcripts of real agents, read as a stream of events.
+//! Reads transcripts of real agents as a stream of events.
 //!
-//! [`read`] takes an input of any size and delivers, in the order of the file, what the agent
-//! called, what came back, and what was said. It keeps one record at a time in memory, so a file of
-//! gigabytes costs no more than its longest line.
+//! [`read`] takes an input of any size. It delivers calls, their results and messages in the order
+//! of the file. It keeps one record at a time in memory, so a file of gigabytes needs no more memory
+//! than its longest line.
 //!
 //! ```
 //! use unstuck_trace::{Event, read};
@@ -24,48 +24,82 @@
 //!
 //! # Formats
 //!
-//! | [`Format`] | is | told by |
+//! | [`Format`] | is | recognised by |
 //! |---|---|---|
 //! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` |
 //! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object |
 //! | `codex` | a rollout's JSON Lines | `type` and `payload` of its kinds of line |
-//! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, nothing of Anthropic's in them |
+//! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic |
+//! | `openai-responses` | a request, a response, an array of items, or JSON Lines of them | items such as `function_call`; `input_text` blocks |
 //! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` |
 //! | `gemini` | a chat's JSON Lines, or one object with `messages`; Qwen Code's lines | `projectHash`; `type` `gemini`; `message` with `parts` |
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` |
 //! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands |
 //! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` |
 //!
-//! Formats that are known and not read are refused by name: those of Cursor, opencode, pi, ATIF,
-//! Inspect, `OpenTelemetry`, `LangChain`, Pydantic AI, OpenAI Responses, Codex's printed events, and
-//! the payloads of hooks. [`Trace::reason`] names the keys that told a format.
+//! The error for a format that is known but not read names it: Cursor, opencode, pi, ATIF, Inspect,
+//! `OpenTelemetry`, `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
+//! [`Trace::reason`] names the keys by which a format was recognised.
 //!
-//! # What stands in real files
+//! # Real files
 //!
-//! - Lines that are cut off, not UTF-8, or JSON and no object are skipped, counted and reported
-//!   with their number; the lines around them are read. A JSON *document* that breaks off delivers
-//!   what stands before the break.
-//! - Byte order marks, CRLF and blank lines mean nothing. Half a surrogate pair becomes U+FFFD.
-//! - Call ids are missing, or the same for several calls: results are paired in order, by id and
-//!   worker, among the latest 1024 calls. A result that no open call fits counts nowhere.
+//! - Lines that are cut off, not UTF-8, or JSON but no object are skipped, counted and reported with
+//!   their number. The lines around them are read. If a JSON *document* breaks off, the records
+//!   before the break are delivered.
+//! - Byte order marks, CRLF and blank lines are ignored. Half a surrogate pair becomes U+FFFD.
+//! - Call ids may be missing, or the same for several calls. Results are paired in order, by id and
+//!   worker, among the latest 1024 calls. A result that fits no open call is dropped.
 //! - Claude Code spreads one answer over several lines, and other writers of its format repeat
-//!   blocks: lines of one answer are one turn, and a repeated block is one call.
+//!   blocks. Lines of one answer are one turn, and a repeated block is one call.
 //! - Records are written twice: Gemini CLI adds calls and results to a record by writing it again,
-//!   Codex and mini-swe-agent keep copies of the run beside it. A call counts once.
-//! - Codex and Gemini CLI put a random id, a time or a process's number into results; these lines
-//!   are left out of [`Outcome::text`], since no two results would be equal otherwise.
+//!   and Codex and mini-swe-agent keep copies of the run beside it. A call counts once.
+//! - Codex and Gemini CLI put a random id, a time or a process's number into results. These lines
+//!   are left out of [`Outcome::text`], because no two results would be equal otherwise.
 //! - Subagents in the file of their parent are workers of their own.
-//! - Native traces are put together with `cat`: a header in mid-file begins another run.
+//! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
-//! An assistant's message right before a call belongs to that call's turn; any other is
-//! [`text_only`](Message::text_only). So it is held back until its worker's next event.
+//! An assistant's message right before a call belongs to that call's turn. Any other is
+//! [`text_only`](Message::text_only). So a message is held back until its worker's next event.
 //!
 //! # Limits
 //!
-//! A record has at most [`LINE_BYTES_MAX`] bytes, [`PROBLEMS_MAX`] problems are kept (all are
-//! counted), the format must show in the first 64 KiB, and 1024 workers are followed at a time.
+//! A record has at most [`LINE_BYTES_MAX`] bytes. All problems are counted, and the first
+//! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most 1024 workers are
+//! followed at a time.
+//!
+//! # Adding a format
+//!
+//! A format is one file in `src/formats`. The other modules know no single format.
+//!
+//! 1. Write `src/formats/my_agent.rs` with an `impl Format { pub const MY_AGENT: Self = … }`. The
+//!    constant holds a `Definition`: the name, the error for an input without a record, the layouts,
+//!    whether results flag failures, a function that recognises an object, and one that reads an
+//!    input. `openai.rs` is a short example of a document, and `codex.rs` of JSON Lines.
+//! 2. Add `mod my_agent;` and `Self::MY_AGENT` to `src/formats.rs`. Of two formats with equally
+//!    strong clues, the first in the list gets the input.
+//! 3. `recognise` gets one object of the first 64 KiB and its `Place`: a line, a whole document, or
+//!    an element of a document's list. Return a `Clue` with the keys that it found. Return
+//!    `Clue::mark` or `Clue::record` for keys that no other format has, `Clue::hint` for likely ones
+//!    and `Clue::fallback` for keys that several formats share. A clue that is `tentative` holds only
+//!    if no later line has a better one. If one line can be a whole document, `is_document` says so.
+//! 4. `read` passes lines (`lines::replay`) or elements (`document::replay`) to a function for one
+//!    record. That function parses the record with `field::object`, whose `Raw` fields borrow from
+//!    the input, and calls the `Recorder`:
+//!    - `recognise` for every record that surely belongs to the format;
+//!    - `call` for a call, then `pairing.issue` with its id; `Step::Same` if it belongs to the same
+//!      answer of the model as the call before;
+//!    - `pairing.answer` for a result, then `outcome` with the index that it returns;
+//!    - `settle` at the beginning of a turn, `say` for the agent's words, and `message` for all
+//!      others.
+//!
+//!    Return a `ProblemKind` for a record that cannot be read. The others are still delivered.
+//! 5. Write `tests/my_agent.rs` with one small case for each trap of the format, add an example to
+//!    `tests/detection.rs`, and a document to `tests/properties.rs`. Real files that are at hand
+//!    belong into `tests/real_files.rs`.
+//! 6. If the format was refused by name, remove its clue from `src/foreign.rs`. Add a row to the
+//!    table above and a line to the README of the command line. Its `--from` takes the new name from
+//!    the list; one snapshot of its help shows all names.
 
-mod answer;
 mod clue;
 mod detect;
 mod document;
@@ -79,13 +113,14 @@ mod partial;
 mod prefix;
 mod problem;
 mod recorder;
+mod tool_result;
 
 use std::io::BufRead;
 
-pub use answer::{Answer, text_of};
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
 pub use formats::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
+pub use tool_result::{ToolResult, text_of};
 
 use detect::Detection;
 use prefix::Replay;
@@ -93,33 +128,44 @@ use recorder::Recorder;
 
 /// The longest line, or element of a document, that is read.
 ///
-/// A record holds a screenshot or two as base64, some MiB each, at the most; a longer line is a file
-/// of another kind, and reading it would cost as much memory.
+/// A record holds at most a screenshot or two as base64, some MiB each. A longer line belongs to
+/// another kind of file, and reading it would need as much memory.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// How many problems a [`Trace`] keeps: enough to see what is wrong with a file.
+/// The number of problems that a [`Trace`] keeps: enough to see what is wrong with a file.
 pub const PROBLEMS_MAX: usize = 16;
 
-/// What was read, in numbers.
+/// A summary of an input that was read.
+///
+/// ```
+/// use unstuck_trace::{Format, read};
+///
+/// let file = br#"{"type":"call","tool":"bash","result":"no","is_error":true}
+/// not JSON"#;
+/// let trace = read(&file[..], None, &mut |_| {})?;
+/// assert_eq!((trace.format, trace.calls, trace.errors), (Format::NATIVE, 1, Some(1)));
+/// assert_eq!((trace.skipped, trace.problems[0].line), (1, Some(2)));
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// The format, as named by the caller or recognised.
+    /// The format: named by the caller, or recognised.
     pub format: Format,
-    /// The keys by which the format was told, or that the caller named it.
+    /// The keys by which the format was recognised, or a note that the caller named it.
     pub reason: &'static str,
-    /// The first run's name, if the file holds one.
+    /// The first run's name, if the file has one.
     pub session: Option<String>,
-    /// How many runs the file holds: one, and one more for each that [begins](Event::Begin) in it.
+    /// The number of runs: one, and one more for each [`Event::Begin`].
     pub runs: usize,
-    /// How many calls were delivered.
+    /// The number of calls that were delivered.
     pub calls: usize,
-    /// How many workers issued calls, those of each run by themselves.
+    /// The number of workers that issued calls, added up over all runs.
     pub workers: usize,
-    /// How many results were flagged as failed; none where the format has no flag (OpenAI,
-    /// SWE-agent), or where the file tells the end of no call (Codex). A failure that a Codex
-    /// rollout tells after the result is counted here and not in [`Outcome::failed`].
+    /// The number of calls that failed. `None` if the format has no flag for failures, for example
+    /// OpenAI's, or if the file could have flagged failures and never did, as Codex's can. A failure
+    /// that a file reports after the result is counted here, but is not in [`Outcome::failed`].
     pub errors: Option<usize>,
-    /// How many lines or elements could not be read, wholly or in part.
+    /// The number of lines or elements that could not be read, wholly or in part.
     pub skipped: usize,
     /// The first [`PROBLEMS_MAX`] of them.
     pub problems: Vec<Problem>,
@@ -127,13 +173,13 @@ pub struct Trace {
 
 /// Reads one transcript and delivers its events to `sink`, in the order of the file.
 ///
-/// Without `from` the format is recognised by the first 64 KiB. The time is linear in the input;
-/// the memory is that of the longest record, see the [limits](crate#limits).
+/// Without `from` the format is recognised by the first 64 KiB. The time is linear in the input, and
+/// the memory is that of the longest record (see the [limits](crate#limits)).
 ///
 /// # Errors
 ///
-/// If nothing can be read as a trace: the input is empty, of another format, or fails before it
-/// gives a record. A trace that could be read in part is `Ok`, with its problems in it.
+/// Returns an error if the input is empty, of another format, or fails before its first record. A
+/// trace that was read in part is `Ok` and lists its problems.
 pub fn read(
     input: impl BufRead,
     from: Option<Format>,

@@ -1,4 +1,4 @@
-//! JSON Lines from a reader: one line at a time, whatever it holds.
+//! Reads JSON Lines, one line at a time.
 
 use std::io::{BufRead, Read};
 
@@ -6,7 +6,7 @@ use crate::LINE_BYTES_MAX;
 use crate::problem::ProblemKind;
 use crate::recorder::Recorder;
 
-/// Replays the records of an input with one a line, and notes those that cannot be read.
+/// Replays the records of an input with one a line, and reports those that cannot be read.
 pub(crate) fn replay(
     input: &mut dyn BufRead,
     recorder: &mut Recorder<'_>,
@@ -20,7 +20,7 @@ pub(crate) fn replay(
     }
 }
 
-/// The lines of an input, in one buffer that never holds more than one of them.
+/// The lines of an input. The buffer never holds more than one.
 pub(crate) struct Lines<R> {
     input: R,
     line: Vec<u8>,
@@ -33,9 +33,8 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0, failed: false }
     }
 
-    /// The next line that is not blank, with its number from 1; or why it could not be read.
-    ///
-    /// After a failure of the reader itself there are no more lines.
+    /// Returns the next line that is not blank, with its number from 1, or why it could not be read.
+    /// After a failure of the reader there are no more lines.
     pub(crate) fn next(&mut self) -> Option<(u64, Result<&str, ProblemKind>)> {
         loop {
             if self.failed {
@@ -53,7 +52,7 @@ impl<R: BufRead> Lines<R> {
         Some((self.number, text))
     }
 
-    /// Reads one line into the buffer; `false` at the end of the input.
+    /// Reads one line into the buffer. Returns `false` at the end of the input.
     fn fill(&mut self) -> Result<bool, ProblemKind> {
         self.line.clear();
         self.number += 1;
@@ -80,21 +79,21 @@ mod tests {
     use super::*;
     use std::io::{BufReader, Error};
 
-    fn told(input: impl BufRead) -> Vec<String> {
+    fn words(input: impl BufRead) -> Vec<String> {
         let mut lines = Lines::new(input);
-        let mut told = Vec::new();
+        let mut words = Vec::new();
         while let Some((number, line)) = lines.next() {
-            told.push(match line {
+            words.push(match line {
                 Ok(text) => format!("{number} {}", text.trim_end()),
                 Err(kind) => format!("{number} {kind}"),
             });
         }
-        told
+        words
     }
 
     #[test]
     fn lines_are_numbered_and_bad_ones_reported() {
-        let found = told(&b"a\r\n\n \r\nb\xff\nc"[..]);
+        let found = words(&b"a\r\n\n \r\nb\xff\nc"[..]);
         let expected = ["1 a", "4 not UTF-8 at byte 2: expected JSON in UTF-8", "5 c"];
         assert_eq!(found, expected);
     }
@@ -103,11 +102,11 @@ mod tests {
     fn a_line_over_the_limit_is_skipped() {
         let mut input = vec![b'x'; LINE_BYTES_MAX + 1];
         input.extend_from_slice(b"xxx\nnext\n");
-        let found = told(input.as_slice());
+        let found = words(input.as_slice());
         assert_eq!(found, ["1 longer than 64 MiB: expected one record", "2 next"]);
     }
 
-    /// Gives one line, then fails for ever.
+    /// A reader that delivers one line and then fails.
     struct Failing(bool);
 
     impl Read for Failing {
@@ -121,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_failing_reader_ends_the_lines() {
-        let found = told(BufReader::new(Failing(false)));
+        let found = words(BufReader::new(Failing(false)));
         assert_eq!(found, ["1 good", "2 reading failed: unplugged"]);
     }
 }

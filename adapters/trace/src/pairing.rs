@@ -1,20 +1,19 @@
-//! Which call a result answers, in bounded memory.
+//! Finds the call that a result answers, in bounded memory.
 
 use core::hash::{Hash, Hasher};
 use std::collections::VecDeque;
 use std::hash::DefaultHasher;
 
-/// How many calls are remembered for pairing, answered or not.
+/// The number of calls that are kept for pairing, answered or not.
 ///
-/// Agents issue tens of calls at once, not thousands; a call that this many others follow will not
+/// Agents issue tens of calls at once, not thousands. A call that this many others follow will not
 /// be answered any more.
 pub(crate) const OPEN_CALLS_MAX: usize = 1024;
 
 /// The latest calls, by id.
 ///
-/// Ids are not unique: providers reuse them within a run, so a result answers the earliest open
-/// call of its id, and no map from id to call could be right. Only digests are kept, because an id
-/// may be as long as a line.
+/// Providers reuse ids within a run, so a result answers the earliest open call of its id, and a map
+/// from id to call would be wrong. Only digests are kept, because an id may be as long as a line.
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
     calls: VecDeque<Paired>,
@@ -30,7 +29,7 @@ struct Paired {
 }
 
 impl Pairing {
-    /// Remembers a call; the oldest one is forgotten where there are too many.
+    /// Adds a call. If there are too many, the oldest is forgotten.
     pub(crate) fn issue(&mut self, worker: &str, id: &str, content: u64, index: usize) {
         if self.calls.len() == OPEN_CALLS_MAX {
             self.calls.pop_front();
@@ -44,13 +43,13 @@ impl Pairing {
         });
     }
 
-    /// Remembers a call without id, which only the next result without id can answer.
+    /// Adds a call without id, which only the next result without id can answer.
     pub(crate) fn issue_unnamed(&mut self, worker: &str, index: usize) {
         while self.answer(worker, "").is_some() {}
         self.issue(worker, "", 0, index);
     }
 
-    /// The call that a result with this id answers: the earliest open one, which it closes.
+    /// Returns the call that a result with this id answers, and closes it: the earliest open one.
     pub(crate) fn answer(&mut self, worker: &str, id: &str) -> Option<usize> {
         let (worker, id) = (digest(worker), digest(id));
         let call = self
@@ -61,17 +60,17 @@ impl Pairing {
         Some(call.index)
     }
 
-    /// Whether a call with this id waits for its result.
+    /// Returns whether a call with this id waits for its result.
     pub(crate) fn is_open(&self, worker: &str, id: &str) -> bool {
         let (worker, id) = (digest(worker), digest(id));
         self.calls.iter().any(|call| call.open && call.id == id && call.worker == worker)
     }
 
-    /// Whether a record with this id and content only repeats one already read.
+    /// Returns whether a record with this id and content repeats one that was read.
     ///
-    /// While its call is open it always does. Afterwards it does where the id is one that no
-    /// provider gives twice; a counter such as `call_0` starts anew with every response, and the
-    /// same id with the same arguments is then the agent repeating itself.
+    /// While its call is open, it always does. Afterwards it does if the id looks random. A counter
+    /// such as `call_0` starts anew with every response, so the same id with the same arguments is
+    /// then a new call.
     pub(crate) fn mirrors(&self, worker: &str, id: &str, content: u64) -> bool {
         let (worker, digest_of_id) = (digest(worker), digest(id));
         self.calls.iter().any(|call| {
@@ -83,12 +82,12 @@ impl Pairing {
     }
 }
 
-/// What was met lately: tells a record that is written again from a new one.
+/// The latest records, to recognise those that are written again.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(VecDeque<u64>);
+pub(crate) struct RecentRecords(VecDeque<u64>);
 
-impl Seen {
-    /// Whether this is new; the oldest is forgotten where there are too many.
+impl RecentRecords {
+    /// Adds a record and returns whether it is new. If there are too many, the oldest is forgotten.
     pub(crate) fn insert(&mut self, value: impl Hash) -> bool {
         let digest = digest(value);
         if self.0.contains(&digest) {
@@ -102,15 +101,15 @@ impl Seen {
     }
 }
 
-/// A digest for comparing within one reading.
+/// Returns a digest for comparisons within one reading.
 pub(crate) fn digest(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Whether an id holds 12 or more letters and digits in a row, digits among them, as the last group
-/// of a UUID does and `functions.read_file:3` does not.
+/// Returns whether an id has 12 or more letters and digits in a row, with at least one digit. For
+/// example, the last group of a UUID has, and `functions.read_file:3` has not.
 fn looks_random(id: &str) -> bool {
     id.split(|symbol: char| !symbol.is_ascii_alphanumeric())
         .any(|run| run.len() >= 12 && run.bytes().any(|byte| byte.is_ascii_digit()))
@@ -156,8 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_known_until_much_else_was() {
-        let mut seen = Seen::default();
+    fn a_record_is_known_until_too_many_others_follow() {
+        let mut seen = RecentRecords::default();
         assert!(seen.insert("a"));
         assert!(!seen.insert("a"));
         for number in 0..OPEN_CALLS_MAX {
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_told_from_random_ids() {
+    fn counters_and_random_ids_differ() {
         let random = [
             "call_e55a5b729638448fb77ba8fc",
             "chatcmpl-tool-5f1e2d3c4b5a69788796a5b4c3d2e1f0",

@@ -1,13 +1,13 @@
-//! As much of a JSON value as stands in a text that may break off anywhere.
+//! Parses as much of a JSON value as a text has, which may break off anywhere.
 
 use core::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// The value with which `json` begins, and whether it is whole.
+/// Parses the value with which `json` begins, and returns where it ended.
 ///
-/// What stands behind a break, or behind a mistake, is missing: the field it happened in is null.
+/// The parts behind a break or a mistake are missing. The field in which it happened is null.
 pub(crate) fn parse(json: &[u8]) -> (Value, Break) {
     let mut value = Value::Null;
     let mut deserializer = serde_json::Deserializer::from_slice(json);
@@ -20,18 +20,18 @@ pub(crate) fn parse(json: &[u8]) -> (Value, Break) {
     (value, reason)
 }
 
-/// Where the parsing of a value came to an end.
+/// The place at which the parsing of a value ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Break {
     /// Behind the whole value.
     None,
-    /// The text is at its end.
+    /// At the end of the text, within the value.
     End,
-    /// The text is no JSON from there on.
+    /// Before text that is not JSON.
     Mistake,
 }
 
-/// Writes into a value as it is read, so that what was read stays when the rest fails.
+/// Fills a value while it is read, so that the fields before an error are kept.
 struct Fill<'v>(&'v mut Value);
 
 impl<'de> DeserializeSeed<'de> for Fill<'_> {
@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_was_read_before_the_break_stays() {
+    fn the_fields_before_a_break_are_kept() {
         let table = [
             (r#"{"a":[1,{"b":"x"}]}"#, json!({"a":[1,{"b":"x"}]}), Break::None),
             (r#"{"a":[1,{"b":"x","c":"cut"#, json!({"a":[1,{"b":"x","c":null}]}), Break::End),

@@ -1,16 +1,16 @@
-//! The beginning of an input, looked at before the input is read from its first byte on.
+//! Reads the beginning of an input ahead, to recognise its format.
 
 use std::io::{BufRead, Cursor, Error, Read, Result};
 
-/// How much of an input is looked at to recognise its format.
+/// The number of bytes that are read ahead.
 ///
 /// Sessions begin with some lines of settings, and requests with a system prompt: tens of KiB.
 pub(crate) const PREFIX_BYTES: usize = 64 * 1024;
 
-/// An input that gives back the beginning that was looked at.
+/// An input that returns the bytes that were read ahead, and then the rest.
 pub(crate) struct Replay<R> {
     prefix: Cursor<Vec<u8>>,
-    /// What went wrong while the beginning was read; it happens again where the beginning ends.
+    /// The error of reading ahead. It is returned where the beginning ends.
     error: Option<Error>,
     rest: R,
     complete: bool,
@@ -32,7 +32,7 @@ impl<R: BufRead> Replay<R> {
         self.prefix.get_ref()
     }
 
-    /// Whether the beginning is all there is.
+    /// Returns whether the beginning is the whole input.
     pub(crate) const fn is_complete(&self) -> bool {
         self.complete
     }

@@ -1,40 +1,57 @@
-//! What was wrong with an input, where, and what would be right.
+//! Problems of an input: what is wrong, where, and what was expected.
 
 use core::fmt;
 
 use crate::Format;
 
-/// Something in an input that could not be read.
+/// A part of an input that could not be read.
+///
+/// ```
+/// use unstuck_trace::{Format, read};
+///
+/// let file = b"{\"type\":\"call\",\"tool\":\"ls\"}\n[1]\n";
+/// let trace = read(&file[..], Some(Format::NATIVE), &mut |_| {})?;
+/// let message = trace.problems[0].to_string();
+/// assert_eq!(message, "line 2: expected a JSON object, found an array");
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, counted from 1; none where the input as a whole is meant. For an element of a
+    /// The line, counted from 1. `None` if the problem is of the whole input. For an element of a
     /// JSON document this is the line on which the element ends.
     pub line: Option<u64>,
-    /// What is wrong there.
+    /// The kind of problem.
     pub kind: ProblemKind,
 }
 
-/// What was wrong.
+/// The kinds of problem.
+///
+/// ```
+/// use unstuck_trace::{ProblemKind, read};
+///
+/// let problem = read(&b" \n"[..], None, &mut |_| {}).map_err(|problem| problem.kind);
+/// assert_eq!(problem, Err(ProblemKind::Empty));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The input holds nothing but white space.
+    /// The input has only white space.
     Empty,
-    /// The input is of a format that is known and not read.
+    /// The input has a format that is known but not read.
     Foreign {
-        /// What it looks like, with its article: "a Cursor transcript".
+        /// The format, with its article: "a Cursor transcript".
         looks_like: &'static str,
     },
-    /// The input is of no known format.
+    /// The input has no known format.
     Unrecognized,
-    /// The input was read as the format that the caller named and held no record of it.
+    /// The input has no record of the format that the caller named.
     NoRecord {
         /// The format that was asked for.
         format: Format,
     },
     /// The input could not be read to its end.
     Io {
-        /// The operating system's words.
+        /// The message of the operating system.
         message: String,
     },
     /// A line holds bytes that are not UTF-8.
@@ -44,17 +61,17 @@ pub enum ProblemKind {
     },
     /// A line is not JSON.
     NotJson {
-        /// What the parser expected, and where.
+        /// The parser's message: what it expected, and where.
         message: String,
     },
-    /// A JSON document breaks off, or is none from there on; what stands before it was read.
+    /// A JSON document breaks off or is not JSON from there on. The records before it were read.
     Broken {
-        /// What the parser expected, and where.
+        /// The parser's message: what it expected, and where.
         message: String,
     },
-    /// A line or an element is JSON, but no object.
+    /// A line or an element is JSON, but not an object.
     NotAnObject {
-        /// What it is, with its article: "a string".
+        /// The type that was found, with its article: "a string".
         found: &'static str,
     },
     /// A record lacks a field.
@@ -64,36 +81,39 @@ pub enum ProblemKind {
         /// The field's name.
         field: &'static str,
     },
-    /// A field holds something else than it should.
+    /// A field has the wrong type.
     WrongType {
         /// The field's name.
         field: &'static str,
-        /// What it should hold, with its article: "a string".
+        /// The right type, with its article: "a string".
         expected: &'static str,
     },
-    /// An OpenAI message holds a content block of Anthropic's messages.
-    ForeignBlock,
+    /// A record has a part of another format.
+    ForeignPart {
+        /// The whole message: what was found, and what was expected.
+        message: &'static str,
+    },
     /// A line or an element is longer than [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX).
     TooLong,
 }
 
 impl ProblemKind {
-    /// This problem, on that line.
+    /// Returns this problem on a line.
     pub(crate) const fn at(self, line: u64) -> Problem {
         Problem { line: Some(line), kind: self }
     }
 
-    /// This problem, of the whole input.
+    /// Returns this problem of the whole input.
     pub(crate) const fn of_input(self) -> Problem {
         Problem { line: None, kind: self }
     }
 
-    /// The parser's message about one line.
+    /// Takes the parser's message about one line.
     pub(crate) fn not_json(error: &serde_json::Error) -> Self {
         Self::NotJson { message: without_line(error) }
     }
 
-    /// The parser's message about a document.
+    /// Takes the parser's message about a document.
     pub(crate) fn broken(error: &serde_json::Error) -> Self {
         Self::Broken { message: without_line(error) }
     }
@@ -121,11 +141,9 @@ impl fmt::Display for ProblemKind {
                 "looks like {looks_like}, which is not read yet; read are: {}",
                 Format::names()
             ),
-            Self::Unrecognized => write!(
-                out,
-                "not recognised as a trace; read are: {}",
-                Format::names()
-            ),
+            Self::Unrecognized => {
+                write!(out, "not recognised as a trace; read are: {}", Format::names())
+            }
             Self::NoRecord { format } => out.write_str(format.no_record()),
             Self::Io { message } => write!(out, "reading failed: {message}"),
             Self::NotUtf8 { column } => {
@@ -138,21 +156,17 @@ impl fmt::Display for ProblemKind {
             Self::WrongType { field, expected } => {
                 write!(out, "the field `{field}` must be {expected}")
             }
-            Self::ForeignBlock => out.write_str(
-                "holds a content block of Anthropic's messages; OpenAI's keep calls in `tool_calls`",
-            ),
-            Self::TooLong => write!(
-                out,
-                "longer than {} MiB: expected one record",
-                crate::LINE_BYTES_MAX >> 20
-            ),
+            Self::ForeignPart { message } => out.write_str(message),
+            Self::TooLong => {
+                write!(out, "longer than {} MiB: expected one record", crate::LINE_BYTES_MAX >> 20)
+            }
         }
     }
 }
 
 impl core::error::Error for Problem {}
 
-/// The parser's message without the line in it, which a [`Problem`] has already.
+/// Returns the parser's message without the line, which a [`Problem`] has already.
 fn without_line(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let text = error.to_string();
@@ -167,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_says_what_where_and_what_would_be_right() {
+    fn a_message_says_what_is_wrong_where_and_what_was_expected() {
         let error = serde_json::from_str::<serde::de::IgnoredAny>("{\"a\":1 2}").err();
         let kind = error.map(|error| ProblemKind::not_json(&error));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Turns what a format's reader finds into numbered events, and counts.
+//! Numbers and counts the events that a format's reader finds, and delivers them.
 
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role};
 use crate::formats::{Failures, Format};
@@ -6,25 +6,26 @@ use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{PROBLEMS_MAX, Trace};
 
-/// The worker of a record that names none.
+/// The worker of a record without a worker's name.
 pub(crate) const MAIN: &str = "main";
 
-/// How many workers are followed at a time; the one unseen for longest is forgotten first.
+/// The number of workers that are followed at a time. The one that was idle for longest is forgotten
+/// first.
 ///
 /// A swarm has tens of agents. A worker that returns after this many others is counted again.
 pub(crate) const WORKERS_MAX: usize = 1024;
 
-/// How much text is held back, over all workers, until it is known whether a call follows.
+/// The bytes of text, over all workers, that are held back until it is known whether a call follows.
 pub(crate) const HELD_BYTES_MAX: usize = crate::LINE_BYTES_MAX;
 
-/// Where the events of one input are numbered, and from where they are delivered.
+/// Numbers the events of one input and delivers them.
 pub(crate) struct Recorder<'s> {
     sink: &'s mut dyn FnMut(Event<'_>),
     format: Format,
     session: Option<String>,
     runs: usize,
     workers: Vec<Worker>,
-    /// Counts the lookups of workers, to tell which one was unseen for longest.
+    /// Counts the lookups of workers, to find the one that was idle for longest.
     clock: u64,
     held_bytes: usize,
     pub(crate) pairing: Pairing,
@@ -33,28 +34,28 @@ pub(crate) struct Recorder<'s> {
     steps: u64,
     issuers: usize,
     errors: usize,
-    /// Whether the absence of a flag means success.
+    /// `true` if a result without a flag succeeded.
     flags: bool,
     recognised: bool,
     skipped: usize,
     problems: Vec<Problem>,
 }
 
-/// Whether a call was issued together with the worker's previous one.
+/// The step of a call: a new one, or that of the worker's previous call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     New,
     Same,
 }
 
-/// What a format's reader remembers about the turn that a worker is in.
+/// The state of a worker's turn, kept for the format's reader.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Turn {
-    /// What the file calls the turn: a digest of its id, or its number.
+    /// The turn's number in the file, or a digest of its id.
     pub(crate) key: Option<u64>,
-    /// Whether the turn has issued a call.
+    /// `true` if the turn has issued a call.
     pub(crate) called: bool,
-    /// Whether something came back to the agent since.
+    /// `true` if the agent received a result since.
     pub(crate) answered: bool,
 }
 
@@ -68,7 +69,7 @@ struct Worker {
     held: Option<Held>,
 }
 
-/// An assistant message of which it is not known yet whether a call follows.
+/// An assistant's message that is held back until it is known whether a call follows.
 struct Held {
     index: usize,
     text: String,
@@ -97,22 +98,22 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Notes that the input holds at least one record of the format.
+    /// Notes that the input has at least one record of the format.
     pub(crate) fn recognise(&mut self) {
         self.recognised = true;
     }
 
-    /// Notes the session's name; the first one counts.
+    /// Notes the session's name. The first one counts.
     pub(crate) fn session(&mut self, name: &str) {
         self.session.get_or_insert_with(|| name.to_owned());
     }
 
-    /// Whether a call or a message has been read.
+    /// Returns whether a call or a message has been read.
     pub(crate) const fn has_begun(&self) -> bool {
         self.calls > 0 || self.messages > 0
     }
 
-    /// Begins another run: nothing that comes belongs to what was before.
+    /// Begins another run. No later event belongs to the runs before.
     pub(crate) fn begin(&mut self, session: Option<&str>) {
         self.release_all();
         self.workers.clear();
@@ -129,13 +130,13 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// The turn that a worker is in, to be read and changed.
+    /// Returns the turn of a worker, to be read and changed.
     pub(crate) fn turn(&mut self, worker: &str) -> &mut Turn {
         let slot = self.slot(worker);
         &mut self.workers[slot].turn
     }
 
-    /// Delivers a call and returns its index. What the worker said just before belongs to it.
+    /// Delivers a call and returns its index. The worker's message just before belongs to it.
     pub(crate) fn call(&mut self, worker: &str, step: Step, tool: &str, args: Args<'_>) -> usize {
         let slot = self.slot(worker);
         self.release(slot, false);
@@ -152,26 +153,26 @@ impl<'s> Recorder<'s> {
         index
     }
 
-    /// Delivers what came back from a call.
+    /// Delivers the result of a call.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
         self.errors += usize::from(outcome.failed);
         self.flags |= outcome.failed;
         (self.sink)(Event::Outcome(outcome));
     }
 
-    /// Notes that the file tells failures where its format need not.
+    /// Notes that the file reports failures, which its format need not do.
     pub(crate) fn flags_failures(&mut self) {
         self.flags = true;
     }
 
-    /// Counts a failure that the file tells after the result was delivered.
+    /// Counts a failure that the file reports after the result was delivered.
     pub(crate) fn failed_late(&mut self) {
         self.flags = true;
         self.errors += 1;
     }
 
-    /// Holds back what an agent said until it is known whether a call follows. What it says
-    /// further in the same turn is the same message, in a new line.
+    /// Holds back an agent's message until it is known whether a call follows. Further text of the
+    /// same turn is added to the message, in a new line.
     pub(crate) fn say(&mut self, worker: &str, text: &str) {
         let slot = self.slot(worker);
         self.held_bytes += text.len();
@@ -193,24 +194,24 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Ends a turn: what was held back of it is a turn without calls.
+    /// Ends a turn. A message that was held back is then a turn without calls.
     pub(crate) fn settle(&mut self, worker: &str) {
         let slot = self.slot(worker);
         self.release(slot, true);
     }
 
-    /// Delivers a message that is no turn of its own: someone else's, or what an agent says in a
-    /// turn that has issued calls.
+    /// Delivers a message that is not a turn of its own: one to the agent, or the agent's in a turn
+    /// that has issued calls.
     pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {
         let index = self.next_message();
         (self.sink)(Event::Message(Message { index, worker, role, text, text_only: false }));
     }
 
-    /// Delivers what is still held back, and sums up.
+    /// Delivers the messages that are still held back, and returns the summary.
     ///
     /// # Errors
     ///
-    /// If the input held no record of the format: the first problem met, or that fact.
+    /// If the input had no record of the format, returns the first problem, or else that fact.
     pub(crate) fn finish(mut self, reason: &'static str) -> Result<Trace, Problem> {
         self.release_all();
         if !self.recognised {
@@ -237,7 +238,7 @@ impl<'s> Recorder<'s> {
         index
     }
 
-    /// Delivers all that is held back, in its order: no call follows.
+    /// Delivers all messages that are held back, in their order. No call follows them.
     fn release_all(&mut self) {
         self.workers.sort_unstable_by_key(|worker| worker.held.as_ref().map(|held| held.index));
         for slot in 0..self.workers.len() {
@@ -259,7 +260,7 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// The place of a worker in the table, made if need be.
+    /// Returns the slot of a worker in the table, and adds the worker if it is new.
     fn slot(&mut self, name: &str) -> usize {
         self.clock += 1;
         let digest = digest(name);
@@ -294,11 +295,11 @@ impl<'s> Recorder<'s> {
 mod tests {
     use super::*;
 
-    /// What a recorder delivered, in words.
+    /// Returns the events that a recorder delivered, in words.
     fn record(run: impl FnOnce(&mut Recorder<'_>)) -> (Vec<String>, Option<Trace>) {
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         let mut sink = |event: Event<'_>| {
-            told.push(match event {
+            events.push(match event {
                 Event::Call(call) => {
                     format!("call {} {} step {}", call.index, call.worker, call.step)
                 }
@@ -316,12 +317,12 @@ mod tests {
         recorder.recognise();
         run(&mut recorder);
         let trace = recorder.finish("a test").ok();
-        (told, trace)
+        (events, trace)
     }
 
     #[test]
-    fn what_is_said_waits_for_the_workers_next_event() {
-        let (told, _) = record(|recorder| {
+    fn a_message_waits_for_the_workers_next_event() {
+        let (events, _) = record(|recorder| {
             recorder.say("a", "1");
             recorder.say("b", "22");
             recorder.call("b", Step::New, "ls", Args::Json("{}"));
@@ -340,12 +341,12 @@ mod tests {
             "message 2 4 text only",
             "message 3 3 text only",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(events, expected);
     }
 
     #[test]
     fn another_run_has_other_workers() {
-        let (told, trace) = record(|recorder| {
+        let (events, trace) = record(|recorder| {
             recorder.call("a", Step::New, "ls", Args::Json("{}"));
             recorder.pairing.issue("a", "1", 0, 0);
             recorder.say("b", "22");
@@ -361,34 +362,34 @@ mod tests {
             "begin Some(\"next\")",
             "call 1 a step 2",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(events, expected);
         let trace = trace.expect("a trace");
         assert_eq!((trace.runs, trace.workers, trace.session), (2, 2, None));
     }
 
     #[test]
-    fn workers_beyond_the_limit_are_let_go_with_what_they_said() {
-        let (told, trace) = record(|recorder| {
+    fn workers_beyond_the_limit_are_forgotten_and_their_messages_delivered() {
+        let (events, trace) = record(|recorder| {
             for number in 0..=WORKERS_MAX {
                 recorder.say(&number.to_string(), "x");
             }
             assert_eq!(recorder.workers.len(), WORKERS_MAX);
             recorder.call("1", Step::New, "ls", Args::Json("{}"));
         });
-        assert_eq!(told.first().map(String::as_str), Some("message 0 1 text only"));
-        assert_eq!(told.len(), WORKERS_MAX + 2);
+        assert_eq!(events.first().map(String::as_str), Some("message 0 1 text only"));
+        assert_eq!(events.len(), WORKERS_MAX + 2);
         assert_eq!(trace.map(|trace| trace.workers), Some(1));
     }
 
     #[test]
     fn held_text_is_bounded() {
         let part = "x".repeat(HELD_BYTES_MAX / 2);
-        let (told, _) = record(|recorder| {
+        let (events, _) = record(|recorder| {
             for _ in 0..3 {
                 recorder.say("a", &part);
             }
             assert!(recorder.held_bytes <= HELD_BYTES_MAX);
         });
-        assert_eq!(told.len(), 2);
+        assert_eq!(events.len(), 2);
     }
 }

@@ -1,8 +1,8 @@
 //! Anthropic messages: one small case for each trap that real files set.
 
-mod told;
+mod reading;
 
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -22,7 +22,7 @@ fn a_request_body_is_read_as_the_service_reads_it() {
 {"role":"assistant","content":"Hm."},
 {"role":"assistant","content":[{"type":"text","text":"Done."}]}],
 "tools":[{"name":"read","input_schema":{}}]}"#;
-    let told = told(input, None);
+    let reading = reading(input, None);
     let expected = [
         "main User: Look",
         "main Assistant: Both.",
@@ -38,8 +38,8 @@ fn a_request_body_is_read_as_the_service_reads_it() {
         "main Assistant only: Hm.",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.errors, trace.workers), (Format::ANTHROPIC, Some(1), 1));
 }
 
@@ -50,11 +50,11 @@ fn tools_of_the_provider_are_no_calls() {
  {"type":"web_search_tool_result","tool_use_id":"s","content":[]},
  {"type":"mcp_tool_use","id":"m","name":"x","input":{}},{"type":"mcp_tool_result","tool_use_id":"m"},
  {"type":"text","text":"Found."}]}]"#;
-    assert_eq!(told(input, None).events, ["main Assistant only: Found."]);
+    assert_eq!(reading(input, None).events, ["main Assistant only: Found."]);
 }
 
 #[test]
-fn what_cannot_be_read_costs_itself_only() {
+fn a_message_that_cannot_be_read_costs_only_itself() {
     let table = [
         ("7", "line 2: expected a JSON object, found a number"),
         ("{\"content\":\"x\"}", "line 2: a message needs the field `role`"),
@@ -67,8 +67,8 @@ fn what_cannot_be_read_costs_itself_only() {
         let input = format!(
             "[{{\"role\":\"user\",\"content\":\"a\"}},\n{bad},{{\"role\":\"user\",\"content\":\"b\"}}]"
         );
-        let told = told(input.as_bytes(), Some(Format::ANTHROPIC));
-        assert_eq!(told.events, ["main User: a", "main User: b"]);
-        assert_eq!(told.problems(), [problem]);
+        let reading = reading(input.as_bytes(), Some(Format::ANTHROPIC));
+        assert_eq!(reading.events, ["main User: a", "main User: b"]);
+        assert_eq!(reading.problems(), [problem]);
     }
 }

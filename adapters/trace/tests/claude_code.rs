@@ -1,12 +1,12 @@
 //! Claude Code sessions: one small case for each trap that real files set.
 
-mod told;
+mod reading;
 
 use std::fmt::Write;
 
-use told::told;
+use reading::reading;
 
-/// A line in short: `a` or `u` for who speaks, the message's id and further fields, the content.
+/// A line in short: `a` or `u` for the role, the message's id and further fields, the content.
 type Line<'a> = (&'a str, &'a str, &'a str);
 
 /// The lines of a session, written out.
@@ -36,7 +36,7 @@ fn result(id: &str, content: &str) -> String {
 
 /// The calls of a session as "index/step", with its other events left out.
 fn steps(lines: &[Line<'_>]) -> Vec<String> {
-    let events = told(&session(lines), None).events;
+    let events = reading(&session(lines), None).events;
     let calls = events.iter().filter(|event| event.contains('/'));
     calls.filter_map(|call| call.split(' ').nth(1)).map(str::to_owned).collect()
 }
@@ -53,7 +53,7 @@ fn one_answer_over_several_lines_is_one_turn() {
         ("u", "", &*format!("[{}]", result("c2", "[{\"type\":\"text\",\"text\":\"two\"}]"))),
         ("a", "m2", &*format!("[{}]", text("Done."))),
     ];
-    let told = told(&session(&lines), None);
+    let reading = reading(&session(&lines), None);
     let expected = [
         "main User: Go",
         "main Assistant: First.\nThen.",
@@ -64,11 +64,11 @@ fn one_answer_over_several_lines_is_one_turn() {
         "#1 main -> \"two\"",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
+    assert_eq!(reading.events, expected);
 }
 
 #[test]
-fn steps_follow_ids_and_what_came_back() {
+fn steps_follow_ids_and_results() {
     let (one, two) = (format!("[{}]", call("c1", 1)), format!("[{}]", call("c2", 2)));
     let (one, two) = (one.as_str(), two.as_str());
     let back = format!("[{}]", result("c1", "\"x\""));
@@ -118,7 +118,7 @@ fn answers_without_calls_are_turns_of_their_own() {
         "main Assistant: Five.",
         "#1 main/2 T 1",
     ];
-    assert_eq!(told(&session(&lines), None).events, expected);
+    assert_eq!(reading(&session(&lines), None).events, expected);
 }
 
 #[test]
@@ -134,22 +134,22 @@ fn mirrors_are_dropped_and_repeats_are_not() {
         ("a", "m3", one.as_str()),
     ];
     let expected = ["#0 main/1 T 1", "#1 main/1 T 2", "#0 main -> \"x\""];
-    assert_eq!(told(&session(&again), None).events, expected);
+    assert_eq!(reading(&session(&again), None).events, expected);
 
     let (one, back) =
         (format!("[{}]", call("call_0", 1)), format!("[{}]", result("call_0", "\"x\"")));
     let turn = [("a", "", one.as_str()), ("u", "", back.as_str())];
     let expected = ["#0 main/1 T 1", "#0 main -> \"x\"", "#1 main/2 T 1", "#1 main -> \"x\""];
-    assert_eq!(told(&session(&[turn, turn].concat()), None).events, expected);
+    assert_eq!(reading(&session(&[turn, turn].concat()), None).events, expected);
 }
 
 #[test]
-fn a_result_that_fits_no_call_counts_nowhere() {
+fn a_result_that_fits_no_call_is_dropped() {
     let orphan = r#"[{"type":"tool_result","content":"x","is_error":true},{"type":"tool_result","tool_use_id":"?","is_error":true}]"#;
     let bare = r#"[{"type":"tool_use","name":"T","input":{}}]"#;
-    let told = told(&session(&[("a", "", bare), ("u", "", orphan)]), None);
-    assert_eq!(told.events, ["#0 main/1 T {}"]);
-    assert_eq!(told.end.map(|trace| trace.errors), Ok(Some(0)));
+    let reading = reading(&session(&[("a", "", bare), ("u", "", orphan)]), None);
+    assert_eq!(reading.events, ["#0 main/1 T {}"]);
+    assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(0)));
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn every_shape_of_result_has_a_text() {
     ];
     for (content, expected) in table {
         let (one, back) = (format!("[{}]", call("c", 1)), format!("[{}]", result("c", content)));
-        let told = told(&session(&[("a", "", &one), ("u", "", &back)]), None);
-        assert_eq!(told.events.get(1), Some(&format!("#0 main -> {expected}")));
-        assert_eq!(told.problems(), [""; 0]);
+        let reading = reading(&session(&[("a", "", &one), ("u", "", &back)]), None);
+        assert_eq!(reading.events.get(1), Some(&format!("#0 main -> {expected}")));
+        assert_eq!(reading.problems(), [""; 0]);
     }
 }
 
@@ -183,7 +183,7 @@ fn workers_are_agents_and_chains() {
         ("a", " \"uuid\":\"6\",\"isSidechain\":true,\"agentId\":\"a77\",", one),
         ("a", " \"parent_tool_use_id\":\"c\",\"session_id\":\"s\",", one),
     ];
-    let told = told(&session(&lines), None);
+    let reading = reading(&session(&lines), None);
     let expected = [
         "#0 main/1 T 1",
         "sidechain User: Look",
@@ -194,13 +194,13 @@ fn workers_are_agents_and_chains() {
         "#4 a77/4 T 1",
         "#5 c/5 T 1",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.workers, trace.session.as_deref()), (5, Some("s")));
 }
 
 #[test]
-fn only_what_a_person_typed_is_an_instruction() {
+fn only_typed_text_is_an_instruction() {
     let table = [
         ("", "\"Fix it\"", true),
         ("", "[{\"type\":\"image\"},{\"type\":\"text\",\"text\":\"Fix it\"}]", true),
@@ -215,13 +215,13 @@ fn only_what_a_person_typed_is_an_instruction() {
         ("", "[{\"type\":\"tool_result\",\"content\":\"x\"}]", false),
     ];
     for (fields, content, is_message) in table {
-        let told = told(&session(&[("u", fields, content)]), None);
-        assert_eq!(told.events.len(), usize::from(is_message), "{fields} {content}");
+        let reading = reading(&session(&[("u", fields, content)]), None);
+        assert_eq!(reading.events.len(), usize::from(is_message), "{fields} {content}");
     }
 }
 
 #[test]
-fn what_the_program_wrote_is_not_the_agent_speaking() {
+fn texts_of_the_program_are_not_the_agents() {
     let input = br#"{"type":"user","message":{"content":"Go"}}
 {"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"API Error"}]}}
 {"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
@@ -230,31 +230,31 @@ fn what_the_program_wrote_is_not_the_agent_speaking() {
 {"silly":"this"}
 {"type":"user","message":"error"}
 "#;
-    let told = told(input, None);
-    assert_eq!(told.events, ["main User: Go"]);
-    assert_eq!(told.problems(), [""; 0]);
+    let reading = reading(input, None);
+    assert_eq!(reading.events, ["main User: Go"]);
+    assert_eq!(reading.problems(), [""; 0]);
 }
 
 #[test]
 fn a_block_without_a_name_is_reported_and_the_others_are_read() {
     let blocks = format!("[{{\"type\":\"tool_use\",\"id\":\"x\"}},{}]", call("c", 1));
-    let told = told(&session(&[("a", "", &blocks)]), None);
-    assert_eq!(told.events, ["#0 main/1 T 1"]);
-    assert_eq!(told.problems(), ["line 1: a tool_use block needs the field `name`"]);
+    let reading = reading(&session(&[("a", "", &blocks)]), None);
+    assert_eq!(reading.events, ["#0 main/1 T 1"]);
+    assert_eq!(reading.problems(), ["line 1: a tool_use block needs the field `name`"]);
 }
 
 #[test]
-fn an_export_that_breaks_off_delivers_what_stands_before() {
+fn an_export_is_read_up_to_its_break() {
     let whole = br#"{"loglines":[
 {"type":"user","message":{"content":"Go"}},
 {"type":"assistant","message":{"content":[{"type":"tool_use","id":"c","name":"T","input":{}}]}},
 7,
 {"type":"user","mess"#;
-    let told = told(whole, None);
-    assert_eq!(told.events, ["main User: Go", "#0 main/1 T {}"]);
+    let reading = reading(whole, None);
+    assert_eq!(reading.events, ["main User: Go", "#0 main/1 T {}"]);
     let expected = [
         "line 4: expected a JSON object, found a number",
         "line 5: the document is broken here: EOF while parsing a string at column 20",
     ];
-    assert_eq!(told.problems(), expected);
+    assert_eq!(reading.problems(), expected);
 }

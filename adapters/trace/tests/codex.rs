@@ -1,17 +1,17 @@
 //! Codex rollouts: one small case for each trap that real files set.
 
-mod told;
+mod reading;
 
 use std::fmt::Write;
 
-use told::{Told, told};
+use reading::{Reading, reading};
 use unstuck_trace::Format;
 
 /// A line in short: its kind and its payload.
 type Line<'a> = (&'a str, &'a str);
 
 /// Reads a rollout.
-fn rollout(lines: &[Line<'_>]) -> Told {
+fn rollout(lines: &[Line<'_>]) -> Reading {
     let mut input = String::new();
     for (kind, payload) in lines {
         let kind = match *kind {
@@ -22,7 +22,7 @@ fn rollout(lines: &[Line<'_>]) -> Told {
         writeln!(input, "{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}")
             .expect("a string");
     }
-    told(input.as_bytes(), None)
+    reading(input.as_bytes(), None)
 }
 
 fn call(id: &str, command: &str) -> String {
@@ -65,7 +65,7 @@ fn a_rollout_is_a_session_of_turns() {
         ("item", &output("3", "three")),
         ("item", &message("assistant", "Done.")),
     ];
-    let told = rollout(&lines);
+    let reading = rollout(&lines);
     let expected = [
         "main System: Be brief.",
         "main User: Go",
@@ -78,10 +78,10 @@ fn a_rollout_is_a_session_of_turns() {
         "#2 main -> \"three\"",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.session.as_deref()), (Format::CODEX, Some("s")));
-    assert_eq!(trace.errors, None, "no call's end was told");
+    assert_eq!(trace.errors, None, "the file reports no end of a call");
 }
 
 #[test]
@@ -99,8 +99,9 @@ fn arguments_come_in_every_state() {
         ),
     ];
     for (fields, expected) in table {
-        let told = rollout(&[("item", &format!("{{\"name\":\"f\",\"call_id\":\"1\",{fields}}}"))]);
-        assert_eq!(told.events, [format!("#0 main/1 f {expected}")]);
+        let reading =
+            rollout(&[("item", &format!("{{\"name\":\"f\",\"call_id\":\"1\",{fields}}}"))]);
+        assert_eq!(reading.events, [format!("#0 main/1 f {expected}")]);
     }
     let shell = r#"{"type":"local_shell_call","call_id":"1","action":{"command":["ls"]}}"#;
     assert_eq!(
@@ -116,7 +117,7 @@ fn equal_calls_have_equal_results() {
             "Chunk ID: {chunk}\\nWall time: {seconds} seconds\\nProcess exited with code 1\\nOutput:\\nFAIL\\n"
         )
     };
-    let told = rollout(&[
+    let reading = rollout(&[
         ("item", &call("1", "test")),
         ("item", &output("1", &result("a1b2c3", "0.1000"))),
         ("item", &call("2", "test")),
@@ -129,12 +130,12 @@ fn equal_calls_have_equal_results() {
         "#1 main/2 exec_command {\"cmd\":\"test\"}".to_owned(),
         format!("#1 main -> failed {text}"),
     ];
-    assert_eq!(told.events, expected);
-    assert_eq!(told.end.map(|trace| trace.errors), Ok(Some(2)));
+    assert_eq!(reading.events, expected);
+    assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(2)));
 }
 
 #[test]
-fn the_end_of_a_call_may_be_told_before_its_result_or_behind() {
+fn the_event_of_an_end_may_come_before_or_after_the_result() {
     let end = |id: &str, code: u8| {
         format!(
             "{{\"type\":\"exec_command_end\",\"call_id\":\"{id}\",\"exit_code\":{code},\
@@ -160,16 +161,16 @@ fn the_end_of_a_call_may_be_told_before_its_result_or_behind() {
         (&[("event", &failed), none[0], none[1]], 0, Some(0)),
     ];
     for (lines, flagged, errors) in cases {
-        let told = rollout(lines);
-        let count = told.events.iter().filter(|event| event.contains("-> failed")).count();
+        let reading = rollout(lines);
+        let count = reading.events.iter().filter(|event| event.contains("-> failed")).count();
         assert_eq!(count, flagged, "{lines:?}");
-        assert_eq!(told.end.map(|trace| trace.errors), Ok(errors), "{lines:?}");
+        assert_eq!(reading.end.map(|trace| trace.errors), Ok(errors), "{lines:?}");
     }
 }
 
 #[test]
 fn ids_recur_and_results_are_paired_in_order() {
-    let told = rollout(&[
+    let reading = rollout(&[
         ("item", &output("1", "orphan")),
         ("item", &call("1", "a")),
         ("item", &call("1", "b")),
@@ -177,21 +178,21 @@ fn ids_recur_and_results_are_paired_in_order() {
         ("item", &output("1", "b")),
         ("item", &output("1", "c")),
     ]);
-    let results: Vec<_> = told.events.iter().filter(|event| event.contains("->")).collect();
+    let results: Vec<_> = reading.events.iter().filter(|event| event.contains("->")).collect();
     assert_eq!(results, ["#0 main -> \"a\"", "#1 main -> \"b\""]);
 }
 
 #[test]
 fn copies_of_the_conversation_are_no_calls() {
     let copy = format!("{{\"message\":\"\",\"replacement_history\":[{}]}}", call("1", "a"));
-    let told = rollout(&[
+    let reading = rollout(&[
         ("item", &call("1", "a")),
         ("compacted", &copy),
         ("world_state", &copy),
         ("event", &copy),
         ("new_kind", &call("2", "b")),
     ]);
-    assert_eq!(told.events, ["#0 main/1 exec_command {\"cmd\":\"a\"}"]);
+    assert_eq!(reading.events, ["#0 main/1 exec_command {\"cmd\":\"a\"}"]);
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn a_thread_with_a_parent_is_a_worker() {
     ];
     for (meta, worker, session) in table {
         let later = r#"{"id":"f","session_id":"f","parent_thread_id":"g"}"#;
-        let told = rollout(&[
+        let reading = rollout(&[
             ("session_meta", meta),
             ("session_meta", later),
             ("item", &call("1", "a")),
@@ -215,8 +216,8 @@ fn a_thread_with_a_parent_is_a_worker() {
             format!("#0 {worker}/1 exec_command {{\"cmd\":\"a\"}}"),
             format!("#0 {worker} -> \"x\""),
         ];
-        assert_eq!(told.events, expected);
-        let trace = told.end.expect("a trace");
+        assert_eq!(reading.events, expected);
+        let trace = reading.end.expect("a trace");
         assert_eq!((trace.session.as_deref(), trace.workers), (Some(session), 1));
     }
 }
@@ -228,25 +229,25 @@ fn the_oldest_rollouts_have_bare_items() {
         "{{\"id\":\"s\",\"timestamp\":\"t\",\"instructions\":null}}\n{{\"record_type\":\"state\"}}\n{}\n",
         items.join("\n")
     );
-    let told = told(input.as_bytes(), None);
+    let reading = reading(input.as_bytes(), None);
     let expected = [
         "#0 main/1 exec_command {\"cmd\":\"a\"}",
         "#0 main -> \"x\"",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    assert_eq!(told.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
+    assert_eq!(reading.events, expected);
+    assert_eq!(reading.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
 }
 
 #[test]
-fn what_is_not_codexs_own_is_no_call() {
-    let told = rollout(&[
+fn lines_of_other_programs_are_no_calls() {
+    let reading = rollout(&[
         ("item", r#"{"type":"tool_call","function":{"name":"x"},"arguments":{}}"#),
         ("item", r#"{"type":"tool_result","name":"x","result":{}}"#),
         ("item", r#"{"type":"function_call","call_id":"1"}"#),
         ("item", "[]"),
         ("item", "null"),
     ]);
-    assert_eq!(told.events.len(), 0);
-    assert_eq!(told.problems(), ["line 3: a function call needs the field `name`"]);
+    assert_eq!(reading.events.len(), 0);
+    assert_eq!(reading.problems(), ["line 3: a function call needs the field `name`"]);
 }

@@ -1,10 +1,10 @@
-//! What an input is taken for: ours only where nothing else can be meant.
+//! Recognition of formats: each input goes to its own format, and an ambiguous one to none.
 
-mod told;
+mod reading;
 
 use std::io::{BufReader, Error, Read};
 
-use told::told;
+use reading::reading;
 use unstuck_trace::{Format, Problem, ProblemKind, read};
 
 const CALL: &str = "{\"type\":\"call\",\"tool\":\"x\"}";
@@ -42,28 +42,28 @@ fn our_formats_are_recognised_under_marks_blanks_and_settings() {
         ("{\"info\":{\"a\":1},\"messages\":[{\"role\":\"user\"}]}".to_owned(), Format::OPENAI),
     ];
     for (input, format) in table {
-        let found = told(input.as_bytes(), None).end.map(|trace| trace.format);
+        let found = reading(input.as_bytes(), None).end.map(|trace| trace.format);
         let begin: String = input.chars().take(60).collect();
         assert_eq!(found, Ok(format), "{begin}");
     }
 }
 
-/// Asserts what each input is taken for, and why; and that it can be named as well.
-fn are_told_by(table: &[(&str, Format, &str)]) {
+/// Asserts the format and the reason of each input, and that the caller can name the format too.
+fn are_recognised_by(table: &[(&str, Format, &str)]) {
     for (input, format, reason) in table {
         let begin: String = input.chars().take(60).collect();
-        let found = told(input.as_bytes(), None).end.map(|trace| (trace.format, trace.reason));
+        let found = reading(input.as_bytes(), None).end.map(|trace| (trace.format, trace.reason));
         assert_eq!(found, Ok((*format, *reason)), "{begin}");
-        let named = told(input.as_bytes(), Some(*format)).end.map(|trace| trace.reason);
+        let named = reading(input.as_bytes(), Some(*format)).end.map(|trace| trace.reason);
         assert_eq!(named, Ok("named by the caller"), "{begin}");
     }
 }
 
 #[test]
-fn rollouts_of_codex_are_told_by_their_lines() {
+fn rollouts_of_codex_are_recognised_by_their_lines() {
     let padding = " ".repeat(70_000);
     let codex = "`type` and `payload` of a rollout's line";
-    are_told_by(&[
+    are_recognised_by(&[
         ("{\"type\":\"session_meta\",\"payload\":{}}", Format::CODEX, codex),
         (
             "{\"type\":\"new\",\"payload\":{}}\n{\"payload\":{},\"type\":\"event_msg\"}",
@@ -91,8 +91,8 @@ fn rollouts_of_codex_are_told_by_their_lines() {
 }
 
 #[test]
-fn chats_of_gemini_and_qwen_are_told_by_their_records() {
-    are_told_by(&[
+fn chats_of_gemini_and_qwen_are_recognised_by_their_records() {
+    are_recognised_by(&[
         (
             "{\"sessionId\":\"s\",\"projectHash\":\"h\",\"kind\":\"main\"}",
             Format::GEMINI,
@@ -127,8 +127,8 @@ fn chats_of_gemini_and_qwen_are_told_by_their_records() {
 }
 
 #[test]
-fn anthropic_messages_are_told_by_their_blocks() {
-    are_told_by(&[
+fn anthropic_messages_are_recognised_by_their_blocks() {
+    are_recognised_by(&[
         (
             "[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}]",
             Format::ANTHROPIC,
@@ -148,9 +148,35 @@ fn anthropic_messages_are_told_by_their_blocks() {
 }
 
 #[test]
-fn trajectories_are_told_by_their_lists() {
+fn items_of_openai_responses_are_recognised_by_their_types() {
+    are_recognised_by(&[
+        (
+            "[{\"role\":\"user\",\"content\":\"x\"},{\"type\":\"function_call\",\"name\":\"x\"}]",
+            Format::OPENAI_RESPONSES,
+            "items such as `function_call`",
+        ),
+        (
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"x\"}]}]",
+            Format::OPENAI_RESPONSES,
+            "content of `input_text` or `output_text`",
+        ),
+        (
+            "{\"model\":\"x\",\"input\":[{\"type\":\"function_call\",\"name\":\"x\"}]}",
+            Format::OPENAI_RESPONSES,
+            "`input` or `output` with items",
+        ),
+        (
+            "{\"type\":\"custom_tool_call\",\"name\":\"x\"}",
+            Format::OPENAI_RESPONSES,
+            "items one a line",
+        ),
+    ]);
+}
+
+#[test]
+fn trajectories_are_recognised_by_their_lists() {
     let padding = " ".repeat(70_000);
-    are_told_by(&[
+    are_recognised_by(&[
         (
             "{\"info\":{\"model_stats\":{}},\"messages\":[{\"role\":\"user\"}]}",
             Format::MINI_SWE_AGENT,
@@ -192,9 +218,9 @@ fn trajectories_are_told_by_their_lists() {
 }
 
 #[test]
-fn events_of_openhands_are_told_by_their_source() {
+fn events_of_openhands_are_recognised_by_their_source() {
     let openhands = "`source` with `action` or `observation`";
-    are_told_by(&[
+    are_recognised_by(&[
         (
             "{\"git_patch\":\"\",\"history\":[[{\"action\":\"run\"},{\"observation\":\"run\"}]]}",
             Format::OPENHANDS,
@@ -220,7 +246,7 @@ fn events_of_openhands_are_told_by_their_source() {
 }
 
 #[test]
-fn a_key_alone_tells_nothing() {
+fn a_single_key_is_no_evidence() {
     let table = [
         "{\"type\":\"session_start\",\"payload\":{}}",
         "{\"type\":\"event_msg\",\"payload\":\"x\"}",
@@ -234,7 +260,7 @@ fn a_key_alone_tells_nothing() {
     ];
     for input in table {
         assert_eq!(
-            told(input.as_bytes(), None).end,
+            reading(input.as_bytes(), None).end,
             Err(Problem { line: None, kind: ProblemKind::Unrecognized }),
             "{input}"
         );
@@ -248,10 +274,6 @@ fn other_formats_are_refused_by_name() {
         (
             "{\"type\":\"session\",\"id\":\"1\"}\n{\"type\":\"message\",\"message\":{}}",
             "a pi session",
-        ),
-        (
-            "[{\"role\":\"user\",\"content\":\"x\"},{\"type\":\"function_call\"}]",
-            "OpenAI Responses items",
         ),
         ("{\"messages\":[{\"type\":\"human\",\"content\":\"x\"}]}", "LangChain messages"),
         ("[{\"kind\":\"request\",\"parts\":[]}]", "Pydantic AI messages"),
@@ -267,16 +289,12 @@ fn other_formats_are_refused_by_name() {
         ("{\"type\":\"thread.started\",\"thread_id\":\"1\"}", "the events of `codex exec --json`"),
         ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\"}", "the payload of a hook"),
         ("{\"resourceSpans\":[]}", "OpenTelemetry spans"),
-        (
-            "{\"model\":\"x\",\"input\":[{\"type\":\"function_call\"}]}",
-            "an OpenAI Responses request",
-        ),
         ("PK\u{3}\u{4}", "a zip archive"),
     ];
     for (input, looks_like) in table {
-        let told = told(input.as_bytes(), None);
-        assert!(told.events.is_empty());
-        let problem = told.problems().concat();
+        let reading = reading(input.as_bytes(), None);
+        assert!(reading.events.is_empty());
+        let problem = reading.problems().concat();
         assert!(problem.starts_with(&format!("looks like {looks_like}")), "{problem}");
         let names = Format::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         assert!(problem.ends_with(&format!("read are: {names}")), "{problem}");
@@ -284,7 +302,7 @@ fn other_formats_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_trace_is_an_error() {
+fn an_input_that_is_no_trace_is_an_error() {
     let table: [(&[u8], ProblemKind); 8] = [
         (b"", ProblemKind::Empty),
         (b"\xef\xbb\xbf \r\n\n", ProblemKind::Empty),
@@ -297,13 +315,13 @@ fn what_is_no_trace_is_an_error() {
     ];
     for (input, kind) in table {
         let expected = Problem { line: None, kind };
-        assert_eq!(told(input, None).end, Err(expected));
+        assert_eq!(reading(input, None).end, Err(expected));
     }
 }
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 12] = [
+    let table: [(&str, Format, &str); 13] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -315,10 +333,11 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
         ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),
         ("{\"a\":1}\n", Format::OPENAI, "no chat message"),
+        ("{\"a\":1}\n", Format::OPENAI_RESPONSES, "no item of OpenAI Responses"),
         (CALL, Format::OPENAI, "no chat message"),
     ];
     for (input, format, begin) in table {
-        let problem = told(input.as_bytes(), Some(format)).problems().concat();
+        let problem = reading(input.as_bytes(), Some(format)).problems().concat();
         assert!(problem.starts_with(begin), "{problem}");
     }
 }
@@ -328,13 +347,13 @@ fn a_native_trace_is_of_no_other_format() {
     let message = r#"{"type":"message","role":"assistant","text":"I look."}"#;
     let native = format!("{{\"session\":\"s\"}}\n{message}\n{CALL}\n{message}\n");
     for format in Format::ALL.iter().copied().filter(|format| *format != Format::NATIVE) {
-        let told = told(native.as_bytes(), Some(format));
-        assert!(told.end.is_err(), "{format}");
+        let reading = reading(native.as_bytes(), Some(format));
+        assert!(reading.end.is_err(), "{format}");
     }
 }
 
 #[test]
-fn nesting_is_no_danger() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let call = format!("{{\"type\":\"call\",\"tool\":\"x\",\"args\":{deep}}}\n{CALL}\n");
     let table = [
@@ -350,12 +369,12 @@ fn nesting_is_no_danger() {
         .iter()
         .map(|&format| (format!("{{\"type\":\"user\",\"payload\":{deep}}}"), Some(format)));
     for (input, from) in table.into_iter().chain(every) {
-        let calls = told(input.as_bytes(), from).end.map_or(0, |trace| trace.calls);
+        let calls = reading(input.as_bytes(), from).end.map_or(0, |trace| trace.calls);
         assert!(calls <= 2);
     }
 }
 
-/// Gives its bytes, then fails.
+/// A reader that delivers its bytes and then fails.
 struct Unplugged<'a>(&'a [u8]);
 
 impl Read for Unplugged<'_> {
@@ -368,7 +387,7 @@ impl Read for Unplugged<'_> {
 }
 
 #[test]
-fn a_failing_reader_costs_what_it_did_not_give() {
+fn a_failing_reader_ends_the_trace_where_it_fails() {
     let far = format!("{CALL}\n").repeat(5_000);
     let chat = CHAT.replace(']', ",");
     let table = [

@@ -1,8 +1,8 @@
 //! Gemini CLI chats and Qwen Code sessions: one small case for each trap that real files set.
 
-mod told;
+mod reading;
 
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 const HEADER: &str = r#"{"sessionId":"s","projectHash":"h","kind":"main"}"#;
@@ -54,7 +54,7 @@ fn a_record_written_again_is_one_turn() {
         &record("q", "Done.", &[]),
         "{\"id\":\"i\",\"type\":\"info\",\"content\":\"Cancelled.\"}",
     ];
-    let told = told(lines.join("\n").as_bytes(), None);
+    let reading = reading(lines.join("\n").as_bytes(), None);
     let expected = [
         "main User: Go",
         "main Assistant: I look.",
@@ -64,22 +64,22 @@ fn a_record_written_again_is_one_turn() {
         "#1 main -> failed \"no\"",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.session.as_deref()), (Format::GEMINI, Some("s")));
     assert_eq!((trace.errors, trace.workers, trace.skipped), (Some(1), 1, 0));
 }
 
 #[test]
-fn what_was_rewound_has_run() {
+fn rewound_calls_have_run() {
     let again = |id: &str| record(id, "", &[call(id, "{}", Some(("success", "x")))]);
     let lines = [HEADER, &again("a"), "{\"$rewindTo\":\"a\"}", &again("b"), &again("a")];
     let expected = ["#0 main/1 sh {}", "#0 main -> \"x\"", "#1 main/2 sh {}", "#1 main -> \"x\""];
-    assert_eq!(told(lines.join("\n").as_bytes(), None).events, expected);
+    assert_eq!(reading(lines.join("\n").as_bytes(), None).events, expected);
 }
 
 #[test]
-fn the_number_of_a_process_is_no_part_of_a_result() {
+fn the_process_group_is_left_out_of_a_result() {
     let result = |pid: &str| {
         format!(
             "<untrusted_context>\\nOutput: FAIL\\nExit Code: 1\\nProcess Group PGID: {pid}\\n</untrusted_context>"
@@ -89,7 +89,7 @@ fn the_number_of_a_process_is_no_part_of_a_result() {
         record("a", "", &[call("1", "{\"d\":\"Run\"}", Some(("success", &result("16532"))))]);
     let second =
         record("b", "", &[call("2", "{\"d\":\"Again\"}", Some(("success", &result("16543"))))]);
-    let told = told([HEADER, &first, &second].join("\n").as_bytes(), None);
+    let reading = reading([HEADER, &first, &second].join("\n").as_bytes(), None);
     let text = "\"<untrusted_context>\\nOutput: FAIL\\nExit Code: 1\\n</untrusted_context>\"";
     let expected = [
         "#0 main/1 sh {\"d\":\"Run\"}".to_owned(),
@@ -97,8 +97,8 @@ fn the_number_of_a_process_is_no_part_of_a_result() {
         "#1 main/2 sh {\"d\":\"Again\"}".to_owned(),
         format!("#1 main -> {text}"),
     ];
-    assert_eq!(told.events, expected);
-    assert_eq!(told.end.map(|trace| trace.errors), Ok(Some(0)), "the status says success");
+    assert_eq!(reading.events, expected);
+    assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(0)), "the status says success");
 }
 
 #[test]
@@ -119,15 +119,15 @@ fn a_call_without_id_or_result_has_run_if_its_status_says_so() {
         let input = [HEADER, &line, &line].join("\n");
         let result = result.map(|result| format!("#0 main -> {result}"));
         let expected: Vec<_> = ["#0 main/1 f null".to_owned()].into_iter().chain(result).collect();
-        assert_eq!(told(input.as_bytes(), None).events, expected, "{fields}");
+        assert_eq!(reading(input.as_bytes(), None).events, expected, "{fields}");
     }
 }
 
 #[test]
-fn an_echo_is_the_result_where_none_was_told() {
+fn an_echo_is_the_result_if_there_is_no_other() {
     let lines = [HEADER, &record("r", "", &[call("1", "{}", None)]), &user("e", &echo("1", "no"))];
     let expected = ["#0 main/1 sh {}", "#0 main -> failed \"no\""];
-    assert_eq!(told(lines.join("\n").as_bytes(), None).events, expected);
+    assert_eq!(reading(lines.join("\n").as_bytes(), None).events, expected);
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn subagents_are_workers() {
     let of_other =
         r#"{"id":"b","type":"gemini","agentId":"a9","toolCalls":[{"id":"1","name":"ls"}]}"#;
     let input = [header, &record("a", "", &[spawn]), of_other].join("\n");
-    let told = told(input.as_bytes(), None);
-    assert_eq!(told.events, ["#0 s7/1 spawn {}", "#1 a9/2 ls null"]);
-    assert_eq!(told.end.map(|trace| trace.workers), Ok(2));
+    let reading = reading(input.as_bytes(), None);
+    assert_eq!(reading.events, ["#0 s7/1 spawn {}", "#1 a9/2 ls null"]);
+    assert_eq!(reading.end.map(|trace| trace.workers), Ok(2));
 }
 
 #[test]
@@ -158,9 +158,9 @@ fn the_older_document_has_the_same_records() {
         "main Assistant only: Done.",
     ];
     for from in [None, Some(Format::GEMINI)] {
-        let told = told(input.as_bytes(), from);
-        assert_eq!(told.events, expected);
-        assert_eq!(told.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
+        let reading = reading(input.as_bytes(), from);
+        assert_eq!(reading.events, expected);
+        assert_eq!(reading.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
     }
 }
 
@@ -175,7 +175,7 @@ fn qwen_code_keeps_the_models_own_parts() {
 {"type":"user","subtype":"notification","sessionId":"s","message":{"parts":[{"text":"Ready"}]}}
 {"type":"assistant","sessionId":"s","uuid":"6","message":{"role":"model","parts":[{"text":"Done."}]}}
 "#;
-    let told = told(input, None);
+    let reading = reading(input, None);
     let expected = [
         "main User: Go",
         "main Assistant: I look.",
@@ -185,19 +185,19 @@ fn qwen_code_keeps_the_models_own_parts() {
         "#1 main -> failed \"b\"",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    assert_eq!(told.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
+    assert_eq!(reading.events, expected);
+    assert_eq!(reading.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
 }
 
 #[test]
-fn a_call_that_cannot_be_read_costs_itself_only() {
+fn a_call_that_cannot_be_read_costs_only_itself() {
     let bad = "{\"id\":\"0\",\"args\":{}}".to_owned();
     let line = record("r", "", &[bad, call("1", "{}", Some(("success", "x")))]);
-    let told = told([HEADER, &line, "[1]"].join("\n").as_bytes(), None);
-    assert_eq!(told.events, ["#0 main/1 sh {}", "#0 main -> \"x\""]);
+    let reading = reading([HEADER, &line, "[1]"].join("\n").as_bytes(), None);
+    assert_eq!(reading.events, ["#0 main/1 sh {}", "#0 main -> \"x\""]);
     let problems = [
         "line 2: a tool call needs the field `name`",
         "line 3: expected a JSON object, found an array",
     ];
-    assert_eq!(told.problems(), problems);
+    assert_eq!(reading.problems(), problems);
 }

@@ -1,8 +1,8 @@
 //! Native traces: every kind of record, and every way in which one can be wrong.
 
-mod told;
+mod reading;
 
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -17,7 +17,7 @@ fn calls_results_and_messages_keep_their_order() {
 {"type":"call","tool":"wait","args":null,"result":null,"worker":"b"}
 {"type":"control","what":"compaction"}
 "#;
-    let told = told(input, None);
+    let reading = reading(input, None);
     let expected = [
         "a User: Fix it",
         "a Assistant: I look.",
@@ -29,8 +29,8 @@ fn calls_results_and_messages_keep_their_order() {
         "#2 b/3 wait null",
         "a Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!(trace.format, Format::NATIVE);
     assert_eq!(trace.session.as_deref(), Some("s1"));
     assert_eq!((trace.calls, trace.workers, trace.errors), (3, 2, Some(1)));
@@ -38,7 +38,7 @@ fn calls_results_and_messages_keep_their_order() {
 }
 
 #[test]
-fn calls_share_a_step_where_the_file_gives_them_the_same() {
+fn calls_with_the_same_step_number_share_a_step() {
     let table: [(&[&str], &[u64]); 4] = [
         (&["5", "5", "6"], &[1, 1, 2]),
         (&["null", "null"], &[1, 2]),
@@ -51,18 +51,18 @@ fn calls_share_a_step_where_the_file_gives_them_the_same() {
             let line = "{\"type\":\"call\",\"tool\":\"t\",\"step\":N}\n";
             input += &line.replace('N', step);
         }
-        let told = told(input.as_bytes(), None);
+        let reading = reading(input.as_bytes(), None);
         let expected: Vec<String> = expected
             .iter()
             .enumerate()
             .map(|(index, step)| format!("#{index} main/{step} t null"))
             .collect();
-        assert_eq!(told.events, expected);
+        assert_eq!(reading.events, expected);
     }
 }
 
 #[test]
-fn a_bad_line_costs_itself_only() {
+fn a_bad_line_costs_only_itself() {
     let table: [(&[u8], &str); 14] = [
         (b"[1]", "line 2: expected a JSON object, found an array"),
         (b"\"text\"", "line 2: expected a JSON object, found a string"),
@@ -96,15 +96,15 @@ fn a_bad_line_costs_itself_only() {
     ];
     let call = b"{\"type\":\"call\",\"tool\":\"x\"}\n";
     for (bad, problem) in table {
-        let told = told(&[call, bad, b"\n", call].concat(), None);
-        assert_eq!(told.problems(), [problem]);
-        assert_eq!(told.events, ["#0 main/1 x null", "#1 main/2 x null"]);
+        let reading = reading(&[call, bad, b"\n", call].concat(), None);
+        assert_eq!(reading.problems(), [problem]);
+        assert_eq!(reading.events, ["#0 main/1 x null", "#1 main/2 x null"]);
     }
 }
 
 #[test]
 fn a_header_and_the_name_of_the_format_make_an_empty_trace() {
-    let trace = told(b"{\"session\":\"s\"}\n", Some(Format::NATIVE)).end.expect("a trace");
+    let trace = reading(b"{\"session\":\"s\"}\n", Some(Format::NATIVE)).end.expect("a trace");
     assert_eq!((trace.calls, trace.workers, trace.errors), (0, 0, Some(0)));
 }
 
@@ -119,29 +119,29 @@ fn a_header_behind_a_record_begins_another_run() {
         ("{\"session\":2}", "unnamed", Some("line 4: the field `session` must be a string")),
     ] {
         let call = "{\"type\":\"call\",\"tool\":\"x\",\"step\":0}\n";
-        let told = told(format!("{first}{said}{header}\n{call}").as_bytes(), None);
+        let reading = reading(format!("{first}{said}{header}\n{call}").as_bytes(), None);
         let begin = format!("begin {name}");
         let expected =
             ["#0 main/1 x null", "main Assistant only: Done.", &begin, "#1 main/2 x null"];
-        assert_eq!(told.events, expected);
-        assert_eq!(told.problems(), problem.into_iter().collect::<Vec<_>>());
-        let trace = told.end.expect("a trace");
+        assert_eq!(reading.events, expected);
+        assert_eq!(reading.problems(), problem.into_iter().collect::<Vec<_>>());
+        let trace = reading.end.expect("a trace");
         assert_eq!((trace.runs, trace.calls, trace.workers), (2, 2, 2));
         assert_eq!(trace.session.as_deref(), Some("s1"));
     }
 }
 
 #[test]
-fn what_is_no_record_begins_no_run_before_the_first_record() {
-    let told = told(b"{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::NATIVE));
-    assert_eq!(told.problems(), ["line 2: a record needs the field `type`"]);
-    assert!(told.events.is_empty());
+fn a_header_before_the_first_record_begins_no_second_run() {
+    let reading = reading(b"{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::NATIVE));
+    assert_eq!(reading.problems(), ["line 2: a record needs the field `type`"]);
+    assert!(reading.events.is_empty());
 }
 
 #[test]
 fn problems_beyond_the_limit_are_counted() {
     let mut input = b"{\"type\":\"call\",\"tool\":\"x\"}\n".to_vec();
     input.extend(b"bad\n".repeat(50));
-    let trace = told(&input, None).end.expect("a trace");
+    let trace = reading(&input, None).end.expect("a trace");
     assert_eq!((trace.skipped, trace.problems.len()), (50, unstuck_trace::PROBLEMS_MAX));
 }

@@ -1,8 +1,8 @@
 //! OpenAI chat messages: one small case for each trap that real files set.
 
-mod told;
+mod reading;
 
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -18,7 +18,7 @@ fn calls_of_one_message_share_a_step_and_ids_are_paired_in_order() {
 {"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}]},
 {"role":"assistant","content":"Hm."},
 {"role":"assistant","content":"Done."}]"#;
-    let told = told(input, None);
+    let reading = reading(input, None);
     let expected = [
         "main System: Be brief.",
         "main User: Look\nhere",
@@ -31,8 +31,8 @@ fn calls_of_one_message_share_a_step_and_ids_are_paired_in_order() {
         "main Assistant only: Hm.",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.errors), (Format::OPENAI, None));
 }
 
@@ -49,7 +49,7 @@ fn arguments_come_in_every_state() {
         let input = format!(
             "[{{\"role\":\"assistant\",\"tool_calls\":[{{\"function\":{{\"name\":\"f\",\"arguments\":{arguments}}}}}]}}]"
         );
-        assert_eq!(told(input.as_bytes(), None).events, [format!("#0 main/1 f {expected}")]);
+        assert_eq!(reading(input.as_bytes(), None).events, [format!("#0 main/1 f {expected}")]);
     }
 }
 
@@ -67,11 +67,11 @@ fn old_and_custom_calls_are_read() {
         "#1 main/2 sql text \"select 1\"",
         "#1 main -> \"1\"",
     ];
-    assert_eq!(told(input, None).events, expected);
+    assert_eq!(reading(input, None).events, expected);
 }
 
 #[test]
-fn a_message_that_cannot_be_read_costs_itself_only() {
+fn a_message_that_cannot_be_read_costs_only_itself() {
     let table = [
         ("7", "line 2: expected a JSON object, found a number"),
         ("{\"content\":\"x\"}", "line 2: a message needs the field `role`"),
@@ -88,8 +88,8 @@ fn a_message_that_cannot_be_read_costs_itself_only() {
         let input = format!(
             "[{{\"role\":\"user\",\"content\":\"a\"}},\n{bad},{{\"role\":\"user\",\"content\":\"b\"}}]"
         );
-        let told = told(input.as_bytes(), Some(Format::OPENAI));
-        assert_eq!(told.events, ["main User: a", "main User: b"]);
-        assert_eq!(told.problems(), [problem]);
+        let reading = reading(input.as_bytes(), Some(Format::OPENAI));
+        assert_eq!(reading.events, ["main User: a", "main User: b"]);
+        assert_eq!(reading.problems(), [problem]);
     }
 }

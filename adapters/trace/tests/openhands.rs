@@ -1,8 +1,8 @@
 //! `OpenHands` events: one small case for each shape and trap that real files set.
 
-mod told;
+mod reading;
 
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -21,7 +21,7 @@ fn events_of_the_sdk_are_read_one_a_line() {
 {"kind":"ObservationEvent","source":"environment","tool_call_id":"c4","observation":{"output":"late","exit_code":-1,"is_error":false}}
 {"kind":"MessageEvent","source":"agent","llm_message":{"role":"assistant","content":[{"type":"text","text":"Done."}]}}
 "#;
-    let told = told(input, None);
+    let reading = reading(input, None);
     let expected = [
         "main System: Be brief.",
         "main User: Go",
@@ -36,8 +36,8 @@ fn events_of_the_sdk_are_read_one_a_line() {
         "#3 main -> \"late\"",
         "main Assistant only: Done.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.errors), (Format::OPENHANDS, Some(2)));
 }
 
@@ -73,7 +73,7 @@ fn results_of_v0_name_their_calls() {
     let inputs = [format!("[{list}]"), V0.join("\n"), format!("{{\"events\":[{list}]}}")];
     for input in inputs {
         for from in [None, Some(Format::OPENHANDS)] {
-            assert_eq!(told(input.as_bytes(), from).events, expected, "{input}");
+            assert_eq!(reading(input.as_bytes(), from).events, expected, "{input}");
         }
     }
 }
@@ -104,21 +104,21 @@ fn the_oldest_events_have_neither_id_nor_source() {
     let pairs = format!("[{go}],[{call},{result}],{}", rest.join(","));
     for list in [events.join(",\n"), pairs] {
         let input = format!("{{\"git_patch\":\"\",\"history\":[{list}],\"metrics\":{{}}}}");
-        let told = told(input.as_bytes(), None);
-        assert_eq!(told.events, expected);
-        assert_eq!(told.end.map(|trace| trace.errors), Ok(Some(1)));
+        let reading = reading(input.as_bytes(), None);
+        assert_eq!(reading.events, expected);
+        assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(1)));
     }
 }
 
 #[test]
-fn an_event_that_cannot_be_read_costs_itself_only() {
+fn an_event_that_cannot_be_read_costs_only_itself() {
     let bad = r#"{"kind":"ActionEvent","source":"agent","action":{}}"#;
     let good = r#"{"kind":"MessageEvent","source":"user","llm_message":{"content":"Go"}}"#;
-    let told = told(format!("{good}\n{bad}\n[]\n{good}").as_bytes(), None);
-    assert_eq!(told.events, ["main User: Go", "main User: Go"]);
+    let reading = reading(format!("{good}\n{bad}\n[]\n{good}").as_bytes(), None);
+    assert_eq!(reading.events, ["main User: Go", "main User: Go"]);
     let problems = [
         "line 2: an action needs the field `tool_name`",
         "line 3: expected a JSON object, found an array",
     ];
-    assert_eq!(told.problems(), problems);
+    assert_eq!(reading.problems(), problems);
 }

@@ -1,10 +1,10 @@
-//! What holds for any bytes: no panic, and no line costs another one.
+//! Properties for any bytes: nothing panics, and no line costs another one.
 
-mod told;
+mod reading;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 const NATIVE: [&str; 4] = [
@@ -47,7 +47,11 @@ const OPENHANDS: [&str; 5] = [
 ];
 
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 8] = [
+const DOCUMENTS: [(Format, &str); 9] = [
+    (
+        Format::OPENAI_RESPONSES,
+        r#"{"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a\":1}"},{"type":"function_call_output","call_id":"c","output":"y"}],"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}]}"#,
+    ),
     (
         Format::OPENAI,
         r#"{"messages":[{"role":"system","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"assistant","content":"Done."}]}"#,
@@ -82,20 +86,20 @@ const DOCUMENTS: [(Format, &str); 8] = [
     ),
 ];
 
-/// Reads bytes in every way there is.
+/// Reads bytes as every format, and by recognition.
 fn read_all_ways(input: &[u8]) {
     let ways = Format::ALL.iter().copied().map(Some).chain([None]);
     for from in ways {
-        let told = told(input, from);
-        let delivered = told.events.iter().filter(|event| event.starts_with('#')).count();
-        if let Ok(trace) = told.end {
+        let reading = reading(input, from);
+        let delivered = reading.events.iter().filter(|event| event.starts_with('#')).count();
+        if let Ok(trace) = reading.end {
             assert!(trace.calls <= delivered);
             assert!(trace.problems.len() <= trace.skipped);
         }
     }
 }
 
-/// Some lines of one of the line formats, whole.
+/// Whole lines of one of the line formats.
 fn lines() -> impl Strategy<Value = Vec<&'static str>> {
     prop_oneof![
         vec(prop::sample::select(NATIVE.to_vec()), 1..8),
@@ -145,12 +149,12 @@ proptest! {
         ]),
     ) {
         let whole = lines.join("\n");
-        let expected = told(whole.as_bytes(), None);
+        let expected = reading(whole.as_bytes(), None);
         let format = expected.end.as_ref().expect("a trace").format;
         let mut records: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
         let at = at.index(records.len() + 1);
         records.insert(at, bad);
-        let found = told(&records.join(&b'\n'), Some(format));
+        let found = reading(&records.join(&b'\n'), Some(format));
         prop_assert_eq!(&found.events, &expected.events);
         let problems = found.problems();
         prop_assert_eq!(problems.len(), 1);
@@ -163,12 +167,12 @@ proptest! {
         (format, document) in prop::sample::select(DOCUMENTS.to_vec()),
         at in any::<prop::sample::Index>(),
     ) {
-        let read = told(document.as_bytes(), None);
+        let read = reading(document.as_bytes(), None);
         prop_assert_eq!(read.end.map(|trace| trace.format), Ok(format));
-        let whole = told(document.as_bytes(), Some(format)).events;
+        let whole = reading(document.as_bytes(), Some(format)).events;
         prop_assert_eq!(&read.events, &whole);
         let begin = document.as_bytes().get(..at.index(document.len())).unwrap_or_default();
-        let cut = told(begin, Some(format));
+        let cut = reading(begin, Some(format));
         prop_assert_eq!(&cut.events[..], &whole[..cut.events.len()]);
     }
 }

@@ -1,4 +1,4 @@
-//! Transcripts that real agents wrote, where they are at hand, against what must be read from them.
+//! Transcripts of real agents, compared with the expected events. Skipped if they are not at hand.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use unstuck_trace::{Args, Event, Format, Problem, Trace, read};
 
-/// The folder of shared test data; none, with a remark, where it is absent.
+/// Returns the folder of shared test data, or `None` with a remark if it is absent.
 fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);
     if path.is_dir() {
@@ -18,7 +18,7 @@ fn shared(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// Every file below a folder, with its path within it.
+/// Returns every file below a folder, with its path within the folder.
 fn files(root: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -46,7 +46,7 @@ fn scan(
     read(BufReader::new(file), from, sink)
 }
 
-/// What the list of expectations also says about a file, read the way this crate reads it.
+/// Returns the figures of a file that the list of expectations has, as this crate reads them.
 fn summary(
     path: &Path,
     from: Option<Format>,
@@ -85,20 +85,21 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 8] = [
+const FOLDERS: [(&str, Format); 9] = [
     ("anthropic-messages", Format::ANTHROPIC),
     ("claude-code", Format::CLAUDE_CODE),
     ("codex-rollout", Format::CODEX),
     ("gemini-cli", Format::GEMINI),
     ("mini-swe-agent", Format::MINI_SWE_AGENT),
     ("openai-chat", Format::OPENAI),
+    ("openai-responses", Format::OPENAI_RESPONSES),
     ("openhands", Format::OPENHANDS),
     ("swe-agent", Format::SWE_AGENT),
 ];
 
-/// A viewer's own drawing of a rollout without a single key of Codex's in it, which says `role` and
-/// `content` a line as any log of a chat does: refused unless the format is named. Expected are 0 calls.
-const UNTOLD: &str = "codex-rollout/jaz-session_branch.jsonl";
+/// A viewer's copy of a rollout without any key of Codex. It has `role` and `content` on each line,
+/// as any log of a chat has, so it is refused unless the caller names the format. It has 0 calls.
+const UNMARKED: &str = "codex-rollout/jaz-session_branch.jsonl";
 
 fn format_of(name: &str) -> Option<Format> {
     let folder = name.split_once('/').map(|(folder, _)| folder)?;
@@ -115,7 +116,7 @@ fn our_formats_are_read_as_expected() {
         let expected: Value = serde_json::from_str(line).expect("a line of the list");
         let path = expected["path"].as_str().expect("a path");
         let Some(format) = format_of(path) else { continue };
-        for from in [None, Some(format)].into_iter().skip(usize::from(path == UNTOLD)) {
+        for from in [None, Some(format)].into_iter().skip(usize::from(path == UNMARKED)) {
             let (trace, found) = match summary(&root.join(path), from) {
                 Ok(read) => read,
                 Err(problem) => {
@@ -143,7 +144,7 @@ fn our_formats_are_read_as_expected() {
 fn files_of_other_formats_are_refused() {
     let Some(root) = shared("formats") else { return };
     for (name, path) in files(&root) {
-        if format_of(&name).is_some() && name != UNTOLD {
+        if format_of(&name).is_some() && name != UNMARKED {
             continue;
         }
         let mut events = 0;
@@ -154,7 +155,7 @@ fn files_of_other_formats_are_refused() {
 }
 
 #[test]
-fn every_foreign_folder_is_told_by_name() {
+fn the_error_for_every_foreign_folder_names_its_format() {
     let Some(root) = shared("formats") else { return };
     let names = [
         ("atif", "an ATIF trajectory"),
@@ -163,18 +164,17 @@ fn every_foreign_folder_is_told_by_name() {
         ("hooks-claude", "the payload of a hook"),
         ("inspect", "Inspect"),
         ("langchain", "LangChain messages"),
-        ("openai-responses", "OpenAI Responses"),
         ("opencode", "opencode"),
         ("otel-genai", "OpenTelemetry spans"),
         ("pi-mono", "a pi session"),
         ("pydantic-ai", "Pydantic AI messages"),
     ];
     for (folder, looks_like) in names {
-        let told = files(&root.join(folder))
+        let is_named = files(&root.join(folder))
             .into_iter()
             .filter_map(|(_, path)| scan(&path, None, &mut |_| {}).err())
             .any(|problem| problem.to_string().contains(looks_like));
-        assert!(told, "{folder}");
+        assert!(is_named, "{folder}");
     }
 }
 

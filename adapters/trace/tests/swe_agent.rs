@@ -1,8 +1,8 @@
 //! SWE-agent and mini-swe-agent trajectories: one small case for each trap that real files set.
 
-mod told;
+mod reading;
 
-use told::told;
+use reading::reading;
 use unstuck_trace::Format;
 
 const STEPS: &str = r#"[
@@ -42,9 +42,9 @@ fn the_steps_of_a_trajectory_suffice() {
     ];
     for input in table {
         for from in [None, Some(Format::SWE_AGENT)] {
-            let told = told(input.as_bytes(), from);
-            assert_eq!(told.events, expected);
-            let trace = told.end.expect("a trace");
+            let reading = reading(input.as_bytes(), from);
+            assert_eq!(reading.events, expected);
+            let trace = reading.end.expect("a trace");
             assert_eq!((trace.format, trace.errors, trace.workers), (Format::SWE_AGENT, None, 1));
         }
     }
@@ -68,7 +68,7 @@ fn a_demonstration_may_hold_only_the_history() {
         format!("{{\"trajectory\":[],\"history\":{HISTORY}}}"),
         format!("{{\"history\":{HISTORY},\"trajectory\":{STEPS}}}"),
     ] {
-        assert_eq!(told(input.as_bytes(), None).events, expected);
+        assert_eq!(reading(input.as_bytes(), None).events, expected);
     }
 }
 
@@ -81,7 +81,7 @@ fn a_result_answers_the_latest_command_of_its_agent() {
 {"role":"assistant","action":"c","agent":"two","thought":""},
 {"role":"user","content":"y","agent":"two"},
 {"role":"user","content":"z","agent":"two"}]}"#;
-    let told = told(input, None);
+    let reading = reading(input, None);
     let expected = [
         "#0 one/1 bash {\"command\":\"a\"}",
         "#1 two/2 bash {\"command\":\"b\"}",
@@ -90,19 +90,19 @@ fn a_result_answers_the_latest_command_of_its_agent() {
         "#2 two -> \"y\"",
         "two User: z",
     ];
-    assert_eq!(told.events, expected);
+    assert_eq!(reading.events, expected);
 }
 
 #[test]
-fn a_step_that_cannot_be_read_costs_itself_only() {
+fn a_step_that_cannot_be_read_costs_only_itself() {
     let input = b"{\"trajectory\":[{\"action\":\"a\",\"observation\":\"x\"},\n7,{\"y\":1}]}";
-    let told = told(input, Some(Format::SWE_AGENT));
-    assert_eq!(told.events, ["#0 main/1 bash {\"command\":\"a\"}", "#0 main -> \"x\""]);
+    let reading = reading(input, Some(Format::SWE_AGENT));
+    assert_eq!(reading.events, ["#0 main/1 bash {\"command\":\"a\"}", "#0 main -> \"x\""]);
     let problems = [
         "line 2: expected a JSON object, found a number",
         "line 2: a step needs the field `action`",
     ];
-    assert_eq!(told.problems(), problems);
+    assert_eq!(reading.problems(), problems);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn mini_swe_agent_mirrors_its_actions_in_tool_calls_and_scripts() {
     let input = format!(
         "{{\"info\":{{\"config\":{script}}},\"messages\":{with_calls},\"trajectory_format\":\"mini-swe-agent-1.1\"}}"
     );
-    assert_eq!(told(input.as_bytes(), None).events, expected);
+    assert_eq!(reading(input.as_bytes(), None).events, expected);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn mini_swe_agent_may_keep_actions_alone() {
         "main Assistant: Again.",
         "#2 main/2 bash {\"command\":\"a\"}",
     ];
-    assert_eq!(told(with_actions.as_bytes(), None).events, expected);
+    assert_eq!(reading(with_actions.as_bytes(), None).events, expected);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn mini_swe_agent_gave_commands_in_its_text_at_first() {
 {"role":"user","content":"<returncode>1</returncode>\n<output>\n</output>"},
 {"role":"assistant","content":"Two.\n```mswea_bash_command\na\n```\n```mswea_bash_command\nb\n```"},
 {"role":"user","content":"One, please."}]"#;
-    let told = told(with_text.as_bytes(), None);
+    let reading = reading(with_text.as_bytes(), None);
     let expected = [
         "main User: Give ```mswea_bash_command\nx\n``` blocks.",
         "main Assistant: I look.\n\n```mswea_bash_command\nls\n```",
@@ -174,8 +174,8 @@ fn mini_swe_agent_gave_commands_in_its_text_at_first() {
         "main Assistant only: Two.\n```mswea_bash_command\na\n```\n```mswea_bash_command\nb\n```",
         "main User: One, please.",
     ];
-    assert_eq!(told.events, expected);
-    let trace = told.end.expect("a trace");
+    assert_eq!(reading.events, expected);
+    let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.errors), (Format::MINI_SWE_AGENT, Some(1)));
 }
 
@@ -186,7 +186,7 @@ fn calls_of_mini_swe_agent_may_stand_in_tool_calls_alone() {
 {"role":"tool","content":"x","tool_call_id":"c"},
 {"role":"tool","content":"orphan","tool_call_id":"z"},
 {"content":"no role"}]}"#;
-    let told = told(input, None);
-    assert_eq!(told.events, ["#0 main/1 bash {\"command\": \"a\"}", "#0 main -> \"x\""]);
-    assert_eq!(told.problems(), ["line 5: a message needs the field `role`"]);
+    let reading = reading(input, None);
+    assert_eq!(reading.events, ["#0 main/1 bash {\"command\": \"a\"}", "#0 main -> \"x\""]);
+    assert_eq!(reading.problems(), ["line 5: a message needs the field `role`"]);
 }

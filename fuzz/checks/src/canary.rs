@@ -1,6 +1,6 @@
-//! Must be broken within seconds: an oracle that overlooks the longest period of a cycle rule is
-//! held to be right, with the events and the comparison of the target `engine`. If this is not
-//! found, what that target does not find means nothing.
+//! A false claim that the fuzzer must break within seconds: an oracle that overlooks the longest period of
+//! a cycle rule is right. It uses the events and the comparison of the target `engine`. If the fuzzer does
+//! not find this, a clean run of that target proves nothing.
 
 use unstuck_core::{Action, Args, Ladder, Pattern, Policy, Results, Rule, Rung};
 
@@ -8,11 +8,11 @@ use crate::model::Model;
 use crate::pair::Pair;
 use crate::stream;
 
-/// Makes a run of the bytes, as `engine` does.
+/// Makes a run from the bytes, as `engine` does.
 ///
 /// # Panics
 ///
-/// If the oracle that overlooks a period is wrong about it.
+/// Panics if the oracle overlooks a period.
 pub fn check(bytes: &[u8]) {
     let [right, wrong] = [[rule(PERIOD_MAX)], [rule(PERIOD_MAX - 1)]];
     let [right, wrong] = [&right, &wrong].map(|rules| Policy::new("canary", 12, rules));
@@ -32,7 +32,7 @@ pub fn check(bytes: &[u8]) {
 /// The start of the message if the planted bug is found. `cargo xtask fuzz` looks for it.
 const FOUND: &str = "canary: found the planted bug";
 
-/// Twice round are eight calls in the right order, all answered as before.
+/// Two laps are eight calls in the right order, with the same results.
 const PERIOD_MAX: u8 = 4;
 
 const fn rule(period_max: u8) -> Rule<'static> {

@@ -1,20 +1,20 @@
-//! Canonical texts, and what fingerprints have to do with them where numbers are doubles.
+//! Canonical texts, and their relation to fingerprints of documents whose numbers are doubles.
 
 use unstuck_json::{CanonicalError, Fingerprinter, JsonError, JsonErrorKind, Rfc8785};
 
-/// The fingerprints that go with canonical texts.
+/// The fingerprinter that agrees with canonical texts.
 pub(crate) static PRINT: Fingerprinter<Rfc8785> = Fingerprinter::new(0);
 
-/// The canonical text of `json`; a document has one if it has a fingerprint and repeats no name,
-/// and fails as its fingerprint does if it has none.
+/// Returns the canonical text of `json`. A document has one if it has a fingerprint and repeats no name. The
+/// error is the same as for the fingerprint.
 ///
 /// # Errors
 ///
-/// Those of the document: a string takes any text.
+/// Returns the errors of the document. Writing to a string never fails.
 ///
 /// # Panics
 ///
-/// If the two differ, or something is written of what has no text.
+/// Panics if the two differ, or if a document without a text is written in part.
 pub(crate) fn text_of(json: &[u8]) -> Result<String, JsonError> {
     let mut text = String::new();
     let error = match unstuck_json::canonicalize(json, &mut text) {
@@ -33,11 +33,11 @@ pub(crate) fn text_of(json: &[u8]) -> Result<String, JsonError> {
     Err(error)
 }
 
-/// Two documents have one fingerprint exactly when they have one canonical text.
+/// Asserts that two documents have the same fingerprint exactly if they have the same canonical text.
 ///
 /// # Panics
 ///
-/// If two have not.
+/// Panics if a pair does not.
 pub(crate) fn agree<'a>(documents: impl IntoIterator<Item = &'a [u8]>) {
     let read = |json| Some((text_of(json).ok()?, PRINT.fingerprint(json)));
     let documents: Vec<_> = documents.into_iter().filter_map(read).collect();

@@ -1,6 +1,6 @@
-//! Tries to break: bytes have the canonical text that `serde_json_canonicalizer` writes of what
-//! `serde_json` reads, wherever no name is repeated and nesting is not too deep; that text is its
-//! own canonical text, has the fingerprint of the document, and is that of any other spelling.
+//! Claim: unless a name is repeated or the nesting is too deep, the canonical text of a document equals
+//! the text that `serde_json_canonicalizer` writes. It is its own canonical text, has the fingerprint of the
+//! document, and is the same for any other spelling.
 
 use arbitrary::Unstructured;
 use serde_json::Value;
@@ -10,24 +10,24 @@ use crate::canonical::{PRINT, text_of};
 use crate::documents::Document;
 use crate::members;
 
-/// Takes the bytes for a document, and then for what documents are made from.
+/// Reads the bytes as a document, and then as the source of documents.
 ///
 /// # Panics
 ///
-/// If a text is another, or there is one where there should be none.
+/// Panics if a text differs, or exists for a document without one.
 pub fn check(bytes: &[u8]) {
     read(bytes);
     spell(bytes);
 }
 
-/// The canonical text, if there is one.
+/// Returns the canonical text, if there is one.
 fn read(json: &[u8]) -> Option<String> {
     let ours = text_of(json);
     match (&ours, serde_json::from_slice::<Value>(json)) {
         (Ok(text), Ok(value)) => compare(json, text, &value),
         (Ok(text), Err(error)) => panic!("{text}, though not JSON: {error}"),
         (Err(error), Ok(value)) => match error.kind {
-            // Theirs keeps one member of each name.
+            // `serde_json` keeps one member of each name.
             JsonErrorKind::RepeatedName => assert!(is_less(&value, json), "{error}: {value}"),
             kind => {
                 let limit = matches!(kind, JsonErrorKind::DepthLimit(_));
@@ -39,7 +39,7 @@ fn read(json: &[u8]) -> Option<String> {
     ours.ok()
 }
 
-/// Asserts that `text` is all that it should be.
+/// Asserts the claims about a canonical text.
 fn compare(json: &[u8], text: &String, value: &Value) {
     let expected = serde_json_canonicalizer::to_string(value).expect("numbers that are finite");
     assert_eq!(text, &expected, "{}", json.escape_ascii());
@@ -49,12 +49,12 @@ fn compare(json: &[u8], text: &String, value: &Value) {
     assert!(fingerprint(text.as_bytes()).is_ok(), "{text}");
 }
 
-/// Whether members of `json` were lost as it was read.
+/// Returns whether members of `json` were lost when it was read.
 fn is_less(value: &Value, json: &[u8]) -> bool {
     members::count(value.to_string().as_bytes()) < members::count(json)
 }
 
-/// Makes a document with two spellings; what it may have no text for is a number.
+/// Makes a document with two spellings. It has no text only because of a number.
 fn spell(bytes: &[u8]) {
     let Ok(Document { spellings, .. }) = Document::new(&mut Unstructured::new(bytes)) else {
         return;

@@ -1,15 +1,15 @@
-//! Tries to break: any bytes are refused as a checkpoint, or make a detector that works.
+//! Claim: any bytes are refused as a checkpoint, or restore a detector that works.
 
 use arbitrary::Unstructured;
 use unstuck_core::{Call, Detector, Digest, Outcome, Policy, Tool};
 
 use crate::rules;
 
-/// Makes a policy of the first bytes, and a checkpoint of the others.
+/// Makes a policy from the first bytes, and a checkpoint from the others.
 ///
 /// # Panics
 ///
-/// If a detector that was restored does not work, or cannot be saved and restored again.
+/// Panics if a restored detector does not work, or cannot be saved and restored again.
 pub fn check(bytes: &[u8]) {
     let mut bytes = Unstructured::new(bytes);
     let Ok(draft) = rules::Draft::new(&mut bytes) else { return };
@@ -22,14 +22,13 @@ pub fn check(bytes: &[u8]) {
     });
 }
 
-/// A tool of which no policy says anything.
+/// A tool that no policy mentions.
 const UNNAMED: Tool = Tool::new(9);
 
-/// The number of the call after which a detector is not read any more. None counts so far, but
-/// for one that was told it had.
+/// The highest number of calls of a detector that can be restored. Only a forged checkpoint has more.
 const SEQ_MAX: u64 = (u64::MAX >> 1) - 1;
 
-/// Takes the bytes for what follows the part of a checkpoint that names its rules.
+/// Uses the bytes as the part of a checkpoint after its rules.
 fn restore(policy: &Policy<'_>, bytes: &[u8]) {
     let fresh: Detector<'_, 20> = Detector::new(policy).expect("it was made before");
     let mut buffer = [0; Detector::<20>::CHECKPOINT_MAX];

@@ -1,13 +1,13 @@
-//! From bytes to JSON documents, and to spellings of them.
+//! Makes JSON documents and their spellings from bytes.
 
 use arbitrary::{Arbitrary as _, Result, Unstructured};
 
 use crate::tree::{Choices, Decimal, Tree};
 
-/// How deep arrays and objects nest at most.
+/// The maximum nesting of arrays and objects.
 const DEPTH_MAX: usize = 6;
 
-/// The most elements of an array, members of an object, and characters of a string.
+/// The maximum number of elements of an array, members of an object, and characters of a string.
 const LENGTH_MAX: u32 = 6;
 
 /// A document and two of its spellings.
@@ -18,11 +18,11 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// The document in the next of `bytes`; no object of it repeats a name.
+    /// Reads a document from `bytes`. No object in it repeats a name.
     ///
     /// # Errors
     ///
-    /// Those of `Unstructured`; too few bytes are none, since zeros follow them.
+    /// Returns the errors of `Unstructured`. Too few bytes are not an error, because zeros follow them.
     pub(crate) fn new(bytes: &mut Unstructured<'_>) -> Result<Self> {
         let seeds = <[u64; 2]>::arbitrary(bytes)?;
         let tree = tree(bytes, DEPTH_MAX)?;
@@ -31,7 +31,7 @@ impl Document {
     }
 }
 
-/// A tree that nests at most `depth` deep.
+/// Returns a tree with a nesting of at most `depth`.
 pub(crate) fn tree(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Tree> {
     let kinds = if depth == 0 { 3 } else { 5 };
     Ok(match bytes.int_in_range(0..=kinds)? {
@@ -59,9 +59,8 @@ fn members(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Vec<(String, Tr
     Ok(members)
 }
 
-/// Mostly of characters about which the grammar, an escape, or an order of names has something
-/// to say: those at the ends of the lengths of UTF-8, and two that UTF-8 sorts in one way and
-/// UTF-16 in the other.
+/// Returns a string, usually of special characters: those with a meaning in the grammar or in escapes, the
+/// first and last ones of each length in UTF-8, and two that UTF-8 and UTF-16 sort differently.
 pub(crate) fn string(bytes: &mut Unstructured<'_>) -> Result<String> {
     const CHARACTERS: [char; 18] = [
         'a', 'b', 'A', '0', '"', '\\', '/', '\0', '\n', '\t', '\u{1F}', '\u{7F}', '\u{80}', 'é',
@@ -73,7 +72,7 @@ pub(crate) fn string(bytes: &mut Unstructured<'_>) -> Result<String> {
     (0..bytes.int_in_range(0..=LENGTH_MAX)?).map(|_| character(bytes)).collect()
 }
 
-/// A small number, one of any length, or a double in its shortest digits.
+/// Returns a small number, one of any length, or a double in its shortest digits.
 fn number(bytes: &mut Unstructured<'_>) -> Result<Decimal> {
     let negative = bool::arbitrary(bytes)?;
     let (digits, exponent) = match bytes.int_in_range(0..=3)? {
@@ -84,8 +83,8 @@ fn number(bytes: &mut Unstructured<'_>) -> Result<Decimal> {
     Ok(Decimal { negative, digits, exponent })
 }
 
-/// The digits of a double without its sign, and the exponent of the last one; 0 for what is no
-/// number.
+/// Returns the digits of a double without its sign, and the exponent of the last digit. Returns 0 for a
+/// double that is not a number.
 fn shortest(double: f64) -> (String, i32) {
     let text = format!("{:e}", double.abs());
     let Some((digits, exponent)) = text.split_once('e') else { return ("0".to_owned(), 0) };
@@ -102,8 +101,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// What a document means to `serde_json`; its numbers to the standard library, which rounds
-    /// them as `serde_json` may not.
+    /// Returns the value of a document as `serde_json` reads it. The standard library reads the numbers,
+    /// because `serde_json` may round them differently.
     #[derive(Debug, PartialEq)]
     enum Meaning {
         Word(String),
@@ -148,7 +147,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Bytes without a pattern, the same ones every time.
+    /// Returns pseudo-random bytes, the same ones every time.
     pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
         let mut choices = Choices(seed);
         let byte = |_| u8::try_from(choices.below(256)).expect("a byte");

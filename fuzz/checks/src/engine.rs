@@ -1,6 +1,5 @@
-//! Tries to break: a policy that cannot work is an error, and on any other the engine says of
-//! every event what the oracle says, whatever the capacity of its window, and whether or not it is
-//! saved and restored before every event.
+//! Claim: an invalid policy is an error. For any other policy the engine and the oracle agree on every
+//! event, for any capacity of the window, also if the engine is saved and restored before every event.
 
 use arbitrary::Unstructured;
 use unstuck_core::{Detector, Policy};
@@ -8,11 +7,11 @@ use unstuck_core::{Detector, Policy};
 use crate::pair::Pair;
 use crate::{rules, stream};
 
-/// Makes a policy of the first bytes, and a run of the others.
+/// Makes a policy from the first bytes, and a run from the others.
 ///
 /// # Panics
 ///
-/// If the two differ, or a policy that cannot work is accepted.
+/// Panics if the two differ, or an invalid policy is accepted.
 pub fn check(bytes: &[u8]) {
     let mut bytes = Unstructured::new(bytes);
     let Ok(draft) = rules::Draft::new(&mut bytes) else { return };
@@ -26,7 +25,7 @@ pub fn check(bytes: &[u8]) {
     });
 }
 
-/// Gives both detectors the events; a policy whose window is longer than `W` must be refused.
+/// Passes the events to both detectors. A policy whose window is longer than `W` must be refused.
 fn compare<const W: usize>(policy: &Policy<'_>, events: &[u8]) {
     let fits = usize::from(policy.window()) <= W;
     assert_eq!(Detector::<W>::new(policy).is_ok(), fits, "{policy:?}");

@@ -1,8 +1,11 @@
-//! Tries to break: bytes have a fingerprint exactly when they are JSON to `serde_json` too, the
-//! documented limits of either aside, and keep it however `serde_json` spells them again; two
-//! trees have one fingerprint, however they are spelled, exactly when they mean the same; two
-//! documents have one where numbers are doubles exactly when their canonical texts are the same;
-//! and the primary part of a shape is the object that has only the primary members.
+//! Claims:
+//!
+//! - Bytes have a fingerprint exactly if they are JSON to `serde_json`, too, except for the documented
+//!   limits of both. The fingerprint stays the same if `serde_json` writes the document again.
+//! - Two trees have the same fingerprint, in any spelling, exactly if they mean the same.
+//! - If numbers are doubles, two documents have the same fingerprint exactly if their canonical texts are
+//!   equal.
+//! - The primary part of a shape has the fingerprint of the object with only the primary members.
 
 use arbitrary::Unstructured;
 use serde_json::Value;
@@ -13,25 +16,25 @@ use crate::documents::Document;
 use crate::tree::Choices;
 use crate::{canonical, members};
 
-/// The most documents that are compared with each other, and the places where one is damaged.
+/// The maximum number of documents that are compared, and of places at which one is damaged.
 const DOCUMENTS_MAX: usize = 6;
 const PLACES: usize = 4;
 
-/// The byte between two documents: one that neither has.
+/// The byte between two documents. No document has it.
 const BETWEEN: u8 = 0xFF;
 
-/// Takes the bytes for a document, for many documents, and then for what two are made from.
+/// Reads the bytes as a document, as many documents, and as the source of two documents.
 ///
 /// # Panics
 ///
-/// If one is JSON to one of the two alone, loses its fingerprint, or shares another's.
+/// Panics if a claim does not hold.
 pub fn check(bytes: &[u8]) {
     read(bytes);
     canonical::agree(bytes.split(|byte| *byte == BETWEEN).take(DOCUMENTS_MAX));
     spell(bytes);
 }
 
-/// Reads the document as `serde_json` does.
+/// Compares the fingerprint with the result of `serde_json`.
 fn read(json: &[u8]) {
     let ours = fingerprint(json);
     let theirs = serde_json::from_slice::<Value>(json);
@@ -48,7 +51,7 @@ fn read(json: &[u8]) {
         }
         (Err(error), Ok(_)) => assert!(is_limit(error.kind), "refused, though JSON: {error}"),
         (Ok(_), Err(error)) => {
-            // Theirs is the limit of a double; ours has none.
+            // `serde_json` has the limit of a double, and this crate has none.
             let limit = error.to_string().starts_with("number out of range");
             assert!(limit, "accepted, though not JSON: {error}");
         }
@@ -56,8 +59,8 @@ fn read(json: &[u8]) {
     }
 }
 
-/// Reads the document, which is refused for that reason where numbers are exact, by its doubles:
-/// what there is to refuse is the same but for numbers, and names that occur twice.
+/// Reads a document that is refused with exact numbers by its doubles. Both modes refuse the same
+/// documents, except for numbers and repeated names.
 fn read_doubles(json: &[u8], refused: Option<JsonError>) {
     let doubles = canonical::text_of(json).err();
     let by = |error: Option<JsonError>, kinds: &[JsonErrorKind]| {
@@ -69,19 +72,19 @@ fn read_doubles(json: &[u8], refused: Option<JsonError>) {
     assert!(alike, "{refused:?}, and {doubles:?} as doubles");
 }
 
-/// The digest of those members whose name is in `keep`.
+/// Returns the digest of the members whose name is in `keep`.
 fn kept(json: &[u8], keep: &[&str]) -> Result<Option<Digest>, JsonError> {
     static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
     PRINT.shape(json, keep).map(|shape| shape.primary)
 }
 
-/// Whether what has that error may well be JSON.
+/// Returns whether a document with this error may be JSON.
 fn is_limit(kind: JsonErrorKind) -> bool {
     matches!(kind, JsonErrorKind::DepthLimit(_) | JsonErrorKind::ExponentLimit)
 }
 
-/// Spells the document twice more, its members in another order: wherever no meaning was lost on
-/// the way, the fingerprint is the same.
+/// Writes the document twice more, with its members in another order. If no meaning was lost, the
+/// fingerprint is the same.
 fn spell_again(json: &[u8], value: &Value) {
     let dense = value.to_string();
     let airy = format!("{value:#}");
@@ -92,7 +95,7 @@ fn spell_again(json: &[u8], value: &Value) {
     }
 }
 
-/// Whether every number in `value` is one that `serde_json` does not hold as a double.
+/// Returns whether `serde_json` keeps no number in `value` as a double.
 fn is_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => !number.is_f64(),

@@ -1,40 +1,40 @@
-//! Tries to break: any bytes are a frame or change nothing, whatever is known never becomes less by what
-//! is heard, and two replicas that hear of each other, by frames that may be damaged, lost or late, know
-//! in the end what was called, and never more.
+//! Claim: any bytes are a frame or change nothing, and a frame never lowers a count. Two replicas that
+//! exchange frames, some of which are damaged, lost or late, converge to the calls that were made, and
+//! never exceed them.
 
 use arbitrary::{Result, Unstructured};
 use unstuck_swarm::{
     Digest, FRAME_MAX, FRAME_MIN, Heat, Limits, Observation, Replica, Rule, Tool, Window, Worker,
 };
 
-/// The swarm of both.
+/// The swarm of both replicas.
 const SWARM: Digest = Digest::new(7);
 
-/// What a replica remembers that is to forget some, and one that is not.
+/// The cells of a replica that must forget some, and of one that must not.
 const FEW: usize = 16;
 const MANY: usize = 4096;
 
 /// Half the window.
 const HALF: u64 = 100;
 
-/// When it begins.
+/// The start time.
 const BEGIN: u64 = 10 * HALF;
 
-/// Takes the bytes for a frame, and then for what two replicas do.
+/// Reads the bytes as a frame, and then as the events of two replicas.
 ///
 /// # Panics
 ///
-/// If more is known than was called, or less than was heard.
+/// Panics if a replica counts more calls than were made, or fewer than it received.
 pub fn check(bytes: &[u8]) {
     forge(bytes);
     forge(&sealed(bytes));
     let begun = [&[1], &SWARM.bits().to_le_bytes()[..4], &[10], bytes].concat();
     forge(&sealed(&begun));
-    // What runs out of bytes ends there.
+    // A sequence of events ends with the bytes.
     let _ = Exchange::new(bytes).run(&mut Unstructured::new(bytes));
 }
 
-/// The bytes with their sum, as in a frame.
+/// Returns the bytes with their checksum, as in a frame.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let sum = Digest::of(bytes).mix(SWARM).bits().to_le_bytes();
     [bytes, &sum[..4]].concat()
@@ -45,7 +45,7 @@ fn replica(number: u64, limits: Limits) -> Replica {
     Replica::new(rule, SWARM, Worker::new(number), limits).expect("a rule that works")
 }
 
-/// A call of few; by one worker of two for each replica.
+/// Returns one of a few calls, by one of the two workers of each replica.
 fn observation(worker: u8, call: u8) -> Observation {
     let call = call % 8;
     let observation =
@@ -53,7 +53,7 @@ fn observation(worker: u8, call: u8) -> Observation {
     if call.is_multiple_of(2) { observation } else { observation.failed(Digest::of(&[call])) }
 }
 
-/// Hands the bytes to a replica that knows something, and looks at what became of it.
+/// Passes the bytes to a replica with some calls, and checks its state.
 fn forge(bytes: &[u8]) {
     let mut replica = replica(0, Limits { cells: FEW, spread: 2 });
     for call in 0..8 {
@@ -64,14 +64,14 @@ fn forge(bytes: &[u8]) {
         assert_eq!(copy.hottest(usize::MAX, BEGIN), replica.hottest(usize::MAX, BEGIN));
     }
     assert!(copy.cells() <= FEW);
-    // What was taken in is told, and taken in by others.
+    // Merged cells are sent on, and other replicas merge them.
     let mut buffer = [0; FRAME_MAX];
     let frame = copy.frame(&mut buffer, BEGIN);
     let mut other = self::replica(1, Limits { cells: MANY, spread: 2 });
     assert!(hear(&mut other, MANY, frame, BEGIN) > Some(0), "a frame that says nothing");
 }
 
-/// Merges what may be a frame into a replica that remembers so many cells. Gives how much of it was news.
+/// Merges a possible frame into a replica with a number of cells. Returns the number of cells that were news.
 fn hear(replica: &mut Replica, cells: usize, frame: &[u8], now: u64) -> Option<usize> {
     let before = replica.hottest(usize::MAX, now);
     let fits = replica.cells() + FRAME_MAX / 9 <= cells;
@@ -140,7 +140,7 @@ impl Exchange {
         }
     }
 
-    /// The calls like this one that are in the window, and their workers.
+    /// Returns the equal calls in the window, and their workers.
     fn called(&self, like: &Observation) -> (u32, u32) {
         let is_in_window = |time: u64| self.now / HALF - time / HALF < 2;
         let calls = self
@@ -162,7 +162,7 @@ impl Exchange {
         }
     }
 
-    /// A frame arrives, and may come again.
+    /// Delivers a frame, which may arrive again.
     fn arrive(&mut self, bytes: &mut Unstructured<'_>) -> Result<()> {
         if !self.on_their_way.is_empty() {
             let (to, frame) = bytes.choose(&self.on_their_way)?;
@@ -171,7 +171,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// A frame arrives in another shape than it had.
+    /// Delivers a damaged frame.
     fn damage(&mut self, bytes: &mut Unstructured<'_>) -> Result<()> {
         if !self.on_their_way.is_empty() {
             let (to, frame) = bytes.choose(&self.on_their_way)?;
@@ -183,7 +183,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Frames arrive until all is told; then both know what was called.
+    /// Delivers frames until there is no news. Both replicas then know all calls.
     fn settle(mut self) {
         self.on_their_way.clear();
         for from in [0, 1, 0, 1] {
@@ -200,7 +200,7 @@ impl Exchange {
                 let id = like.key().loop_id();
                 let heat = heats.iter().find(|heat| heat.loop_id == id);
                 let told = heat.map_or((0, 0), |heat| (heat.calls, heat.workers));
-                // A worker is counted up to 21 calls a generation.
+                // A worker counts for at most 21 calls a generation.
                 let enough = calls.min(21);
                 assert!(
                     told.1 == workers && (enough..=calls).contains(&told.0),

@@ -1,22 +1,22 @@
-//! Tries to break: any host calls the guard in any order, and takes any bytes for a checkpoint.
+//! Claim: a host may call the guard in any order, and pass any bytes as a checkpoint.
 //!
-//! What is read anew at any moment goes on as what was kept; whoever blocks says why, in words that
-//! hold nothing of the arguments and results; and an observer is never in the way.
+//! A guard that is restored at any moment goes on like the original. Every block has a reason, without any
+//! part of the arguments and results. An observer never blocks.
 
 use unstuck::{Action, Asked, BuildError, CHECKPOINT_VERSION, Decision, Guard, Ticket};
 use unstuck_core::Digest;
 use unstuck_text::PRESETS;
 
-/// The most events taken from an input: most ladders are climbed to their end.
+/// The maximum number of events from an input: enough for the last rung of most ladders.
 const EVENTS_MAX: usize = 64;
 
-/// What stands in all arguments and results, and in no message.
+/// A text in all arguments and results, which no message may contain.
 const SECRET: &str = "hunter2";
 
-/// What a host does.
+/// An event of a host.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// Announces a call, by an id or a step of its own if these are there.
+    /// Announces a call, with an id or a step if they are given.
     Announce {
         call: u8,
         id: Option<u8>,
@@ -28,7 +28,7 @@ enum Event {
         id: Option<u8>,
         result: u8,
     },
-    /// Ends one of the calls that were announced, in one way or another.
+    /// Ends one of the announced calls.
     Ended {
         which: u8,
         how: How,
@@ -37,7 +37,7 @@ enum Event {
     User(u8),
     EndStep,
     Clear,
-    /// Goes on with what is read of what was written.
+    /// Saves the guard, restores it and goes on.
     Reread,
 }
 
@@ -49,7 +49,7 @@ enum How {
 }
 
 impl Event {
-    /// The next event: two bytes, and a third where there is an id or a step.
+    /// Reads the next event: two bytes, and a third if there is an id or a step.
     fn read(bytes: &mut impl Iterator<Item = u8>) -> Option<Self> {
         let (what, which) = (bytes.next()?, bytes.next()?);
         let mut maybe = |bit: u8| if which & bit == 0 { None } else { bytes.next() };
@@ -68,11 +68,11 @@ impl Event {
     }
 }
 
-/// Takes the bytes for a checkpoint, and for what a host does.
+/// Reads the bytes as a checkpoint, and as the events of a host.
 ///
 /// # Panics
 ///
-/// If a guard breaks its word.
+/// Panics if a guard breaks a claim.
 pub fn check(bytes: &[u8]) {
     restore(bytes);
     let mut input = bytes.iter().copied();
@@ -101,7 +101,7 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(guard.save(), reread.save());
 }
 
-/// Any bytes are refused, or are those of a guard that goes on.
+/// Asserts that any bytes are refused, or restore a guard that works.
 fn restore(bytes: &[u8]) {
     let refused = |result| matches!(result, Ok(_) | Err(BuildError::Restore(_)));
     assert!(refused(Guard::builder().restore(bytes)));
@@ -115,7 +115,7 @@ fn restore(bytes: &[u8]) {
     assert_eq!(Guard::builder().restore(&saved).expect("what was just written").save(), saved);
 }
 
-/// What the guard says to an event.
+/// Returns the decision of the guard on an event.
 fn told(guard: &mut Guard, event: Event, tickets: &mut [Ticket]) -> Option<Decision> {
     let call = |n: u8| (["bash", "read_file", "wait"][usize::from(n % 3)], args(n / 3 % 4));
     match event {
@@ -166,7 +166,7 @@ fn result(n: u8) -> String {
     if n == 0 { String::new() } else { format!("{SECRET}: {} failed", n % 4) }
 }
 
-/// What can be compared of a decision.
+/// Returns the comparable part of a decision.
 fn words(decision: Option<&Decision>) -> Option<(Action, Option<Ticket>, Option<String>)> {
     let decision = decision?;
     let message = decision.message().map(ToString::to_string);

@@ -1,7 +1,7 @@
-//! The claims that hold of any bytes, each as a function that panics on bytes that break it.
+//! Claims about any bytes, each as a function that panics on bytes that break it.
 //!
-//! A fuzz target is such a function and nothing else, so that what a fuzzer finds can be tried
-//! again without one: by the test `replay`, or in a debugger.
+//! A fuzz target only calls such a function. So an input that a fuzzer found can be run again without the
+//! fuzzer: by the test `replay`, or in a debugger.
 
 pub mod canary;
 #[cfg(feature = "canonicalizer")]

@@ -1,4 +1,4 @@
-//! The members of objects: how many there are, and a part of them alone.
+//! The members of objects: their number, and fingerprints of a part of them.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use unstuck_core::Digest;
 use unstuck_json::{Exact, Fingerprinter, JsonError, Numbers, Rfc8785};
 
-/// The most primary names. Every second member is primary.
+/// The maximum number of primary names. Every second member is primary.
 const NAMES_MAX: usize = 8;
 
-/// How many members all objects of a document have together, names that occur twice counted
-/// twice: `serde_json` keeps one of them, and a fingerprint both.
+/// Returns the number of members of all objects of a document. A repeated name counts twice: `serde_json`
+/// keeps one of the members, and a fingerprint has both.
 pub(crate) fn count(json: &[u8]) -> usize {
     let (mut in_string, mut escaped, mut colons) = (false, false, 0);
     for &byte in json {
@@ -26,12 +26,12 @@ pub(crate) fn count(json: &[u8]) -> usize {
     colons
 }
 
-/// The primary part of a shape has the fingerprint of an object with only the primary members, in
-/// both modes.
+/// Asserts that the primary part of a shape has the fingerprint of an object with only the primary
+/// members, in both modes.
 ///
 /// # Panics
 ///
-/// If it has another one.
+/// Panics if it has another one.
 pub(crate) fn part(json: &[u8]) {
     let Ok(object) = serde_json::from_slice::<Object<'_>>(json) else { return };
     compare(&Fingerprinter::<Exact>::new(0), json, &object);
@@ -51,18 +51,17 @@ fn compare<N: Numbers>(print: &Fingerprinter<N>, json: &[u8], object: &Object<'_
     assert_eq!(shape.primary.map(Ok), kept, "{primary:?} of {object:?}");
 }
 
-/// The members of the outermost object, in the order in which they are written; those that share
-/// a name are all there.
+/// The members of the outermost object in the order of the text, with all members of a repeated name.
 #[derive(Debug)]
 struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 impl Object<'_> {
-    /// Of every so many members the name of one.
+    /// Returns the name of every n-th member.
     fn names(&self, step: usize) -> Vec<&str> {
         self.0.iter().step_by(step).take(NAMES_MAX).map(|(name, _)| &**name).collect()
     }
 
-    /// The fingerprint of those members alone that `is_in` picks.
+    /// Returns the fingerprint of the members that `is_in` selects.
     fn print<N: Numbers>(
         &self,
         print: &Fingerprinter<N>,
@@ -79,7 +78,7 @@ fn written((name, value): &(String, &RawValue)) -> String {
 
 impl<'de> Deserialize<'de> for Object<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Collects what a map would keep one of.
+        /// Collects all members, also of a repeated name.
         struct All;
 
         impl<'de> Visitor<'de> for All {

@@ -1,4 +1,4 @@
-//! From bytes to a policy that owns its ladders: mostly one that can work, at times any numbers.
+//! Makes a policy that owns its ladders from bytes: usually a valid one, sometimes any numbers.
 
 use arbitrary::{Arbitrary as _, Result, Unstructured};
 use unstuck_core::{
@@ -7,7 +7,7 @@ use unstuck_core::{
     ToolRule,
 };
 
-/// What a policy is made from.
+/// The parts of a policy.
 #[derive(Debug)]
 pub(crate) struct Draft {
     window: u8,
@@ -25,22 +25,21 @@ struct Rungs {
     rungs: Vec<Rung>,
 }
 
-/// Which numbers are drawn.
+/// The range of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbers {
-    /// Small ones, in an order that makes sense: a fuzzer left alone seldom gets past
-    /// [`Policy::new`].
+    /// Small numbers in a sensible order. Random numbers seldom pass [`Policy::new`].
     Likely,
-    /// Any.
+    /// Any numbers.
     Wild,
 }
 
 impl Draft {
-    /// The draft in the first bytes of `bytes`.
+    /// Reads a draft from the beginning of `bytes`.
     ///
     /// # Errors
     ///
-    /// If the bytes do not reach.
+    /// Returns an error if there are too few bytes.
     pub(crate) fn new(bytes: &mut Unstructured<'_>) -> Result<Self> {
         let numbers = if bytes.ratio(7, 8)? { Numbers::Likely } else { Numbers::Wild };
         let (window, count) = match numbers {
@@ -58,7 +57,7 @@ impl Draft {
         Ok(Self { window, rules, texts, exempt, tools, phases })
     }
 
-    /// Gives `judge` the policy, or what is wrong with it.
+    /// Passes the policy, or its error, to `judge`.
     pub(crate) fn with_policy<T>(
         &self,
         judge: impl FnOnce(core::result::Result<Policy<'_>, PolicyError<'_>>) -> T,
@@ -82,7 +81,7 @@ impl Draft {
 
 const THINKING: TagSet = TagSet::EMPTY.with(Tag::Think);
 
-/// What the policy says of the tool with this number.
+/// Returns the rule of the policy for the tool with this number.
 fn tool(tool: u32, bytes: &mut Unstructured<'_>) -> Result<ToolRule> {
     let rule = ToolRule::new(Tool::new(tool));
     Ok(match bytes.int_in_range(0..=4)? {
@@ -119,7 +118,7 @@ impl Rungs {
     }
 }
 
-/// Up to three rungs whose counts rise and whose actions do not fall.
+/// Returns up to three rungs with rising counts and actions that do not get weaker.
 fn rising(bytes: &mut Unstructured<'_>) -> Result<Vec<Rung>> {
     let mut rungs = Vec::new();
     let (mut count, mut strength) = (0, 0);
@@ -138,14 +137,14 @@ fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>>
         [Select::Every, Select::Tag(Tag::Test), Select::Tag(Tag::Shell), Select::Unreported];
     const OUTCOMES: [Outcomes; 2] = [Outcomes::Any, Outcomes::Failed];
     const PROGRESS: [Progress; 3] = [Progress::Respect, Progress::Ignore, Progress::Anywhere];
-    // A ladder of its own replaces this one.
+    // A separate ladder replaces this one.
     let none = Ladder::by_repetitions(&[]);
     let (args, results) = (*bytes.choose(&ARGS)?, *bytes.choose(&RESULTS)?);
     let mut rule = Rule::new("rule", args, results, pattern(bytes, numbers)?, none);
     rule.select = *bytes.choose(&SELECT)?;
     rule.outcomes = *bytes.choose(&OUTCOMES)?;
     rule.progress = *bytes.choose(&PROGRESS)?;
-    // A bit each, so that the inputs found so far keep their meaning.
+    // One bit each, so that the inputs found so far keep their meaning.
     let bits = u8::arbitrary(bytes)?;
     rule.silence = if bits & 1 == 0 { Silence::Ignored } else { Silence::Evidence };
     rule.force = if bits & 2 == 0 { Force::Always } else { Force::Proven };

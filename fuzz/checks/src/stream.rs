@@ -1,27 +1,27 @@
-//! From bytes to the events of a run: two bytes an event, so that what a mutation copies, moves
-//! or cuts out is mostly a number of whole events.
+//! Makes the events of a run from bytes. An event takes two bytes, so that a mutation usually copies, moves
+//! or removes whole events.
 
 use unstuck_core::Tag;
 
 use crate::model::{CallSpec, Event, OutcomeSpec, PlainVerdict};
 use crate::pair::{Ids, Pair};
 
-/// The most pairs of bytes taken from an input. The oracle takes cubic time, and a hundred calls fill
+/// The maximum number of pairs of bytes from an input. The oracle takes cubic time, and a hundred calls fill
 /// the longest window.
 const EVENTS_MAX: usize = 200;
 
-/// What a pair of bytes stands for: one event, or the two of a call that is answered at once.
+/// The meaning of a pair of bytes: one event, or the two events of a call with an immediate result.
 ///
 /// ```text
-/// first byte     bits 0–2  what happens (as matched below)
-///                bits 3–7  an answer
-/// second byte              a call; or which call, counted back from the latest; or a word
+/// first byte     bits 0–2  the kind of event (as matched below)
+///                bits 3–7  a result
+/// second byte              a call; or its index, counted back from the latest; or a word
 /// ```
 fn events_of([what, which]: [u8; 2], calls: usize) -> [Option<Event>; 2] {
     let back = |limit: u8| calls.checked_sub(1 + usize::from(which % limit));
     let answer = answer(what >> 3);
     match what & 0b111 {
-        // Twice as often as anything else: patterns are made of this.
+        // Twice as often as any other event, because patterns need it.
         0..=2 => [Some(Event::Announce(asked(which))), Some(Event::Outcome(calls, answer))],
         3 => [Some(Event::Announce(asked(which))), None],
         4 => [back(12).map(|call| Event::Outcome(call, answer)), None],
@@ -31,8 +31,8 @@ fn events_of([what, which]: [u8; 2], calls: usize) -> [Option<Event>; 2] {
     }
 }
 
-/// The call in a byte: of four that differ in tool, arguments and likeness, with one of five tags,
-/// in a step of its own or in one of three, idempotent or not.
+/// Returns the call in a byte: one of four that differ in tool, arguments and likeness, with one of five
+/// tags, in its own step or in one of three, idempotent or not.
 fn asked(byte: u8) -> CallSpec {
     const TAGS: [[Tag; 4]; 2] = [
         [Tag::Test, Tag::Shell, Tag::Other, Tag::Think],
@@ -50,8 +50,8 @@ fn asked(byte: u8) -> CallSpec {
     }
 }
 
-/// The answer in five bits; two results are near each other. A quarter are the first result with
-/// other bytes, pending, too late, or near to equal ones alone.
+/// Returns the result in five bits. Two results are similar. A quarter are the first result with other
+/// bytes, pending, too late, or similar only to equal ones.
 fn answer(bits: u8) -> OutcomeSpec {
     let number = bits & 0b11;
     let failed = bits >> 2 & 1 == 1;
@@ -77,18 +77,16 @@ fn control(byte: u8, calls: usize) -> Option<Event> {
         3 => Event::Cancel(calls.checked_sub(1 + usize::from(number % 12))?),
         4 => Event::Progress,
         5 => Event::FalsePositive,
-        // More messages than are remembered.
+        // More messages than the detector keeps.
         _ => Event::UserMessage(number),
     })
 }
 
-/// Gives both detectors of `pair` the events in `bytes`, and `judge` each event with what both
-/// said to it.
+/// Passes the events in `bytes` to both detectors of `pair`, and each event with both verdicts to `judge`.
 ///
 /// # Errors
 ///
-/// The first thing that the two disagree on, or that `judge` disagrees with, and the events up to
-/// there: what a person needs to see the case.
+/// Returns the first disagreement of the two, or of `judge`, with the events up to there.
 pub(crate) fn replay<const W: usize>(
     bytes: &[u8],
     pair: &mut Pair<'_, W>,

@@ -1,8 +1,7 @@
-//! Tries to break: any tool, arguments and result go through the recipe of every preset and its
-//! detector, and the same run is answered in the same way whenever it is run. What is masked once
-//! stays as it is, and similarity is the same in either order.
+//! Claim: any tool, arguments and result can pass the recipe of every preset and its detector, and the
+//! same run gets the same verdicts each time. Masking is idempotent, and similarity is symmetric.
 //!
-//! The three are parted by a byte that UTF-8 never has; so are further calls.
+//! A byte that UTF-8 never has separates the three, and the calls.
 
 use std::borrow::Cow;
 use std::iter;
@@ -10,23 +9,23 @@ use std::iter;
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
 use unstuck_text::{Answer, Lines, Mask, Masks, PRESETS, Recipe, SimilarCalls, similarity};
 
-/// How often the calls of an input are made over: most ladders are climbed to their end.
+/// The number of times that the calls of an input are made: enough for the last rung of most ladders.
 const ROUNDS: usize = 6;
 
-/// The most texts taken from an input; a window is filled by the calls among them.
+/// The maximum number of texts from an input. Their calls fill a window.
 const TEXTS_MAX: usize = 24;
 
-/// The longest text whose similarity is checked. Longer texts take more time and show no more.
+/// The longest text whose similarity is checked. Longer texts take more time and find no more.
 const LETTERS_MAX: usize = 256;
 
-/// The longest text whose lines are shown twice: those of a longer one may drive each other out.
+/// The longest text whose lines are shown twice. The lines of a longer text may displace each other.
 const SHOWN_MAX: usize = 4096;
 
-/// Takes the bytes for a run of calls, and each of its texts for a turn, too.
+/// Reads the bytes as a run of calls, and each of its texts as a turn, too.
 ///
 /// # Panics
 ///
-/// If an answer differs, or cannot be put into words; if masks or similarity break their promises.
+/// Panics if a verdict differs or cannot be put into words, or if masks or similarity break their claims.
 pub fn check(bytes: &[u8]) {
     let texts: Vec<_> =
         bytes.split(|&byte| byte == 0xFF).take(TEXTS_MAX).map(String::from_utf8_lossy).collect();
@@ -50,8 +49,8 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// What is shown of a text is masked already, by all masks and by each alone. Where a control
-/// is taken out, what was apart may stand together: such texts make no claim.
+/// Asserts that masking is idempotent, for all masks and for each alone. Removing a control character may
+/// join two parts, so texts with controls are not checked.
 fn masked_twice(text: &str) {
     if text.contains('\x1B') {
         return;
@@ -63,8 +62,8 @@ fn masked_twice(text: &str) {
     }
 }
 
-/// The lines of a short answer are known once it was shown, and so are the members of an object; an
-/// answer that holds neither never is.
+/// Asserts that the lines of a short result, and the members of an object, are known once it was shown. A
+/// result without either is never known.
 fn shown_twice(text: &str) {
     if text.len() > SHOWN_MAX {
         return;
@@ -76,7 +75,7 @@ fn shown_twice(text: &str) {
     assert_eq!(lines.show(text), second, "{text:?}");
 }
 
-/// Similarity is symmetric, and 1 for equal texts.
+/// Asserts that similarity is symmetric, and 1 for equal texts.
 fn similar(one: &str, other: &str) {
     if one.len().max(other.len()) > LETTERS_MAX {
         return;
@@ -87,7 +86,7 @@ fn similar(one: &str, other: &str) {
     assert!(similarity(one, one) >= 1.0, "{one:?}");
 }
 
-/// The calls that are written in `texts`, each as a tool, its arguments and the result.
+/// Returns the calls in `texts`, each as a tool, its arguments and the result.
 fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
     let (mut groups, mut lines) = (SimilarCalls::new(), <Lines>::new());
     let call = |texts: &[Cow<'_, str>]| {
@@ -102,7 +101,7 @@ fn calls(recipe: &Recipe, texts: &[Cow<'_, str>]) -> Vec<(Call, Outcome)> {
     texts.chunks(3).map(call).collect()
 }
 
-/// Everything that a detector says to the calls, made [`ROUNDS`] times, and then to the turns.
+/// Returns all verdicts of a detector on the calls, made [`ROUNDS`] times, and then on the turns.
 fn verdicts(policy: &Policy<'_>, calls: &[(Call, Outcome)], turns: &[Turn]) -> Vec<Verdict> {
     let mut detector: Detector<'_, 64> = Detector::new(policy).expect("room for any window");
     let mut verdicts = Vec::new();
@@ -116,7 +115,7 @@ fn verdicts(policy: &Policy<'_>, calls: &[(Call, Outcome)], turns: &[Turn]) -> V
     verdicts
 }
 
-/// Puts a verdict into words: those of its rule, and those for the agent.
+/// Returns a verdict in words: the rule's, and the message for the agent.
 fn explain(policy: &Policy<'_>, verdict: &Verdict) {
     let Some(finding) = verdict.finding else { return };
     assert!(!finding.rule_name(policy).is_empty(), "{finding:?}");

@@ -1,5 +1,5 @@
-//! Tries to break: any bytes are read or refused, the events that are delivered fit together and
-//! into the counts, and none depends on how the input comes in pieces.
+//! Claim: any bytes are read or refused. The delivered events fit together and agree with the counts,
+//! and they do not depend on the pieces in which the input arrives.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
@@ -7,14 +7,14 @@ use std::io::{BufRead, BufReader};
 use serde_json::value::RawValue;
 use unstuck_trace::{Args, Event, Format, PROBLEMS_MAX, Problem, Role, Trace, read};
 
-/// How many workers a reader is sure to know by name.
+/// The number of workers that a reader surely follows.
 const WORKERS_MAX: usize = 1024;
 
-/// Takes the bytes for a transcript, of each format and of whichever it looks like.
+/// Reads the bytes as a transcript of each format, and of the recognised one.
 ///
 /// # Panics
 ///
-/// If the events do not fit together, or come out otherwise when the bytes come in pieces.
+/// Panics if the events do not fit together, or differ if the bytes arrive in pieces.
 pub fn check(input: &[u8]) {
     for from in [None].into_iter().chain(Format::ALL.iter().copied().map(Some)) {
         let mut heard = Heard::default();
@@ -27,24 +27,24 @@ pub fn check(input: &[u8]) {
     assert_eq!(told(pieces), told(input), "in pieces, and as a whole");
 }
 
-/// Every event of an input in words, and how it ended.
+/// Returns every event of an input in words, and how it ended.
 fn told(input: impl BufRead) -> (Vec<String>, Result<Trace, Problem>) {
     let mut events = Vec::new();
     let end = read(input, None, &mut |event| events.push(format!("{event:?}")));
     (events, end)
 }
 
-/// What was delivered so far, in numbers.
+/// The counts of the events delivered so far.
 #[derive(Default)]
 struct Heard {
     /// The worker of each call.
     calls: Vec<String>,
-    /// The calls that were answered.
+    /// The calls with a result.
     answered: HashSet<usize>,
     failed: usize,
     /// The step of the latest call of each worker of this run.
     steps: HashMap<String, u64>,
-    /// How many runs and workers there were before this run.
+    /// The number of runs and workers before this run.
     runs_before: usize,
     workers_before: usize,
     /// The messages by index, some of which come late.
@@ -52,7 +52,7 @@ struct Heard {
 }
 
 impl Heard {
-    /// Takes in one event, which must fit those before it.
+    /// Adds an event, which must fit the events before it.
     fn hear(&mut self, event: Event<'_>) {
         match event {
             Event::Call(call) => {
@@ -87,7 +87,7 @@ impl Heard {
         self.calls.is_empty() && self.messages.is_empty()
     }
 
-    /// Asserts that the numbers are those of the trace, which was read `from` a format.
+    /// Asserts that the counts agree with the trace, which was read `from` a format.
     fn agree(&self, trace: &Trace, from: Option<Format>) {
         assert!(from.is_none_or(|format| format == trace.format), "{trace:?}");
         assert_eq!(trace.calls, self.calls.len(), "{trace:?}");
@@ -96,10 +96,10 @@ impl Heard {
         if workers < WORKERS_MAX {
             assert_eq!(trace.workers, workers, "{trace:?}");
         }
-        // Where the format has no flag for it, nothing has failed; a failure may be told late.
+        // Without a flag in the format no call failed. A failure may be reported late.
         assert!(trace.errors.unwrap_or(0) >= self.failed, "{trace:?}");
         assert_eq!(trace.problems.len(), trace.skipped.min(PROBLEMS_MAX), "{trace:?}");
-        // Messages are numbered without a gap, however late some of them come.
+        // Messages are numbered without a gap, even if some of them come late.
         assert!((0..self.messages.len()).all(|index| self.messages.contains(&index)));
     }
 }

@@ -1,4 +1,4 @@
-//! Every input in `fuzz/corpus` and `fuzz/regressions`, tried again without a fuzzer.
+//! Runs every input in `fuzz/corpus` and `fuzz/regressions` again without a fuzzer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use unstuck_checks::{
 
 type Check = fn(&[u8]);
 
-/// The checks that hold, by the names of their targets.
+/// The checks that must hold, by the names of their targets.
 const CHECKS: [(&str, Check); 8] = [
     ("canonicalize", canonicalize::check),
     ("checkpoint", checkpoint::check),
@@ -23,15 +23,15 @@ const CHECKS: [(&str, Check); 8] = [
     ("trace", trace::check),
 ];
 
-/// Two laps of four calls, each in one byte of what happens and one of the call.
+/// Two laps of four calls, each as a byte for the kind of event and one for the call.
 const FOUND: [u8; 16] = [0, 0, 0, 1, 0, 2, 0, 3, 0, 0, 0, 1, 0, 2, 0, 3];
 
-/// A folder of the fuzzing crate.
+/// Returns a folder of the fuzzing crate.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name)
 }
 
-/// The paths of a folder; none if it is not there.
+/// Returns the paths of a folder, which may be missing.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
@@ -39,13 +39,13 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The inputs of `kind` for a target.
+/// Returns the inputs of `kind` for a target.
 fn inputs(kind: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let files = entries(&folder(kind).join(target)).into_iter();
     files.map(|path| (path.clone(), fs::read(path).expect("a readable file"))).collect()
 }
 
-/// The first of `inputs` that the check does not hold of.
+/// Returns the first of `inputs` that breaks the check.
 fn broken(check: Check, inputs: Vec<(PathBuf, Vec<u8>)>) -> Option<PathBuf> {
     let holds = |input: &[u8]| panic::catch_unwind(|| check(input)).is_ok();
     inputs.into_iter().find_map(|(path, input)| (!holds(&input)).then_some(path))
@@ -71,7 +71,7 @@ fn every_check_holds_of_what_was_found() {
 fn the_check_that_can_fail_does() {
     let found = Path::new("found");
     assert_eq!(broken(canary::check, vec![(found.into(), FOUND.into())]), Some(found.into()));
-    // All but the last call: there is nothing to find yet.
+    // Without the last call there is nothing to find.
     assert_eq!(broken(canary::check, vec![(found.into(), FOUND[..14].into())]), None);
 }
 

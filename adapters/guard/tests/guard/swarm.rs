@@ -10,8 +10,8 @@ use unstuck::{
     Action, Asked, BLOCKS_MAX, Builder, Decision, Guard, Ruling, SwarmStore, Tool, ToolRule,
 };
 use unstuck_swarm::{
-    Allowance, Answer, Counts, Digest, Finding, Key, LoopId, Observation, Outcome, Rule, Verdict,
-    Worker,
+    Allowance, CallResult, Counts, Digest, Finding, Key, LoopId, Observation, Outcome, Rule,
+    Verdict, Worker,
 };
 
 use super::ARGS;
@@ -44,10 +44,10 @@ impl Counting {
         if rung == 0 || self.rule.allowance(last) == Allowance::Any {
             return Verdict::PROCEED;
         }
-        let outcome = match last.answer {
+        let outcome = match last.result {
             None => Outcome::Unknown,
-            Some(Answer { failed: false, .. }) => Outcome::Worked,
-            Some(Answer { failed: true, .. }) => Outcome::Failed,
+            Some(CallResult { failed: false, .. }) => Outcome::Worked,
+            Some(CallResult { failed: true, .. }) => Outcome::Failed,
         };
         let counts = Counts { calls, workers, missed: 0, beyond: calls - self.rule.calls };
         let id = LoopId::from_bits(key.digest().bits());
@@ -371,7 +371,7 @@ fn the_board_is_told_of_calls_that_came_to_an_end_and_say_something() {
     let _ = (guard.finished(&seen_late, "5", true), guard.finished(&seen_late, "5", true));
     let told = board.told();
     assert!(told.iter().all(|one| one.tool == Tool::named("bash") && one.worker == told[0].worker));
-    let failed: Vec<_> = told.iter().map(|one| one.answer.map(|answer| answer.failed)).collect();
+    let failed: Vec<_> = told.iter().map(|one| one.result.map(|result| result.failed)).collect();
     assert_eq!(failed, [Some(false), Some(false), Some(true)]);
     let calls: BTreeSet<_> = told.iter().map(|one| one.call).collect();
     assert_eq!(calls.len(), 3);
@@ -425,7 +425,7 @@ fn without_outcomes_the_board_is_told_before() {
     }
     assert_eq!(said, [Proceed, Nudge, Nudge, Warn, Warn, Block, Block, Block]);
     let told = board.told();
-    assert!(told.iter().all(|one| one.answer.is_none()));
+    assert!(told.iter().all(|one| one.result.is_none()));
     assert_eq!(told.iter().filter(|one| one.tool == Tool::named("bash")).count(), 7);
 }
 

@@ -108,7 +108,7 @@ proptest! {
         others in vec(0..10_u8, 1..3),
         exponent in -30..30_i32,
     ) {
-        // Numbers that differ in their last digits only, about where a double ends.
+        // Numbers that differ only in their last digits, near the precision of a double.
         let common: String = digits.iter().map(u8::to_string).collect();
         let number = |last: u8| format!("{{\"a\":0.{common}{last}e{exponent}}}");
         agree(&others.iter().map(|&last| number(last)).chain([number(0)]).collect::<Vec<_>>());
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Asserts that among `documents`, fingerprints are equal exactly where canonical texts are.
+/// Asserts that the fingerprints of `documents` are equal exactly if their canonical texts are.
 fn agree(documents: &[String]) {
     let print = Fingerprinter::<Rfc8785>::new(0);
     let read = |json: &String| (print.fingerprint(json.as_bytes()).unwrap(), text(json));

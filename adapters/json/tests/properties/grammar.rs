@@ -1,4 +1,4 @@
-//! What is accepted, against `serde_json`, and what is never accepted.
+//! Compares the accepted documents with `serde_json`, and checks that invalid ones are refused.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use crate::tree::{Choices, Tree};
 
 /// Asserts that `json` is accepted exactly when `serde_json` accepts it.
 ///
-/// The two differ by design where a limit is theirs or ours: our depth and our exponents, and
+/// The two differ by design in their limits: our depth and our exponents, and
 /// their doubles. Lone surrogates are no difference: their strings are UTF-8, as ours.
 fn agrees(json: &[u8]) {
     let ours = fingerprint(json);

@@ -1,4 +1,4 @@
-//! What fingerprints tell apart, against trees whose meaning is known.
+//! Compares fingerprints with trees of known meaning.
 
 use std::collections::HashMap;
 

@@ -155,12 +155,12 @@ fn a_hundred_thousand_respellings_mean_the_same() {
     }
 }
 
-/// What each digest was taken of, as a hash of the meaning that has nothing to do with the digest.
+/// The meaning of each digest, as a hash that is independent of the digest.
 #[derive(Default)]
 struct Meanings(HashMap<Digest, u64>);
 
 impl Meanings {
-    /// Asserts that `digest` was taken of nothing but what `meaning` stands for.
+    /// Asserts that `digest` belongs only to this `meaning`.
     fn add(&mut self, digest: Digest, meaning: u64, json: &str) {
         assert_eq!(*self.0.entry(digest).or_insert(meaning), meaning, "{json} shares its digest");
     }

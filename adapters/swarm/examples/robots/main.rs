@@ -1,4 +1,4 @@
-//! A thousand robots on a bad network find out that they are stuck together:
+//! A thousand robots on a bad network find that they are stuck together:
 //! `cargo run --release -p unstuck-swarm --example robots [SEED]`.
 
 mod network;

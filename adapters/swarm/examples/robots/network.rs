@@ -1,58 +1,58 @@
-//! A swarm on a network that loses, delays and repeats what is sent, all of it decided by a seed.
+//! A swarm on a simulated network that loses, delays and repeats frames. A seed decides everything.
 
 use fastrand::Rng;
 use unstuck_swarm::{
     Allowance, Digest, FRAME_MAX, Limits, Observation, Replica, Rule, Tool, Verdict, Window, Worker,
 };
 
-/// A second, by the clock of the swarm. In each, everyone receives, works and sends.
+/// A tick: one second by the clock of the swarm. In each tick every replica receives, works and sends.
 const TICK: u64 = 1_000;
 
-/// To how many peers, chosen at random, each sends a frame in a tick.
+/// The number of random peers to which each replica sends a frame in a tick.
 pub(crate) const PEERS: usize = 2;
 
-/// How many cells each replica remembers: some hundred kilobytes.
+/// The number of cells of each replica: some hundred kilobytes.
 pub(crate) const CELLS: usize = 512;
 
-/// When the first workers come to the dead end.
+/// The time at which the first workers reach the dead end.
 const BEGIN: u64 = 20;
 
-/// Within how many ticks they come to it, and within how many they try again.
+/// The ticks within which they reach it, and within which they try again.
 const MEET: u64 = 5;
 
-/// How many ticks are tried, at most.
+/// The maximum number of ticks.
 const END: u64 = BEGIN + 120;
 
-/// What the network does, and to how many.
+/// A swarm and the trouble of its network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) workers: usize,
-    /// How many of them come to a dead end.
+    /// The number of workers that reach a dead end.
     pub(crate) stuck: usize,
-    /// How many frames of a hundred are lost.
+    /// The percentage of lost frames.
     pub(crate) lost: u8,
-    /// How many of a hundred come twice.
+    /// The percentage of repeated frames.
     pub(crate) twice: u8,
-    /// By how many ticks more than one a frame is late, at most.
+    /// The maximum delay of a frame in ticks, beyond one.
     pub(crate) late: u64,
-    /// For how long, from when the first come to the dead end, the halves of the swarm do not hear of each
-    /// other.
+    /// The duration of a partition of the swarm in two halves, from the time at which the first workers reach the
+    /// dead end.
     pub(crate) parted: u64,
 }
 
-/// How it went. Ticks are counted from the one in which a central counter finds the loop.
+/// The result of a run. Ticks are counted from the one in which a central counter finds the loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report {
     /// Ticks from the first call of the loop until a central counter finds it.
     pub(crate) central: u64,
-    /// Until the first, half, and all of the stuck workers know; nothing where they did not in time.
+    /// The ticks until the first, half, and all of the stuck workers know the loop. `None` if they did not in time.
     pub(crate) known: [Option<u64>; 3],
-    /// Frames that each worker sent until then.
+    /// The frames that each worker sent until then.
     pub(crate) frames: u64,
-    /// Bytes that each worker sent in a tick, on average.
+    /// The average number of bytes that each worker sent in a tick.
     pub(crate) bytes: u64,
-    /// Verdicts on calls that were no loop.
+    /// The number of verdicts on calls that were no loop.
     pub(crate) false_alarms: u64,
 }
 
@@ -69,12 +69,12 @@ struct Network {
     random: Rng,
     now: u64,
     replicas: Vec<Replica>,
-    /// One that hears of every call at once.
+    /// The central counter, which gets every call at once.
     central: Replica,
     on_their_way: Vec<Sent>,
-    /// When each of the stuck workers makes the call of the dead end.
+    /// The times at which each stuck worker makes the call of the dead end.
     plans: Vec<[u64; 2]>,
-    /// When each of them knew.
+    /// The time at which each of them knew the loop.
     knew: Vec<Option<u64>>,
     central_knew: Option<u64>,
     frames: u64,
@@ -92,7 +92,7 @@ fn name(worker: usize) -> Worker {
     Worker::new(worker as u64)
 }
 
-/// A loop is ten calls by two workers within ten minutes; everybody may read the map once.
+/// Returns the rule: ten calls by two workers within ten minutes. Every worker may read the map once.
 fn rule() -> Rule {
     Rule::default()
         .window(Window::Time { span: 600 * TICK })
@@ -148,7 +148,7 @@ impl Network {
         self.now += 1;
     }
 
-    /// Everything that is due arrives, in any order.
+    /// Delivers all due frames in random order.
     fn receive(&mut self) {
         self.random.shuffle(&mut self.on_their_way);
         let sent = self.on_their_way.drain(..);
@@ -159,7 +159,7 @@ impl Network {
         }
     }
 
-    /// A worker makes its calls of this tick.
+    /// Makes the calls of a worker in this tick.
     fn work(&mut self, worker: usize) {
         if let Some(observation) = self.healthy(worker) {
             let verdicts = self.record(worker, &observation);
@@ -178,8 +178,8 @@ impl Network {
         }
     }
 
-    /// Calls that are no loop: one that nobody else makes, the same question with another answer each
-    /// time, and what everybody does once.
+    /// Makes calls that are no loop: one of this worker alone, one with a different result each time, and one that
+    /// every worker makes once.
     fn healthy(&mut self, worker: usize) -> Option<Observation> {
         let unique = Digest::new(self.random.u64(..));
         let of = |tool, call| Observation::new(name(worker), Tool::named(tool), call);
@@ -194,13 +194,13 @@ impl Network {
         }
     }
 
-    /// Tells the worker's replica and the central counter of a call.
+    /// Records a call in the worker's replica and in the central counter.
     fn record(&mut self, worker: usize, observation: &Observation) -> [Verdict; 2] {
         let now = self.now * TICK;
         [self.replicas[worker].record(observation, now), self.central.record(observation, now)]
     }
 
-    /// A worker sends a frame to each of some peers.
+    /// Sends a frame of a worker to each of some peers.
     fn send(&mut self, from: usize) {
         for _ in 0..PEERS {
             let to = (from + self.random.usize(1..self.scenario.workers)) % self.scenario.workers;
@@ -214,7 +214,7 @@ impl Network {
         }
     }
 
-    /// What becomes of a frame.
+    /// Loses, delays or repeats a frame.
     fn deliver(&mut self, from: usize, to: usize, frame: &[u8]) {
         let Scenario { lost, twice, late, parted, .. } = self.scenario;
         let is_parted = (BEGIN..BEGIN + parted).contains(&self.now) && from % 2 != to % 2;

@@ -1,4 +1,4 @@
-//! What is tried, and how it went, as a table.
+//! The scenarios and their results, as a table.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::network::{CELLS, PEERS, Report, Scenario, run};
 const GOOD: Scenario =
     Scenario { name: "no trouble", workers: 0, stuck: 0, lost: 0, twice: 0, late: 0, parted: 0 };
 
-/// What a network may do.
+/// The kinds of trouble of a network.
 const TROUBLES: [Scenario; 7] = [
     GOOD,
     Scenario { name: "10 % lost", lost: 10, ..GOOD },
@@ -18,7 +18,7 @@ const TROUBLES: [Scenario; 7] = [
     Scenario { name: "all of that", lost: 50, late: 4, twice: 50, parted: 30, ..GOOD },
 ];
 
-/// How a swarm of each of these sizes gets on in each kind of trouble.
+/// Runs a swarm of each of these sizes in each kind of trouble.
 pub(crate) fn table(sizes: &[usize], seed: u64) -> String {
     let mut table = format!(
         "Each worker sends {PEERS} frames a second and remembers {CELLS} cells. Some come to one dead end, \

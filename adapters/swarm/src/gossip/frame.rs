@@ -1,9 +1,9 @@
-//! Frames: what replicas send to each other, and how it is read.
+//! Frames, the packets that replicas exchange.
 //!
-//! A frame is a row of `postcard` values: a [`Head`]; then groups, each a [`Group`] and as many cells as
-//! it says; then four bytes that sum up the rest. Digests stand as eight bytes, counts as few as they
-//! need. Workers are not written as differences: in the order of a hundred digests the next is some 57 bits
-//! away, and those take nine bytes.
+//! A frame is a sequence of `postcard` values: a [`Head`], then groups, then a checksum of four bytes. Each
+//! group is a [`Group`] and its cells. A digest takes eight bytes, and a count as few as it needs. Workers are
+//! not written as differences: in the order of a hundred digests the next is about 57 bits away, and such a
+//! difference takes nine bytes.
 
 use core::fmt;
 
@@ -11,25 +11,24 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{Digest, Tool};
 
 use crate::gossip::topic::Id;
-use crate::observation::{Answer, Observation, Worker};
+use crate::observation::{CallResult, Observation, Worker};
 
-/// The most bytes of a frame: with the heads of UDP and IPv6 it passes every network unbroken.
+/// The maximum length of a frame. With the headers of UDP and IPv6 it passes every network in one packet.
 pub const FRAME_MAX: usize = 1024;
 
-/// The fewest bytes that a buffer for frames must have: enough for the cell of one worker, as news and
-/// again as a reminder.
+/// The minimum length of a buffer for frames: enough for the cell of one worker, as news and as a repetition.
 pub const FRAME_MIN: usize = 128;
 
 /// The version of the format that this crate writes, and the only one that it reads.
 const VERSION: u8 = 1;
 
-/// The length of what stands at the end of a frame, and sums up the rest.
+/// The length of the checksum at the end of a frame.
 const SUM: usize = size_of::<u32>();
 
-/// A cell takes nine bytes at least, so that no group has more cells than its length can say.
+// A cell takes at least nine bytes, so that the number of cells of a group fits into its length.
 const _: () = assert!(FRAME_MAX / 9 < Length::OLDER as usize);
 
-/// What a frame begins with.
+/// The beginning of a frame.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Head {
     version: u8,
@@ -37,26 +36,26 @@ struct Head {
     generation: u64,
 }
 
-/// What the cells after it have in common.
+/// The beginning of a group of cells, with their common fields.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Group {
     call: Digest,
     tool: [u8; 4],
-    answer: Came,
-    /// It comes last, so that it can be written when the cells are.
+    result: WireResult,
+    /// The last field, so that it can be written after the cells.
     length: Length,
 }
 
-/// What came back.
+/// A result in a frame.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Came {
+enum WireResult {
     Unknown,
     Worked(Digest),
     Failed(Digest),
 }
 
-/// How many cells there are, and in the highest bit whether each says how many calls its worker made in the
-/// generation before, too.
+/// The number of cells of a group. The highest bit is set if each cell also has the calls of the previous
+/// generation.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Length(u8);
 
@@ -72,38 +71,47 @@ impl Length {
     }
 }
 
-/// The calls of one worker, as a frame tells of them.
+/// The calls of one worker in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct CellRecord {
     pub(crate) worker: Worker,
-    /// How many in the generation of the frame.
+    /// The calls in the generation of the frame.
     pub(crate) now: u32,
-    /// How many in the one before.
+    /// The calls in the generation before it.
     pub(crate) before: u32,
 }
 
-/// Why a frame was refused. Nothing of it was taken.
+/// The reason for which a frame was refused. No part of it was merged.
+///
+/// ```
+/// use unstuck_swarm::{Digest, FrameError, Limits, Replica, Rule, Worker};
+///
+/// let swarm = Digest::of(b"hall 3");
+/// let mut replica = Replica::new(Rule::default(), swarm, Worker::new(1), Limits::default())?;
+/// assert_eq!(replica.merge(b"noise", 0), Err(FrameError::Version { found: b'n' }));
+/// # Ok::<(), unstuck_swarm::RuleError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// It is longer than frames are.
+    /// The frame is too long.
     TooLong {
         /// Its length, in bytes.
         length: usize,
     },
-    /// It has another version of the format.
+    /// The frame has another version of the format.
     Version {
         /// Its version.
         found: u8,
     },
-    /// It is of another swarm.
+    /// The frame belongs to another swarm.
     OtherSwarm,
-    /// It was damaged on its way, or cut short.
+    /// The frame was damaged on its way, or cut short.
     Damaged,
-    /// It is whole, and yet nothing that a replica writes.
+    /// The checksum is right, but no replica writes such a frame.
     Malformed,
-    /// Its sender is in a generation that is neither this one nor a neighbour of it: the clocks are too
-    /// far apart, or it was on its way for too long.
+    /// The sender's generation is neither this one nor a neighbour of it: the clocks are too far apart, or the
+    /// frame was on its way for too long.
     Generation {
         /// The generation of the sender.
         found: u64,
@@ -116,16 +124,16 @@ impl fmt::Display for FrameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { length } => {
-                write!(f, "{length} bytes are no frame: one has {FRAME_MAX} at most")
+                write!(f, "the frame has {length} bytes, but the limit is {FRAME_MAX}")
             }
             Self::Version { found } => write!(
                 f,
                 "the frame has version {found}, but this replica reads {VERSION}: run one version in all \
                  of the swarm"
             ),
-            Self::OtherSwarm => f.write_str("the frame is of another swarm"),
+            Self::OtherSwarm => f.write_str("the frame belongs to another swarm"),
             Self::Damaged => f.write_str("the frame was damaged on its way"),
-            Self::Malformed => f.write_str("these bytes are no frame of a replica"),
+            Self::Malformed => f.write_str("no replica writes such a frame"),
             Self::Generation { found, now } => write!(
                 f,
                 "the frame is of generation {found}, and here it is {now}: set the clocks to within half a \
@@ -137,7 +145,7 @@ impl fmt::Display for FrameError {
 
 impl core::error::Error for FrameError {}
 
-/// A frame that was found to be whole.
+/// A frame that was checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'b> {
     pub(crate) generation: u64,
@@ -145,7 +153,7 @@ pub(crate) struct Frame<'b> {
 }
 
 impl<'b> Frame<'b> {
-    /// Reads all of it, so that what is taken from it later is known to be there.
+    /// Reads the whole frame, so that later reads of its groups cannot fail.
     pub(crate) fn read(bytes: &'b [u8], swarm: Digest) -> Result<Self, FrameError> {
         let length = bytes.len();
         if length > FRAME_MAX {
@@ -173,7 +181,7 @@ impl<'b> Frame<'b> {
         }
     }
 
-    /// The groups, and nothing in place of one that cannot be read, nor after it.
+    /// Returns the groups. A group that cannot be read is `None` and the last one.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Option<Cells<'b>>> + use<'b> {
         let mut rest = self.groups;
         core::iter::from_fn(move || {
@@ -191,57 +199,57 @@ impl<'b> Frame<'b> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<'b> {
     pub(crate) id: Id,
-    pub(crate) answer: Option<Answer>,
+    pub(crate) result: Option<CallResult>,
     length: Length,
     bytes: &'b [u8],
 }
 
 impl<'b> Cells<'b> {
-    /// A group, and what comes after it.
+    /// Reads a group, and returns the rest of the bytes.
     fn read(bytes: &'b [u8]) -> Option<(Self, &'b [u8])> {
         let (group, bytes) = postcard::take_from_bytes::<Group>(bytes).ok()?;
-        let Group { call, tool, answer, length } = group;
-        let answer = match answer {
-            Came::Unknown => None,
-            Came::Worked(digest) => Some(Answer { digest, failed: false }),
-            Came::Failed(digest) => Some(Answer { digest, failed: true }),
+        let Group { call, tool, result, length } = group;
+        let result = match result {
+            WireResult::Unknown => None,
+            WireResult::Worked(digest) => Some(CallResult { digest, failed: false }),
+            WireResult::Failed(digest) => Some(CallResult { digest, failed: true }),
         };
-        let nobody = Worker::new(0);
+        let worker = Worker::new(0);
         let tool = Tool::new(u32::from_le_bytes(tool));
-        let id = Id::of(&Observation { worker: nobody, tool, call, answer });
+        let id = Id::of(&Observation { worker, tool, call, result });
         let mut rest = bytes;
         for _ in 0..length.cells() {
-            let (cell, after) = told(rest, length)?;
+            let (cell, after) = read_cell(rest, length)?;
             if cell.now == 0 && cell.before == 0 {
                 return None;
             }
             rest = after;
         }
-        (length.cells() > 0).then_some((Self { id, answer, length, bytes }, rest))
+        (length.cells() > 0).then_some((Self { id, result, length, bytes }, rest))
     }
 
-    pub(crate) fn cells(&self) -> impl Iterator<Item = Told> + use<'b> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = CellRecord> + use<'b> {
         let (mut rest, length) = (self.bytes, self.length);
         (0..length.cells()).map_while(move |_| {
-            let (cell, after) = told(rest, length)?;
+            let (cell, after) = read_cell(rest, length)?;
             rest = after;
             Some(cell)
         })
     }
 }
 
-fn told(bytes: &[u8], length: Length) -> Option<(Told, &[u8])> {
+fn read_cell(bytes: &[u8], length: Length) -> Option<(CellRecord, &[u8])> {
     let ((worker, now), rest) = postcard::take_from_bytes(bytes).ok()?;
     let (before, rest) =
         if length.has_older() { postcard::take_from_bytes(rest).ok()? } else { (0, rest) };
-    Some((Told { worker, now, before }, rest))
+    Some((CellRecord { worker, now, before }, rest))
 }
 
 /// Writes a frame.
 pub(crate) struct Packer<'b> {
     buffer: &'b mut [u8],
     used: usize,
-    /// How much of the buffer may be used for now.
+    /// The number of bytes of the buffer that may be used for now.
     limit: usize,
     swarm: Digest,
     head: usize,
@@ -252,13 +260,13 @@ pub(crate) struct Packer<'b> {
 #[derive(Clone, Copy)]
 struct Open {
     start: usize,
-    /// Where its length stands.
+    /// The position of its length.
     place: usize,
     length: Length,
 }
 
 impl<'b> Packer<'b> {
-    /// A frame into `buffer`, if that has enough room.
+    /// Begins a frame in `buffer`, if that is long enough.
     pub(crate) fn new(buffer: &'b mut [u8], swarm: Digest, generation: u64) -> Option<Self> {
         if buffer.len() < FRAME_MIN {
             return None;
@@ -270,37 +278,37 @@ impl<'b> Packer<'b> {
         Some(packer)
     }
 
-    /// Leaves a quarter of the room for what comes later.
+    /// Keeps a quarter of the room for repetitions.
     pub(crate) fn hold_back(&mut self) {
         self.limit = self.limit / 4 * 3;
     }
 
-    /// Gives all of the room.
+    /// Releases all of the room.
     pub(crate) fn give_all(&mut self) {
         self.limit = self.buffer.len().min(FRAME_MAX) - SUM;
     }
 
-    /// Begins a group, if it fits.
-    pub(crate) fn open(&mut self, id: &Id, answer: Option<Answer>, has_older: bool) -> bool {
-        let answer = match answer {
-            None => Came::Unknown,
-            Some(Answer { digest, failed: false }) => Came::Worked(digest),
-            Some(Answer { digest, failed: true }) => Came::Failed(digest),
+    /// Begins a group. Returns whether it fits.
+    pub(crate) fn open(&mut self, id: &Id, result: Option<CallResult>, has_older: bool) -> bool {
+        let result = match result {
+            None => WireResult::Unknown,
+            Some(CallResult { digest, failed: false }) => WireResult::Worked(digest),
+            Some(CallResult { digest, failed: true }) => WireResult::Failed(digest),
         };
         let length = Length(if has_older { Length::OLDER } else { 0 });
         let (start, tool) = (self.used, id.tool.id().to_le_bytes());
-        let fits = self.put(&Group { call: id.call, tool, answer, length });
+        let fits = self.put(&Group { call: id.call, tool, result, length });
         self.group = fits.then(|| Open { start, place: self.used - 1, length });
         fits
     }
 
-    /// Adds a cell to the group, if it fits.
-    pub(crate) fn add(&mut self, told: Told) -> bool {
+    /// Adds a cell to the group. Returns whether it fits.
+    pub(crate) fn add(&mut self, cell: CellRecord) -> bool {
         let Some(group) = self.group else { return false };
         let fits = if group.length.has_older() {
-            self.put(&(told.worker, told.now, told.before))
+            self.put(&(cell.worker, cell.now, cell.before))
         } else {
-            self.put(&(told.worker, told.now))
+            self.put(&(cell.worker, cell.now))
         };
         if fits {
             self.group = Some(Open { length: Length(group.length.0 + 1), ..group });
@@ -308,7 +316,7 @@ impl<'b> Packer<'b> {
         fits
     }
 
-    /// Ends the group; one without a cell is taken back.
+    /// Ends the group. A group without cells is removed.
     pub(crate) fn close(&mut self) {
         let Some(group) = self.group.take() else { return };
         if group.length.cells() == 0 {
@@ -318,7 +326,7 @@ impl<'b> Packer<'b> {
         }
     }
 
-    /// The frame; nothing if it would say nothing.
+    /// Returns the frame, which is empty if it has no cells.
     pub(crate) fn finish(self) -> &'b [u8] {
         if self.used == self.head {
             return &[];
@@ -337,14 +345,14 @@ impl<'b> Packer<'b> {
     }
 }
 
-/// Half of a digest.
+/// Returns half of a digest.
 const fn short(digest: Digest) -> [u8; 4] {
     let [a, b, c, d, ..] = digest.bits().to_le_bytes();
     [a, b, c, d]
 }
 
-/// The sum of a frame: of its bytes and of all that the swarm is known by, so that frames of another one
-/// do not pass for its own by chance.
+/// Returns the checksum of a frame: of its bytes and the whole digest of the swarm, so that a frame of another
+/// swarm is not accepted by chance.
 fn sum_of(bytes: &[u8], swarm: Digest) -> [u8; SUM] {
     short(Digest::of(bytes).mix(swarm))
 }

@@ -1,4 +1,4 @@
-//! A replica that the threads of one process share.
+//! A replica for the threads of one process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,9 +9,23 @@ use crate::observation::Observation;
 use crate::store::SwarmStore;
 use crate::verdict::Verdict;
 
-/// A replica that the threads of one process share: those that work, and one that sends and receives.
+/// A replica for the threads of one process: the workers, and one thread that sends and receives frames.
 ///
-/// `clock` says what time it is, as [`Replica::record`] wants to know it.
+/// `clock` returns the time for [`Replica::record`].
+///
+/// ```
+/// use unstuck_swarm::{
+///     Digest, FRAME_MAX, Limits, Observation, Replica, Rule, SharedReplica, SwarmStore, Tool, Worker,
+/// };
+///
+/// let swarm = Digest::of(b"hall 3");
+/// let replica = Replica::new(Rule::default(), swarm, Worker::new(1), Limits::default())?;
+/// let shared = SharedReplica::new(replica, || 1_000); // a fixed time, for this example
+/// let _ = shared.record(&Observation::new(Worker::new(1), Tool::named("go"), Digest::of(b"x")));
+/// let mut buffer = [0; FRAME_MAX];
+/// assert!(!shared.with(|replica, now| replica.frame(&mut buffer, now).is_empty()));
+/// # Ok::<(), unstuck_swarm::RuleError>(())
+/// ```
 #[derive(Debug)]
 pub struct SharedReplica<C> {
     replica: Mutex<Replica>,
@@ -24,12 +38,12 @@ impl<C: Fn() -> u64> SharedReplica<C> {
         Self { replica: Mutex::new(replica), clock }
     }
 
-    /// Gives the replica and the time to `visit`, while all others wait: to write a frame, or to merge one.
+    /// Calls `visit` with the replica and the time, to write or to merge a frame. All other threads wait.
     pub fn with<T>(&self, visit: impl FnOnce(&mut Replica, u64) -> T) -> T {
         visit(&mut self.lock(), (self.clock)())
     }
 
-    /// A thread that panicked left the counts as they were: they are as good as ever.
+    /// Locks the replica. Its counts stay usable after a thread panicked.
     fn lock(&self) -> MutexGuard<'_, Replica> {
         self.replica.lock().unwrap_or_else(PoisonError::into_inner)
     }

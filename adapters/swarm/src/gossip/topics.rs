@@ -1,38 +1,38 @@
-//! What a replica remembers: topics, as many as there is room for, and which of them are news.
+//! The topics of a replica, in bounded memory, and the queue of its news.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::ops::Bound;
 
 use crate::gossip::topic::{Calls, Cell, Id, Topic};
-use crate::observation::{Answer, Worker};
+use crate::observation::{CallResult, Worker};
 
-/// How urgent news are: what comes first goes out first.
+/// The urgency of news. The first variant is sent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Urgency {
     /// Several workers make the call.
     Shared,
-    /// A worker here made it.
+    /// A worker of this replica made the call.
     Own,
-    /// One worker made it, and somebody else said so.
-    Heard,
+    /// One worker of another replica made the call.
+    Remote,
 }
 
-/// A moment: how many changes there were before it.
+/// A logical time: the number of earlier changes.
 type Moment = u64;
 
 #[derive(Clone, Debug)]
 struct Entry {
     topic: Topic,
-    /// Its place in the order of forgetting.
+    /// The position in the order of forgetting.
     weight: (u32, Moment),
-    /// Its place among the news, if it is there.
+    /// The position among the news, if the topic is news.
     news: Option<(Urgency, Moment)>,
 }
 
-/// Topics, with as many cells in all as the limit says.
+/// Topics with a limited number of cells in all.
 ///
-/// Where there is no room for another cell, the topic of the fewest calls is forgotten; of equals the
-/// one that has not changed for longest. So what many workers call often stays.
+/// If there is no room for another cell, the topic with the fewest calls is forgotten, and among equals the one
+/// that has not changed for longest. So frequent calls of many workers stay.
 #[derive(Clone, Debug)]
 pub(crate) struct Topics {
     entries: BTreeMap<Id, Entry>,
@@ -59,7 +59,7 @@ impl Topics {
         *self = Self::new(self.limit);
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub(crate) const fn cells(&self) -> usize {
         self.cells
     }
@@ -72,18 +72,18 @@ impl Topics {
         self.entries.get_mut(id).map(|entry| &mut entry.topic)
     }
 
-    /// All topics from an id on, in their order.
+    /// Returns all topics from an id on, in their order.
     pub(crate) fn from(&self, id: Id) -> impl Iterator<Item = (&Id, &Topic)> {
         self.entries.range(id..).map(|(id, entry)| (id, &entry.topic))
     }
 
-    /// The topic after this one.
+    /// Returns the topic after this one.
     pub(crate) fn after(&self, id: Id) -> Option<Id> {
         let after = (Bound::Excluded(id), Bound::Unbounded);
         self.entries.range(after).next().map(|(id, _)| *id)
     }
 
-    /// The first of all topics.
+    /// Returns the first topic.
     pub(crate) fn first(&self) -> Option<Id> {
         self.entries.first_key_value().map(|(id, _)| *id)
     }
@@ -92,14 +92,14 @@ impl Topics {
         self.entries.len()
     }
 
-    /// Raises the calls of a worker to what `raised` makes of them. Says whether that was more than before;
-    /// it is not where there is no room, since all of it is taken by this very topic.
+    /// Raises the calls of a worker to the result of `raised`. Returns whether they rose. They do not if this
+    /// topic itself takes all of the room.
     ///
     /// The caller settles the topic with [`Topics::settle`] when it is done.
     pub(crate) fn raise(
         &mut self,
         id: Id,
-        answer: Option<Answer>,
+        result: Option<CallResult>,
         worker: Worker,
         raised: impl Fn(&Calls) -> Calls,
     ) -> bool {
@@ -114,24 +114,24 @@ impl Topics {
                 let calls = raised(&[0; 3]);
                 let fits = calls != [0; 3] && self.has_room(&id);
                 if fits {
-                    self.insert(id, answer, place, Cell { worker, calls, left: 0, frame: 0 });
+                    self.insert(id, result, place, Cell { worker, calls, left: 0, frame: 0 });
                 }
                 fits
             }
         }
     }
 
-    fn insert(&mut self, id: Id, answer: Option<Answer>, place: usize, cell: Cell) {
+    fn insert(&mut self, id: Id, result: Option<CallResult>, place: usize, cell: Cell) {
         let weight = (0, self.moment);
         let entry = self.entries.entry(id).or_insert_with(|| {
             self.lightest.insert((weight, id));
-            Entry { topic: Topic::new(answer), weight, news: None }
+            Entry { topic: Topic::new(result), weight, news: None }
         });
         entry.topic.cells.insert(place, cell);
         self.cells += 1;
     }
 
-    /// Makes room for another cell of this topic, if there can be.
+    /// Makes room for another cell of this topic. Returns whether there is room.
     fn has_room(&mut self, id: &Id) -> bool {
         if self.cells < self.limit {
             return true;
@@ -151,7 +151,7 @@ impl Topics {
         }
     }
 
-    /// Puts a topic that has changed where it belongs in the order of forgetting.
+    /// Updates the position of a changed topic in the order of forgetting.
     pub(crate) fn settle(&mut self, id: &Id) {
         self.moment += 1;
         let Some(entry) = self.entries.get_mut(id) else { return };
@@ -160,7 +160,7 @@ impl Topics {
         self.lightest.insert((entry.weight, *id));
     }
 
-    /// Puts a topic behind all other news of its urgency. News that were more urgent stay so.
+    /// Queues a topic behind all other news of its urgency. News that were more urgent stay so.
     pub(crate) fn announce(&mut self, id: &Id, urgency: Urgency) {
         self.moment += 1;
         let Some(entry) = self.entries.get_mut(id) else { return };
@@ -173,20 +173,20 @@ impl Topics {
         self.news.insert(place, *id);
     }
 
-    /// A topic is no news any more.
-    pub(crate) fn told(&mut self, id: &Id) {
+    /// Removes a topic from the news.
+    pub(crate) fn retract(&mut self, id: &Id) {
         let Some(entry) = self.entries.get_mut(id) else { return };
         if let Some(news) = entry.news.take() {
             self.news.remove(&news);
         }
     }
 
-    /// The news, the most urgent first, and of equals those that have waited for longest.
+    /// Returns the news, the most urgent first, and among equals the oldest first.
     pub(crate) fn news(&self) -> impl Iterator<Item = (Urgency, Id)> {
         self.news.iter().map(|((urgency, _), id)| (*urgency, *id))
     }
 
-    /// Goes on by so many generations.
+    /// Turns by a number of generations.
     pub(crate) fn turn(&mut self, generations: u64) {
         let (news, lightest) = (&mut self.news, &mut self.lightest);
         lightest.clear();
@@ -229,7 +229,7 @@ mod tests {
         Id { call: digest, key: Key::new(digest), tool: Tool::new(0) }
     }
 
-    /// Asserts that every index has what the entries say, and nothing else.
+    /// Asserts that every index agrees with the entries.
     fn check(topics: &Topics) {
         let cells = topics.entries.values().map(|entry| entry.topic.cells.len());
         assert_eq!(topics.cells, cells.sum());
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_indexes_say_what_the_entries_say() {
+    fn the_indexes_agree_with_the_entries() {
         let mut random = fastrand::Rng::with_seed(1);
         let mut topics = Topics::new(20);
         for _ in 0..5_000 {
@@ -259,7 +259,7 @@ mod tests {
                 }
                 4 => topics.announce(&id, Urgency::Own),
                 5 => topics.announce(&id, Urgency::Shared),
-                6 => topics.told(&id),
+                6 => topics.retract(&id),
                 _ if random.u8(..50) == 0 => topics.turn(random.u64(1..4)),
                 _ => {}
             }

@@ -1,11 +1,11 @@
-//! Whether it is worth to wait for a server that did not answer of late.
+//! A circuit breaker: it decides if a worker waits for a server that did not reply lately.
 
 use core::time::Duration;
 use std::time::Instant;
 
-/// Whether it is worth to wait for a server that did not answer of late.
+/// Decides if a worker waits for a server that did not reply lately.
 ///
-/// After some misses in a row nobody waits for a pause. At its end one does; if that is a miss, too, the
+/// After some misses in a row no worker waits during a pause. At its end one worker waits. If it misses too, the
 /// next pause is twice as long.
 #[derive(Debug)]
 pub(super) struct Breaker {
@@ -26,9 +26,9 @@ impl Breaker {
         Self { misses_max, pause_min, pause_max, state: State::Closed { misses: 0 } }
     }
 
-    /// Whether who asks at `now` may wait. To the first who asks after a pause it says yes, and to the
-    /// others only after another one: the first may never tell what came of it.
-    pub(super) fn lets(&mut self, now: Instant) -> bool {
+    /// Returns whether a worker may wait at `now`. After a pause one worker may. The others may after another
+    /// pause, because the first one may never report its result.
+    pub(super) fn allows(&mut self, now: Instant) -> bool {
         match &mut self.state {
             State::Closed { .. } => true,
             State::Open { until, .. } if now < *until => false,
@@ -39,12 +39,12 @@ impl Breaker {
         }
     }
 
-    /// Somebody waited and had an answer.
+    /// Notes that a worker waited and got a reply.
     pub(super) const fn answered(&mut self) {
         self.state = State::Closed { misses: 0 };
     }
 
-    /// Somebody waited in vain. One who was let through before the breaker opened changes nothing.
+    /// Notes that a worker waited in vain. A worker that began to wait before the breaker opened changes nothing.
     pub(super) fn missed(&mut self, now: Instant) {
         let pause = match &mut self.state {
             State::Closed { misses } => {
@@ -76,7 +76,7 @@ mod tests {
     fn open(now: Instant) -> Breaker {
         let mut breaker = Breaker::new(3, SECOND, 5 * SECOND);
         for _ in 0..3 {
-            assert!(breaker.lets(now));
+            assert!(breaker.allows(now));
             breaker.missed(now);
         }
         breaker
@@ -92,21 +92,21 @@ mod tests {
             } else {
                 breaker.answered();
             }
-            assert!(breaker.lets(now));
+            assert!(breaker.allows(now));
         }
         breaker.missed(now);
-        assert!(breaker.is_open() && !breaker.lets(now));
+        assert!(breaker.is_open() && !breaker.allows(now));
     }
 
     #[test]
-    fn one_is_let_through_after_each_pause_and_each_is_longer() {
+    fn one_worker_waits_after_each_pause_and_each_pause_is_longer() {
         let start = Instant::now();
         let mut breaker = open(start);
         let mut let_through = Vec::new();
         for second in 0..=20 {
             let now = start + second * SECOND;
-            if breaker.lets(now) {
-                assert!(!breaker.lets(now), "a second one");
+            if breaker.allows(now) {
+                assert!(!breaker.allows(now), "a second one");
                 let_through.push(second);
                 breaker.missed(now);
             }
@@ -115,29 +115,29 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_closes_it() {
+    fn a_reply_closes_it() {
         let now = Instant::now();
         let mut breaker = open(now);
-        assert!(breaker.lets(now + SECOND));
+        assert!(breaker.allows(now + SECOND));
         breaker.answered();
-        assert!(!breaker.is_open() && breaker.lets(now) && breaker.lets(now));
+        assert!(!breaker.is_open() && breaker.allows(now) && breaker.allows(now));
     }
 
     #[test]
-    fn those_who_waited_already_make_no_pause_longer() {
+    fn workers_that_waited_already_make_no_pause_longer() {
         let now = Instant::now();
         let mut breaker = open(now);
         for _ in 0..8 {
             breaker.missed(now);
         }
-        assert!(breaker.lets(now + SECOND));
+        assert!(breaker.allows(now + SECOND));
     }
 
     #[test]
-    fn one_who_never_came_back_is_followed_by_another() {
+    fn a_worker_without_a_report_is_followed_by_another() {
         let now = Instant::now();
         let mut breaker = open(now);
-        assert!(breaker.lets(now + SECOND));
-        assert!(!breaker.lets(now + SECOND) && breaker.lets(now + 2 * SECOND));
+        assert!(breaker.allows(now + SECOND));
+        assert!(!breaker.allows(now + SECOND) && breaker.allows(now + 2 * SECOND));
     }
 }

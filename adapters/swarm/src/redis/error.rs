@@ -1,27 +1,34 @@
-//! Why a server could not be asked.
+//! Errors of a server.
 
 use core::fmt;
 use std::string::String;
 
-/// Why a server could not be asked, or what is wrong with its answer.
+/// An error of a server, or of the way to it.
+///
+/// ```
+/// use unstuck_swarm::redis::RedisError;
+///
+/// let error = RedisError::Nonsense { server: "10.0.0.7:6379".to_owned() };
+/// assert!(error.to_string().contains("10.0.0.7:6379"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedisError {
-    /// There is no way to it, or it does not answer in time.
+    /// The server cannot be reached, or does not reply in time.
     Unreachable {
         /// The server, by its address.
         server: String,
-        /// What happened.
+        /// The reason.
         why: String,
     },
-    /// It answers that it will not.
+    /// The server refuses the command.
     Refused {
         /// The server, by its address.
         server: String,
-        /// What it says.
+        /// Its message.
         why: String,
     },
-    /// It answers what the swarm's function never does.
+    /// The server sends a reply that the swarm's function never returns.
     Nonsense {
         /// The server, by its address.
         server: String,
@@ -42,8 +49,7 @@ impl fmt::Display for RedisError {
             }
             Self::Nonsense { server } => write!(
                 f,
-                "the swarm's server {server} answers what no swarm does: check that it is Redis 7 or \
-                 Valkey"
+                "the swarm's server {server} sends an invalid reply: check that it is Redis 7 or Valkey"
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! How a board fares: for those who look after it.
+//! The health of a store, for its operators.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::string::{String, ToString};
@@ -6,23 +6,31 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::redis::error::RedisError;
 
-/// How a board has fared since it was opened.
+/// The health of a store since it was opened.
+///
+/// ```
+/// use unstuck_swarm::redis::{Health, RedisStore, Settings};
+///
+/// let settings = Settings::parse("redis://127.0.0.1:1/?swarm=nightly", b"secret of this swarm")?;
+/// assert_eq!(RedisStore::open(settings).health(), Health::default());
+/// # Ok::<(), unstuck_swarm::redis::SettingsError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
-    /// Calls that the server was told of.
+    /// The number of calls that were sent to the server.
     pub sent: u64,
-    /// Calls that it counted, and told how many there are.
+    /// The number of calls that the server counted and replied to.
     pub answered: u64,
-    /// Calls whose worker went on without an answer, since it did not come in time.
+    /// The number of calls whose worker went on, because the reply did not come in time.
     pub late: u64,
-    /// Calls that nobody was told of, since too many waited to be told.
+    /// The number of calls that were not sent, because the queue was full.
     pub dropped: u64,
-    /// Calls that the server could not be told of, or did not count, or not that anybody knows.
+    /// The number of calls that could not be sent, or that the server did not count as far as is known.
     pub failed: u64,
-    /// Whether nobody waits for the server for the moment, since it did not answer of late.
+    /// `true` while no worker waits for the server, because it did not reply lately.
     pub paused: bool,
-    /// What went wrong last, if anything did.
+    /// The last error, if there was one.
     pub last_error: Option<String>,
 }
 
@@ -37,13 +45,13 @@ pub(super) struct Tally {
     last_error: Mutex<Option<RedisError>>,
 }
 
-/// Counts so many more.
+/// Adds to a counter.
 pub(super) fn add(count: &AtomicU64, more: usize) {
     count.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
 impl Tally {
-    /// So many calls were not counted, for this reason.
+    /// Notes that `calls` calls were not counted, for this reason.
     pub(super) fn fail(&self, calls: usize, error: RedisError) {
         add(&self.failed, calls);
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

@@ -1,4 +1,4 @@
-//! What the server is shown instead of calls and workers, and the names of its keys.
+//! The keyed hashes of calls and workers for the server, and the names of its keys.
 
 use std::format;
 use std::string::String;
@@ -7,19 +7,19 @@ use unstuck_core::{Digest, LoopId};
 
 use crate::observation::{Key, Worker};
 
-/// What the secret of a swarm is hashed for, so that it is good for nothing else.
+/// The context of the key derivation, so that the derived secret is of no other use.
 const CONTEXT: &str = "unstuck swarm v1 2026-11-22 digests on a server";
 
 /// The secret of a swarm, and the keys under which a server counts for it.
 ///
-/// Whoever reads the server sees hashes that nobody makes without the secret, so that the arguments of
-/// a call cannot be found by trying. Swarms of one name with two secrets do not see each other.
+/// A reader of the server sees hashes that nobody can compute without the secret. So the arguments of a call
+/// cannot be guessed by trial. Swarms with the same name and different secrets are separate.
 pub(super) struct Keys {
     secret: [u8; 32],
     tag: String,
-    /// Where the epoch stands, which ends all that was counted before.
+    /// The key of the epoch. A new epoch ends all earlier counts.
     pub(super) epoch: String,
-    /// Where the hottest calls are.
+    /// The key of the hottest calls.
     pub(super) hot: String,
 }
 
@@ -36,18 +36,18 @@ impl Keys {
         Self { secret, tag, epoch, hot }
     }
 
-    /// The id of the loop that calls with this key are.
+    /// Returns the id of the loop of calls with this key.
     pub(super) fn loop_id(&self, key: Key) -> LoopId {
         LoopId::from_bits(u64::from_be_bytes(self.hashed(b'c', key.digest())))
     }
 
-    /// What stands for a worker: as good as distinct in a swarm of thousands. Two that share it
-    /// count as one.
+    /// Returns the hash of a worker. It is practically unique in a swarm of thousands. Two workers with the same
+    /// hash count as one.
     pub(super) fn worker(&self, worker: Worker) -> [u8; 4] {
         self.hashed(b'w', worker.digest())
     }
 
-    /// Where the calls of a loop are counted.
+    /// Returns the key under which the calls of a loop are counted.
     pub(super) fn calls(&self, id: LoopId) -> String {
         format!("{}:{id}", self.tag)
     }
@@ -68,19 +68,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_server_sees_depends_on_the_secret_and_on_the_swarm() {
+    fn hashes_depend_on_the_secret_and_on_the_swarm() {
         let key = Key::new(Digest::of(b"make all"));
         let keys = [("a", "s"), ("a", "t"), ("b", "s")].map(|(a, b)| Keys::new(a, b.as_bytes()));
-        let mut seen: Vec<_> = keys.iter().map(|keys| keys.loop_id(key).bits()).collect();
-        seen.push(key.digest().bits());
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen.len(), 4);
+        let mut ids: Vec<_> = keys.iter().map(|keys| keys.loop_id(key).bits()).collect();
+        ids.push(key.digest().bits());
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 4);
         assert_eq!(Keys::new("a", b"s").loop_id(key), keys[0].loop_id(key));
     }
 
     #[test]
-    fn a_worker_is_not_a_call() {
+    fn a_worker_and_a_call_have_different_hashes() {
         let keys = Keys::new("a", b"s");
         let worker = Worker::named("w");
         let call = keys.loop_id(Key::new(worker.digest())).bits().to_be_bytes();

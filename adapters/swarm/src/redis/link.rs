@@ -1,4 +1,4 @@
-//! The one connection to the one node that counts for a swarm.
+//! The connection to the node that counts for a swarm.
 
 use core::time::Duration;
 use std::string::{String, ToString as _};
@@ -8,11 +8,11 @@ use ::redis::{
     Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, ErrorKind, RedisResult, Value,
 };
 
-use crate::redis::desk::{nonsense, refused};
 use crate::redis::error::RedisError;
 use crate::redis::request::{self, Remedy, Reply};
+use crate::redis::state::{nonsense, refused};
 
-/// Where the node is that counts for a swarm, among those that may.
+/// The addresses of the nodes, and which of them counts for the swarm.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
     seeds: Vec<ConnectionInfo>,
@@ -22,7 +22,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// There is one seed at least.
+    /// Creates the list from at least one seed.
     pub(super) const fn new(seeds: Vec<ConnectionInfo>) -> Self {
         Self { seeds, turn: 0, named: None }
     }
@@ -31,21 +31,20 @@ impl Nodes {
         self.seeds.len()
     }
 
-    /// The node to ask.
+    /// Returns the node to ask.
     pub(super) fn current(&self) -> ConnectionInfo {
         let seed = &self.seeds[self.turn % self.seeds.len()];
         self.named.as_ref().unwrap_or(seed).clone()
     }
 
-    /// Asks another node from now on: the next seed, or the seed that named one that is not there.
+    /// Selects another node: the next seed, or the seed that named a node that is gone.
     pub(super) fn next(&mut self) {
         if self.named.take().is_none() {
             self.turn = (self.turn + 1) % self.seeds.len();
         }
     }
 
-    /// Asks the node at `address` from now on, as a cluster wrote it: the host may be missing, and
-    /// is then the one that said so.
+    /// Selects the node at `address`, as a cluster wrote it. If the host is missing, it is the current one.
     pub(super) fn follow(&mut self, address: &str) {
         let current = self.current();
         let Some((host, port)) = address.rsplit_once(':') else { return };
@@ -59,7 +58,7 @@ impl Nodes {
     }
 }
 
-/// The address of a node, without user and password.
+/// Returns the address of a node, without user and password.
 pub(super) fn address(node: &ConnectionInfo) -> String {
     node.addr().to_string()
 }
@@ -77,7 +76,7 @@ pub(super) fn unreachable(node: &ConnectionInfo, error: &::redis::RedisError) ->
     RedisError::Unreachable { server, why }
 }
 
-/// The one connection to the node that counts for a swarm. It blocks.
+/// The blocking connection to the node that counts for a swarm.
 pub(super) struct Link {
     nodes: Nodes,
     patience: Duration,
@@ -93,12 +92,12 @@ impl Link {
         self.open.is_some()
     }
 
-    /// The address of the node that is asked.
+    /// Returns the address of the node that is asked.
     pub(super) fn server(&self) -> String {
         address(&self.nodes.current())
     }
 
-    /// Connects, if that is not so already: to whichever node can be reached.
+    /// Connects to a node that can be reached, unless there is a connection.
     pub(super) fn connect(&mut self) -> Result<(), RedisError> {
         let mut result = Ok(());
         for _ in 0..=self.nodes.len() {
@@ -117,8 +116,8 @@ impl Link {
         if self.open.is_some() { Ok(()) } else { result }
     }
 
-    /// Sends commands in one go and reads a reply to each. A connection on which that fails is given
-    /// up, since nobody knows what the next reply on it belongs to.
+    /// Sends commands in one pipeline and reads a reply to each. If that fails, the connection is closed, because
+    /// its next reply could not be matched to a command.
     pub(super) fn ask<'c>(
         &mut self,
         commands: impl Iterator<Item = &'c Cmd>,
@@ -137,7 +136,7 @@ impl Link {
         Ok(replies)
     }
 
-    /// Sends one command: again if the server lacks the functions, or is not the one.
+    /// Sends one command. Sends it again if the server lacks the functions, or is not the right node.
     pub(super) fn ask_one(&mut self, command: &Cmd) -> Result<Value, RedisError> {
         for _ in 0..3 {
             let reply = self.only(command)?;
@@ -151,7 +150,7 @@ impl Link {
         Err(nonsense(&self.server()))
     }
 
-    /// Does what has to be done before commands are sent again.
+    /// Applies a remedy before commands are sent again.
     pub(super) fn heal(&mut self, remedy: Remedy) -> Result<(), RedisError> {
         match remedy {
             Remedy::Load => return self.load(),
@@ -162,7 +161,7 @@ impl Link {
         Ok(())
     }
 
-    /// Loads the functions. One that cannot take them since it is a replica is left.
+    /// Loads the functions. If the node is a replica and cannot take them, selects another node.
     fn load(&mut self) -> Result<(), RedisError> {
         let reply = self.only(&request::load())?;
         let Some(Reply::Refused(why)) = Reply::of_error(&reply) else { return Ok(()) };

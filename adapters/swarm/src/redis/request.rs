@@ -1,4 +1,4 @@
-//! The commands that a server is sent, and what its replies mean.
+//! The commands for a server, and its replies.
 
 use std::format;
 use std::string::{String, ToString as _};
@@ -12,36 +12,40 @@ use crate::redis::settings::Settings;
 use crate::rule::{Allowance, Rule};
 use crate::verdict::{Counts, Finding, Outcome, Verdict};
 
-/// The functions that count on the server, in Lua. Whoever may not load functions has them loaded by
-/// someone who may, with `FUNCTION LOAD`.
+/// The functions that count on the server, in Lua. If the worker's user may not load functions, an administrator
+/// loads them with `FUNCTION LOAD`.
+///
+/// ```
+/// assert!(unstuck_swarm::redis::LIBRARY.starts_with("#!lua name=unstuck_swarm_1"));
+/// ```
 pub const LIBRARY: &str = include_str!("unstuck.lua");
 
-/// What a node says that will not count for as long as it is what it is, though another may.
+/// The errors of a node that cannot count in its present role, although another node may.
 const AWAY: [&str; 3] = ["READONLY", "CLUSTERDOWN", "MASTERDOWN"];
 
-/// How much of a tool's name is shown to those who watch.
+/// The number of characters of a tool's name that observers see.
 const NAME_MAX: usize = 64;
 
-/// More calls than this, or workers, no server counts: a reply of more is a lie.
+/// The maximum count in a valid reply.
 const COUNT_MAX: i64 = 1 << 36;
 
-/// The most workers whose number a server knows exactly.
+/// The maximum number of workers that a server counts exactly.
 const EXACT_MAX: u32 = 64;
 
-/// A call that a server is told of.
+/// A call that is sent to a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct PendingCall {
     pub(super) call: Digest,
     pub(super) id: LoopId,
     tool: Tool,
     outcome: Outcome,
     allowance: Allowance,
-    /// What the reply to it has to say, so that it is known to be its own.
+    /// The number of the request. The reply must repeat it.
     pub(super) number: u32,
 }
 
-impl Told {
-    /// Nothing if the rule counts no such call.
+impl PendingCall {
+    /// Returns `None` if the rule does not count the call.
     pub(super) fn of(observation: &Observation, rule: &Rule, keys: &Keys) -> Option<Self> {
         let allowance = rule.allowance(observation);
         let (outcome, Observation { tool, call, .. }) = (observation.outcome(), *observation);
@@ -56,7 +60,7 @@ impl Told {
         })
     }
 
-    /// The verdict on so many calls of so many workers.
+    /// Returns the verdict on `calls` calls of `workers` workers.
     pub(super) fn verdict(&self, calls: u32, workers: u32, rule: &Rule) -> Verdict {
         let counted = counted(calls, workers, self.allowance);
         let (rung, action) = rule.rung(counted, workers);
@@ -66,7 +70,7 @@ impl Told {
         Verdict { action, rung, finding: (rung > 0).then_some(finding) }
     }
 
-    /// What those who watch are told of it: its id, what came back, what is allowed, the tool.
+    /// Returns the label for observers: the id, the outcome, the allowance and the tool.
     fn label(&self, tool: &str) -> String {
         let outcome = match self.outcome {
             Outcome::Unknown => 'u',
@@ -78,7 +82,7 @@ impl Told {
     }
 }
 
-/// A call as those who watch are told of it.
+/// The label of a call for observers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) id: LoopId,
@@ -88,7 +92,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Nothing if it is none of ours.
+    /// Parses a label. Returns `None` if the bytes are not one.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let text = core::str::from_utf8(bytes).ok()?;
         let (id, rest) = text.split_once(':')?;
@@ -108,13 +112,13 @@ impl Label {
     }
 }
 
-/// How many of the calls count, where the first of each worker may be allowed.
+/// Returns the number of calls that count, without the free ones.
 ///
-/// Where the number of workers is an estimate, twice as many are taken off. All calls of a swarm share the
-/// hashes of its workers, and a swarm that grows is estimated anew at each size, so that three times the
-/// standard error is not enough: of the swarms of 10,000 that call once, one in fifteen would be accused.
-/// That there are more than twice as many as estimated has a chance of 3 in 10¹⁰ at each size. Too few
-/// calls are a loop found later, too many accuse somebody.
+/// If the number of workers is an estimate, twice as many calls are free. All calls of a swarm share the hashes
+/// of its workers, and a growing swarm is estimated anew at each size. So three standard errors are not enough:
+/// one in fifteen of the swarms of 10,000 workers that each call once would be accused. The chance of more than
+/// twice the estimate is 3 in 10¹⁰ at each size. If too few calls count, a loop is found later. If too many
+/// count, a worker is accused.
 pub(super) fn counted(calls: u32, workers: u32, allowance: Allowance) -> u32 {
     let allowed = match allowance {
         Allowance::None => 0,
@@ -125,15 +129,15 @@ pub(super) fn counted(calls: u32, workers: u32, allowance: Allowance) -> u32 {
     calls.saturating_sub(allowed)
 }
 
-/// As much of a tool's name as is shown, who may have it from nobody knows whom: one plain word.
+/// Returns the part of a tool's name that observers see: one plain word. The name may come from any source.
 fn plain(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.:/@".contains(c);
     name.chars().take(NAME_MAX).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Counts a call.
+/// Returns the command that counts a call.
 pub(super) fn record(
-    told: &Told,
+    pending: &PendingCall,
     observation: &Observation,
     tool: &str,
     settings: &Settings,
@@ -141,20 +145,20 @@ pub(super) fn record(
 ) -> Cmd {
     let rule = &settings.rule;
     let mut cmd = ::redis::cmd("FCALL");
-    cmd.arg("unstuck_record_1").arg(3).arg(keys.calls(told.id)).arg(&keys.epoch).arg(&keys.hot);
+    cmd.arg("unstuck_record_1").arg(3).arg(keys.calls(pending.id)).arg(&keys.epoch).arg(&keys.hot);
     cmd.arg(&keys.worker(observation.worker)).arg(settings.half());
-    cmd.arg(rule.calls.div_ceil(2)).arg(rule.workers).arg(told.label(tool)).arg(told.number);
+    cmd.arg(rule.calls.div_ceil(2)).arg(rule.workers).arg(pending.label(tool)).arg(pending.number);
     cmd
 }
 
-/// Tells the labels of the latest hot calls.
+/// Returns the command that lists the labels of the latest hot calls.
 pub(super) fn hot(keys: &Keys) -> Cmd {
     let mut cmd = ::redis::cmd("ZREVRANGE");
     cmd.arg(&keys.hot).arg(0).arg(-1);
     cmd
 }
 
-/// Tells how often calls were made.
+/// Returns the command that reads the counts of calls.
 pub(super) fn look(labels: &[Label], keys: &Keys) -> Cmd {
     let mut cmd = ::redis::cmd("FCALL_RO");
     cmd.arg("unstuck_look_1").arg(labels.len() + 1).arg(&keys.epoch);
@@ -164,21 +168,21 @@ pub(super) fn look(labels: &[Label], keys: &Keys) -> Cmd {
     cmd
 }
 
-/// Forgets all that was counted.
+/// Returns the command that clears all counts.
 pub(super) fn clear(keys: &Keys) -> Cmd {
     let mut cmd = ::redis::cmd("FCALL");
     cmd.arg("unstuck_clear_1").arg(2).arg(&keys.epoch).arg(&keys.hot);
     cmd
 }
 
-/// Loads the functions.
+/// Returns the command that loads the functions.
 pub(super) fn load() -> Cmd {
     let mut cmd = ::redis::cmd("FUNCTION");
     cmd.arg("LOAD").arg("REPLACE").arg(LIBRARY);
     cmd
 }
 
-/// What to do before a request that was not carried out is sent again.
+/// The action before a request that was not carried out is sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
     /// Load the functions.
@@ -189,22 +193,22 @@ pub(super) enum Remedy {
     Leave,
 }
 
-/// What a reply means.
+/// The meaning of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// So many calls of so many workers; and the number of the request, or how many milliseconds ago the
-    /// latest was, whichever was asked.
+    /// The number of calls and of workers. `ago` is the number of the request for [`record`], and the age of the
+    /// latest call in milliseconds for [`look`].
     Counted { calls: u32, workers: u32, ago: u64 },
-    /// It was not carried out, and will be after this.
+    /// The request was not carried out. It can be sent again after the remedy.
     Again(Remedy),
-    /// The server says that it will not, and why.
+    /// The server refuses the request, with this reason.
     Refused(String),
-    /// No such thing was asked.
+    /// The reply is invalid.
     Nonsense,
 }
 
 impl Reply {
-    /// What the reply to [`record`] means, or a part of that to [`look`].
+    /// Parses the reply to [`record`], or a part of the reply to [`look`].
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::ServerError(_) => Self::of_error(value).unwrap_or(Self::Nonsense),
@@ -221,20 +225,20 @@ impl Reply {
         }
     }
 
-    /// What to do before the next request is sent.
+    /// Returns the action before the next request is sent.
     pub(super) fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Again(remedy) => Some(remedy.clone()),
             Self::Refused(why) if AWAY.iter().any(|code| why.starts_with(code)) => {
                 Some(Remedy::Leave)
             }
-            // Nobody knows what the next reply belongs to.
+            // The next reply cannot be matched to a request.
             Self::Nonsense => Some(Remedy::Leave),
             Self::Counted { .. } | Self::Refused(_) => None,
         }
     }
 
-    /// What the reply means if it is an error.
+    /// Parses an error reply. Returns `None` if the reply is not an error.
     pub(super) fn of_error(value: &Value) -> Option<Self> {
         let Value::ServerError(error) = value else { return None };
         let details = error.details().unwrap_or_default();
@@ -251,7 +255,7 @@ impl Reply {
     }
 }
 
-/// A server's own words may be long.
+/// Shortens a message of the server.
 fn cut(words: &str) -> String {
     words.chars().take(200).collect()
 }
@@ -263,7 +267,7 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-/// Calls that nobody made, and workers who made none, are no counts.
+/// Checks the counts of a reply. There is at least one call if there is a worker, and the reverse.
 fn counts(calls: i64, workers: i64, ago: i64) -> Reply {
     if workers < 1 || calls < workers {
         return Reply::Nonsense;
@@ -288,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_read_for_what_it_is() {
+    fn every_kind_of_reply_is_recognised() {
         let counted = |calls, workers, ago| Reply::Counted { calls, workers, ago };
         let away = "READONLY You can't write against a read only replica.";
         for (text, expected) in [
@@ -318,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_left_that_cannot_count_or_talks_nonsense() {
+    fn another_node_is_selected_after_an_invalid_reply_or_a_wrong_role() {
         for (reply, remedy) in [
             (refused("READONLY x"), Some(Remedy::Leave)),
             (refused("CLUSTERDOWN x"), Some(Remedy::Leave)),
@@ -342,16 +346,16 @@ mod tests {
             (plain.ok(answer), Outcome::Worked, Allowance::Once),
             (plain.failed(answer), Outcome::Failed, Allowance::None),
         ] {
-            let told = Told::of(&observation, &rule, &keys).expect("it counts");
-            let label = told.label("a:b c\n");
+            let pending = PendingCall::of(&observation, &rule, &keys).expect("it counts");
+            let label = pending.label("a:b c\n");
             let tool = "a:b_c_".into();
-            let expected = Label { id: told.id, outcome, allowance, tool };
+            let expected = Label { id: pending.id, outcome, allowance, tool };
             assert_eq!(Label::of(label.as_bytes()), Some(expected));
         }
     }
 
     #[test]
-    fn what_is_no_label_is_none() {
+    fn other_bytes_are_no_label() {
         let id = "0123456789abcdef";
         for rest in ["", ":", ":u", ":un", ":xn:t", ":unn:t", "0:un:t"] {
             assert_eq!(Label::of(std::format!("{id}{rest}").as_bytes()), None, "{rest}");
@@ -360,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_of_the_workers_takes_no_less_than_there_may_be() {
+    fn an_estimate_frees_twice_as_many_calls() {
         for (calls, workers, once) in
             [(1, 1, 0), (5, 3, 2), (64, 64, 0), (65, 64, 1), (100, 80, 0), (200, 80, 40)]
         {

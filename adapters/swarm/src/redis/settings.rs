@@ -1,4 +1,4 @@
-//! Where the server is, which swarm it counts for, and how long a worker waits for it.
+//! The settings of a store: the server, the swarm, the rule and the deadline.
 
 use core::fmt;
 use core::time::Duration;
@@ -9,25 +9,25 @@ use ::redis::{ConnectionInfo, IntoConnectionInfo as _};
 
 use crate::rule::{Rule, RuleError, Window};
 
-/// The shortest deadline: a server on the same machine answers within it.
+/// The shortest deadline. A server on the same machine replies within it.
 pub const DEADLINE_MIN: Duration = Duration::from_millis(1);
 
-/// The longest deadline: a worker that waits longer for advice is held up by it.
+/// The longest deadline. A longer wait would cost a worker more than the advice is worth.
 pub const DEADLINE_MAX: Duration = Duration::from_secs(1);
 
-/// How long a worker waits where nobody said.
+/// The default deadline.
 const DEADLINE: Duration = Duration::from_millis(10);
 
-/// The longest name of a swarm: it stands in every key.
+/// The maximum length of a swarm's name, which is part of every key.
 const SWARM_MAX: usize = 64;
 
 /// The longest window, so that no expiry is beyond what a server takes: a year, in milliseconds.
 const SPAN_MAX: u64 = 366 * 24 * 3_600_000;
 
-/// What a query may say beside the swarm's name.
+/// The options of an address beside the swarm's name.
 const OPTIONS: [&str; 4] = ["protocol", "db", "user", "pass"];
 
-/// Where the server is, which swarm it counts for, by which rule, and how long a worker waits for it.
+/// The settings of a store: the server, the swarm, its secret, the rule and the deadline of a worker.
 ///
 /// ```
 /// use core::time::Duration;
@@ -51,20 +51,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads `redis://[user:password@]host[:port][/db]?swarm=name`, or `redis+unix:///path?swarm=name`;
-    /// `valkey` may stand for `redis`.
+    /// Parses `redis://[user:password@]host[:port][/db]?swarm=name`, or `redis+unix:///path?swarm=name`. The
+    /// scheme may be `valkey`, too.
     ///
-    /// Several `host[:port]`, with commas between, are servers that stand in for each other, or nodes
-    /// of one cluster: they are tried in turn, and where one says that another has the swarm, that one
-    /// is asked from then on.
+    /// Several `host[:port]`, separated by commas, are servers that replace each other, or nodes of one cluster.
+    /// They are tried in turn. If one names another node for the swarm, the worker asks that node from then on.
     ///
-    /// The `secret` belongs to the swarm: all its workers have the same, and the server never has it.
-    /// What is told to the server is hashed with it, so that nobody who reads the server can try out
-    /// what the arguments of a call may have been.
+    /// The `secret` belongs to the swarm. All its workers have the same secret, and the server never gets it.
+    /// The data for the server is hashed with it, so that a reader of the server cannot guess the arguments of a
+    /// call by trial.
     ///
     /// # Errors
     ///
-    /// [`SettingsError`], which never quotes the address, since a password may stand in it.
+    /// Returns a [`SettingsError`], which never quotes the address, because it may contain a password.
     pub fn parse(url: &str, secret: &[u8]) -> Result<Self, SettingsError> {
         if secret.is_empty() {
             return Err(SettingsError::Secret);
@@ -76,11 +75,11 @@ impl Settings {
         Ok(Self { nodes, swarm: parts.swarm, secret, rule, deadline: DEADLINE })
     }
 
-    /// Judges by `rule`, which all workers of a swarm have in common.
+    /// Sets the rule. All workers of a swarm must have the same.
     ///
     /// # Errors
     ///
-    /// [`SettingsError::Rule`] if it cannot work, [`SettingsError::Window`] if it does not count by
+    /// Returns [`SettingsError::Rule`] for an invalid rule, and [`SettingsError::Window`] if it does not count by
     /// time, or for longer than a year.
     pub fn rule(mut self, rule: Rule) -> Result<Self, SettingsError> {
         let rule = rule.check().map_err(SettingsError::Rule)?;
@@ -91,12 +90,12 @@ impl Settings {
         Ok(self)
     }
 
-    /// Lets a worker wait so long for the server, from [`DEADLINE_MIN`], 1 ms, to [`DEADLINE_MAX`], 1 s. Where
-    /// nobody says, it is 10 ms.
+    /// Sets the time that a worker waits for the server: from [`DEADLINE_MIN`], 1 ms, to [`DEADLINE_MAX`], 1 s.
+    /// The default is 10 ms.
     ///
     /// # Errors
     ///
-    /// [`SettingsError::Deadline`] if it is shorter or longer.
+    /// Returns [`SettingsError::Deadline`] if the time is out of range.
     pub fn deadline(mut self, deadline: Duration) -> Result<Self, SettingsError> {
         if !(DEADLINE_MIN..=DEADLINE_MAX).contains(&deadline) {
             return Err(SettingsError::Deadline { asked: deadline });
@@ -105,19 +104,19 @@ impl Settings {
         Ok(self)
     }
 
-    /// The name of the swarm.
+    /// Returns the name of the swarm.
     pub fn swarm(&self) -> &str {
         &self.swarm
     }
 
-    /// Half the span of the rule's window in milliseconds: the length of a generation.
+    /// Returns the length of a generation in milliseconds: half the span of the rule's window.
     pub(super) const fn half(&self) -> u64 {
         self.rule.window.span().div_ceil(2)
     }
 }
 
 impl fmt::Debug for Settings {
-    /// Neither the secret nor a password.
+    /// Prints neither the secret nor a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { swarm, rule, deadline, .. } = self;
         f.debug_struct("Settings")
@@ -128,7 +127,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// An address, taken apart.
+/// The parts of an address.
 struct Parts<'u> {
     scheme: &'u str,
     user: &'u str,
@@ -152,7 +151,7 @@ impl<'u> Parts<'u> {
         Ok(Self { scheme, user, hosts, path, query, swarm })
     }
 
-    /// What the client library makes of the address, for each host by itself.
+    /// Returns the connection settings of each host.
     fn nodes(&self) -> Result<Vec<ConnectionInfo>, SettingsError> {
         let Self { scheme, user, hosts, path, query, .. } = self;
         let url = |host| std::format!("{scheme}://{user}{host}{path}?{query}");
@@ -161,7 +160,7 @@ impl<'u> Parts<'u> {
     }
 }
 
-/// The name of the swarm, and the options that are for the client library.
+/// Returns the name of the swarm, and the options for the client library.
 fn options(query: &str) -> Result<(String, String), SettingsError> {
     let (mut swarm, mut rest) = (None, Vec::new());
     for option in query.split('&').filter(|option| !option.is_empty()) {
@@ -180,27 +179,33 @@ fn options(query: &str) -> Result<(String, String), SettingsError> {
     }
 }
 
-/// Why settings cannot work.
+/// An error in the settings of a store.
+///
+/// ```
+/// use unstuck_swarm::redis::{Settings, SettingsError};
+///
+/// assert_eq!(Settings::parse("rediss://h/?swarm=a", b"s").err(), Some(SettingsError::Tls));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// The address is none of a server.
+    /// The address does not name a server.
     Url,
     /// The address asks for TLS.
     Tls,
-    /// The address names no swarm, or names one as no key can.
+    /// The address names no swarm, or its name has other characters than keys may have.
     Swarm,
-    /// The address asks for what is not known.
+    /// The address has an unknown option.
     Option,
     /// The secret is empty.
     Secret,
-    /// The rule cannot work.
+    /// The rule is invalid.
     Rule(RuleError),
-    /// The rule does not count by time, or for too long.
+    /// The window of the rule does not count by time, or is too long.
     Window,
-    /// So long nobody can wait, or so short no server answers.
+    /// The deadline is out of range.
     Deadline {
-        /// How long.
+        /// The deadline.
         asked: Duration,
     },
 }
@@ -209,7 +214,7 @@ impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url => f.write_str(
-                "the address of the swarm is none of a server: write \
+                "the address of the swarm is invalid: write \
                  redis://[user:password@]host[:port][/db]?swarm=name",
             ),
             Self::Tls => f.write_str(
@@ -223,7 +228,7 @@ impl fmt::Display for SettingsError {
             ),
             Self::Option => write!(
                 f,
-                "the address of the swarm asks for what is not known: beside swarm= there is {}=",
+                "the address of the swarm has an unknown option: known options are swarm=, {}=",
                 OPTIONS.join("=, ")
             ),
             Self::Secret => f.write_str(
@@ -251,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_taken_apart() {
+    fn an_address_is_parsed() {
         for (url, nodes) in [
             ("redis://h/?swarm=a", &["h:6379"][..]),
             ("valkey://h?swarm=a", &["h:6379"]),
@@ -268,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_host_has_is_said_once() {
+    fn user_password_and_database_hold_for_every_host() {
         let settings = Settings::parse("redis://u:p%40@h,i/3?swarm=a", b"s").expect("it is one");
         for node in &settings.nodes {
             let node = node.redis_settings();
@@ -277,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_none_says_what_would_be() {
+    fn every_error_of_an_address_is_found() {
         let long = std::format!("redis://h/?swarm={}", "a".repeat(SWARM_MAX + 1));
         for (url, error) in [
             ("", SettingsError::Url),
@@ -299,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_would_be_right() {
+    fn every_error_says_what_to_do() {
         let errors = [
             SettingsError::Url,
             SettingsError::Tls,

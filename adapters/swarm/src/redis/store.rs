@@ -1,4 +1,4 @@
-//! The board of a worker whose swarm is counted on a server.
+//! A store for workers whose swarm is counted on a server.
 
 use core::fmt;
 use std::boxed::Box;
@@ -11,141 +11,139 @@ use std::time::Instant;
 use unstuck_core::Digest;
 
 use crate::observation::Observation;
-use crate::redis::clerk::Clerk;
-use crate::redis::desk::{Desk, QUEUE_MAX, Request, Waiting};
 use crate::redis::error::RedisError;
 use crate::redis::health::{Health, add};
+use crate::redis::sender::Sender;
 use crate::redis::settings::Settings;
+use crate::redis::state::{QUEUE_MAX, Request, StoreState, Waiting};
 use crate::store::SwarmStore;
 use crate::verdict::Verdict;
 
-/// The board of workers whose swarm is counted on a server.
+/// A store for workers whose swarm is counted on a server.
 ///
-/// A thread of its own has the connection and tells the server what has gathered. Whoever records a
-/// call waits for the answer until the deadline and goes on without it then; what comes later is
-/// known to the next who asks. Nothing that a server does, or its absence, is an error here:
-/// [`RedisStore::health`] tells of it.
+/// A thread of the store has the connection and sends the queued calls. A worker that records a call waits for
+/// the reply until its deadline, and then goes on without it. A later reply is known at the next call. An error
+/// of the server is no error of the worker. [`RedisStore::health`] reports it.
 ///
-/// When it is dropped, what waits to be told is told, for as long as a deadline.
+/// When the store is dropped, it sends the queued calls within one deadline.
 ///
 /// ```
 /// use unstuck_swarm::redis::{RedisStore, Settings};
 /// use unstuck_swarm::{SwarmStore, Digest, Observation, Tool, Verdict, Worker};
 ///
 /// let settings = Settings::parse("redis://127.0.0.1:1/?swarm=nightly", b"of this swarm alone")?;
-/// let board = RedisStore::open(settings);
+/// let store = RedisStore::open(settings);
 /// let call = Observation::new(Worker::named("w1"), Tool::named("bash"), Digest::of(b"make all"));
-/// // Nobody is there, and the agent goes on.
-/// assert_eq!(board.record(&call), Verdict::PROCEED);
+/// // There is no server, and the agent goes on.
+/// assert_eq!(store.record(&call), Verdict::PROCEED);
 /// # Ok::<(), unstuck_swarm::redis::SettingsError>(())
 /// ```
 pub struct RedisStore {
-    desk: Arc<Desk>,
-    /// There until it is dropped.
+    state: Arc<StoreState>,
+    /// `None` once the store is dropped.
     queue: Option<SyncSender<Request>>,
     /// Closed when the thread has ended.
     ended: Mutex<Receiver<()>>,
 }
 
 impl RedisStore {
-    /// A board on the server that `settings` name, which is connected to when there is something to tell.
+    /// Opens a store on the server of `settings`. It connects at the first call.
     pub fn open(settings: Settings) -> Self {
-        let desk = Arc::new(Desk::new(settings));
-        let (queue, told) = mpsc::sync_channel(QUEUE_MAX);
+        let state = Arc::new(StoreState::new(settings));
+        let (queue, requests) = mpsc::sync_channel(QUEUE_MAX);
         let (end, ended) = mpsc::channel();
-        let clerk = Clerk::new(Arc::clone(&desk));
+        let sender = Sender::new(Arc::clone(&state));
         let work = move || {
             let _end = end;
-            clerk.work(&told);
+            sender.work(&requests);
         };
-        // Without a thread nothing is told, and all of it counts as failed.
+        // Without the thread nothing is sent, and all calls count as failed.
         if let Err(error) = thread::Builder::new().name("unstuck-swarm".into()).spawn(work) {
-            let server = desk.settings.swarm.clone();
-            desk.tally.fail(0, RedisError::Unreachable { server, why: error.to_string() });
+            let server = state.settings.swarm.clone();
+            state.tally.fail(0, RedisError::Unreachable { server, why: error.to_string() });
         }
-        Self { desk, queue: Some(queue), ended: Mutex::new(ended) }
+        Self { state, queue: Some(queue), ended: Mutex::new(ended) }
     }
 
-    /// Like [`SwarmStore::record`], with the tool by its name, which those who watch the swarm are shown:
-    /// as one plain word of 64 characters at most.
+    /// Counts a call like [`SwarmStore::record`], with the tool's name for observers: one plain word of at most 64
+    /// characters.
     pub fn record_named(&self, observation: &Observation, tool: &str) -> Verdict {
-        let until = Instant::now() + self.desk.settings.deadline;
-        let Some((cmd, told)) = self.desk.request(observation, tool) else {
+        let until = Instant::now() + self.state.settings.deadline;
+        let Some((cmd, pending)) = self.state.request(observation, tool) else {
             return Verdict::PROCEED;
         };
-        if !self.desk.lets_wait() {
-            self.tell(Request { cmd, told, waiting: None });
-            return self.desk.known_of(&told);
+        if !self.state.may_wait() {
+            self.enqueue(Request { cmd, pending, waiting: None });
+            return self.state.known_verdict(&pending);
         }
-        let (waiting, answer) = answer();
-        self.tell(Request { cmd, told, waiting });
+        let (waiting, reply) = verdict_channel();
+        self.enqueue(Request { cmd, pending, waiting });
         let left = until.saturating_duration_since(Instant::now());
-        let answer = answer.recv_timeout(left);
-        if answer == Err(RecvTimeoutError::Timeout) {
-            add(&self.desk.tally.late, 1);
+        let reply = reply.recv_timeout(left);
+        if reply == Err(RecvTimeoutError::Timeout) {
+            add(&self.state.tally.late, 1);
         }
-        self.desk.waited(&told, answer.ok())
+        self.state.after_wait(&pending, reply.ok())
     }
 
-    /// Like [`RedisStore::record_named`], for a task: it waits, and nobody else does.
+    /// Counts a call like [`RedisStore::record_named`], for an asynchronous task. It blocks no other task.
     ///
-    /// The same thread tells the server what all tasks and all threads told it, so that they share a
-    /// connection.
+    /// All tasks and threads share the thread of the store and its connection.
     ///
     /// # Panics
     ///
-    /// Outside of a runtime of tokio whose timers are enabled.
+    /// Panics outside of a tokio runtime with enabled timers.
     #[cfg(feature = "redis-async")]
     pub async fn record_async(&self, observation: &Observation, tool: &str) -> Verdict {
-        let until = tokio::time::Instant::now() + self.desk.settings.deadline;
-        let Some((cmd, told)) = self.desk.request(observation, tool) else {
+        let until = tokio::time::Instant::now() + self.state.settings.deadline;
+        let Some((cmd, pending)) = self.state.request(observation, tool) else {
             return Verdict::PROCEED;
         };
-        if !self.desk.lets_wait() {
-            self.tell(Request { cmd, told, waiting: None });
-            return self.desk.known_of(&told);
+        if !self.state.may_wait() {
+            self.enqueue(Request { cmd, pending, waiting: None });
+            return self.state.known_verdict(&pending);
         }
-        let (tell, answer) = tokio::sync::oneshot::channel();
+        let (send, reply) = tokio::sync::oneshot::channel();
         let waiting: Waiting = Some(Box::new(move |verdict| {
-            let _ = tell.send(verdict);
+            let _ = send.send(verdict);
         }));
-        self.tell(Request { cmd, told, waiting });
-        let answer = tokio::time::timeout_at(until, answer).await;
-        if answer.is_err() {
-            add(&self.desk.tally.late, 1);
+        self.enqueue(Request { cmd, pending, waiting });
+        let reply = tokio::time::timeout_at(until, reply).await;
+        if reply.is_err() {
+            add(&self.state.tally.late, 1);
         }
-        self.desk.waited(&told, answer.ok().and_then(Result::ok))
+        self.state.after_wait(&pending, reply.ok().and_then(Result::ok))
     }
 
-    /// Tells of a call and waits for nothing: [`SwarmStore::look`] knows of the answer when it has come.
+    /// Counts a call without waiting. [`SwarmStore::look`] knows the verdict when the reply has come.
     pub fn record_detached(&self, observation: &Observation, tool: &str) {
-        if let Some((cmd, told)) = self.desk.request(observation, tool) {
-            self.tell(Request { cmd, told, waiting: None });
+        if let Some((cmd, pending)) = self.state.request(observation, tool) {
+            self.enqueue(Request { cmd, pending, waiting: None });
         }
     }
 
-    /// How it has fared since it was opened.
+    /// Returns the health of the store since it was opened.
     pub fn health(&self) -> Health {
-        self.desk.health()
+        self.state.health()
     }
 
-    fn tell(&self, request: Request) {
+    fn enqueue(&self, request: Request) {
         let Some(queue) = &self.queue else { return };
         match queue.try_send(request) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => add(&self.desk.tally.dropped, 1),
-            Err(TrySendError::Disconnected(_)) => add(&self.desk.tally.failed, 1),
+            Err(TrySendError::Full(_)) => add(&self.state.tally.dropped, 1),
+            Err(TrySendError::Disconnected(_)) => add(&self.state.tally.failed, 1),
         }
     }
 }
 
-/// Both ends of what a worker waits for. Who no longer waits hears nothing.
-fn answer() -> (Waiting, Receiver<Verdict>) {
-    let (tell, answer) = mpsc::sync_channel(1);
+/// Returns both ends of a channel for the verdict. If the worker no longer waits, the verdict is dropped.
+fn verdict_channel() -> (Waiting, Receiver<Verdict>) {
+    let (send, reply) = mpsc::sync_channel(1);
     let waiting = move |verdict| {
-        let _ = tell.try_send(verdict);
+        let _ = send.try_send(verdict);
     };
-    (Some(Box::new(waiting)), answer)
+    (Some(Box::new(waiting)), reply)
 }
 
 impl SwarmStore for RedisStore {
@@ -158,16 +156,16 @@ impl SwarmStore for RedisStore {
     }
 
     fn look(&self, call: Digest) -> Verdict {
-        self.desk.look(call)
+        self.state.look(call)
     }
 }
 
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { desk, .. } = self;
+        let Self { state, .. } = self;
         f.debug_struct("RedisStore")
-            .field("settings", &desk.settings)
-            .field("health", &desk.health())
+            .field("settings", &state.settings)
+            .field("health", &state.health())
             .finish_non_exhaustive()
     }
 }
@@ -175,8 +173,8 @@ impl fmt::Debug for RedisStore {
 impl Drop for RedisStore {
     fn drop(&mut self) {
         self.queue = None;
-        // A thread that still waits for its server ends by itself when that falls silent for its time.
+        // A thread that still waits for the server ends at its time-out.
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let _closed = ended.recv_timeout(self.desk.settings.deadline);
+        let _closed = ended.recv_timeout(self.state.settings.deadline);
     }
 }

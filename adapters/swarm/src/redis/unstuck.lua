@@ -1,20 +1,20 @@
 #!lua name=unstuck_swarm_1
 
--- Counts equal calls of a swarm. All that is known of one call is one string, so that it is read and
--- written whole, and expires whole:
+-- Counts equal calls of a swarm. The state of a call is one string, so that it is read, written and
+-- expired as a whole:
 --
 --   version of the layout                          1 byte
 --   epoch of the swarm, as `clear` last set it     4 bytes
---   when the generation began, in milliseconds     6 bytes
---   how long a generation is, in milliseconds      5 bytes
+--   start of the generation, in milliseconds       6 bytes
+--   length of a generation, in milliseconds        5 bytes
 --   calls of this generation, of the one before    4 bytes each
 --   distinct workers of both                       4 bytes
---   how many workers of this generation follow     1 byte
+--   number of this generation's workers below      1 byte
 --   workers of this generation, then of the one before: 4 bytes of a keyed hash each, in their order
 --
--- Of each generation the 65 workers with the smallest hashes are kept. Up to 64 the count is exact;
--- beyond, the largest hash kept says how densely the workers lie, and so how many there are, with a
--- standard error of one part in eight (Bar-Yossef et al., 2002: k minimum values).
+-- The 65 workers with the smallest hashes of each generation are kept. Up to 64 the count is exact.
+-- Beyond that it is estimated from the largest kept hash, with a standard error of one part in eight
+-- (Bar-Yossef et al., 2002: k minimum values).
 
 local VERSION = 1
 local FIELDS = '>Bc4I6I5I4I4I4B'
@@ -22,7 +22,7 @@ local HEADER = 29
 local KEPT = 65
 local CALLS_MAX = 4294967295
 local NO_EPOCH = '\0\0\0\0'
--- A year and a day: longer than any call counts, so that none outlives the epoch that ended it.
+-- A year and a day: longer than any call counts, so that no call outlives the epoch that ended it.
 local EPOCH_MS = 367 * 24 * 3600000
 local HOT_MAX = 256
 local FEW = 16
@@ -32,7 +32,7 @@ local function number(set, index)
   return (struct.unpack('>I4', set, index * 4 - 3))
 end
 
--- A match that begins within a worker is none.
+-- Returns whether a set has a worker. A match that begins within a worker is skipped.
 local function has(set, worker)
   local at = string.find(set, worker, 1, true)
   while at and at % 4 ~= 1 do
@@ -41,7 +41,7 @@ local function has(set, worker)
   return at ~= nil
 end
 
--- The set with the worker in it; the same set if it is there, or is not one that is kept.
+-- Returns the set with the worker. The set is unchanged if it has the worker, or if the hash is too large.
 local function with(set, worker)
   if has(set, worker) then
     return set
@@ -62,7 +62,7 @@ local function with(set, worker)
   return string.sub(string.sub(set, 1, low * 4) .. worker .. string.sub(set, low * 4 + 1), 1, KEPT * 4)
 end
 
--- How many distinct workers two sets have.
+-- Returns the number of distinct workers in two sets.
 local function distinct(a, b)
   local i, j, count, last = 1, 1, 0, 0
   local sizes = { #a / 4, #b / 4 }
@@ -80,8 +80,8 @@ local function distinct(a, b)
   return math.floor((KEPT - 1) * 4294967296 / (last + 1))
 end
 
--- What a string holds: when its generation began, how long one is, the calls of it and of the one before, the
--- workers of both, how many of this one's follow. Nothing if the string is not of this epoch, or none of ours.
+-- Parses a string: the start and the length of its generation, the calls of it and of the previous one, the
+-- workers of both, and the number of its own. Returns nothing if the string has another epoch or layout.
 local function fields(value, epoch)
   if not value or #value < HEADER then
     return nil
@@ -95,9 +95,8 @@ local function fields(value, epoch)
   return began, half, calls, earlier, workers, kept
 end
 
--- The calls of this generation and of the one before, the workers of both, this one's and the other's, as
--- they are when a generation begins at a time. A clock that was set back, and a generation of another length,
--- begin anew.
+-- Returns the calls of the current and of the previous generation, the workers of both, and those of each, for
+-- a generation that begins at a given time. If the clock was set back or the length differs, it starts over.
 local function at(start, half, value, began, length, calls, earlier, workers, kept)
   if length == half then
     local border = HEADER + kept * 4
@@ -121,7 +120,7 @@ local function epoch_of(value)
   return value and #value == 4 and value or NO_EPOCH
 end
 
--- Puts a call among those that are shown: the latest of them, and no more than there is room for.
+-- Adds a call to the hot calls. Only the latest are kept, within the limit.
 local function heat(hot, member, now, lives)
   local added = redis.pcall('ZADD', hot, now, member)
   if type(added) == 'table' and added.err then
@@ -134,13 +133,13 @@ local function heat(hot, member, now, lives)
   redis.call('PEXPIRE', hot, lives)
 end
 
--- Counts a call. Keys: its own, the epoch's, that of the hot ones. Arguments: the worker, the length of a
--- generation, from how many calls and workers on it is hot, and as what; a number of the client's.
--- Gives the calls that count, the workers that made them, and that number.
+-- Counts a call. Keys: the call's, the epoch's, the hot calls'. Arguments: the worker, the length of a
+-- generation, the calls and the workers from which on it is hot, its label, and the client's number.
+-- Returns the calls that count, the workers that made them, and the client's number.
 --
--- A hot call is shown when it is made so often, and then twice, four times, eight times as often: a loop that
--- goes on comes by one of these about once in a generation, and pays for nothing else. So it is when another
--- worker makes it, as long as they are few: who made it often may have been alone until then.
+-- A hot call is shown at the threshold, and then at twice, four times, eight times as many calls. A continuing
+-- loop meets one of these about once in a generation, and costs nothing else. It is also shown when another
+-- worker makes it, while the workers are few, because one worker may have made all calls until then.
 local function record(keys, args)
   local held = redis.call('MGET', keys[1], keys[2])
   local now, half = clock(), tonumber(args[2])
@@ -162,8 +161,8 @@ local function record(keys, args)
   return { all, math.min(workers, all), tonumber(args[6]) }
 end
 
--- Tells of calls and counts nothing. Keys: the epoch's, then those of the calls. Gives for each the calls that
--- count, the workers that made them, and how many milliseconds ago the latest was; nothing if none counts.
+-- Reads the counts of calls without counting. Keys: the epoch's, then the calls'. Returns for each call the calls
+-- that count, the workers that made them, and the age of the latest in milliseconds, or nothing if none counts.
 local function look(keys)
   local epoch, now, seen = epoch_of(redis.call('MGET', keys[1])[1]), clock(), {}
   for index = 2, #keys do
@@ -182,11 +181,11 @@ local function look(keys)
   return seen
 end
 
--- Forgets the swarm. Keys: the epoch's, that of the hot ones.
+-- Clears the swarm. Keys: the epoch's, the hot calls'.
 local function clear(keys)
   local old = epoch_of(redis.call('MGET', keys[1])[1])
-  -- Each epoch is one more than the one before, so that none comes again. The first is by the clock, lest one
-  -- that was lost with its key does.
+  -- Each epoch is one more than the previous one, so that none repeats. The first is taken from the clock, so
+  -- that an epoch that was lost with its key does not repeat either.
   local epoch = old == NO_EPOCH and clock() or number(old, 1) + 1
   epoch = math.max(epoch % 4294967296, 1)
   redis.call('SET', keys[1], struct.pack('>I4', epoch), 'PX', EPOCH_MS)

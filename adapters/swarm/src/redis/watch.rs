@@ -1,4 +1,4 @@
-//! What a person sees of a swarm: its hottest calls.
+//! The hottest calls of a swarm, for a person.
 
 use core::cmp::Reverse;
 use core::fmt;
@@ -8,41 +8,61 @@ use std::vec::Vec;
 use ::redis::Value;
 use unstuck_core::{Action, LoopId};
 
-use crate::redis::desk::{PATIENCE, nonsense};
 use crate::redis::error::RedisError;
 use crate::redis::keys::Keys;
 use crate::redis::link::Link;
 use crate::redis::request::{self, Label, Reply, counted};
 use crate::redis::settings::Settings;
+use crate::redis::state::{PATIENCE, nonsense};
 use crate::rule::Rule;
 use crate::verdict::Outcome;
 
-/// A call that a swarm makes often.
+/// A frequent call of a swarm, as [`Watch::hottest`] returns it.
+///
+/// ```no_run
+/// use unstuck_swarm::redis::{Settings, Watch};
+///
+/// let settings = Settings::parse("redis://10.0.0.7:6379/?swarm=nightly", b"secret of this swarm")?;
+/// for hot in Watch::open(&settings)?.hottest(10)? {
+///     println!("{}: {} calls by {} workers", hot.tool, hot.calls, hot.workers);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hot {
-    /// Which loop it is: the same id as in a worker's verdict.
+    /// The id of the loop: the same as in a worker's verdict.
     pub loop_id: LoopId,
-    /// The tool, as one plain word; empty if no worker said its name.
+    /// The tool, as one plain word. Empty if no worker gave its name.
     pub tool: String,
-    /// How many calls were made, those that are free included.
+    /// The number of calls, with the free ones.
     pub calls: u32,
-    /// How many workers made them: exact up to 64, and beyond with a standard error of one in eight.
+    /// The number of workers that made them: exact up to 64, and beyond with a standard error of one in eight.
     pub workers: u32,
-    /// What came back from all of them.
+    /// The outcome of all of them.
     pub outcome: Outcome,
     /// The rung of the rule's ladder that is reached, counted from 1; 0 below the first.
     pub rung: u8,
-    /// What workers are told to do.
+    /// The action for the workers.
     pub action: Action,
-    /// How many milliseconds ago it was made last.
+    /// The milliseconds since the latest call.
     pub last_seen_ms_ago: u64,
 }
 
-/// Someone who watches a swarm and tells it nothing.
+/// A read-only view of a swarm.
 ///
-/// Shown are calls that were made half as often as the rule asks for, by as many workers as it does: the 256 of them that
-/// were counted there latest. The rung is by the rule of the settings, which should be that of the workers.
+/// It shows calls with at least half the number of calls, and the number of workers, that the rule asks for: the
+/// 256 that were counted latest. The rule of the settings decides about the rung. It should be the workers' rule.
+///
+/// ```no_run
+/// use unstuck_swarm::redis::{Settings, Watch};
+///
+/// let settings = Settings::parse("redis://10.0.0.7:6379/?swarm=nightly", b"secret of this swarm")?;
+/// let mut watch = Watch::open(&settings)?;
+/// println!("{} hot calls", watch.hottest(256)?.len());
+/// watch.clear()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Watch {
     link: Link,
     keys: Keys,
@@ -50,12 +70,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Connects to the server that `settings` name. Where a server takes connections and says nothing, that
-    /// takes some seconds for each of those that are named before it is an error.
+    /// Connects to the server of `settings`. If servers accept connections but never reply, the error comes after
+    /// some seconds for each of them.
     ///
     /// # Errors
     ///
-    /// [`RedisError`] if it cannot be asked.
+    /// Returns a [`RedisError`] if no server can be asked.
     pub fn open(settings: &Settings) -> Result<Self, RedisError> {
         let mut link = Link::new(settings.nodes.clone(), PATIENCE);
         link.connect()?;
@@ -63,11 +83,12 @@ impl Watch {
         Ok(Self { link, keys, rule: settings.rule.clone() })
     }
 
-    /// The hottest calls of the swarm, the one with most calls first, `limit` at most.
+    /// Returns the hottest calls of the swarm: at most `limit`, the one with the most calls first.
     ///
     /// # Errors
     ///
-    /// [`RedisError`] if the server cannot be asked, or answers nonsense. Asked again, it connects anew.
+    /// Returns a [`RedisError`] if the server cannot be asked or sends an invalid reply. The next call connects
+    /// again.
     pub fn hottest(&mut self, limit: usize) -> Result<Vec<Hot>, RedisError> {
         let labels = self.labels()?;
         if labels.is_empty() {
@@ -76,19 +97,19 @@ impl Watch {
         let Value::Array(counts) = self.link.ask_one(&request::look(&labels, &self.keys))? else {
             return Err(nonsense(&self.link.server()));
         };
-        let seen = labels.into_iter().zip(&counts);
-        let mut hot: Vec<_> = seen.filter_map(|(label, count)| self.hot(label, count)).collect();
+        let pairs = labels.into_iter().zip(&counts);
+        let mut hot: Vec<_> = pairs.filter_map(|(label, count)| self.hot(label, count)).collect();
         hot.sort_by_key(|hot| (Reverse(hot.calls), hot.loop_id));
         hot.truncate(limit);
         Ok(hot)
     }
 
-    /// Forgets all that was counted for the swarm. What its workers were told before, they know for half
-    /// the span of the rule's window at most.
+    /// Clears all counts of the swarm. Its workers still know earlier verdicts for at most half the span of the
+    /// rule's window.
     ///
     /// # Errors
     ///
-    /// [`RedisError`] if the server cannot be told.
+    /// Returns a [`RedisError`] if the server cannot be asked.
     pub fn clear(&mut self) -> Result<(), RedisError> {
         match self.link.ask_one(&request::clear(&self.keys))? {
             Value::Okay => Ok(()),
@@ -96,11 +117,11 @@ impl Watch {
         }
     }
 
-    /// The calls that are hot, or were of late.
+    /// Returns the labels of calls that are hot, or were lately.
     fn labels(&mut self) -> Result<Vec<Label>, RedisError> {
         let members = match self.link.ask_one(&request::hot(&self.keys)) {
             Ok(Value::Array(members)) => members,
-            // Something else has this name; the next hot call clears it away.
+            // Another value has this name. The next hot call replaces it.
             Err(RedisError::Refused { why, .. }) if why.starts_with("WRONGTYPE") => Vec::new(),
             Ok(_) => return Err(nonsense(&self.link.server())),
             Err(error) => return Err(error),
@@ -110,7 +131,7 @@ impl Watch {
             _ => None,
         };
         let mut labels: Vec<_> = members.iter().filter_map(label).collect();
-        // One call by two names of its tool is shown once, by the later.
+        // A call with two names of its tool is shown once, by the later name.
         let mut ids = Vec::new();
         labels.retain(|label| {
             !ids.contains(&label.id) && {
@@ -121,7 +142,7 @@ impl Watch {
         Ok(labels)
     }
 
-    /// Nothing if it is no longer counted.
+    /// Returns `None` if the call is no longer counted.
     fn hot(&self, label: Label, count: &Value) -> Option<Hot> {
         let Reply::Counted { calls, workers, ago } = Reply::of(count) else { return None };
         let Label { id, outcome, allowance, tool } = label;

@@ -1,5 +1,5 @@
-//! Whatever happens to frames on their way: replicas that go on hearing of each other come to know what
-//! one counter in their middle knows, and never more than that before.
+//! Convergence under loss, repetition and delay of frames: replicas reach the counts of a central counter,
+//! and never exceed them.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,18 +10,18 @@ use crate::model::{self, Central, HALF, found, observation, replica, tool};
 const REPLICAS: usize = 5;
 const CALLS: u8 = 6;
 
-/// What happens to a swarm.
+/// An event in a swarm.
 #[derive(Clone, Debug)]
 enum Event {
     /// One of the two workers of a replica makes a call.
     Call { replica: usize, second: bool, call: u8 },
     /// A replica writes a frame.
     Send { from: usize },
-    /// One of the frames on their way arrives; it may come again.
+    /// One of the frames on their way arrives. It may arrive again.
     Arrive { frame: prop::sample::Index, to: usize },
     /// One of the frames on their way is lost.
     Lose { frame: prop::sample::Index },
-    /// Time goes by.
+    /// Time passes.
     Wait { time: u64 },
 }
 
@@ -113,7 +113,7 @@ impl Swarm {
         }
     }
 
-    /// Everybody sends to everybody, until nobody learns anything from as many frames as hold all.
+    /// Exchanges frames among all replicas, until as many frames as hold all cells bring no news.
     fn settle(&mut self) {
         for round in 0.. {
             assert!(round < 50, "the replicas do not come to an end");
@@ -139,7 +139,7 @@ fn frame_of(replica: &mut Replica, now: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_replica_is_as_sure_as_it_may_be() {
+fn the_confidence_of_a_replica_follows_its_counts() {
     for (call, calls, confidence) in
         [(0, 9, None), (0, 10, Some(75)), (0, 11, Some(88)), (1, 10, Some(100))]
     {
@@ -176,7 +176,7 @@ proptest! {
 
     #[test]
     fn all_calls_are_counted_where_no_worker_makes_more_than_its_share(events in events()) {
-        // A cell counts 41 calls at most, and no worker makes more of one kind here.
+        // A cell counts at most 41 calls, and no worker makes more equal calls here.
         let mut swarm = Swarm::new(&model::rule(20, 2));
         let calls = events.iter().filter(|event| matches!(event, Event::Call { .. })).count();
         prop_assume!(calls <= 41 * 2);
@@ -185,19 +185,19 @@ proptest! {
         let now = swarm.now;
         for replica in &mut swarm.replicas {
             let heats = replica.hottest(usize::MAX, now);
-            let told: Vec<_> = (0..CALLS).map(|call| {
+            let found: Vec<_> = (0..CALLS).map(|call| {
                 let id = observation(0, call).key().loop_id();
                 let heat = heats.iter().find(|heat| heat.loop_id == id);
                 heat.map_or((0, 0), |heat| (heat.calls, heat.workers))
             }).collect();
             let expected: Vec<_> =
                 (0..CALLS).map(|call| swarm.central.heat(observation(0, call).key(), now)).collect();
-            prop_assert_eq!(told, expected);
+            prop_assert_eq!(found, expected);
         }
     }
 
     #[test]
-    fn the_order_of_frames_is_nothing_and_so_is_their_number(
+    fn the_order_and_the_number_of_frames_change_nothing(
         rule in rules(),
         events in events(),
         mut order in vec((0..REPLICAS, 0..REPLICAS), 1..20),
@@ -223,7 +223,7 @@ proptest! {
                 known(&mut [*other, *one].iter().map(|place| &frames[*place]))
             );
         }
-        // Each at least once, some again, in any order.
+        // Each frame arrives at least once, some again, in any order.
         order.extend((0..REPLICAS).map(|place| (place, place)));
         let places = order.iter().flat_map(|(one, other)| [*one, *other]);
         prop_assert_eq!(known(&mut places.map(|place| &frames[place])), once);

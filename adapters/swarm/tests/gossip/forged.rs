@@ -1,4 +1,4 @@
-//! Frames that no replica wrote: what cannot be read changes nothing, and who lies alone accuses nobody.
+//! Forged frames: an invalid frame changes nothing, and a single liar cannot accuse a call.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use unstuck_swarm::{Digest, FRAME_MAX, FrameError, Observation, Replica, Worker}
 
 use crate::model::{SWARM, observation, replica, rule};
 
-/// The frame with its sum.
+/// Returns the frame with its checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let sum = Digest::of(&bytes).mix(SWARM).bits().to_le_bytes();
     bytes.extend(&sum[..4]);
     bytes
 }
 
-/// A number in as few bytes as it needs, seven bits in each.
+/// Encodes a number in as few bytes as it needs, seven bits in each.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number >= 0x80 {
@@ -24,18 +24,18 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A frame written by hand, after the description in `frame.rs`: workers and their calls under one key.
+/// Writes a frame by hand, after the description in `frame.rs`: workers and their calls under one key.
 fn forged(generation: u64, like: &Observation, cells: &[(Worker, u32)]) -> Vec<u8> {
     let mut bytes = vec![1];
     bytes.extend(&SWARM.bits().to_le_bytes()[..4]);
     bytes.extend(varint(generation));
     bytes.extend(like.call.bits().to_le_bytes());
     bytes.extend(like.tool.id().to_le_bytes());
-    match like.answer {
+    match like.result {
         None => bytes.push(0),
-        Some(answer) => {
-            bytes.push(if answer.failed { 2 } else { 1 });
-            bytes.extend(answer.digest.bits().to_le_bytes());
+        Some(result) => {
+            bytes.push(if result.failed { 2 } else { 1 });
+            bytes.extend(result.digest.bits().to_le_bytes());
         }
     }
     bytes.push(cells.len().try_into().unwrap());
@@ -47,7 +47,7 @@ fn forged(generation: u64, like: &Observation, cells: &[(Worker, u32)]) -> Vec<u
 }
 
 #[test]
-fn a_frame_is_what_its_description_says() {
+fn a_frame_follows_its_description() {
     for like in [observation(5, 0), observation(5, 1), observation(5, 2)] {
         let mut replica = replica(&rule(500, 2), 0);
         for _ in 0..300 {
@@ -60,7 +60,7 @@ fn a_frame_is_what_its_description_says() {
 }
 
 #[test]
-fn a_worker_that_counts_wrong_accuses_nobody() {
+fn a_worker_that_counts_wrong_cannot_accuse_a_call() {
     let honest = observation(1, 1);
     for (times, rung) in [(1, 0), (4, 0), (5, 1), (9, 1), (10, 2), (15, 3), (20, 4)] {
         let mut replica = replica(&rule(10, 2), 1);
@@ -91,7 +91,7 @@ fn counts_end_before_they_wrap() {
 }
 
 #[test]
-fn what_is_wrong_with_a_frame_is_said() {
+fn the_error_says_what_is_wrong_with_a_frame() {
     let like = observation(0, 1);
     let good = forged(5, &like, &[(Worker::new(0), 3)]);
     let body = &good[..good.len() - 4];
@@ -113,7 +113,7 @@ fn what_is_wrong_with_a_frame_is_said() {
         ("no call", with(count, 0), FrameError::Malformed),
         ("no cell", with(length, 0), FrameError::Malformed),
         ("a cell too few", with(length, 2), FrameError::Malformed),
-        ("an unknown answer", with(length - 9, 3), FrameError::Malformed),
+        ("an unknown result", with(length - 9, 3), FrameError::Malformed),
         (
             "more calls than can be",
             sealed([&body[..count], &[0xFF; 5]].concat()),
@@ -130,12 +130,12 @@ fn what_is_wrong_with_a_frame_is_said() {
     }
 }
 
-/// All that can be seen of a replica.
+/// Returns the visible state of a replica.
 fn seen(replica: &mut Replica) -> impl PartialEq + std::fmt::Debug + use<> {
     (replica.hottest(usize::MAX, 5_000), replica.cells())
 }
 
-/// A replica that knows something, and a frame of another.
+/// Returns a replica with some calls, and a frame of another one.
 fn pair() -> (Replica, Vec<u8>) {
     let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     for call in 0..9 {
@@ -158,7 +158,7 @@ proptest! {
         let (mut one, frame) = pair();
         let mut bytes = bytes;
         if begun {
-            // As a frame begins, so that what comes after it is looked at.
+            // A valid beginning, so that the rest of the frame is read.
             bytes.splice(..0, frame[..6].iter().copied());
         }
         let bytes = if seal { sealed(bytes) } else { bytes };

@@ -6,7 +6,7 @@ use unstuck_swarm::{Digest, FRAME_MAX, FRAME_MIN, FrameError, Limits, Replica, W
 
 use crate::model::{SWARM, observation, replica, rule};
 
-/// How many cells a fresh replica takes from one frame.
+/// Returns the number of cells that a fresh replica takes from one frame.
 fn cells_in(frame: &[u8]) -> usize {
     replica(&rule(10, 2), 99).merge(frame, 0).expect("a frame of now").news
 }
@@ -31,7 +31,7 @@ fn a_frame_holds_so_many_cells() {
 }
 
 #[test]
-fn what_was_told_least_is_told_first() {
+fn the_news_that_was_sent_least_is_sent_first() {
     let (mut from, mut to) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     for worker in 0..300 {
         let _ = from.record(&observation(worker, 1), 0);
@@ -44,7 +44,7 @@ fn what_was_told_least_is_told_first() {
 }
 
 #[test]
-fn what_changes_no_verdict_holds_up_nothing() {
+fn cells_that_change_no_verdict_delay_no_news() {
     let once = Limits { spread: 1, ..Limits::default() };
     let new = |number| Replica::new(rule(10, 2), SWARM, Worker::new(number), once).unwrap();
     let (mut crowd, mut pair, mut between) = (new(0), new(1), new(2));
@@ -68,7 +68,7 @@ fn what_changes_no_verdict_holds_up_nothing() {
 }
 
 #[test]
-fn a_replica_that_knows_nothing_says_nothing() {
+fn an_empty_replica_writes_no_frame() {
     let mut buffer = [0; FRAME_MAX];
     assert_eq!(replica(&rule(10, 2), 0).frame(&mut buffer, 0), b"");
 }
@@ -104,7 +104,7 @@ fn a_frame_of_another_swarm_is_refused() {
 }
 
 #[test]
-fn a_cleared_replica_refuses_what_is_on_its_way() {
+fn a_cleared_replica_refuses_frames_on_their_way() {
     let mut replica = replica(&rule(2, 1), 0);
     let _ = replica.record(&observation(0, 1), 0);
     let _ = replica.record(&observation(0, 1), 0);
@@ -119,14 +119,14 @@ fn a_cleared_replica_refuses_what_is_on_its_way() {
 #[test]
 fn every_refusal_says_what_is_wrong() {
     for (error, text) in [
-        (FrameError::TooLong { length: 1_500 }, "1500 bytes are no frame: one has 1024 at most"),
+        (FrameError::TooLong { length: 1_500 }, "the frame has 1500 bytes, but the limit is 1024"),
         (
             FrameError::Version { found: 9 },
             "the frame has version 9, but this replica reads 1: run one version in all of the swarm",
         ),
-        (FrameError::OtherSwarm, "the frame is of another swarm"),
+        (FrameError::OtherSwarm, "the frame belongs to another swarm"),
         (FrameError::Damaged, "the frame was damaged on its way"),
-        (FrameError::Malformed, "these bytes are no frame of a replica"),
+        (FrameError::Malformed, "no replica writes such a frame"),
         (
             FrameError::Generation { found: 3, now: 9 },
             "the frame is of generation 3, and here it is 9: set the clocks to within half a window of \
@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn no_frame_is_longer_than_it_may_be_and_all_is_told_in_the_end(
+    fn no_frame_is_too_long_and_every_cell_is_sent_in_the_end(
         calls in vec((0..300_u64, any::<u8>(), any::<bool>()), 0..400),
         length in FRAME_MIN..2 * FRAME_MAX,
         spread: u8,
@@ -153,7 +153,7 @@ proptest! {
             let _ = from.record(&observation(worker, call), if later { 1_999 } else { 0 });
         }
         let mut buffer = vec![0; length];
-        // Two cells at least are repeated in each.
+        // Each frame repeats at least two cells.
         for _ in 0..=from.cells() {
             let frame = from.frame(&mut buffer, 1_999);
             prop_assert!(frame.len() <= FRAME_MAX.min(length));

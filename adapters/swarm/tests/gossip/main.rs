@@ -1,4 +1,4 @@
-//! Replicas that gossip know what one counter in their middle would know.
+//! Replicas that gossip converge to the counts of a central counter.
 
 mod convergence;
 mod forged;

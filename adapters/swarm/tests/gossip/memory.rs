@@ -1,4 +1,4 @@
-//! Memory is bounded: what many workers call often stays, and nothing is counted that was not called.
+//! Bounded memory: frequent calls of many workers stay, and only calls that were made are counted.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn a_loop_is_found_among_calls_that_do_not_fit() {
 }
 
 #[test]
-fn the_fewest_calls_are_forgotten_and_of_equals_the_oldest() {
+fn the_fewest_calls_are_forgotten_and_the_oldest_among_equals() {
     let mut replica = small(3);
     for number in [1, 2, 3, 1, 4] {
         let _ = replica.record(&call(0, number), 0);
@@ -53,7 +53,7 @@ fn the_fewest_calls_are_forgotten_and_of_equals_the_oldest() {
 }
 
 #[test]
-fn of_equals_the_one_is_forgotten_that_has_not_changed_for_longest() {
+fn among_equals_the_one_without_recent_changes_is_forgotten() {
     let mut replica = small(3);
     for number in [1, 2, 2, 1, 3, 3, 4] {
         let _ = replica.record(&call(0, number), 0);
@@ -67,13 +67,13 @@ fn of_equals_the_one_is_forgotten_that_has_not_changed_for_longest() {
 }
 
 #[test]
-fn what_may_be_called_at_will_takes_no_room() {
+fn exempt_calls_take_no_room() {
     let free = rule(10, 2).tool(Tool::new(1), Allowance::Any);
     let limits = Limits::default();
     let mut free = Replica::new(free, SWARM, Worker::new(0), limits).expect("it can work");
     let _ = free.record(&call(0, 1), 0);
     assert_eq!(free.cells(), 0);
-    // Nor where it comes from a replica that counts it.
+    // The same holds for frames of a replica that counts it.
     let mut other = replica(&rule(10, 2), 1);
     let _ = other.record(&call(1, 1), 0);
     let mut buffer = [0; FRAME_MAX];
@@ -82,7 +82,7 @@ fn what_may_be_called_at_will_takes_no_room() {
 }
 
 #[test]
-fn what_others_tell_is_forgotten_before_what_was_called_here() {
+fn calls_of_other_replicas_are_forgotten_before_own_ones() {
     let mut replica = small(3);
     let mut other = small(100);
     let _ = replica.record(&call(0, 1), 0);
@@ -130,8 +130,8 @@ proptest! {
             prop_assert!(frame.is_empty() || next.merge(frame, now).is_ok());
             prop_assert!(replicas[..2].iter().all(|replica| replica.cells() <= cells));
             for replica in &mut replicas {
-                let (told, known) = (replica.look(observation.call, now), central.found(&observation, now));
-                prop_assert!(found(&told) <= known, "{:?} is more than {:?}", told, known);
+                let (verdict, known) = (replica.look(observation.call, now), central.found(&observation, now));
+                prop_assert!(found(&verdict) <= known, "{:?} is more than {:?}", verdict, known);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! One counter that hears of every call, written from the definition: slow, and easy to check.
+//! A central counter of every call, written from the definition: slow, and easy to check.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ pub(crate) const SWARM: Digest = Digest::new(7);
 /// Half the window.
 pub(crate) const HALF: u64 = 1_000;
 
-/// Every call that was ever made, and when.
+/// Every call, with its time.
 #[derive(Clone, Debug)]
 pub(crate) struct Central {
     rule: Rule,
     calls: Vec<(Observation, u64)>,
 }
 
-/// What is found: calls, workers and the rung.
+/// The result: calls, workers and the rung.
 pub(crate) type Found = (u32, u32, u8);
 
 impl Central {
@@ -31,7 +31,7 @@ impl Central {
         self.calls.push((*observation, now));
     }
 
-    /// How often each worker made a call with this key in the window.
+    /// Returns the number of calls of each worker with this key in the window.
     fn by_worker(&self, key: Key, now: u64) -> BTreeMap<Worker, u32> {
         let generation = |time| self.rule.window.generation(time);
         let mut by_worker = BTreeMap::new();
@@ -44,13 +44,13 @@ impl Central {
         by_worker
     }
 
-    /// All calls of a key in the window, and its workers, whatever is allowed.
+    /// Returns all calls of a key in the window, and its workers, with the free calls.
     pub(crate) fn heat(&self, key: Key, now: u64) -> (u32, u32) {
         let by_worker = self.by_worker(key, now);
         (by_worker.values().sum(), by_worker.len().try_into().unwrap())
     }
 
-    /// The highest rung whose calls are there if nobody stands for more than a share of them.
+    /// Returns the highest rung that is reached if each worker counts for at most its share.
     pub(crate) fn found(&self, like: &Observation, now: u64) -> Option<Found> {
         let by_worker = self.by_worker(like.key(), now);
         let workers = u32::try_from(by_worker.len()).unwrap();
@@ -70,7 +70,7 @@ impl Central {
         Some((counted(4) + free, workers, rung.try_into().unwrap()))
     }
 
-    /// The rung where everybody stands for all of their calls.
+    /// Returns the rung that is reached if each worker counts for all its calls.
     pub(crate) fn rung_without_shares(&self, like: &Observation, now: u64) -> u8 {
         let by_worker = self.by_worker(like.key(), now);
         let calls = by_worker.values().map(|calls| match self.rule.allowance(like) {
@@ -82,24 +82,24 @@ impl Central {
     }
 }
 
-/// What a verdict says was found.
+/// Returns the result of a verdict.
 pub(crate) fn found(verdict: &Verdict) -> Option<Found> {
     verdict.finding.map(|finding| (finding.calls, finding.workers, verdict.rung))
 }
 
-/// A rule over a window of two halves.
+/// Returns a rule over a window of two halves.
 pub(crate) fn rule(calls: u32, workers: u32) -> Rule {
     let rule = Rule::default().calls(calls).workers(workers);
     rule.window(Window::Time { span: 2 * HALF }).check().expect("a rule that works")
 }
 
-/// A replica with room for everything.
+/// Creates a replica with room for everything.
 pub(crate) fn replica(rule: &Rule, number: u64) -> Replica {
     Replica::new(rule.clone(), SWARM, Worker::new(number), Limits::default()).expect("it can work")
 }
 
-/// The call numbered `call` by the worker numbered `worker`: every third of unknown outcome, every third one
-/// that failed; each of a tool of its own.
+/// Returns an observation of the call `call` by the worker `worker`. A third of the calls have an unknown
+/// result, and a third failed. Each call has its own tool.
 pub(crate) fn observation(worker: u64, call: u8) -> Observation {
     let observation = Observation::new(Worker::new(worker), tool(call), Digest::of(&[call]));
     match call % 3 {

@@ -1,4 +1,4 @@
-//! The story that the example `robots` tells, of small swarms.
+//! The example `robots` with small swarms.
 
 #[path = "../../examples/robots/network.rs"]
 mod network;

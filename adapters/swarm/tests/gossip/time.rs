@@ -1,10 +1,10 @@
-//! Generations come and go, and clocks need not agree to the millisecond.
+//! Generations, and clocks that differ.
 
 use unstuck_swarm::{FRAME_MAX, FrameError, Limits, Replica, Rule, RuleError, Window, Worker};
 
 use crate::model::{HALF, SWARM, observation, replica, rule};
 
-/// What a replica counts of the call at a time.
+/// Returns the calls that a replica counts at a time.
 fn calls(replica: &mut Replica, now: u64) -> u32 {
     replica.hottest(1, now).first().map_or(0, |heat| heat.calls)
 }
@@ -23,8 +23,8 @@ fn a_call_counts_in_its_generation_and_in_the_next() {
 
 #[test]
 fn clocks_may_differ_by_half_a_window() {
-    // When a frame was sent, when it comes by the clock of the other, and what is counted of its two calls:
-    // one in the generation when it was sent, and one in that before.
+    // The time of sending, the time of arrival by the other clock, and the number of counted calls. The frame has
+    // one call in its own generation and one in the previous one.
     let sent = 7 * HALF;
     for (comes, expected) in [
         (sent - HALF - 1, Err(FrameError::Generation { found: 7, now: 5 })),
@@ -56,7 +56,7 @@ fn calls_of_the_next_generation_wait_for_it() {
 }
 
 #[test]
-fn what_is_too_old_is_left_out_of_a_frame() {
+fn old_calls_are_left_out_of_a_frame() {
     let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     let _ = one.record(&observation(0, 1), 4 * HALF);
     let _ = one.record(&observation(0, 2), 5 * HALF);
@@ -67,7 +67,7 @@ fn what_is_too_old_is_left_out_of_a_frame() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_stands_still_or_begins_anew() {
+fn a_clock_that_is_set_back_stands_still_or_starts_over() {
     for (back, expected) in [(1, 2), (HALF, 2), (HALF + 1, 1), (5 * HALF, 1)] {
         let mut replica = replica(&rule(10, 2), 0);
         let _ = replica.record(&observation(0, 1), 6 * HALF);
@@ -84,8 +84,8 @@ fn a_window_of_calls_is_refused() {
     assert_eq!(error, RuleError::Clock { asked: 100 });
     assert_eq!(
         error.to_string(),
-        "a window of 100 calls needs someone who counts all calls of the swarm, and where workers gossip \
-         nobody does: ask for a window of time"
+        "a window of 100 calls needs a store that counts all calls of the swarm, which gossip does not: \
+         ask for a window of time"
     );
     assert_eq!(refused(Rule::default().calls(1)), Some(RuleError::Calls { asked: 1 }));
 }

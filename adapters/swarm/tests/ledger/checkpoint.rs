@@ -1,4 +1,4 @@
-//! A ledger that was kept goes on as if nothing had happened.
+//! Checkpoints: a restored ledger goes on like the original.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -53,8 +53,8 @@ proptest! {
         second in calls(100),
         small in 1..4_usize,
     ) {
-        // Kept by a ledger that forgets and restored into one that does not: what may have been
-        // missed is still said, and none of the promises breaks.
+        // A checkpoint of a ledger that forgets, restored into a larger one: the missed calls are still
+        // reported, and all guarantees hold.
         let (one, now) = ledger(&first, small);
         let mut other = Ledger::restore(rule(), 1000, &one.checkpoint(), now).unwrap();
         let mut all = first;
@@ -93,7 +93,7 @@ proptest! {
 }
 
 #[test]
-fn a_byte_that_is_wrong_or_missing_is_found() {
+fn a_wrong_or_missing_byte_is_detected() {
     let (ledger, _) = ledger(&[(1, 1, 0), (2, 1, 30), (3, 2, 0)], 10);
     let bytes = ledger.checkpoint().to_bytes();
     for place in 0..bytes.len() {
@@ -108,9 +108,9 @@ fn a_byte_that_is_wrong_or_missing_is_found() {
     assert_eq!(Checkpoint::from_bytes(&[&[2], &bytes[1..]].concat()), Err(next));
 }
 
-/// As JSON anybody may have written it.
+/// JSON may come from any writer.
 #[test]
-fn a_counter_that_cannot_be_is_refused() {
+fn an_impossible_counter_is_refused() {
     let (ledger, now) = ledger(&[(1, 1, 0), (1, 1, 0), (2, 1, 0), (3, 2, 0), (3, 3, 0)], 2);
     let kept = serde_json::to_value(ledger.checkpoint()).unwrap();
     let restored = |kept: &Value| match serde_json::from_value::<Checkpoint>(kept.clone()) {
@@ -153,17 +153,17 @@ fn a_counter_that_cannot_be_is_refused() {
         spoken(Rule::default(), 10),
         "the checkpoint was counted within another window: restore it with that"
     );
-    assert_eq!(spoken(rule().calls(0), 10), "a rule of 0 calls cannot work: ask for 2 to 16777216");
+    assert_eq!(spoken(rule().calls(0), 10), "a rule of 0 calls is invalid: ask for 2 to 16777216");
 }
 
 #[test]
-fn what_was_kept_long_ago_counts_no_more_and_another_clock_is_noticed() {
+fn an_old_checkpoint_does_not_count_and_another_clock_is_noticed() {
     let (ledger, now) = ledger(&[(1, 1, 100), (2, 1, 0), (3, 1, 0)], 10);
     let restored = |at| Ledger::restore(rule(), 10, &ledger.checkpoint(), at).unwrap();
     assert!(restored(now).record(&call(4, 1), now).finding.is_some());
     assert!(restored(now + 10).record(&call(4, 1), now + 20).finding.is_some());
     assert!(restored(now + 40).record(&call(4, 1), now + 40).finding.is_none());
-    // A clock that began anew: what was counted counts from now on.
+    // A clock that began again: the calls count from now on.
     assert!(restored(3).record(&call(4, 1), 5).finding.is_some());
     assert!(restored(3).record(&call(4, 1), 45).finding.is_none());
 }

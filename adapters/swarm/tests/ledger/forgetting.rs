@@ -1,4 +1,4 @@
-//! What a ledger forgets, and what it says of that.
+//! Bounded memory: the calls that a ledger forgets, and the error that it reports.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn endless() -> Rule {
     Rule::default().window(Window::Time { span: u64::MAX })
 }
 
-/// How often each key was called.
+/// The number of calls of each key.
 fn true_counts(calls: &[u64]) -> BTreeMap<LoopId, u32> {
     let mut counts = BTreeMap::new();
     for number in calls {
@@ -21,7 +21,7 @@ fn true_counts(calls: &[u64]) -> BTreeMap<LoopId, u32> {
     counts
 }
 
-/// Space-Saving's three promises, as its inventors state them.
+/// Checks the three guarantees of Space-Saving, as its inventors state them.
 fn check(calls: &[u64], capacity: usize) -> Result<(), TestCaseError> {
     let mut ledger = Ledger::with_capacity(endless(), capacity).unwrap();
     for number in calls {
@@ -34,13 +34,13 @@ fn check(calls: &[u64], capacity: usize) -> Result<(), TestCaseError> {
     let bound = u32::try_from(calls.len() / capacity).unwrap();
     for heat in &heats {
         let count = counts[&heat.loop_id];
-        // What it says was surely called; what it may have missed is no less than what it missed...
+        // The reported calls were surely made, and the error is at least the number of missed calls...
         prop_assert!(heat.calls <= count && count <= heat.calls + heat.missed);
-        // ...and no more than the calls divided by the counters.
+        // ...and at most the calls divided by the counters.
         prop_assert!(heat.missed <= bound, "{} > {bound}", heat.missed);
     }
     for (id, count) in counts {
-        // Whoever was called more often than that has a counter.
+        // A key with more calls than that has a counter.
         prop_assert!(count <= bound || heats.iter().any(|heat| heat.loop_id == id));
     }
     let total: u64 = heats.iter().map(|heat| u64::from(heat.calls + heat.missed)).sum();
@@ -59,7 +59,7 @@ proptest! {
 }
 
 #[test]
-fn every_sequence_of_a_few_calls_keeps_the_promises() {
+fn every_sequence_of_a_few_calls_keeps_the_guarantees() {
     // Three keys and up to nine calls, for one and for two counters.
     for length in 1..=9_u32 {
         for word in 0..3_u64.pow(length) {
@@ -89,12 +89,12 @@ fn a_dead_end_is_found_in_a_flood_of_other_calls() {
 }
 
 #[test]
-fn memory_has_an_end_whatever_is_called() {
+fn memory_is_bounded_for_any_calls() {
     let mut ledger =
         Ledger::with_capacity(endless().window(Window::Calls { span: 20_000 }), 1000).unwrap();
     let mut most = 0;
     for n in 0..200_000_u64 {
-        // Every key by two workers, so that each needs a sample.
+        // Two workers call every key, so that each key needs a sample.
         let _ = ledger.record(&call(n % 2, n / 2), 0);
         most = most.max(ledger.memory());
     }
@@ -116,7 +116,7 @@ fn the_workers_of_a_counter_are_those_of_its_key() {
     assert_eq!(ledger.hottest(1, 0)[0].workers, 2);
 }
 
-/// Beyond 15 workers their number is estimated, and what is counted is still exact.
+/// Beyond 15 workers their number is estimated, and the number of calls is still exact.
 #[test]
 fn a_hundred_thousand_workers_are_one_loop() {
     let mut ledger = Ledger::new(endless()).unwrap();

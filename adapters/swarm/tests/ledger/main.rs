@@ -9,12 +9,12 @@ mod threads;
 
 use unstuck_swarm::{Digest, Observation, Tool, Worker};
 
-/// What the tests call.
+/// The tool of the tests.
 fn tool() -> Tool {
     Tool::named("bash")
 }
 
-/// The call with this number, made by the worker with that, of which nobody knows what came back.
+/// Returns an observation of the call `call` by the worker `worker`, with an unknown result.
 fn call(worker: u64, number: u64) -> Observation {
     Observation::new(Worker::new(worker), tool(), Digest::of(&number.to_le_bytes()))
 }

@@ -1,4 +1,4 @@
-//! What a worker reads.
+//! The messages for workers.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ fn every_message_reads_well() {
 }
 
 #[test]
-fn a_finding_is_the_surer_the_more_calls_there_are() {
+fn confidence_grows_with_the_number_of_calls() {
     let confidence = |outcome, beyond| {
         let counts = Counts { calls: 10 + beyond, workers: 2, missed: 0, beyond };
         Finding::new(LoopId::from_bits(1), Tool::new(1), outcome, counts).confidence

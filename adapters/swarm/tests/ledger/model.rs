@@ -1,4 +1,4 @@
-//! What a ledger says is what its definition says, of all calls that it remembers.
+//! Compares a ledger with its definition, over all calls that it remembers.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ struct Model {
 }
 
 impl Model {
-    /// Counts as the definition says: calls of this generation and the one before, less, where
-    /// everybody's first is free, the workers who made them.
+    /// Counts by the definition: the calls of this generation and the previous one, less the workers if the
+    /// first call of each is free.
     fn record(&mut self, observation: &Observation, now: u64) -> (u32, u32, Action) {
         let allowance = self.rule.allowance(observation);
         if allowance == Allowance::Any {
@@ -108,12 +108,12 @@ proptest! {
         for (observation, wait) in steps {
             now += wait;
             let said = ledger.look(observation.call, now);
-            // Looking changes nothing, not even where calls are the clock.
+            // A look changes nothing, not even if the window counts calls.
             prop_assert_eq!(ledger.look(observation.call, now), said);
             let verdict = ledger.record(&observation, now);
             let is_new = ledger.checkpoint();
             let after = ledger.look(observation.call, now);
-            // A window of calls may end with the call that it is full with.
+            // A window of calls may end with the call that fills it.
             if matches!(rule.window, Window::Time { .. }) || is_new == ledger.checkpoint() {
                 prop_assert!(after.action >= verdict.action);
                 prop_assert!(verdict.finding.is_none() || after.finding.is_some());
@@ -122,19 +122,19 @@ proptest! {
     }
 }
 
-/// Workers that get different answers are not looping; those that get the same are.
+/// Workers that get different results are not looping. Workers that get the same result are.
 #[test]
-fn what_came_back_tells_a_swarm_that_is_stuck_from_one_that_works() {
+fn equal_results_are_a_loop_and_different_ones_are_not() {
     let mut ledger = Ledger::new(Rule::default()).unwrap();
     for n in 0..100_u64 {
         let observation = super::call(n % 10, 0).ok(Digest::new(n));
         assert_eq!(ledger.record(&observation, n), Verdict::PROCEED);
     }
-    // Everybody's first is free, and nine more are too few.
+    // The first call of each is free, and nine more are too few.
     for n in 0..19_u64 {
         let observation = super::call(n % 10, 0).ok(Digest::new(1000));
         assert_eq!(ledger.record(&observation, n), Verdict::PROCEED);
-        // An error is another answer, whatever it says: nine times that one.
+        // An error is another result, even with the same digest: nine such calls.
         if n >= 9 {
             continue;
         }

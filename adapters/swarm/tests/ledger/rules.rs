@@ -1,4 +1,4 @@
-//! Rules that cannot work, clocks that jump, and what is exempt.
+//! Invalid rules, clocks that jump, and exemptions.
 
 use unstuck_swarm::{
     Action, Allowance, CALLS_MAX, Digest, Ledger, Rule, RuleError, Verdict, WORKERS_MAX, Window,
@@ -11,12 +11,12 @@ fn spoken(rule: Rule) -> String {
 }
 
 #[test]
-fn a_rule_that_cannot_work_says_what_would() {
+fn the_error_of_an_invalid_rule_names_the_range() {
     let rule = Rule::default;
     let span = |span| rule().window(Window::Time { span });
-    assert_eq!(spoken(rule().calls(1)), "a rule of 1 calls cannot work: ask for 2 to 16777216");
-    assert_eq!(spoken(rule().workers(0)), "a rule of 0 workers cannot work: ask for 1 to 15");
-    assert_eq!(spoken(rule().workers(16)), "a rule of 16 workers cannot work: ask for 1 to 15");
+    assert_eq!(spoken(rule().calls(1)), "a rule of 1 calls is invalid: ask for 2 to 16777216");
+    assert_eq!(spoken(rule().workers(0)), "a rule of 0 workers is invalid: ask for 1 to 15");
+    assert_eq!(spoken(rule().workers(16)), "a rule of 16 workers is invalid: ask for 1 to 15");
     assert_eq!(spoken(span(1)), "a window of 1 cannot be cut into halves: ask for 2 or more");
     assert_eq!(rule().calls(CALLS_MAX + 1).check(), Err(RuleError::Calls { asked: CALLS_MAX + 1 }));
     for rule in
@@ -28,7 +28,7 @@ fn a_rule_that_cannot_work_says_what_would() {
 }
 
 #[test]
-fn each_rung_is_a_multiple_of_the_first_as_far_as_the_rule_goes() {
+fn each_rung_is_a_multiple_of_the_first_up_to_the_strongest_action() {
     for strongest in Action::ALL {
         let rule = Rule::default().calls(3).strongest(strongest);
         let ladder: Vec<_> =
@@ -53,13 +53,13 @@ fn one_worker_alone_is_no_swarm() {
 }
 
 #[test]
-fn everybody_may_read_the_readme_once() {
+fn every_worker_may_read_the_readme_once() {
     let mut ledger = Ledger::new(Rule::default()).unwrap();
     let read = |worker| call(worker, 0).ok(Digest::of(b"# unstuck"));
     for worker in 0..1000 {
         assert_eq!(ledger.record(&read(worker), 0), Verdict::PROCEED);
     }
-    // Fifteen of them are remembered for sure.
+    // Fifteen workers are counted exactly.
     let mut ledger = Ledger::new(ledger.rule().clone()).unwrap();
     for worker in 0..12 {
         assert_eq!(ledger.record(&read(worker), 0), Verdict::PROCEED);
@@ -70,7 +70,7 @@ fn everybody_may_read_the_readme_once() {
     let finding = ledger.record(&read(9), 0).finding.expect("ten read it twice");
     assert_eq!((finding.calls, finding.workers), (22, 12));
 
-    // An error is worth to be known by all, and a tool may be exempt from this as from that.
+    // Errors count from the first one, unless a tool is exempt from that, too.
     let mut ledger = Ledger::new(Rule::default()).unwrap();
     let mut plain = Ledger::new(Rule::default().tool(tool(), Allowance::None)).unwrap();
     for worker in 0..10 {
@@ -109,25 +109,25 @@ fn a_call_counts_for_half_the_span_at_least_and_never_for_longer_than_all_of_it(
 }
 
 #[test]
-fn a_clock_that_is_set_back_accuses_nobody_of_old_calls() {
+fn a_clock_that_is_set_back_makes_no_old_call_count() {
     let rule = Rule::default().calls(2).window(Window::Time { span: 100 });
     let mut ledger = Ledger::new(rule).unwrap();
     let _ = ledger.record(&call(1, 0), 1000);
-    // By less than half a span: it stands still.
+    // Less than half a span: the clock stands still.
     assert!(ledger.record(&call(2, 0), 990).finding.is_some());
-    // By more: all begins anew.
+    // More: all calls are forgotten.
     assert!(ledger.record(&call(3, 0), 500).finding.is_none());
     assert!(ledger.record(&call(4, 0), 500).finding.is_some());
-    // Who only reads forgets nothing by a clock that stands before.
+    // A read with an earlier time forgets nothing.
     assert_eq!(ledger.hottest(9, 0).len(), 1);
     assert!(ledger.look(call(3, 0).call, 0).finding.is_some());
-    // Forth by much: likewise.
+    // Far ahead: all calls are forgotten.
     assert!(ledger.record(&call(3, 0), u64::MAX).finding.is_none());
     assert_eq!(ledger.counters(), 1);
 }
 
 #[test]
-fn what_is_cleared_is_forgotten() {
+fn a_cleared_ledger_is_empty() {
     let mut ledger = Ledger::new(Rule::default()).unwrap();
     for n in 0..10 {
         let _ = ledger.record(&call(n, 0), 0);
@@ -140,7 +140,7 @@ fn what_is_cleared_is_forgotten() {
 }
 
 #[test]
-fn of_several_loops_of_one_call_the_one_that_asks_for_most_is_known() {
+fn the_strongest_of_several_loops_of_a_call_is_reported() {
     let mut ledger = Ledger::new(Rule::default()).unwrap();
     for n in 0..20 {
         let _ = ledger.record(&call(n % 10, 0).ok(Digest::new(1)), 0);

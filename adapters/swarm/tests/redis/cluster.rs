@@ -1,4 +1,4 @@
-//! A cluster of three nodes: a swarm is at home on one of them, wherever a worker asks first.
+//! A cluster of three nodes: one of them counts a swarm, whichever node a worker asks first.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::server::{Server, free_port, settings, until};
 /// All slots of a cluster, in three parts.
 const SLOTS: [(u32, u32); 3] = [(0, 5460), (5461, 10922), (10923, 16383)];
 
-/// Three nodes that know each other, each with a third of the slots.
+/// Starts three nodes that know each other, each with a third of the slots.
 fn cluster() -> Option<Vec<Server>> {
     let nodes: Option<Vec<_>> = SLOTS.map(node).into_iter().collect();
     let nodes = nodes?;
@@ -28,7 +28,7 @@ fn cluster() -> Option<Vec<Server>> {
     Some(nodes.into_iter().map(|(node, _)| node).collect())
 }
 
-/// A node with these slots, and the port on which it talks to the others.
+/// Starts a node with these slots, and returns the port on which it talks to the others.
 fn node((first, last): (u32, u32)) -> Option<(Server, u16)> {
     let bus = free_port();
     let port = bus.to_string();
@@ -49,17 +49,17 @@ fn a_swarm_is_counted_on_the_one_node_that_has_its_slot() {
         // One worker knows each node, and one knows all of them.
         let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
         let urls = hosts.iter().cloned().chain([hosts.join(",")]);
-        let boards = urls.map(|hosts| settings(&format!("redis://{hosts}/?swarm={swarm}")));
-        let boards: Vec<_> = boards.map(RedisStore::open).collect();
-        for (calls, board) in (1..).zip(boards.iter().cycle().take(12)) {
-            let told = counts(board.record(&observation(u64::from(calls % 4), 1)));
-            assert_eq!(told, if calls == 1 { (0, 0) } else { (calls, calls.min(4)) });
+        let stores = urls.map(|hosts| settings(&format!("redis://{hosts}/?swarm={swarm}")));
+        let stores: Vec<_> = stores.map(RedisStore::open).collect();
+        for (calls, store) in (1..).zip(stores.iter().cycle().take(12)) {
+            let counted = counts(store.record(&observation(u64::from(calls % 4), 1)));
+            assert_eq!(counted, if calls == 1 { (0, 0) } else { (calls, calls.min(4)) });
         }
         let mut watch = Watch::open(&nodes[0].settings(swarm)).expect("it can be watched");
         assert_eq!(watch.hottest(9).expect("it answers")[0].calls, 12);
         watch.clear().expect("it can be cleared");
-        assert_eq!(counts(boards[0].record(&observation(1, 1))), (0, 0));
-        assert!(boards.iter().all(|board| board.health().failed == 0));
+        assert_eq!(counts(stores[0].record(&observation(1, 1))), (0, 0));
+        assert!(stores.iter().all(|store| store.health().failed == 0));
         let after = nodes.iter().map(|node| keys(node).len());
         let grown = after.zip(before).filter(|(after, before)| after > before).count();
         assert_eq!(grown, 1, "the keys of a swarm are on one node");
@@ -73,7 +73,7 @@ fn a_swarm_is_counted_on_the_one_node_that_has_its_slot() {
 }
 
 #[test]
-fn a_node_that_goes_takes_only_its_swarms_with_it() {
+fn a_node_that_stops_affects_only_its_swarms() {
     let Some(mut nodes) = cluster() else { return };
     let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
     let url = |swarm| format!("redis://{}/?swarm={swarm}", hosts.join(","));
@@ -84,16 +84,16 @@ fn a_node_that_goes_takes_only_its_swarms_with_it() {
     let swarms = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let gone = home(swarms[0]);
     let kept = swarms.iter().find(|swarm| home(swarm) != gone).expect("not all are on one node");
-    let boards = [swarms[0], kept].map(|swarm| RedisStore::open(settings(&url(swarm))));
-    for board in &boards {
-        until(|| board.record(&observation(1, 1)).rung > 0);
+    let stores = [swarms[0], kept].map(|swarm| RedisStore::open(settings(&url(swarm))));
+    for store in &stores {
+        until(|| store.record(&observation(1, 1)).rung > 0);
     }
     nodes[gone].kill();
     until(|| {
-        let _ = boards[0].record(&observation(1, 2));
-        boards[0].health().failed > 0
+        let _ = stores[0].record(&observation(1, 2));
+        stores[0].health().failed > 0
     });
-    assert!(boards[1].record(&observation(1, 1)).rung > 0, "it has a node of its own");
+    assert!(stores[1].record(&observation(1, 1)).rung > 0, "it has a node of its own");
     nodes[gone].revive();
-    until(|| boards[0].record(&observation(1, 3)).rung > 0);
+    until(|| stores[0].record(&observation(1, 3)).rung > 0);
 }

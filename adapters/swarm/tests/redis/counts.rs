@@ -1,4 +1,4 @@
-//! What is counted, and for how long.
+//! Counts of calls and workers, and their expiry.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -16,17 +16,17 @@ pub(crate) fn observation(worker: u64, call: u64) -> Observation {
     Observation::new(Worker::new(worker), Tool::named("bash"), call)
 }
 
-/// The calls and the workers that were told.
+/// Returns the calls and the workers of a verdict.
 pub(crate) fn counts(verdict: Verdict) -> (u32, u32) {
     verdict.finding.map_or((0, 0), |Finding { calls, workers, .. }| (calls, workers))
 }
 
-/// Tells of all of them without waiting for each, and of no more at a time than a board has room for.
-pub(crate) fn tell_all(board: &RedisStore, observations: impl Iterator<Item = Observation>) {
-    let before = board.health().answered;
-    for (told, observation) in (before..).zip(observations) {
-        until(|| told - board.health().answered < 2_048);
-        board.record_detached(&observation, "bash");
+/// Records all observations without waiting for each, and at most as many at a time as the queue has room for.
+pub(crate) fn record_all(store: &RedisStore, observations: impl Iterator<Item = Observation>) {
+    let before = store.health().answered;
+    for (sent, observation) in (before..).zip(observations) {
+        until(|| sent - store.health().answered < 2_048);
+        store.record_detached(&observation, "bash");
     }
 }
 
@@ -34,20 +34,20 @@ pub(crate) fn tell_all(board: &RedisStore, observations: impl Iterator<Item = Ob
 fn a_loop_climbs_the_ladder_of_its_rule() {
     let Some(server) = Server::start() else { return };
     let rule = Rule::default().calls(3).workers(2).strongest(Action::Block);
-    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
+    let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let actions: Vec<_> =
-        (0..10).map(|call| board.record(&observation(call % 2, 1)).action).collect();
+        (0..10).map(|call| store.record(&observation(call % 2, 1)).action).collect();
     let (p, n, w, b) = (Action::Proceed, Action::Nudge, Action::Warn, Action::Block);
     assert_eq!(actions, [p, p, n, n, n, w, w, w, b, b]);
     let call = observation(0, 1).call;
-    assert_eq!((board.look(call).action, board.look(Digest::new(0)).action), (b, p));
-    assert_eq!(board.health().last_error, None);
+    assert_eq!((store.look(call).action, store.look(Digest::new(0)).action), (b, p));
+    assert_eq!(store.health().last_error, None);
 }
 
 #[test]
-fn a_finding_tells_what_came_back() {
+fn a_finding_has_the_outcome() {
     let Some(server) = Server::start() else { return };
-    let board = server.board("s");
+    let store = server.store("s");
     let plain = observation(1, 1);
     let answer = Digest::of(b"no such file");
     let cases = [
@@ -56,20 +56,20 @@ fn a_finding_tells_what_came_back() {
         (plain.failed(answer), Outcome::Failed, 100),
     ];
     for (observation, outcome, confidence) in cases {
-        assert_eq!(board.record(&observation).finding, None, "{outcome:?} has been counted before");
-        let finding = board.record(&observation).finding.expect("two calls are a loop");
+        assert_eq!(store.record(&observation).finding, None, "{outcome:?} has been counted before");
+        let finding = store.record(&observation).finding.expect("two calls are a loop");
         assert_eq!((finding.outcome, finding.confidence), (outcome, confidence));
         assert_eq!((finding.calls, finding.workers, finding.missed), (2, 1, 0));
     }
 }
 
-/// The counts are those of a naive model, whatever comes.
+/// Compares the counts of random calls with a naive model.
 #[test]
 fn random_observations_are_counted_as_by_hand() {
     let Some(server) = Server::start() else { return };
     let once = Tool::named("read_file");
     let rule = talkative().tool(once, Allowance::Once).worked(Allowance::Any);
-    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
+    let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let mut calls: HashMap<Key, (u32, HashSet<Worker>)> = HashMap::new();
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..3_000 {
@@ -78,9 +78,9 @@ fn random_observations_are_counted_as_by_hand() {
         it.call = it.call.mix(Digest::new(u64::from(it.tool == once)));
         let result = Digest::new(random.u64(..2));
         it = random.choice([it, it.failed(result), it.ok(result)]).expect("there are three");
-        let told = counts(board.record(&it));
-        if it.tool != once && it.answer.is_some_and(|answer| !answer.failed) {
-            assert_eq!(told, (0, 0), "it is allowed");
+        let reply = counts(store.record(&it));
+        if it.tool != once && it.result.is_some_and(|result| !result.failed) {
+            assert_eq!(reply, (0, 0), "it is allowed");
             continue;
         }
         let (made, workers) = calls.entry(it.key()).or_default();
@@ -88,34 +88,34 @@ fn random_observations_are_counted_as_by_hand() {
         workers.insert(it.worker);
         let distinct = u32::try_from(workers.len()).expect("they are few");
         let counted = if it.tool == once { *made - distinct } else { *made };
-        assert_eq!(told, if counted < 2 { (0, 0) } else { (*made, distinct) });
+        assert_eq!(reply, if counted < 2 { (0, 0) } else { (*made, distinct) });
     }
-    assert_eq!(board.health().last_error, None);
+    assert_eq!(store.health().last_error, None);
 }
 
 #[test]
 fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
     let Some(server) = Server::start() else { return };
     let rule = talkative().window(Window::Time { span: 600 });
-    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
+    let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let mut connection = server.connection();
     let mut generation = || {
         let (seconds, micros): (u64, u64) =
             words("TIME").query(&mut connection).expect("it has a clock");
         (seconds * 1000 + micros / 1000) / 300
     };
-    // The calls that counted when the generation was this before and after.
+    // The counted calls, with the generation before and after the call.
     let mut record = |worker| {
         let before = generation();
-        let told = counts(board.record(&observation(worker, 1)));
-        (told, before, generation())
+        let reply = counts(store.record(&observation(worker, 1)));
+        (reply, before, generation())
     };
     let mut all = Vec::new();
     until(|| {
         all.push(record(all.len() as u64 % 7));
         all.last().expect("there is one").1 >= all[0].1 + 3
     });
-    for (index, (told, before, after)) in all.iter().enumerate().skip(1) {
+    for (index, (reply, before, after)) in all.iter().enumerate().skip(1) {
         let counted_from = |first: u64| {
             let calls = all[..=index].iter().filter(|(_, _, generation)| *generation >= first);
             u32::try_from(calls.count()).expect("they are few")
@@ -123,18 +123,18 @@ fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
         let range = counted_from(after - 1).min(1)..=counted_from(before - 1);
         let least = all[..=index].iter().filter(|(_, generation, _)| *generation + 1 >= *after);
         let least = u32::try_from(least.count()).expect("they are few");
-        let told = told.0.max(1);
-        assert!(range.contains(&told) && told >= least, "{told} of {range:?}, {least} at least");
+        let reply = reply.0.max(1);
+        assert!(range.contains(&reply) && reply >= least, "{reply} of {range:?}, {least} at least");
     }
 }
 
 #[test]
-fn what_nobody_calls_any_more_is_gone_from_the_server() {
+fn calls_that_are_no_longer_made_expire_on_the_server() {
     let Some(server) = Server::start() else { return };
     let rule = talkative().window(Window::Time { span: 300 });
-    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
+    let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     for call in 0..50 {
-        let _ = board.record(&observation(1, call / 2));
+        let _ = store.record(&observation(1, call / 2));
     }
     let mut connection = server.connection();
     let mut size = || words("DBSIZE").query::<u64>(&mut connection).expect("it has a size");
@@ -145,32 +145,32 @@ fn what_nobody_calls_any_more_is_gone_from_the_server() {
 #[test]
 fn every_key_expires_no_sooner_than_the_window_ends() {
     let Some(server) = Server::start() else { return };
-    let board = server.board("s");
+    let store = server.store("s");
     for _ in 0..4 {
-        let _ = board.record(&observation(1, 1));
+        let _ = store.record(&observation(1, 1));
     }
     let keys: Vec<String> = server.ask("KEYS *");
     assert_eq!(keys.len(), 2, "{keys:?}");
     for key in keys {
         let lives: i64 = server.ask(&format!("PTTL {key}"));
-        // What is hot is shown for as long as it is sure to be put there again.
+        // A hot call is shown until it is sure to be added again.
         let span = if key.contains(":hot:") { 7_200_000 } else { 3_600_000 };
         assert!((span - 100_000..=span).contains(&lives), "{key} lives {lives}");
     }
 }
 
 #[test]
-fn everybody_may_call_once_what_may_be_called_once() {
+fn the_first_call_of_each_worker_is_free() {
     let Some(server) = Server::start() else { return };
     let rule = talkative().calls(4).tool(Tool::named("bash"), Allowance::Once);
-    let board = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
+    let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     for worker in 0..200 {
-        assert_eq!(counts(board.record(&observation(worker, 1))), (0, 0), "worker {worker}");
+        assert_eq!(counts(store.record(&observation(worker, 1))), (0, 0), "worker {worker}");
     }
     for worker in 0..12 {
-        assert_eq!(board.record(&observation(worker, 2)).rung, 0);
+        assert_eq!(store.record(&observation(worker, 2)).rung, 0);
     }
-    let rungs: Vec<_> = (0..5).map(|_| board.record(&observation(0, 2)).rung).collect();
+    let rungs: Vec<_> = (0..5).map(|_| store.record(&observation(0, 2)).rung).collect();
     assert_eq!(rungs, [0, 0, 0, 1, 1]);
 }
 
@@ -180,23 +180,23 @@ fn swarms_and_secrets_do_not_see_each_other() {
     let other = Settings::parse(&server.url("s"), b"another").expect("it is an address");
     let other = other.rule(talkative()).expect("it can work");
     let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
-    let boards = [server.settings("s"), server.settings("t"), other].map(RedisStore::open);
+    let stores = [server.settings("s"), server.settings("t"), other].map(RedisStore::open);
     for calls in [0, 2, 3] {
-        for board in &boards {
-            assert_eq!(counts(board.record(&observation(1, 1))), (calls, u32::from(calls > 0)));
+        for store in &stores {
+            assert_eq!(counts(store.record(&observation(1, 1))), (calls, u32::from(calls > 0)));
         }
     }
 }
 
 #[test]
-fn the_server_holds_nothing_that_stands_for_a_call_or_a_worker() {
+fn the_server_has_no_digest_of_a_call_or_a_worker() {
     let Some(server) = Server::start() else { return };
-    let board = server.board("s");
+    let store = server.store("s");
     let names = ["w1", "w2", "w3"].map(Worker::named);
     let call = Digest::of(b"curl http://example.org/?password=hush");
     let calls = names.map(|worker| Observation::new(worker, Tool::named("bash"), call));
     for it in calls.iter().cycle().take(9) {
-        let _ = board.record_named(&it.failed(Digest::of(b"hush")), "bash -c 'hush'");
+        let _ = store.record_named(&it.failed(Digest::of(b"hush")), "bash -c 'hush'");
     }
     let held = dump(&server);
     let key = calls[0].failed(Digest::of(b"hush")).key().digest();
@@ -213,7 +213,7 @@ fn the_server_holds_nothing_that_stands_for_a_call_or_a_worker() {
     }
 }
 
-/// All keys and all values.
+/// Returns all keys and all values.
 fn dump(server: &Server) -> Vec<u8> {
     let mut held = Vec::new();
     let mut connection = server.connection();
@@ -240,7 +240,7 @@ fn a_board_on_a_socket_counts() {
     let folder = tempfile::tempdir().expect("there is room");
     let socket = folder.path().join("redis.sock").display().to_string();
     let Some(_server) = Server::with(&["--unixsocket", &socket]) else { return };
-    let board = RedisStore::open(settings(&format!("redis+unix://{socket}?swarm=s")));
-    let _ = board.record(&observation(1, 1));
-    assert_eq!(counts(board.record(&observation(2, 1))), (2, 2));
+    let store = RedisStore::open(settings(&format!("redis+unix://{socket}?swarm=s")));
+    let _ = store.record(&observation(1, 1));
+    assert_eq!(counts(store.record(&observation(2, 1))), (2, 2));
 }

@@ -1,4 +1,4 @@
-//! A server that is none.
+//! A fake server that sends invalid replies.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What a liar does when it is asked.
+/// The behaviour of a fake server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lie {
-    /// Answers each request with these bytes.
+    /// Replies to each request with these bytes.
     Says(&'static [u8]),
-    /// Answers each request with these bytes, and hangs up.
+    /// Replies to each request with these bytes, and hangs up.
     HangsUp(&'static [u8]),
-    /// Takes all and answers nothing.
+    /// Reads all requests and never replies.
     Nothing,
-    /// Answers a byte now and then, and never comes to an end.
+    /// Sends a byte now and then without an end.
     Drips,
 }
 
-/// A server that lies until it is dropped.
+/// A fake server that runs until it is dropped.
 pub(crate) struct Liar {
     port: u16,
     ended: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ impl Liar {
                     return;
                 }
                 let end = Arc::clone(&end);
-                thread::spawn(move || lie.tell(stream, &end));
+                thread::spawn(move || lie.talk(stream, &end));
             }
         });
         Self { port, ended }
@@ -57,29 +57,29 @@ impl Drop for Liar {
 }
 
 impl Lie {
-    /// Talks to one client, until that or the liar has enough.
-    fn tell(self, mut stream: TcpStream, end: &AtomicBool) {
-        let mut told = vec![0; 65_536];
+    /// Talks to one client, until the client or the server closes the connection.
+    fn talk(self, mut stream: TcpStream, end: &AtomicBool) {
+        let mut buffer = vec![0; 65_536];
         let often = Duration::from_millis(20);
         if stream.set_read_timeout(Some(often)).is_err() {
             return;
         }
         while !end.load(Ordering::Relaxed) {
-            let heard = match stream.read(&mut told) {
+            let requests = match stream.read(&mut buffer) {
                 Ok(0) => return,
-                Ok(read) => told[..read].split(|byte| *byte == b'*').count() - 1,
+                Ok(read) => buffer[..read].split(|byte| *byte == b'*').count() - 1,
                 Err(_) => 0,
             };
-            let told = match self {
-                Self::Says(bytes) => stream.write_all(&bytes.repeat(heard)),
-                Self::HangsUp(bytes) if heard > 0 => {
+            let sent = match self {
+                Self::Says(bytes) => stream.write_all(&bytes.repeat(requests)),
+                Self::HangsUp(bytes) if requests > 0 => {
                     let _ = stream.write_all(bytes);
                     return;
                 }
                 Self::Drips => stream.write_all(b"+"),
                 Self::HangsUp(_) | Self::Nothing => Ok(()),
             };
-            if told.is_err() {
+            if sent.is_err() {
                 return;
             }
         }

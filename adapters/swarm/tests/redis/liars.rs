@@ -1,4 +1,4 @@
-//! Servers that lie: whatever they answer, workers go on and hear of no loop.
+//! Fake servers: for any reply, workers go on and get no false loop.
 
 use std::time::Duration;
 
@@ -29,22 +29,22 @@ const LIES: [(&str, Lie); 22] = [
     ("promises a map without end", Lie::Says(b"%9223372036854775807\r\n+a\r\n")),
     ("promises less than nothing", Lie::Says(b"|-1\r\n*-2\r\n$-2\r\n")),
     ("nests without end", Lie::Says(b"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n")),
-    ("sends everybody to where nobody is", Lie::Says(b"-MOVED 1 127.0.0.1:1\r\n")),
+    ("redirects to a missing server", Lie::Says(b"-MOVED 1 127.0.0.1:1\r\n")),
     ("has no functions, and takes none", Lie::Says(b"-ERR Function not found\r\n")),
 ];
 
 #[test]
-fn no_lie_fails_a_worker_or_accuses_one() {
+fn an_invalid_reply_neither_fails_nor_accuses_a_worker() {
     std::thread::scope(|scope| {
         for (what, lie) in LIES {
             scope.spawn(move || {
                 let liar = Liar::start(lie);
-                let board = hasty(&liar.url());
-                while_calling(&board, what, || pass(Duration::from_millis(300)));
+                let store = hasty(&liar.url());
+                while_calling(&store, what, || pass(Duration::from_millis(300)));
                 let verdicts =
-                    [board.record(&observation(1, 1)), board.look(observation(1, 1).call)];
+                    [store.record(&observation(1, 1)), store.look(observation(1, 1).call)];
                 assert_eq!(verdicts, [Verdict::PROCEED; 2], "{what}");
-                let health = board.health();
+                let health = store.health();
                 assert_eq!(health.answered, 0, "{what}: {health:?}");
             });
         }

@@ -1,4 +1,4 @@
-//! The board on a real server, which the tests start and stop, and on one that lies.
+//! Tests of the store on a real server, which the tests start and stop, and on fake servers.
 #![cfg(unix)]
 
 mod cluster;

@@ -1,38 +1,38 @@
-//! Workers that share nothing but the server: processes of their own.
+//! Workers in several processes, which share only the server.
 
 use std::process::{Child, Command, Stdio};
 
 use unstuck_swarm::Rule;
 use unstuck_swarm::redis::{RedisStore, Watch};
 
-use crate::counts::{observation, tell_all};
+use crate::counts::{observation, record_all};
 use crate::server::{Server, settings, until};
 
-/// What says to a process that it is a worker, which one, and of what swarm.
+/// The variables that make a process a worker, with its number and its swarm.
 const WORKER: &str = "UNSTUCK_TEST_WORKER";
 
 const PROCESSES: u64 = 8;
 const CALLS: u64 = 10_000;
 
-/// How many different calls they make.
+/// The number of different calls that they make.
 const DIFFERENT: u64 = 16;
 
-/// The work of a process that was started as a worker; the others have none.
+/// Does the work of a worker process. In other processes it does nothing.
 #[test]
-fn a_worker_tells_of_all_its_calls() {
+fn a_worker_records_all_its_calls() {
     let Ok(word) = std::env::var(WORKER) else { return };
     let (number, url) = word.split_once(' ').expect("it is a number and an address");
     let number: u64 = number.parse().expect("it is a number");
-    let board = RedisStore::open(settings(url));
-    tell_all(&board, (0..CALLS).map(|call| observation(number, call % DIFFERENT)));
-    until(|| board.health().answered == CALLS);
-    assert_eq!(board.health().last_error, None);
+    let store = RedisStore::open(settings(url));
+    record_all(&store, (0..CALLS).map(|call| observation(number, call % DIFFERENT)));
+    until(|| store.health().answered == CALLS);
+    assert_eq!(store.health().last_error, None);
 }
 
 fn worker(number: u64, url: &str) -> Child {
     let own = std::env::current_exe().expect("it runs");
     Command::new(own)
-        .args(["--exact", "processes::a_worker_tells_of_all_its_calls"])
+        .args(["--exact", "processes::a_worker_records_all_its_calls"])
         .env(WORKER, format!("{number} {url}"))
         .stdout(Stdio::null())
         .spawn()

@@ -1,4 +1,4 @@
-//! A server of the tests' own, on a port of this machine that nobody else uses.
+//! A server for the tests, on a free port of this machine.
 
 use std::io;
 use std::net::TcpListener;
@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{Allowance, Rule, Window};
 
-/// As long as any of this takes on a machine that is busy.
+/// The time-out of each step, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The secret of the swarms.
 pub(crate) const SECRET: &[u8] = b"of the tests";
 
-/// A `redis-server` that ends with its value.
+/// A `redis-server` process. It ends when the value is dropped.
 pub(crate) struct Server {
     child: Child,
     port: u16,
@@ -26,7 +26,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Nothing where there is no such program, unless that must not be.
+    /// Starts a server. Returns `None` if there is no such program, unless the tests require one.
     pub(crate) fn start() -> Option<Self> {
         Self::with(&[])
     }
@@ -38,11 +38,11 @@ impl Server {
             return None;
         }
         let options: Vec<_> = options.iter().map(ToString::to_string).collect();
-        // Somebody else may have taken the port before the server did.
+        // Another process may have taken the port before the server did.
         (0..5).find_map(|_| Self::on(free_port(), &options))
     }
 
-    /// Nothing if it cannot be there.
+    /// Starts a server. Returns `None` if it ends at once.
     fn on(port: u16, options: &[String]) -> Option<Self> {
         let folder = tempfile::tempdir().expect("there is room");
         let child = spawn(port, options, &folder).expect("it starts");
@@ -50,7 +50,7 @@ impl Server {
         server.answers().then_some(server)
     }
 
-    /// What it is at, for a swarm of its own for each test.
+    /// Returns the address of a swarm on the server.
     pub(crate) fn url(&self, swarm: &str) -> String {
         format!("redis://127.0.0.1:{}/?swarm={swarm}", self.port)
     }
@@ -59,12 +59,12 @@ impl Server {
         self.port
     }
 
-    /// Settings with a deadline that no healthy server misses, and a rule that tells of two calls.
+    /// Returns settings with a deadline that no healthy server misses, and a rule that reports two calls.
     pub(crate) fn settings(&self, swarm: &str) -> Settings {
         settings(&self.url(swarm))
     }
 
-    pub(crate) fn board(&self, swarm: &str) -> RedisStore {
+    pub(crate) fn store(&self, swarm: &str) -> RedisStore {
         RedisStore::open(self.settings(swarm))
     }
 
@@ -77,33 +77,33 @@ impl Server {
         words(command).query(&mut self.connection()).expect(command)
     }
 
-    /// Ends at once, as by a power cut.
+    /// Kills the server, as a power cut would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it has ended");
     }
 
-    /// Starts again where it was, and knows nothing.
+    /// Starts the server again on the same port, without data.
     pub(crate) fn revive(&mut self) {
         self.child = spawn(self.port, &self.options, &self.folder).expect("it starts");
         assert!(self.answers(), "it does not come back");
     }
 
-    /// Sends it a signal by name.
+    /// Sends a signal to the server by name.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status().expect("there is kill");
         assert!(sent.success(), "{name}");
     }
 
-    /// Whether it answers before it has ended.
+    /// Returns whether the server replies before it has ended.
     fn answers(&mut self) -> bool {
         let client = Client::open(("127.0.0.1", self.port)).expect("it is an address");
         let mut answers = false;
         until(|| {
             let connection = client.get_connection_with_timeout(PATIENCE);
             let answer = connection.and_then(|mut it| words("PING").query::<String>(&mut it));
-            // One with a password answers that it wants that.
+            // A server with a password replies with an error.
             answers = answer.is_ok() || answer.is_err_and(|error| error.code() == Some("NOAUTH"));
             answers || self.child.try_wait().expect("it is a child").is_some()
         });
@@ -118,20 +118,20 @@ impl Drop for Server {
     }
 }
 
-/// Settings with a deadline that no healthy server misses, and a rule that tells of two calls.
+/// Returns settings with a deadline that no healthy server misses, and a rule that reports two calls.
 pub(crate) fn settings(url: &str) -> Settings {
     let settings = Settings::parse(url, SECRET).expect(url);
     let settings = settings.rule(talkative()).expect("it can work");
     settings.deadline(Duration::from_secs(1)).expect("it is none too long")
 }
 
-/// A rule that tells of two calls, by whomever.
+/// Returns a rule that reports two calls, also by one worker.
 pub(crate) fn talkative() -> Rule {
     let rule = Rule::default().calls(2).workers(1).worked(Allowance::None);
     rule.window(Window::Time { span: 3_600_000 })
 }
 
-/// Looks until it is so; fails if it never is.
+/// Waits until the condition holds. Fails after a time-out.
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -140,7 +140,7 @@ pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The command with these words.
+/// Returns the command with these words.
 pub(crate) fn words(command: &str) -> Cmd {
     let mut cmd = Cmd::new();
     for word in command.split_ascii_whitespace() {

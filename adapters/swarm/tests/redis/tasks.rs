@@ -16,37 +16,37 @@ fn runtime() -> Runtime {
 }
 
 #[test]
-fn tasks_share_a_connection_and_each_hears_its_own_count() {
+fn tasks_share_a_connection_and_each_gets_its_own_count() {
     let Some(server) = Server::start() else { return };
-    let board = std::sync::Arc::new(server.board("s"));
-    let mut told = runtime().block_on(async {
+    let store = std::sync::Arc::new(server.store("s"));
+    let mut verdicts = runtime().block_on(async {
         let mut tasks = JoinSet::new();
         for worker in 0..100 {
-            let board = board.clone();
+            let store = store.clone();
             tasks.spawn(
-                async move { board.record_async(&observation(worker % 5, 1), "bash").await },
+                async move { store.record_async(&observation(worker % 5, 1), "bash").await },
             );
         }
         tasks.join_all().await
     });
-    told.sort_by_key(|verdict| counts(*verdict));
-    let calls: Vec<_> = told.iter().map(|verdict| counts(*verdict).0).collect();
+    verdicts.sort_by_key(|verdict| counts(*verdict));
+    let calls: Vec<_> = verdicts.iter().map(|verdict| counts(*verdict).0).collect();
     assert_eq!(calls, [&[0][..], &(2..=100).collect::<Vec<_>>()].concat());
-    assert_eq!(counts(told[99]).1, 5);
+    assert_eq!(counts(verdicts[99]).1, 5);
     let clients: String = server.ask("CLIENT LIST");
-    assert_eq!(clients.lines().count(), 2, "the board and this: {clients}");
+    assert_eq!(clients.lines().count(), 2, "the store and this: {clients}");
 }
 
 #[test]
-fn a_task_waits_no_longer_than_its_deadline_and_holds_up_no_other() {
+fn a_task_waits_at_most_its_deadline_and_blocks_no_other() {
     let liar = Liar::start(Lie::Nothing);
-    let board = std::sync::Arc::new(RedisStore::open(settings(&liar.url())));
+    let store = std::sync::Arc::new(RedisStore::open(settings(&liar.url())));
     runtime().block_on(async {
-        let board = board.clone();
-        let waits = tokio::spawn(async move { board.record_async(&observation(1, 1), "").await });
+        let store = store.clone();
+        let waits = tokio::spawn(async move { store.record_async(&observation(1, 1), "").await });
         tokio::time::sleep(Duration::from_millis(1)).await;
         assert!(!waits.is_finished(), "another task runs in the meantime");
         assert_eq!(waits.await.ok(), Some(Verdict::PROCEED));
     });
-    assert_eq!(board.health().late, 1);
+    assert_eq!(store.health().late, 1);
 }

@@ -1,4 +1,4 @@
-//! What those see who watch a swarm.
+//! The view of the observers of a swarm.
 
 use unstuck_swarm::redis::{RedisError, RedisStore, Settings, Watch};
 use unstuck_swarm::{Action, Allowance, Digest, Outcome, Rule, SwarmStore as _, Tool};
@@ -11,7 +11,7 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
     let Some(server) = Server::start() else { return };
     let rule = Rule::default().calls(4).tool(Tool::named("read"), Allowance::Once);
     let settings = server.settings("s").rule(rule).expect("it can work");
-    let board = RedisStore::open(settings.clone());
+    let store = RedisStore::open(settings.clone());
     let failed = observation(0, 1).failed(Digest::of(b"e"));
     let mut read = observation(0, 2).ok(Digest::of(b"r"));
     read.tool = Tool::named("read");
@@ -19,11 +19,11 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
         for worker in 0..calls {
             let mut it = it;
             it.worker = observation(worker % 3, 0).worker;
-            let _ = board.record_named(&it, tool);
+            let _ = store.record_named(&it, tool);
         }
     }
-    let _ = board.record_named(&observation(0, 3), "seldom");
-    let id = board.look(failed.call).finding.expect("it is a loop").loop_id;
+    let _ = store.record_named(&observation(0, 3), "seldom");
+    let id = store.look(failed.call).finding.expect("it is a loop").loop_id;
     let mut watch = Watch::open(&settings).expect("it can be watched");
     let hot = watch.hottest(9).expect("it answers");
     let seen: Vec<_> = hot
@@ -39,7 +39,7 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
     );
     assert_eq!(hot[0].loop_id, id);
     assert!(hot.iter().all(|hot| hot.last_seen_ms_ago < 600_000));
-    // A millisecond later it was made a millisecond longer ago.
+    // A millisecond later its age is a millisecond more.
     let hottest = watch.hottest(1).expect("it answers");
     assert_eq!(hottest.iter().map(|hot| (hot.loop_id, hot.calls)).collect::<Vec<_>>(), [(id, 8)]);
 }
@@ -48,13 +48,13 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
 fn a_call_that_one_worker_made_often_is_shown_when_another_makes_it() {
     let Some(server) = Server::start() else { return };
     let settings = server.settings("s").rule(Rule::default()).expect("it can work");
-    let board = RedisStore::open(settings.clone());
+    let store = RedisStore::open(settings.clone());
     let mut watch = Watch::open(&settings).expect("it can be watched");
     for _ in 0..12 {
-        let _ = board.record(&observation(0, 1).failed(Digest::of(b"e")));
+        let _ = store.record(&observation(0, 1).failed(Digest::of(b"e")));
     }
     assert_eq!(watch.hottest(9).expect("it answers"), []);
-    let _ = board.record(&observation(1, 1).failed(Digest::of(b"e")));
+    let _ = store.record(&observation(1, 1).failed(Digest::of(b"e")));
     let hottest = watch.hottest(9).expect("it answers");
     assert_eq!(hottest.iter().map(|hot| (hot.calls, hot.rung)).collect::<Vec<_>>(), [(13, 1)]);
 }
@@ -62,14 +62,14 @@ fn a_call_that_one_worker_made_often_is_shown_when_another_makes_it() {
 #[test]
 fn a_swarm_that_is_cleared_begins_anew() {
     let Some(server) = Server::start() else { return };
-    let (board, other) = (server.board("s"), server.board("t"));
+    let (store, other) = (server.store("s"), server.store("t"));
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     for round in 0..3 {
-        for board in [&board, &other] {
-            let _ = board.record(&observation(1, 1));
-            let _ = board.record(&observation(1, 1));
+        for store in [&store, &other] {
+            let _ = store.record(&observation(1, 1));
+            let _ = store.record(&observation(1, 1));
         }
-        assert_eq!(counts(board.record(&observation(2, 1))), (3, 2));
+        assert_eq!(counts(store.record(&observation(2, 1))), (3, 2));
         assert_eq!(counts(other.record(&observation(2, 1))), (3 * (round + 1), 2));
         assert_eq!(watch.hottest(9).expect("it answers").len(), 1);
         watch.clear().expect("it can be cleared");
@@ -78,28 +78,28 @@ fn a_swarm_that_is_cleared_begins_anew() {
 }
 
 #[test]
-fn what_was_cleared_does_not_come_back_with_the_next_clear() {
+fn cleared_calls_do_not_come_back_with_the_next_clear() {
     let Some(server) = Server::start() else { return };
-    let board = server.board("s");
+    let store = server.store("s");
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     for call in 0..200 {
         watch.clear().expect("it can be cleared");
-        assert_eq!(counts(board.record(&observation(1, call))), (0, 0));
+        assert_eq!(counts(store.record(&observation(1, call))), (0, 0));
         for _ in 0..2 {
             watch.clear().expect("it can be cleared");
         }
-        assert_eq!(counts(board.record(&observation(1, call))), (0, 0), "clear {call}");
+        assert_eq!(counts(store.record(&observation(1, call))), (0, 0), "clear {call}");
     }
 }
 
 #[test]
 fn no_more_calls_are_hot_than_there_is_room_for() {
     let Some(server) = Server::start() else { return };
-    let board = server.board("s");
+    let store = server.store("s");
     for call in 0..400 {
-        board.record_detached(&observation(1, call), "bash");
+        store.record_detached(&observation(1, call), "bash");
     }
-    let _ = board.record(&observation(1, 400));
+    let _ = store.record(&observation(1, 400));
     let kept: Vec<String> = server.ask("KEYS *:hot:*");
     assert_eq!(server.ask::<u32>(&format!("ZCARD {}", kept[0])), 256);
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
@@ -107,24 +107,24 @@ fn no_more_calls_are_hot_than_there_is_room_for() {
 }
 
 #[test]
-fn nothing_is_shown_to_those_without_the_secret() {
+fn an_observer_without_the_secret_sees_nothing() {
     let Some(server) = Server::start() else { return };
-    let board = server.board("s");
+    let store = server.store("s");
     for _ in 0..9 {
-        let _ = board.record(&observation(1, 1));
+        let _ = store.record(&observation(1, 1));
     }
     let settings = Settings::parse(&server.url("s"), b"another").expect("it is an address");
     let mut watch = Watch::open(&settings).expect("it can be watched");
     assert_eq!(watch.hottest(9).expect("it answers"), []);
     watch.clear().expect("it can be cleared");
-    assert_eq!(counts(board.record(&observation(1, 1))), (10, 1), "another's clear");
+    assert_eq!(counts(store.record(&observation(1, 1))), (10, 1), "another's clear");
 }
 
 #[test]
-fn who_cannot_watch_is_told_why() {
+fn an_observer_gets_an_error_that_says_why() {
     let url = format!("redis://127.0.0.1:{}/?swarm=s", free_port());
     let settings = Settings::parse(&url, SECRET).expect("it is an address");
-    let error = Watch::open(&settings).expect_err("nobody is there");
+    let error = Watch::open(&settings).expect_err("there is no server");
     assert!(matches!(error, RedisError::Unreachable { .. }), "{error}");
     let Some(server) = Server::with(&["--requirepass", "hush"]) else { return };
     let settings = settings_with(&server, "wrong");

@@ -5,20 +5,19 @@
 //! cargo run -p unstuck-trace --example record -- --check adapters/trace/runs
 //! ```
 //!
-//! The first records them all again; the second records them and compares, and names the first file
-//! and line that differ.
+//! The first command records all runs again. The second records and compares them, and names the
+//! first file and line that differ.
 //!
-//! The transcripts of real agents belong to others; these are the project's own, so that its tests
-//! and its examples have something to read wherever the project is. What the agent does is scripted.
-//! What comes back is not: the tools list, read and write files and run commands with `sh` in a
-//! scratch folder, and their answers are recorded as they are.
+//! The transcripts of real agents belong to others. These belong to the project, so that its tests
+//! and examples have runs to read. The agent is scripted, but its tools really list, read and write
+//! files and run commands with `sh` in a scratch folder, and their results are recorded unchanged.
 //!
 //! Two recordings are the same to the byte. Paths are relative to the scratch folder, listings are
 //! sorted, the commands are the plainest of POSIX in the `C` locale, and nothing reads a clock:
 //! session ids, times and the like are fixed by the scenarios and made up by the writers.
 //!
-//! `DIR.labels.jsonl`, beside the folder, says of each file whether the agent in it is stuck, and from
-//! which call on.
+//! `DIR.labels.jsonl`, beside the folder, says for each file whether the agent in it is stuck, and
+//! from which call on.
 
 mod recording;
 mod scenarios;
@@ -68,7 +67,7 @@ fn check(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Runs every scenario and writes it in each format that it is wanted in.
+/// Runs every scenario and writes it in each of its formats.
 fn record_all() -> io::Result<Tree> {
     let mut files = Vec::new();
     for scenario in scenarios::all() {

@@ -1,11 +1,11 @@
-//! What happened when a script was run, before any format gives it a shape.
+//! The conversations of a script that was run, before a format gives them a shape.
 
 use std::io;
 
 use crate::script::{Action, Scenario, Script};
 use crate::tools::{Outcome, Scratch};
 
-/// What the host says when the agent only talks, as hosts do that run unattended.
+/// The host's message to an agent that only talks, as unattended hosts send it.
 const CARRY_ON: &str = "Please continue.";
 
 /// The conversation of one worker.
@@ -15,10 +15,10 @@ pub(crate) struct Thread<'s> {
     pub(crate) events: Vec<Event<'s>>,
 }
 
-/// One message of a conversation, with what it set off.
+/// One message of a conversation, with its calls.
 #[derive(Debug)]
 pub(crate) enum Event<'s> {
-    /// The task, or the host's word to a silent agent.
+    /// The task, or the host's message to a silent agent.
     User(&'s str),
     /// A turn of the agent, with its calls in the order in which they were issued.
     Assistant { text: &'s str, calls: Vec<Called<'s>> },
@@ -34,7 +34,7 @@ pub(crate) struct Called<'s> {
 }
 
 impl Thread<'_> {
-    /// How many calls the worker made itself.
+    /// The number of calls that the worker made itself.
     pub(crate) fn calls(&self) -> usize {
         let calls = |event: &Event<'_>| match event {
             Event::User(_) => 0,
@@ -76,7 +76,7 @@ fn call<'s>(action: &'s Action, scratch: &Scratch) -> io::Result<Called<'s>> {
     Ok(Called { action, outcome, errand: None })
 }
 
-/// Lets another worker do its script; what it says last is the outcome of the call.
+/// Runs the script of another worker. Its last message is the outcome of the call.
 fn errand<'s>(action: &'s Action, script: &'s Script, scratch: &Scratch) -> io::Result<Called<'s>> {
     let thread = play(script, scratch)?;
     let report = script.turns.last().map_or("", |turn| turn.text);

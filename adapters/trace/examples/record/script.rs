@@ -1,4 +1,4 @@
-//! What a scripted agent is to do, and how a person judges it, as plain data.
+//! The script of an agent, and a person's judgement of it, as plain data.
 
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub(crate) enum Format {
     OpenAi,
 }
 
-/// What one worker is told, what it then does, and how that is judged.
+/// The task of a worker, its turns, and the judgement of them.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) worker: &'static str,
@@ -47,7 +47,7 @@ pub(crate) struct Script {
     pub(crate) label: Label,
 }
 
-/// One turn of the agent: what it says, and the calls that it issues together.
+/// One turn of the agent: its words, and the calls that it issues together.
 #[derive(Debug)]
 pub(crate) struct Turn {
     /// Empty when the agent calls without a word.
@@ -103,7 +103,7 @@ pub(crate) enum Action {
 pub(crate) struct Page {
     /// The first line, counted from 1.
     pub(crate) offset: usize,
-    /// How many lines.
+    /// The number of lines.
     pub(crate) limit: usize,
 }
 
@@ -177,7 +177,7 @@ pub(crate) enum Label {
 }
 
 impl Label {
-    /// The same judgement in a file where `before` other calls stand before the first.
+    /// Returns the same judgement in a file where `before` other calls stand before the first.
     pub(crate) fn after(self, before: usize) -> Self {
         match self {
             Label::Work { .. } => self,

@@ -1,6 +1,6 @@
 //! The agent's tools, which really list, read, write, edit and run, inside a scratch folder of their own.
 //!
-//! What a tool answers must be the same on every machine and in every run. So listings are sorted,
+//! The result of a tool must be the same on every machine and in every run. So listings are sorted,
 //! errors are worded here and not by the operating system, and commands get an environment of two
 //! variables.
 
@@ -12,7 +12,7 @@ use std::process::{self, Command, Stdio};
 
 use crate::script::Page;
 
-/// What came back from a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) text: String,
@@ -32,8 +32,8 @@ impl Outcome {
 
 /// The folder in which one scenario's tools work; it is removed when dropped.
 ///
-/// A tool answers with an [`Outcome`], be it a failure, that the script alone brought about. Where
-/// the machine stood in the way it returns an error, and nothing is recorded.
+/// A tool returns an [`Outcome`], also for a failure that the script causes. If the machine causes
+/// the failure, it returns an error, and nothing is recorded.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     root: PathBuf,
@@ -127,7 +127,7 @@ impl Scratch {
         Ok(Outcome::failed(text + &ending))
     }
 
-    /// The content of a file, or nothing where there is none.
+    /// Returns the content of a file, or `None` if there is no such file.
     fn content(&self, path: &str) -> io::Result<Option<String>> {
         let file = self.root.join(path);
         match fs::read_to_string(&file) {

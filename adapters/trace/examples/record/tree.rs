@@ -11,8 +11,8 @@ use crate::script::Label;
 use crate::tools::at;
 use crate::write::{File, push_line};
 
-/// What the file of labels is called after the folder: it stands beside it, so that a folder of
-/// runs holds runs alone.
+/// The extension of the file of labels. The file is beside the folder, so that the folder holds only
+/// runs.
 const LABELS: &str = ".labels.jsonl";
 
 /// Texts by their path below a folder; the paths are written with slashes.
@@ -59,7 +59,7 @@ impl Tree {
         fs::write(&labels, &self.labels).map_err(|error| at(&labels, &error))
     }
 
-    /// The first place where a folder holds something else, in words, or nothing.
+    /// Returns the first difference of a folder in words, or `None` if there is no difference.
     pub(crate) fn difference(&self, folder: &Path) -> io::Result<Option<String>> {
         let texts = self.texts.iter().map(|(path, text)| (folder.join(path), path.as_str(), text));
         let labels = (labels_of(folder), "labels", &self.labels);
@@ -82,7 +82,7 @@ impl Tree {
     }
 }
 
-/// Where the labels of the runs in `folder` stand.
+/// Returns the path of the labels of the runs in `folder`.
 fn labels_of(folder: &Path) -> PathBuf {
     let mut name = folder.file_name().unwrap_or_default().to_owned();
     name.push(LABELS);
@@ -99,7 +99,7 @@ fn row(file: &File) -> Row<'_> {
     Row { file: &file.path, stuck, start, stuck_at, end, kind, why, calls: file.calls }
 }
 
-/// The first line, counted from 1, that is not the same in both texts; ends of line count.
+/// Returns the first line, counted from 1, that differs in both texts. Ends of line count.
 fn first_difference<'a>(a: &'a str, b: &'a str) -> Option<(usize, &'a str, &'a str)> {
     let (mut left, mut right) = (a.split_inclusive('\n'), b.split_inclusive('\n'));
     let shown = |text: Option<&'a str>| text.map_or("nothing", str::trim_end);

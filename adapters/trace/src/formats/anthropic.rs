@@ -2,11 +2,10 @@
 //!
 //! - Calls are `tool_use` blocks of the assistant's messages, results `tool_result` blocks of the
 //!   user's, flagged by `is_error`.
-//! - Messages of the assistant with nothing of the user's between them are one answer, as the
-//!   service reads them: their calls share a step.
-//! - What the provider runs itself (`server_tool_use`, `mcp_tool_use` and their results) and
-//!   `thinking` are passed over, and so is what stands beside `messages`, the `system` prompt
-//!   included.
+//! - Messages of the assistant without a user's message between them are one answer, as the service
+//!   reads them. Their calls share a step.
+//! - Tools that the provider runs (`server_tool_use`, `mcp_tool_use` and their results), `thinking`,
+//!   and all fields beside `messages`, the `system` prompt included, are skipped.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -15,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, objects, text};
-use crate::document;
+use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -50,8 +49,8 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-/// Whether an object has the fields that only Anthropic's requests have beside their messages, and
-/// no message that only OpenAI's chats have.
+/// Returns whether an object has fields that only Anthropic's requests have beside their messages,
+/// and no message that only OpenAI's chats have.
 fn is_request(fields: &Fields) -> bool {
     let is_of_chat = |message: &Fields| {
         matches!(text(message, "role"), "system" | "developer" | "tool")
@@ -64,7 +63,7 @@ fn is_request(fields: &Fields) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });
 }
@@ -116,7 +115,8 @@ impl<'a> Message<'a> {
         elements(self.content).into_iter().filter_map(|block| nested(Some(block)))
     }
 
-    /// The model's answer. A block that cannot be read is reported after the others are delivered.
+    /// Replays the model's answer. A block that cannot be read is reported after the others are
+    /// delivered.
     fn answer(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let turn = recorder.turn(MAIN);
         if !turn.called || turn.answered {
@@ -135,7 +135,7 @@ impl<'a> Message<'a> {
         outcome
     }
 
-    /// What came back to the model: results, and what a person or the host said.
+    /// Replays the input of the model: results, and messages of a person or the host.
     fn input(&self, role: Role, recorder: &mut Recorder<'_>) {
         recorder.turn(MAIN).answered = true;
         let mut texts: Vec<Cow<'_, str>> = string(self.content).into_iter().collect();
@@ -182,7 +182,7 @@ impl Block<'_> {
     }
 }
 
-/// What the agent says belongs to the turn's calls, whether they stand before it or behind.
+/// Delivers a text of the agent. It belongs to the turn's calls, before or after it.
 fn speak(recorder: &mut Recorder<'_>, text: Option<Cow<'_, str>>) {
     match text {
         Some(text) if text.is_empty() => {}

@@ -9,15 +9,15 @@
 //!   marked `isSidechain` belongs to the chain that its `parentUuid` leads to: `sidechain`,
 //!   `sidechain-2`, …, so that subagents running at once stay apart.
 //! - **Mirrors.** The same `tool_use` again is dropped, and so is a second result.
-//! - **Results** answer the earliest open call of their id and worker. Without `tool_use_id` they
-//!   answer nothing: which call they mean would be a guess. Unanswering results count nowhere.
-//! - **Instructions.** A user's text is a message unless it was not typed by a person: lines marked
-//!   `isMeta` or `isCompactSummary` or of another `origin` than `human`, echoes of commands and
-//!   notices of the program, told by the tags they begin with. An interruption is a message.
-//! - An assistant line that the program wrote itself (`isApiErrorMessage`, model `<synthetic>`) is
-//!   not the agent speaking.
-//! - `thinking`, calls of tools on the provider's side, and lines without calls or texts are passed
-//!   over.
+//! - **Results** answer the earliest open call of their id and worker. A result without
+//!   `tool_use_id` is dropped, because its call would be a guess, and so is one without an open call.
+//! - **Instructions.** A user's text is a message if a person typed it. Lines marked `isMeta` or
+//!   `isCompactSummary`, lines of another `origin` than `human`, and echoes and notices of the
+//!   program, known by their tags, are no messages. An interruption is a message.
+//! - An assistant's line that the program wrote itself (`isApiErrorMessage`, model `<synthetic>`) is
+//!   not a message of the agent.
+//! - `thinking`, calls of tools on the provider's side, and lines without calls or texts are
+//!   skipped.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, is_text};
 use crate::detect::Layout;
-use crate::document::{self, Part};
+use crate::document::{self, Lists, Part};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
 use crate::formats::anthropic::Block;
@@ -39,10 +39,10 @@ use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
 
-/// How many lines of sidechains are remembered to tell which chain the next one continues.
+/// The number of lines of sidechains that are kept, to find the chain that the next one continues.
 const CHAIN_LINES_MAX: usize = 1024;
 
-/// How a text begins that stands in a user's place and was not typed as an instruction.
+/// The beginnings of texts in the user's place that nobody typed as an instruction.
 const ECHOES: [&str; 11] = [
     "<command-name>",
     "<command-message>",
@@ -115,7 +115,7 @@ fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 
 fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut session = Session::new(recorder);
-    let end = document::parts(input, &[LIST], &mut |part| match part {
+    let end = document::parts(input, Lists::First(&[LIST]), &mut |part| match part {
         Part::Record(json, line) => {
             if let Err(kind) = session.replay(json) {
                 session.recorder.problem(kind.at(line));
@@ -172,7 +172,7 @@ struct Message<'a> {
 }
 
 impl Line<'_> {
-    /// Whether a user's line holds what a person typed.
+    /// Returns whether a person typed the text of a user's line.
     fn is_typed(&self) -> bool {
         #[derive(Deserialize)]
         struct Origin<'a> {
@@ -186,13 +186,13 @@ impl Line<'_> {
     }
 }
 
-/// Where a text belongs that is held back when an assistant's line begins.
+/// The turn to which a text belongs that is held back when an assistant's line begins.
 #[derive(PartialEq)]
 enum Before {
-    /// To the line's own turn.
+    /// The line's own turn.
     ThisTurn,
-    /// To a turn before if the line begins with words; to its own if it begins with a call, since
-    /// some writers give the parts of an answer ids of their own, or none.
+    /// An earlier turn if the line begins with words. The line's own turn if it begins with a call,
+    /// because some writers give the parts of an answer different ids, or no ids.
     Unknown,
 }
 
@@ -234,8 +234,8 @@ impl<'r, 's> Session<'r, 's> {
         }
     }
 
-    /// One line of the model's answer. A block that cannot be read is reported after the others
-    /// are delivered.
+    /// Replays a line of the model's answer. A block that cannot be read is reported after the
+    /// others are delivered.
     fn answer(&mut self, worker: &str, message: &Message<'_>) -> Result<(), ProblemKind> {
         if string(message.model).as_deref() == Some("<synthetic>") {
             return Ok(());
@@ -260,7 +260,7 @@ impl<'r, 's> Session<'r, 's> {
         outcome
     }
 
-    /// Finds out whether an answer goes on or a new one begins.
+    /// Returns whether an answer continues or a new one begins.
     fn enter_turn(&mut self, worker: &str, message: &Message<'_>) -> Before {
         let id = string(message.id).map(digest);
         let turn = self.recorder.turn(worker);
@@ -312,7 +312,7 @@ impl<'r, 's> Session<'r, 's> {
         Ok(())
     }
 
-    /// What came back to the model: results, and what a person typed.
+    /// Replays the input of the model: results, and texts that a person typed.
     fn input(&mut self, worker: &str, message: &Message<'_>, typed: bool) {
         self.recorder.turn(worker).answered = true;
         let mut texts: Vec<Cow<'_, str>> = string(message.content).into_iter().collect();
@@ -361,17 +361,17 @@ impl<'r, 's> Session<'r, 's> {
     }
 }
 
-/// Which of several unnamed sidechains a line belongs to.
+/// The unnamed sidechains, to find the one that a line belongs to.
 #[derive(Default)]
 struct Chains {
-    /// The latest lines, by digest of their `uuid`, with their chains, which count from 1.
+    /// The latest lines, by digest of their `uuid`, with their chains, which are numbered from 1.
     lines: VecDeque<(u64, usize)>,
     count: usize,
 }
 
 impl Chains {
-    /// The chain of a line: its parent's; a new one if it is a prompt without parent; the latest
-    /// one if its parent is not known, because it was cut out of the file.
+    /// Returns the chain of a line: that of its parent, or a new one if the line is a prompt without
+    /// parent. If the parent was cut out of the file, it is the latest chain.
     fn follow(&mut self, line: &Line<'_>) -> usize {
         let parent = string(line.parent_uuid).map(digest);
         let uuid = string(line.uuid).map(digest);
@@ -394,7 +394,7 @@ impl Chains {
     }
 }
 
-/// Whether a text was written by the program in the user's name.
+/// Returns whether the program wrote a text in the user's name.
 fn is_echo(text: &str) -> bool {
     let text = text.trim_start();
     ECHOES.iter().any(|echo| text.starts_with(echo))

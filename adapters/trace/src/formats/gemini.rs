@@ -2,19 +2,19 @@
 //! Code's sessions, which keep the model's own `parts`.
 //!
 //! - **Records** are written again when something is added: first without and then with
-//!   `toolCalls`, with a call's result later than the call, or all anew in `$set.messages`. A text is
-//!   told once a record, a call once a record and id, a result once a call; the `functionResponse`
-//!   that echoes a result is the result only where none was told.
-//! - **`$rewindTo`** takes messages out of the conversation. Its calls have run, so they stay, and
-//!   what follows is a turn of its own.
+//!   `toolCalls`, with a call's result later than the call, or all together in `$set.messages`. A
+//!   text is delivered once for each record, a call once for each record and id, and a result once
+//!   for each call. A `functionResponse` echoes a result, and counts only if there was no other.
+//! - **`$rewindTo`** takes messages out of the conversation. Their calls have run, so they stay, and
+//!   the next record begins a new turn.
 //! - **Turns.** The calls of one record share a step.
 //! - **Results** failed if their `status` is `error`. A call that ended without a result has an
-//!   empty one. Of a shell's result the trailing `Process Group PGID: …` is left out: the number is
+//!   empty one. The trailing `Process Group PGID: …` of a shell's result is left out. The number is
 //!   new for every process, and equal calls would never have equal results.
 //! - **Workers.** A file of `kind` `subagent` is a worker named by its session; the `agentId` of a
 //!   call is the agent it started. A record may name its own `agentId`.
-//! - Messages of the program (`info`, `error`, and the context it writes in the user's name) are
-//!   passed over, and so are thoughts.
+//! - Messages of the program (`info`, `error`, and the context that it writes in the user's name) and
+//!   thoughts are skipped.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -24,18 +24,20 @@ use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, text};
 use crate::detect::Layout;
+use crate::document::Lists;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::pairing::{Seen, digest};
+use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::tool_result::ToolResult;
 use crate::{document, lines};
 
-/// How a text begins that the program wrote in the user's name.
+/// The beginning of a text that the program writes in the user's name.
 const ECHO: &str = "<session_context>";
 
-/// What stands before the number of the shell's process group, at the end of its result.
+/// The label of the shell's process group, at the end of its result.
 const PROCESS_GROUP: &str = "Process Group PGID: ";
 
 impl Format {
@@ -87,7 +89,7 @@ fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 
 fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
-    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
         chat.replay(json, recorder)
     });
 }
@@ -121,7 +123,7 @@ struct Record<'a> {
     set: Raw<'a>,
     #[serde(borrow, rename = "$rewindTo")]
     rewind_to: Raw<'a>,
-    /// Qwen Code's, with the model's own parts in it.
+    /// The message of Qwen Code, with the parts of the model.
     #[serde(borrow)]
     message: Raw<'a>,
     #[serde(borrow)]
@@ -178,7 +180,7 @@ struct Response<'a> {
 #[derive(Default)]
 struct Chat {
     worker: Option<String>,
-    seen: Seen,
+    seen: RecentRecords,
 }
 
 impl Chat {
@@ -204,7 +206,7 @@ impl Chat {
         outcome.and(self.record(&record, recorder))
     }
 
-    /// Takes the session and its worker from the first record that names them.
+    /// Takes the session and its worker from the first record that has them.
     fn meet(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
         let Some(session) = string(record.session_id) else {
             return;
@@ -224,7 +226,7 @@ impl Chat {
         let Some(kind) = string(record.kind) else {
             return Ok(());
         };
-        // Other formats have a `type`, too; these types, or an id beside them, are the chat's own.
+        // Other formats have a `type`, too. These types, or an id beside a type, belong to a chat.
         let known = ["gemini", "model", "assistant", "tool_result", "user", "info", "error"];
         if record.id.is_some() || known.contains(&kind.as_ref()) {
             recorder.recognise();
@@ -250,15 +252,15 @@ impl Chat {
     }
 }
 
-/// One record's worker, with what it needs to be told.
+/// The worker of a record, and the state that its events change.
 struct Speaker<'w, 'r, 's> {
     worker: &'w str,
-    seen: &'w mut Seen,
+    seen: &'w mut RecentRecords,
     recorder: &'r mut Recorder<'s>,
 }
 
 impl Speaker<'_, '_, '_> {
-    /// What the model answered. A call that cannot be read is reported after the others.
+    /// Replays the model's answer. A call that cannot be read is reported after the others.
     fn answer(&mut self, record: &Record<'_>) -> Result<(), ProblemKind> {
         let id = string(record.id);
         let key = id.as_ref().map(digest);
@@ -327,7 +329,7 @@ impl Speaker<'_, '_, '_> {
         }
     }
 
-    /// A line of Qwen Code's model; lines with nothing back between them are one answer.
+    /// Replays a line of Qwen Code's model. Lines without a result between them are one answer.
     fn answer_in_parts(&mut self, parts: Raw<'_>) -> Result<(), ProblemKind> {
         let turn = self.recorder.turn(self.worker);
         if !turn.called || turn.answered {
@@ -350,7 +352,7 @@ impl Speaker<'_, '_, '_> {
         outcome
     }
 
-    /// Results among the parts of a message, and how their call ended if that is told beside them.
+    /// Delivers the results among the parts of a message, with the call's status if it is given.
     fn results(&mut self, parts: Raw<'_>, ended: Raw<'_>) {
         let status = nested::<ToolCall<'_>>(ended).and_then(|ended| string(ended.status));
         for part in elements(parts) {
@@ -366,7 +368,7 @@ impl Speaker<'_, '_, '_> {
         }
     }
 
-    /// What a person typed, and echoes of results.
+    /// Replays a person's message, and echoes of results.
     fn input(&mut self, record: &Record<'_>, content: Raw<'_>) {
         self.results(content, None);
         let text = words(content);
@@ -390,23 +392,23 @@ impl Speaker<'_, '_, '_> {
     }
 }
 
-/// What is said in a content: a text, a part, or a list of either; thoughts are not said.
+/// Returns the text of a content: a text, a part, or a list of them, without thoughts.
 fn words(content: Raw<'_>) -> Cow<'_, str> {
     if let Some(text) = string(content) {
         return text;
     }
     let parts = if is_object(content) { content.into_iter().collect() } else { elements(content) };
-    let said = parts.into_iter().filter_map(|part| {
+    let texts = parts.into_iter().filter_map(|part| {
         string(Some(part)).or_else(|| {
             let part = nested::<Part<'_>>(Some(part)).filter(|part| !is_true(part.thought))?;
             string(part.text)
         })
     });
-    Cow::Owned(said.collect::<Vec<_>>().join("\n"))
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// The text of a result: a list of parts, or a text.
-pub(crate) fn result_text(result: Raw<'_>) -> Cow<'_, str> {
+/// Returns the text of a result: a list of parts, or a text.
+fn result_text(result: Raw<'_>) -> Cow<'_, str> {
     if let Some(text) = string(result) {
         return text;
     }
@@ -430,9 +432,9 @@ fn response_text(response: Raw<'_>) -> Cow<'_, str> {
         .unwrap_or_else(|| Cow::Borrowed(response.map_or("", RawValue::get)))
 }
 
-/// A result without its last line, if that is the number of the process group. The tag in which
-/// newer versions wrap a result may stand behind it.
-pub(crate) fn without_process_group(text: &str) -> Cow<'_, str> {
+/// Returns a result without its last line, if that is the number of the process group. It may be
+/// followed by the tag in which newer versions wrap a result.
+fn without_process_group(text: &str) -> Cow<'_, str> {
     let Some((before, behind)) = text.rsplit_once(PROCESS_GROUP) else {
         return Cow::Borrowed(text);
     };
@@ -442,6 +444,18 @@ pub(crate) fn without_process_group(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(format!("{}{tail}", before.strip_suffix('\n').unwrap_or(before)))
+}
+
+impl<'a> ToolResult<'a> {
+    /// Reads a result of Gemini CLI, a text or a list of parts, without the number of the process
+    /// group.
+    pub fn gemini(json: &'a RawValue) -> Self {
+        let text = match result_text(Some(json)) {
+            Cow::Borrowed(text) => without_process_group(text),
+            Cow::Owned(text) => Cow::Owned(without_process_group(&text).into_owned()),
+        };
+        Self { text, failed: None }
+    }
 }
 
 #[cfg(test)]

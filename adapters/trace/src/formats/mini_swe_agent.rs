@@ -2,13 +2,13 @@
 //! array of messages.
 //!
 //! - Every call is `bash` with `{"command": …}`. Three shapes hold the command: `extra.actions`
-//!   beside `tool_calls` that mirror it, `extra.actions` alone, and in the oldest the one fenced
-//!   block of the message's text; several blocks, or none, are a mistake that the program answers
-//!   with a user's message.
+//!   beside `tool_calls` that mirror it, `extra.actions` alone, and in the oldest the only fenced
+//!   block of the message's text. If a text has no block or several, the program answers with a
+//!   user's message.
 //! - A result is the `tool` message with the call's id, or the next user's message. It failed if
 //!   `extra.returncode`, or the `<returncode>` it begins with, is not 0.
 //! - `info.config` may repeat the whole run as a script for the model; only `messages` is read.
-//! - The last command ends the run, so its result is missing; the message `exit` is the program's.
+//! - The last command ends the run, so its result is missing. The program writes the message `exit`.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -16,7 +16,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 
 use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
-use crate::document;
+use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{
     Arguments, Raw, command_args, elements, flat_text, integer, nested, object, string,
@@ -25,7 +25,7 @@ use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
 
-/// How the block with the command begins: today's tag, and that of the first versions.
+/// The beginning of the block with the command: today's tag, and the tag of the first versions.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
 
 impl Format {
@@ -35,7 +35,7 @@ impl Format {
         no_record: "no message of a mini-swe-agent trajectory: expected an object with `messages`",
         failures: Failures::Flagged,
         layouts: Layouts::Document,
-        // A long `info` may hide the messages behind it.
+        // The messages may be cut off behind a long `info`.
         is_document: |fields| is_list(fields, "messages") || has_info_of_run(fields),
         recognise,
         read: |input, _, recorder| read(input, recorder),
@@ -63,20 +63,20 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-/// Whether `info` is the summary that this program keeps of a run.
+/// Returns whether `info` is the summary that this program keeps of a run.
 fn has_info_of_run(fields: &Fields) -> bool {
     let has = |key| fields.get("info").is_some_and(|info| info.get(key).is_some());
     has("model_stats") || has("mini_version")
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });
 }
 
-/// Whether only this program has a message like this: a command in its own fence, or a result that
-/// begins with its tag.
+/// Returns whether only this program writes such a message: a command in its own fence, or a result
+/// that begins with its tag.
 fn is_own(role: &str, content: &str) -> bool {
     match role {
         "assistant" => fenced(content, &FENCES[..1]).is_some(),
@@ -152,7 +152,7 @@ impl Message<'_> {
 
     fn turn(&self, text: &str, extra: &Extra<'_>, recorder: &mut Recorder<'_>) {
         recorder.settle(MAIN);
-        // What the turn before left open is not answered any more.
+        // The open calls of earlier turns are not answered any more.
         while recorder.pairing.answer(MAIN, "").is_some() {}
         if !text.is_empty() {
             recorder.say(MAIN, text);
@@ -184,7 +184,7 @@ impl Message<'_> {
         }
     }
 
-    /// Delivers a result, if the message is one.
+    /// Delivers a result, and returns whether the message is one.
     fn result(&self, text: &str, extra: &Extra<'_>, recorder: &mut Recorder<'_>) -> bool {
         let id = string(self.tool_call_id).unwrap_or_default();
         let call = recorder.pairing.answer(MAIN, &id);
@@ -197,14 +197,14 @@ impl Message<'_> {
     }
 }
 
-/// The number that a result begins with, in its tag.
+/// Returns the exit code with which a result begins, in its tag.
 fn returncode(text: &str) -> Option<i64> {
     let (number, _) =
         text.trim_start().strip_prefix("<returncode>")?.split_once("</returncode>")?;
     number.trim().parse().ok()
 }
 
-/// The content of the one fenced block with a command.
+/// Returns the content of the only fenced block with a command.
 fn fenced<'t>(text: &'t str, fences: &[&'static str]) -> Option<&'t str> {
     fences.iter().find_map(|fence| {
         let mut blocks = blocks(text, fence);
@@ -212,7 +212,7 @@ fn fenced<'t>(text: &'t str, fences: &[&'static str]) -> Option<&'t str> {
     })
 }
 
-/// The contents of the blocks whose first line is a fence.
+/// Returns the contents of the blocks whose first line is a fence.
 fn blocks<'t>(text: &'t str, fence: &'static str) -> impl Iterator<Item = &'t str> {
     let mut rest = text;
     core::iter::from_fn(move || {
@@ -222,7 +222,7 @@ fn blocks<'t>(text: &'t str, fence: &'static str) -> impl Iterator<Item = &'t st
             if line.trim_end() == fence {
                 let end = if body.starts_with("```") { 0 } else { body.find("\n```")? };
                 let (block, behind) = body.split_at(end);
-                // The line that ends a block begins none.
+                // The line that ends a block does not begin another one.
                 let behind = behind.strip_prefix('\n').unwrap_or(behind);
                 rest = behind.split_once('\n').map_or("", |(_, behind)| behind);
                 return Some(block.trim());
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_returncode_stands_at_the_beginning() {
+    fn a_result_begins_with_its_exit_code() {
         let table = [
             ("<returncode>0</returncode>\n<output>\n", Some(0)),
             ("\n<returncode> -1 </returncode>", Some(-1)),

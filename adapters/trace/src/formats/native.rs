@@ -1,15 +1,14 @@
 //! This project's own traces: JSON Lines of calls and messages.
 //!
-//! - An optional header, the first object if it has no `type`; its `session` names the run.
-//!   Behind a record it begins another run, as where traces are put together; there it is told
-//!   from a record that lost its `type` by having no field of a record.
+//! - An optional header, the first object if it has no `type`. Its `session` names the run. A header
+//!   after a record begins another run, for example in concatenated traces. It has no field of a
+//!   record, or else it is a record that lost its `type`.
 //! - `{"type":"call","tool":…,"args":…,"result":…,"is_error":…,"worker":…,"step":…,"result_sha":…}`
 //! - `{"type":"message","role":…,"text":…,"worker":…}`
 //!
-//! Lines of any other `type` (`control` among them) and further fields are passed over without a
-//! problem, so that an older reader can read what a newer writer adds. A field that is known and
-//! holds the wrong type is a problem that costs its line: in our own format it is the writer's
-//! mistake, and silence would hide it.
+//! Lines of any other `type`, for example `control`, and unknown fields are skipped without a
+//! problem, so that an older reader can read the traces of a newer writer. If a known field has the
+//! wrong type, its line is skipped and reported. In our own format that is a mistake of the writer.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -113,7 +112,7 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
-    /// Whether there is no field of a record.
+    /// Returns whether the object has no field of a record.
     fn is_header(&self) -> bool {
         let of_call =
             [self.tool, self.args, self.result, self.is_error, self.step, self.result_sha];
@@ -123,7 +122,7 @@ impl<'a> Record<'a> {
 
     fn begin(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let session = strict_string(self.session, "session");
-        // Whatever its name is: what follows is of another run.
+        // Another run begins even if its name cannot be read.
         recorder.begin(session.as_ref().ok().and_then(Option::as_deref));
         session.map(|_| ())
     }

@@ -4,9 +4,9 @@
 //! - `tool_calls[].function.arguments` is a JSON *string*; models leave it empty or broken at times.
 //! - Call ids recur within a run (tau-bench), so results are paired in order. A result without
 //!   `tool_call_id` (role `function`) answers the earliest open call of its `name`.
-//! - The format has no failure flag: an error is visible in the result's text only.
-//! - What stands beside `messages` is passed over; the `response` that `LiteLLM` logs is the next
-//!   request's last message, and its calls have not run.
+//! - The format has no failure flag. An error is visible only in the result's text.
+//! - All fields beside `messages` are skipped. `LiteLLM` logs the `response`, whose calls have not
+//!   run, and which is the last message of the next request.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Place, is_chat_message, is_list};
-use crate::document;
+use crate::document::{self, Lists};
 use crate::event::{Outcome, Role};
 use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -41,7 +41,7 @@ impl Format {
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, &["messages"], recorder, &mut |json, recorder| {
+    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });
 }
@@ -67,7 +67,10 @@ impl Message<'_> {
         let role =
             string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
         if elements(self.content).into_iter().any(is_foreign) {
-            return Err(ProblemKind::ForeignBlock);
+            return Err(ProblemKind::ForeignPart {
+                message: "holds a content block of Anthropic's messages; OpenAI's keep calls in \
+                          `tool_calls`",
+            });
         }
         recorder.recognise();
         let text = flat_text(self.content);
@@ -93,7 +96,8 @@ impl Message<'_> {
         }
     }
 
-    /// An assistant's turn. A call that cannot be read is reported after the others are delivered.
+    /// Replays an assistant's turn. A call that cannot be read is reported after the others are
+    /// delivered.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let mut calls: Vec<ToolCall<'_>> =
             elements(self.tool_calls).into_iter().filter_map(|call| nested(Some(call))).collect();
@@ -119,7 +123,7 @@ struct ToolCall<'a> {
     id: Raw<'a>,
     #[serde(borrow)]
     function: Raw<'a>,
-    /// What a custom tool's call has in place of `function`, with free text as `input`.
+    /// A custom tool's call has this in place of `function`, with free text as `input`.
     #[serde(borrow)]
     custom: Raw<'a>,
 }
@@ -135,7 +139,8 @@ struct Function<'a> {
 }
 
 impl<'a> ToolCall<'a> {
-    /// The form before there were parallel calls: no id, so its result names the function.
+    /// Takes a call in the form before there were parallel calls. It has no id, and its result names
+    /// the function.
     const fn legacy(function: &'a RawValue) -> Self {
         Self { id: None, function: Some(function), custom: None }
     }

@@ -1,17 +1,17 @@
-//! `OpenHands` events, in three shapes that are told apart event by event.
+//! `OpenHands` events, in three shapes. Each event shows its own shape.
 //!
 //! - **SDK** (`kind` ends with `Event`): one event a line. `action` is read before
-//!   `tool_call.arguments`, to which the model adds a `security_risk` worded anew each time.
+//!   `tool_call.arguments`, to which the model adds a `security_risk` in new words each time.
 //! - **V0** (`source` with `action` or `observation`): an array, or one event a line; a result names
 //!   its call by `cause`.
-//! - **The oldest** (no `source`, no `id`): `history` of an episode, in which the arguments stand
-//!   beside the `action` and the next observation is the result. The first message is the user's.
+//! - **The oldest** (no `source`, no `id`): `history` of an episode, with the arguments beside the
+//!   `action`. The next observation is the result. The first message is the user's.
 //!
-//! Calls of one response of the model share a step. Actions that no tool carries out (messages,
-//! `finish`, changes of state) are no calls, and neither are the actions of a person.
+//! Calls of one response of the model share a step. Actions without a tool (messages, `finish`,
+//! changes of state) and actions of a person are no calls.
 //!
 //! A result failed if it is an error event, is marked `is_error`, or has an exit code that is not 0;
-//! -1 alone says only that the command has not ended. What a person rejected did not fail.
+//! -1 alone means that the command has not ended. A call that a person rejected did not fail.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text, objects, text};
 use crate::detect::Layout;
+use crate::document::Lists;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{
     Arguments, Raw, elements, flat_text, integer, is_object, is_true, nested, object, string,
@@ -33,7 +34,7 @@ use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
-/// Actions that no tool carries out.
+/// Actions without a tool.
 const NO_CALLS: [&str; 16] = [
     "message",
     "finish",
@@ -135,7 +136,7 @@ fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 
 fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut first = true;
-    document::replay(input, &LISTS, recorder, &mut |json, recorder| {
+    document::replay(input, Lists::First(&LISTS), recorder, &mut |json, recorder| {
         if !json.starts_with('[') {
             return replay(json, &mut first, recorder);
         }
@@ -211,16 +212,16 @@ struct Event<'a> {
     rejection_reason: Raw<'a>,
 }
 
-/// The parts of an action that are said, and what a V0 message says.
+/// The texts of an action: its thought, and the content of a V0 message.
 #[derive(Deserialize, Default)]
-struct Said<'a> {
+struct Texts<'a> {
     #[serde(borrow)]
     thought: Raw<'a>,
     #[serde(borrow)]
     content: Raw<'a>,
 }
 
-/// What a result says about its end, at each of the places where the shapes keep it.
+/// The fields in which the three shapes keep the end of a result.
 #[derive(Deserialize, Default)]
 struct Ending<'a> {
     #[serde(borrow)]
@@ -274,14 +275,14 @@ impl Event<'_> {
             }
             "MessageEvent" => {
                 let message = nested::<Content<'_>>(self.llm_message);
-                self.tell(&flat_text(message.and_then(|message| message.content)), recorder);
+                self.message(&flat_text(message.and_then(|message| message.content)), recorder);
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// An action of the SDK's agent. One that could not be parsed has no `action`.
+    /// Replays an action of the SDK's agent. One that could not be parsed has no `action`.
     fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let wire = nested::<ToolCall<'_>>(self.tool_call);
         let wire = wire.as_ref().map(|wire| (wire, nested::<ToolCall<'_>>(wire.function)));
@@ -311,8 +312,8 @@ impl Event<'_> {
         }
     }
 
-    /// Delivers what the agent or somebody else said.
-    fn tell(&self, text: &str, recorder: &mut Recorder<'_>) {
+    /// Delivers a message of the agent, of the user or of another source.
+    fn message(&self, text: &str, recorder: &mut Recorder<'_>) {
         recorder.settle(MAIN);
         *recorder.turn(MAIN) = Turn::default();
         match string(self.source).as_deref() {
@@ -322,7 +323,7 @@ impl Event<'_> {
         }
     }
 
-    /// An action of V0, or of the oldest shape.
+    /// Replays an action of V0, or of the oldest shape.
     fn act(
         &self,
         action: &str,
@@ -330,16 +331,16 @@ impl Event<'_> {
         is_first: bool,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
-        let said = nested::<Said<'_>>(self.args).unwrap_or_default();
-        let thought = string(said.thought.or(self.thought)).unwrap_or_default();
+        let texts = nested::<Texts<'_>>(self.args).unwrap_or_default();
+        let thought = string(texts.thought.or(self.thought)).unwrap_or_default();
         if NO_CALLS.contains(&action) {
             match action {
                 "message" if is_first && self.source.is_none() => {
                     recorder.message(MAIN, Role::User, &flat_text(self.content));
                 }
-                "message" => self.tell(&flat_text(said.content.or(self.content)), recorder),
-                "finish" | "reject" => self.tell(&thought, recorder),
-                "system" => recorder.message(MAIN, Role::System, &flat_text(said.content)),
+                "message" => self.message(&flat_text(texts.content.or(self.content)), recorder),
+                "finish" | "reject" => self.message(&thought, recorder),
+                "system" => recorder.message(MAIN, Role::System, &flat_text(texts.content)),
                 _ => {}
             }
             return Ok(());
@@ -357,7 +358,7 @@ impl Event<'_> {
         Ok(())
     }
 
-    /// What V0 calls the response of the model that an action is of.
+    /// Returns a digest of the id of the model's response, as V0 keeps it.
     fn response(&self) -> Option<u64> {
         #[derive(Deserialize)]
         struct Metadata<'a> {
@@ -413,7 +414,7 @@ struct ToolCall<'a> {
     arguments: Raw<'a>,
 }
 
-/// Delivers a call with what was said before it, in the step of its response.
+/// Delivers a call with the agent's words before it, in the step of its response.
 fn issue(
     response: Option<u64>,
     said: &str,
@@ -434,7 +435,7 @@ fn issue(
     recorder.call(MAIN, step, tool, args)
 }
 
-/// The fields of an oldest action that are its arguments, as a JSON object.
+/// Returns the arguments of an oldest action, as a JSON object.
 fn own_arguments(json: &str) -> Result<String, ProblemKind> {
     let mut fields: BTreeMap<Cow<'_, str>, &RawValue> =
         serde_json::from_str(json).map_err(|error| ProblemKind::not_json(&error))?;

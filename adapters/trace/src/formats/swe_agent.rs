@@ -1,12 +1,12 @@
 //! SWE-agent trajectories (`.traj`): an object with `trajectory`, `history` and `info`.
 //!
-//! - The two lists tell the same run; the one that stands first is read, which is `trajectory`
-//!   unless a demonstration holds `history` only. `trajectory` has no instructions in it.
-//! - The format names no tool that was run: every call is `bash` with `{"command": action}`, also
-//!   where the model called functions of other names and SWE-agent made command lines of them.
-//! - A step without an action is a turn in which the agent called nothing.
-//! - Messages marked `is_demo` are shown to the agent, not of it, and are passed over.
-//! - Results stand right behind their actions and have no failure flag.
+//! - Both lists hold the same run. The first one is read: `trajectory`, or `history` in a
+//!   demonstration without `trajectory`. Instructions are in `history` only.
+//! - The format has no tool names. Every call is `bash` with `{"command": action}`, even if the model
+//!   called other functions and SWE-agent turned them into command lines.
+//! - A step without an action is a turn without calls.
+//! - Messages marked `is_demo` are examples for the agent, and are skipped.
+//! - Results follow right after their actions and have no failure flag.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text};
-use crate::document;
+use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, command_args, flat_text, is_true, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -36,11 +36,11 @@ impl Format {
     });
 }
 
-/// The lists of a trajectory, of which one is enough.
+/// The lists of a trajectory. One is enough.
 const LISTS: [&str; 2] = ["trajectory", "history"];
 
 fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    // A log of chat messages may have lists of these names beside it.
+    // A log of chat messages may have lists with these names.
     if place != Place::Document || is_list(fields, "messages") {
         return None;
     }
@@ -60,13 +60,13 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     has_messages.then_some(Clue::hint("`history` of messages with an `agent` or an `action`"))
 }
 
-/// Whether an object has an action or an observation and is no message.
+/// Returns whether an object has an action or an observation and is not a message.
 pub(super) fn is_step(step: &Fields) -> bool {
     !step.contains_key("role") && (is_text(step, "action") || is_text(step, "observation"))
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, &LISTS, recorder, &mut |json, recorder| {
+    document::replay(input, Lists::First(&LISTS), recorder, &mut |json, recorder| {
         object::<Record<'_>>(json)?.replay(recorder)
     });
 }
@@ -127,13 +127,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// What the agent said, and the command it gave.
+    /// Delivers the agent's words and its command.
     fn act(&self, worker: &str, recorder: &mut Recorder<'_>) {
         recorder.settle(worker);
         let action = string(self.action).filter(|action| !action.trim().is_empty());
-        let said = self.said();
-        if !said.is_empty() || action.is_none() {
-            recorder.say(worker, &said);
+        let words = self.words();
+        if !words.is_empty() || action.is_none() {
+            recorder.say(worker, &words);
         }
         if let Some(action) = action {
             let args = command_args(&action);
@@ -142,14 +142,14 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The agent's words without the command, if the file keeps them apart.
-    fn said(&self) -> Cow<'a, str> {
+    /// Returns the agent's words, without the command if the file keeps it apart.
+    fn words(&self) -> Cow<'a, str> {
         let all = self.response.or(self.content);
         string(self.thought).unwrap_or_else(|| flat_text(all))
     }
 }
 
-/// Delivers what came back from the latest call, if it is not answered yet.
+/// Delivers the result of the latest call, and returns whether that call was open.
 fn result(worker: &str, text: &str, recorder: &mut Recorder<'_>) -> bool {
     let call = recorder.pairing.answer(worker, "");
     if let Some(call) = call {

@@ -10,7 +10,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use unstuck_trace::Answer;
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, members, needed, text, without,
@@ -157,7 +157,7 @@ struct Response<'a> {
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let answered = |text| Ending::Answered { text, failed: false };
     let Some(response) = members::<Response<'_>>(raw) else {
-        return answered(raw.map_or(Cow::Borrowed(""), |raw| Answer::plain(raw).text));
+        return answered(raw.map_or(Cow::Borrowed(""), |raw| ToolResult::plain(raw).text));
     };
     let failed = json(response.is_error) == "true";
     response.ending().unwrap_or_else(|| Ending::Answered { text: without(raw, &VOLATILE), failed })
@@ -174,7 +174,7 @@ impl<'a> Response<'a> {
             return Some(Ending::Answered { text, failed: false });
         }
         let file = members::<Response<'_>>(self.file).and_then(|file| text(file.content));
-        let text = file.or_else(|| self.content.map(|content| Answer::plain(content).text))?;
+        let text = file.or_else(|| self.content.map(|content| ToolResult::plain(content).text))?;
         Some(Ending::Answered { text, failed: json(self.is_error) == "true" })
     }
 }

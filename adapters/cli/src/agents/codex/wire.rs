@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::Answer;
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
@@ -110,7 +110,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     let Some(raw) = raw else {
         return Ending::Answered { text: Cow::Borrowed(""), failed: false };
     };
-    let Answer { text, failed } = Answer::codex(raw);
+    let ToolResult { text, failed } = ToolResult::codex(raw);
     Ending::Answered { text, failed: failed == Some(true) }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::Answer;
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
@@ -82,7 +82,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     let response = members::<Response<'_>>(raw);
     let failed = response.as_ref().is_some_and(|response| response.error.is_some());
     let shown = response.and_then(|response| response.content.or(response.error));
-    let text = shown.or(raw).map_or(Cow::Borrowed(""), |shown| Answer::gemini(shown).text);
+    let text = shown.or(raw).map_or(Cow::Borrowed(""), |shown| ToolResult::gemini(shown).text);
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
     }

@@ -1,4 +1,4 @@
-//! Agents at work: what they do repeats, and each repetition moves something.
+//! Agents at work: their calls repeat, and each repetition makes progress.
 
 use super::{CHECK, TEST};
 use crate::script::Format::{ClaudeCode, Native, OpenAi};

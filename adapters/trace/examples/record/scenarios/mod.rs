@@ -35,5 +35,5 @@ report() {
 "#,
 );
 
-/// How an agent runs the tests of such a project.
+/// The command with which an agent runs the tests of such a project.
 const TEST: &str = "sh tests/run.sh";

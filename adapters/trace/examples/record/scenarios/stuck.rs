@@ -1,4 +1,4 @@
-//! Agents that are stuck: what they do repeats, and nothing moves.
+//! Agents that are stuck: their calls repeat without progress.
 
 use super::{CHECK, TEST};
 use crate::script::Format::{ClaudeCode, Native, OpenAi};

@@ -133,7 +133,7 @@ pub(super) fn write(scenario: &Scenario, main: &Thread<'_>) -> io::Result<Vec<Fi
     Ok(session.files)
 }
 
-/// What the files of one session share: its ids, and the numbers that the next ones are made of.
+/// The state that the files of one session share: its ids, and the numbers of the next ids.
 struct Session<'s> {
     scenario: &'s Scenario,
     id: String,

@@ -11,14 +11,14 @@ use serde::Serialize;
 use crate::recording::Thread;
 use crate::script::{Format, Label, Scenario};
 
-/// One file of a transcript, and how a person judges what it holds.
+/// One file of a transcript, and a person's judgement of it.
 #[derive(Debug)]
 pub(crate) struct File {
     /// The path below the folder of all runs, with slashes.
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) label: Label,
-    /// How many calls the file holds.
+    /// The number of calls in the file.
     pub(crate) calls: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The thread that tells a server what workers told it.
+//! The thread that sends the calls of all workers to the server.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -6,43 +6,43 @@ use std::time::Instant;
 use std::vec::Vec;
 
 use crate::redis::breaker::Breaker;
-use crate::redis::desk::{BATCH_MAX, Desk, PATIENCE, Request, nonsense};
 use crate::redis::error::RedisError;
 use crate::redis::health::add;
 use crate::redis::link::Link;
+use crate::redis::state::{BATCH_MAX, PATIENCE, Request, StoreState, nonsense};
 
-/// Tells a server what has gathered, as one pipeline, and hands out its replies.
+/// Sends the queued calls to the server in one pipeline, and delivers its replies.
 ///
-/// A call is told once: where nobody knows whether the server counted it, it is not told again, since
-/// a call that is counted twice may accuse somebody.
-pub(super) struct Clerk {
-    desk: Arc<Desk>,
+/// If it is unknown whether the server counted a call, the call is not sent again, because a call that counts
+/// twice may accuse a worker.
+pub(super) struct Sender {
+    state: Arc<StoreState>,
     link: Link,
     retries: Breaker,
 }
 
-impl Clerk {
-    pub(super) fn new(desk: Arc<Desk>) -> Self {
-        let link = Link::new(desk.settings.nodes.clone(), PATIENCE);
-        Self { desk, link, retries: Desk::retries() }
+impl Sender {
+    pub(super) fn new(state: Arc<StoreState>) -> Self {
+        let link = Link::new(state.settings.nodes.clone(), PATIENCE);
+        Self { state, link, retries: StoreState::retries() }
     }
 
-    /// Works until nobody is left who may tell it something, and all is told.
+    /// Works until the queue is closed and empty.
     pub(super) fn work(mut self, queue: &Receiver<Request>) {
         while let Ok(first) = queue.recv() {
             let mut batch = Vec::from([first]);
             batch.extend(queue.try_iter().take(BATCH_MAX - 1));
-            self.tell(batch);
+            self.send(batch);
         }
     }
 
-    fn tell(&mut self, batch: Vec<Request>) {
+    fn send(&mut self, batch: Vec<Request>) {
         if !self.link.is_open() && !self.connect(batch.len()) {
             return;
         }
-        add(&self.desk.tally.sent, batch.len());
+        add(&self.state.tally.sent, batch.len());
         let mut rest = self.exchange(batch);
-        // A cluster may name another node, and that may lack the functions.
+        // A cluster may name another node, and that node may lack the functions.
         for _ in 0..2 {
             if rest.is_empty() {
                 return;
@@ -50,33 +50,33 @@ impl Clerk {
             rest = self.exchange(rest);
         }
         if !rest.is_empty() {
-            self.desk.tally.fail(rest.len(), nonsense(&self.link.server()));
+            self.state.tally.fail(rest.len(), nonsense(&self.link.server()));
         }
     }
 
-    /// Whether there is a connection. The calls of those who wait for one have failed.
+    /// Connects, and returns whether there is a connection. Without one these calls have failed.
     fn connect(&mut self, calls: usize) -> bool {
-        if !self.retries.lets(Instant::now()) {
-            add(&self.desk.tally.failed, calls);
+        if !self.retries.allows(Instant::now()) {
+            add(&self.state.tally.failed, calls);
             return false;
         }
         match self.link.connect() {
             Ok(()) => self.retries.answered(),
             Err(error) => {
                 self.retries.missed(Instant::now());
-                self.desk.tally.fail(calls, error);
+                self.state.tally.fail(calls, error);
             }
         }
         self.link.is_open()
     }
 
-    /// Sends a batch and hands out the replies. Gives back what can be sent once more.
+    /// Sends a batch and delivers the replies. Returns the requests that can be sent once more.
     fn exchange(&mut self, batch: Vec<Request>) -> Vec<Request> {
         let replies = match self.link.ask(batch.iter().map(|request| &request.cmd)) {
             Ok(replies) => replies,
             Err(error) => return self.lose(&batch, error),
         };
-        let (again, remedy) = self.desk.settle(batch, &replies, &self.link.server());
+        let (again, remedy) = self.state.settle(batch, &replies, &self.link.server());
         match remedy.map(|remedy| self.link.heal(remedy)) {
             Some(Err(error)) => self.lose(&again, error),
             _ => again,
@@ -84,7 +84,7 @@ impl Clerk {
     }
 
     fn lose(&self, batch: &[Request], error: RedisError) -> Vec<Request> {
-        self.desk.tally.fail(batch.len(), error);
+        self.state.tally.fail(batch.len(), error);
         Vec::new()
     }
 }

@@ -1,15 +1,15 @@
-//! Events in words, so that a test reads like the transcript it is about.
+//! Events in words, so that a test reads like its transcript.
 
 use unstuck_trace::{Args, Event, Format, Problem, Trace, read};
 
-/// What was read from an input: its events, and how it ended.
-pub(crate) struct Told {
+/// The events of an input, and how it ended.
+pub(crate) struct Reading {
     pub(crate) events: Vec<String>,
     pub(crate) end: Result<Trace, Problem>,
 }
 
-impl Told {
-    /// The problems met, in words, those that left nothing to read included.
+impl Reading {
+    /// Returns the messages of all problems, also of one that left no trace.
     pub(crate) fn problems(&self) -> Vec<String> {
         match &self.end {
             Ok(trace) => trace.problems.iter().map(Problem::to_string).collect(),
@@ -18,11 +18,11 @@ impl Told {
     }
 }
 
-/// Reads an input and puts its events into words.
-pub(crate) fn told(input: &[u8], from: Option<Format>) -> Told {
+/// Reads an input and returns its events in words.
+pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
     let mut events = Vec::new();
     let end = read(input, from, &mut |event| events.push(word(&event)));
-    Told { events, end }
+    Reading { events, end }
 }
 
 fn word(event: &Event<'_>) -> String {

@@ -1,4 +1,4 @@
-//! The loops that a server told of, for as long as a call counts at least.
+//! A cache of the loops that a server reported.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -8,36 +8,36 @@ use unstuck_core::{Digest, LoopId};
 
 use crate::verdict::Verdict;
 
-/// How many loops are known at a time: more than any worker runs into.
-const KNOWN_MAX: usize = 1024;
+/// The maximum number of loops: more than any worker meets.
+const LOOPS_MAX: usize = 1024;
 
-/// The loops that a server told of, by the digests of their calls.
+/// The loops that a server reported, by the digests of their calls.
 #[derive(Debug)]
-pub(super) struct Known {
-    /// Half the span of the window: so long a call counts at least.
+pub(super) struct LoopCache {
+    /// Half the span of the window, for which a call counts at least.
     lasts: Duration,
     loops: HashMap<Digest, (Verdict, LoopId, Instant)>,
 }
 
-impl Known {
+impl LoopCache {
     pub(super) fn new(lasts: Duration) -> Self {
         Self { lasts, loops: HashMap::new() }
     }
 
-    /// What was told of calls with the digest `call`, whatever came back from them.
+    /// Returns the verdict on calls with the digest `call`, whatever their results.
     pub(super) fn of(&self, call: Digest, now: Instant) -> Verdict {
         let known = self.loops.get(&call).filter(|(_, _, until)| now < *until);
         known.map_or(Verdict::PROCEED, |(verdict, ..)| *verdict)
     }
 
-    /// What was told of the loop `id` of such calls.
+    /// Returns the verdict on the loop `id` of such calls.
     pub(super) fn of_loop(&self, call: Digest, id: LoopId, now: Instant) -> Verdict {
         let known = self.loops.get(&call).filter(|(_, known, until)| *known == id && now < *until);
         known.map_or(Verdict::PROCEED, |(verdict, ..)| *verdict)
     }
 
-    /// The server told `verdict` of the loop `id`. Of several loops of equal calls, answered
-    /// differently, the one on the highest rung is kept.
+    /// Adds the server's verdict on the loop `id`. If equal calls with different results are in several loops, the
+    /// one on the highest rung is kept.
     pub(super) fn learn(&mut self, call: Digest, id: LoopId, verdict: Verdict, now: Instant) {
         let known = self.loops.get(&call).filter(|(_, _, until)| now < *until);
         if known.is_some_and(|(known, of, _)| *of != id && known.rung > verdict.rung) {
@@ -47,16 +47,16 @@ impl Known {
             self.loops.remove(&call);
             return;
         }
-        if self.loops.len() >= KNOWN_MAX && !self.loops.contains_key(&call) {
+        if self.loops.len() >= LOOPS_MAX && !self.loops.contains_key(&call) {
             self.forget_one(now);
         }
         self.loops.insert(call, (verdict, id, now + self.lasts));
     }
 
-    /// Forgets what no longer holds, or else what will first no longer hold.
+    /// Forgets the expired loops, or else the one that expires first.
     fn forget_one(&mut self, now: Instant) {
         self.loops.retain(|_, (_, _, until)| now < *until);
-        if self.loops.len() < KNOWN_MAX {
+        if self.loops.len() < LOOPS_MAX {
             return;
         }
         let first = self.loops.iter().min_by_key(|(_, (_, _, until))| *until);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_loop_is_known_for_half_the_span() {
-        let (mut known, now) = (Known::new(SECOND), Instant::now());
+        let (mut known, now) = (LoopCache::new(SECOND), Instant::now());
         let call = Digest::new(1);
         known.learn(call, id(1), verdict(1), now);
         for (at, rung) in [(now, 1), (now + SECOND / 2, 1), (now + SECOND, 0)] {
@@ -97,23 +97,23 @@ mod tests {
 
     #[test]
     fn the_strongest_loop_of_a_call_is_kept_until_it_is_over() {
-        let (mut known, now, call) = (Known::new(SECOND), Instant::now(), Digest::new(1));
-        for (of, told, kept) in [(1, 2, 2), (2, 1, 2), (2, 0, 2), (2, 3, 3), (2, 1, 1), (2, 0, 0)] {
-            known.learn(call, id(of), verdict(told), now);
-            assert_eq!(known.of(call, now).rung, kept, "loop {of}, rung {told}");
+        let (mut known, now, call) = (LoopCache::new(SECOND), Instant::now(), Digest::new(1));
+        for (of, rung, kept) in [(1, 2, 2), (2, 1, 2), (2, 0, 2), (2, 3, 3), (2, 1, 1), (2, 0, 0)] {
+            known.learn(call, id(of), verdict(rung), now);
+            assert_eq!(known.of(call, now).rung, kept, "loop {of}, rung {rung}");
         }
     }
 
     #[test]
-    fn of_too_many_the_oldest_is_forgotten() {
-        let (mut known, start) = (Known::new(SECOND), Instant::now());
-        let calls = 0..=u32::try_from(KNOWN_MAX).expect("it is small");
+    fn the_oldest_of_too_many_loops_is_forgotten() {
+        let (mut known, start) = (LoopCache::new(SECOND), Instant::now());
+        let calls = 0..=u32::try_from(LOOPS_MAX).expect("it is small");
         for number in calls.clone() {
             let now = start + number * Duration::from_nanos(1);
             known.learn(Digest::new(number.into()), id(number.into()), verdict(1), now);
         }
         let rungs = calls.map(|number| known.of(Digest::new(number.into()), start).rung);
         assert!(rungs.enumerate().all(|(number, rung)| rung == u8::from(number > 0)));
-        assert_eq!(known.loops.len(), KNOWN_MAX);
+        assert_eq!(known.loops.len(), LOOPS_MAX);
     }
 }

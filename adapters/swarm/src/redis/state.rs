@@ -1,4 +1,4 @@
-//! What boards have in common, whether they block or not: what is asked, known, waited for and counted.
+//! The state of a store, for blocking and for asynchronous workers: requests, known loops and counters.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
@@ -16,110 +16,115 @@ use crate::redis::breaker::Breaker;
 use crate::redis::error::RedisError;
 use crate::redis::health::{Health, Tally, add};
 use crate::redis::keys::Keys;
-use crate::redis::known::Known;
-use crate::redis::request::{self, Remedy, Reply, Told};
+use crate::redis::loop_cache::LoopCache;
+use crate::redis::request::{self, PendingCall, Remedy, Reply};
 use crate::redis::settings::Settings;
 use crate::verdict::Verdict;
 
-/// How many calls may wait to be told; of more the rest is dropped.
+/// The maximum number of queued calls. Further calls are dropped.
 pub(super) const QUEUE_MAX: usize = 4096;
 
-/// How many calls are told in one go.
+/// The maximum number of calls in a pipeline.
 pub(super) const BATCH_MAX: usize = 256;
 
-/// How long a connection may take to come about, and a reply to come. No worker waits so long.
+/// The time-out of a connection and of a reply. No worker waits so long.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
-/// After so many misses in a row nobody waits.
+/// The number of misses in a row after which no worker waits.
 const MISSES_MAX: u32 = 3;
 const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// How soon a connection is tried again that did not come about.
+/// The time until a failed connection is tried again.
 const RETRY_MIN: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(2);
 
-/// Whom to tell of the verdict, if anybody waits for it. One that is dropped untold says that there is none.
+/// The function that delivers the verdict to a waiting worker, if there is one. If it is dropped, there is no
+/// verdict.
 pub(super) type Waiting = Option<Box<dyn FnOnce(Verdict) + Send>>;
 
 /// A call on its way to the server.
 pub(super) struct Request {
     pub(super) cmd: Cmd,
-    pub(super) told: Told,
+    pub(super) pending: PendingCall,
     pub(super) waiting: Waiting,
 }
 
-/// What boards have in common.
-pub(super) struct Desk {
+/// The state of a store.
+pub(super) struct StoreState {
     pub(super) settings: Settings,
     pub(super) tally: Tally,
     keys: Keys,
-    /// The number of the next request. That of one long ago comes again, and harms nobody.
+    /// The number of the next request. Numbers repeat only after a long time.
     numbers: AtomicU32,
-    known: Mutex<Known>,
+    loops: Mutex<LoopCache>,
     breaker: Mutex<Breaker>,
 }
 
-/// Whoever panicked while it held the lock left counts behind, which are good enough.
+/// Locks a mutex. Its counts stay usable after a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
+impl StoreState {
     pub(super) fn new(settings: Settings) -> Self {
         let keys = Keys::new(&settings.swarm, &settings.secret);
-        let known = Known::new(Duration::from_millis(settings.half()));
+        let loops = LoopCache::new(Duration::from_millis(settings.half()));
         let breaker = Breaker::new(MISSES_MAX, PAUSE_MIN, PAUSE_MAX);
-        let (known, breaker) = (Mutex::new(known), Mutex::new(breaker));
-        Self { settings, tally: Tally::default(), keys, numbers: AtomicU32::new(1), known, breaker }
+        let (loops, breaker) = (Mutex::new(loops), Mutex::new(breaker));
+        Self { settings, tally: Tally::default(), keys, numbers: AtomicU32::new(1), loops, breaker }
     }
 
-    /// When to try again to connect.
+    /// Returns a breaker for new connections.
     pub(super) const fn retries() -> Breaker {
         Breaker::new(1, RETRY_MIN, RETRY_MAX)
     }
 
-    /// The call and how to tell it; nothing if the rule counts no such call.
-    pub(super) fn request(&self, observation: &Observation, tool: &str) -> Option<(Cmd, Told)> {
-        let mut told = Told::of(observation, &self.settings.rule, &self.keys)?;
-        told.number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        Some((request::record(&told, observation, tool, &self.settings, &self.keys), told))
+    /// Returns the command for a call, or `None` if the rule does not count it.
+    pub(super) fn request(
+        &self,
+        observation: &Observation,
+        tool: &str,
+    ) -> Option<(Cmd, PendingCall)> {
+        let mut pending = PendingCall::of(observation, &self.settings.rule, &self.keys)?;
+        pending.number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        Some((request::record(&pending, observation, tool, &self.settings, &self.keys), pending))
     }
 
-    /// Whether a worker may wait for an answer.
-    pub(super) fn lets_wait(&self) -> bool {
-        lock(&self.breaker).lets(Instant::now())
+    /// Returns whether a worker may wait for a reply.
+    pub(super) fn may_wait(&self) -> bool {
+        lock(&self.breaker).allows(Instant::now())
     }
 
-    /// What a worker who waited takes with it: the answer, or else what is known already.
-    pub(super) fn waited(&self, told: &Told, answer: Option<Verdict>) -> Verdict {
-        if let Some(verdict) = answer {
+    /// Returns the verdict for a worker that waited: the reply, or else the known verdict.
+    pub(super) fn after_wait(&self, pending: &PendingCall, reply: Option<Verdict>) -> Verdict {
+        if let Some(verdict) = reply {
             lock(&self.breaker).answered();
             verdict
         } else {
             lock(&self.breaker).missed(Instant::now());
-            self.known_of(told)
+            self.known_verdict(pending)
         }
     }
 
-    /// What is known of the loop that this call belongs to.
-    pub(super) fn known_of(&self, told: &Told) -> Verdict {
-        lock(&self.known).of_loop(told.call, told.id, Instant::now())
+    /// Returns the known verdict on the loop of this call.
+    pub(super) fn known_verdict(&self, pending: &PendingCall) -> Verdict {
+        lock(&self.loops).of_loop(pending.call, pending.id, Instant::now())
     }
 
-    /// What is known of calls with this digest.
+    /// Returns the known verdict on calls with this digest.
     pub(super) fn look(&self, call: Digest) -> Verdict {
-        lock(&self.known).of(call, Instant::now())
+        lock(&self.loops).of(call, Instant::now())
     }
 
     pub(super) fn health(&self) -> Health {
         self.tally.health(lock(&self.breaker).is_open())
     }
 
-    /// Hands out the replies to a batch. Gives back what can be sent once more, and what to do before.
+    /// Delivers the replies to a batch. Returns the requests that can be sent once more, and the remedy before.
     ///
-    /// Each has the number of its request. After one that is nonsense nobody knows what the others belong
-    /// to, and nobody is told of them.
+    /// Each reply has the number of its request. After an invalid reply the others cannot be matched to requests,
+    /// and are dropped.
     pub(super) fn settle(
         &self,
         batch: Vec<Request>,
@@ -129,7 +134,7 @@ impl Desk {
         let (mut again, mut remedy, mut is_lost) = (Vec::new(), None, false);
         for (request, reply) in batch.into_iter().zip(replies) {
             let reply = match Reply::of(reply) {
-                Reply::Counted { ago, .. } if ago != u64::from(request.told.number) => {
+                Reply::Counted { ago, .. } if ago != u64::from(request.pending.number) => {
                     Reply::Nonsense
                 }
                 _ if is_lost => Reply::Nonsense,
@@ -138,7 +143,7 @@ impl Desk {
             is_lost = reply == Reply::Nonsense;
             remedy = remedy.or_else(|| reply.remedy());
             match reply {
-                Reply::Counted { calls, workers, .. } => self.answer(request, calls, workers),
+                Reply::Counted { calls, workers, .. } => self.deliver(request, calls, workers),
                 Reply::Again(_) => again.push(request),
                 Reply::Refused(why) => self.tally.fail(1, refused(server, why)),
                 Reply::Nonsense => self.tally.fail(1, nonsense(server)),
@@ -147,13 +152,13 @@ impl Desk {
         (again, remedy)
     }
 
-    fn answer(&self, request: Request, calls: u32, workers: u32) {
-        let Request { told, waiting, .. } = request;
-        let verdict = told.verdict(calls, workers, &self.settings.rule);
+    fn deliver(&self, request: Request, calls: u32, workers: u32) {
+        let Request { pending, waiting, .. } = request;
+        let verdict = pending.verdict(calls, workers, &self.settings.rule);
         add(&self.tally.answered, 1);
-        lock(&self.known).learn(told.call, told.id, verdict, Instant::now());
-        if let Some(tell) = waiting {
-            tell(verdict);
+        lock(&self.loops).learn(pending.call, pending.id, verdict, Instant::now());
+        if let Some(send) = waiting {
+            send(verdict);
         }
     }
 }
@@ -174,29 +179,29 @@ mod tests {
     use crate::observation::Worker;
 
     #[test]
-    fn what_comes_after_nonsense_accuses_nobody() {
+    fn replies_after_an_invalid_one_are_dropped() {
         let settings = Settings::parse("redis://h/?swarm=a", b"s").expect("it is an address");
-        let desk = Desk::new(settings);
+        let state = StoreState::new(settings);
         let tool = Tool::named("bash");
         let calls = [1, 2, 3].map(Digest::new);
         let request = |call| {
             let observation = Observation::new(Worker::new(1), tool, call);
-            let (cmd, told) = desk.request(&observation, "bash").expect("it counts");
-            Request { cmd, told, waiting: None }
+            let (cmd, pending) = state.request(&observation, "bash").expect("it counts");
+            Request { cmd, pending, waiting: None }
         };
         let hot = |number| Value::Array([50, 9, number].map(Value::Int).into());
         let replies = [hot(1), Value::Okay, hot(3)];
-        let (again, remedy) = desk.settle(calls.map(request).into(), &replies, "h");
+        let (again, remedy) = state.settle(calls.map(request).into(), &replies, "h");
         assert!(again.is_empty());
         assert_eq!(remedy, Some(Remedy::Leave));
-        assert_eq!(calls.map(|call| desk.look(call).rung > 0), [true, false, false]);
-        assert_eq!((desk.health().answered, desk.health().failed), (1, 2));
+        assert_eq!(calls.map(|call| state.look(call).rung > 0), [true, false, false]);
+        assert_eq!((state.health().answered, state.health().failed), (1, 2));
 
-        // The requests are the fourth to the sixth now: one reply too many came before theirs.
+        // These are the requests 4 to 6. One extra reply comes before theirs.
         let replies = [hot(3), hot(4), hot(5)];
         let (again, remedy) =
-            desk.settle([4, 5, 6].map(Digest::new).map(request).into(), &replies, "h");
+            state.settle([4, 5, 6].map(Digest::new).map(request).into(), &replies, "h");
         assert_eq!((again.len(), remedy), (0, Some(Remedy::Leave)));
-        assert!([4, 5, 6].into_iter().all(|call| desk.look(Digest::new(call)).rung == 0));
+        assert!([4, 5, 6].into_iter().all(|call| state.look(Digest::new(call)).rung == 0));
     }
 }

@@ -1,0 +1,205 @@
+//! The ends of calls, which Codex reports in events beside the results.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+
+use crate::event::Outcome;
+use crate::field::{Raw, flag, integer, is_true, nested, string};
+use crate::pairing::{OPEN_CALLS_MAX, digest};
+use crate::recorder::Recorder;
+use crate::tool_result::ToolResult;
+
+/// The latest calls that ended. The event of a call's end comes before its result or after it.
+#[derive(Default)]
+pub(super) struct Ends {
+    latest: VecDeque<Ended>,
+}
+
+struct Ended {
+    /// A digest of the call's id.
+    id: u64,
+    /// Whether the call failed. `None` if its result does not say.
+    failed: Option<bool>,
+    /// Whether the result was delivered.
+    delivered: bool,
+}
+
+impl Ends {
+    /// Notes the end of a call, if the event reports one. It is kept for a result that is still to
+    /// come, and for one that did not say whether the call failed.
+    pub(super) fn note(&mut self, worker: &str, event: Raw<'_>, recorder: &mut Recorder<'_>) {
+        let Some(end) = end_of_call(event) else { return };
+        recorder.flags_failures();
+        let is_open = recorder.pairing.is_open(worker, &end.id);
+        let id = digest(&*end.id);
+        let known = self.latest.iter_mut().rev().find(|ended| ended.id == id);
+        match known {
+            Some(ended) if is_open && !ended.delivered => ended.failed = Some(end.failed),
+            _ if is_open => self.push(Ended { id, failed: Some(end.failed), delivered: false }),
+            Some(ended) if ended.failed.is_none() => {
+                ended.failed = Some(end.failed);
+                if end.failed {
+                    recorder.failed_late();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Delivers a result. The call failed if an event said so before, or else if the result says so.
+    pub(super) fn deliver(
+        &mut self,
+        worker: &str,
+        id: &str,
+        result: &ToolResult<'_>,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let Some(call) = recorder.pairing.answer(worker, id) else {
+            return;
+        };
+        let id = digest(id);
+        let before = self.latest.iter().position(|ended| ended.id == id && !ended.delivered);
+        let before = before.and_then(|at| self.latest.remove(at)).and_then(|ended| ended.failed);
+        let failed = before.or(result.failed);
+        if failed.is_some() {
+            recorder.flags_failures();
+        }
+        self.push(Ended { id, failed, delivered: true });
+        let failed = failed == Some(true);
+        recorder.outcome(Outcome { call, worker, text: &result.text, failed, cut: None });
+    }
+
+    fn push(&mut self, ended: Ended) {
+        if self.latest.len() == OPEN_CALLS_MAX {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(ended);
+    }
+}
+
+/// The end of a call, as an event reports it.
+struct End<'a> {
+    id: Cow<'a, str>,
+    failed: bool,
+}
+
+#[derive(Deserialize)]
+struct EndEvent<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    call_id: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    item: Raw<'a>,
+    #[serde(borrow)]
+    exit_code: Raw<'a>,
+    #[serde(borrow)]
+    success: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+}
+
+/// Returns the end that an event reports: `exec_command_end`, `patch_apply_end`,
+/// `mcp_tool_call_end`, or `item_completed` with such an end in `item`.
+fn end_of_call(event: Raw<'_>) -> Option<End<'_>> {
+    let event = nested::<EndEvent<'_>>(event)?;
+    let kind = string(event.kind)?;
+    let (ended, kind) = if kind == "item_completed" {
+        let item = nested::<EndEvent<'_>>(event.item)?;
+        let kind = string(item.kind)?;
+        (item, kind)
+    } else {
+        (event, kind)
+    };
+    let failed = match kind.as_ref() {
+        "exec_command_end" | "CommandExecution" | "patch_apply_end" | "FileChange" => {
+            let code = integer(ended.exit_code).map(|code| code != 0);
+            let success = flag(ended.success).map(|success| !success);
+            code.or(success).or_else(|| ended.failed_by_status())
+        }
+        "mcp_tool_call_end" | "McpToolCall" => {
+            ended.failed_by_result().or_else(|| ended.failed_by_status())
+        }
+        _ => None,
+    }?;
+    Some(End { id: string(ended.call_id).or_else(|| string(ended.id))?, failed })
+}
+
+impl EndEvent<'_> {
+    /// Returns whether the call failed. A declined call did not run, and so did not fail.
+    fn failed_by_status(&self) -> Option<bool> {
+        match string(self.status)?.as_ref() {
+            "failed" => Some(true),
+            "completed" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a tool server reported an error, in its result or in place of one.
+    fn failed_by_result(&self) -> Option<bool> {
+        #[derive(Deserialize)]
+        struct Result<'a> {
+            #[serde(borrow, rename = "Ok")]
+            given: Raw<'a>,
+            #[serde(borrow, rename = "Err")]
+            refused: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Given<'a> {
+            #[serde(borrow, rename = "isError")]
+            is_error: Raw<'a>,
+        }
+        let result = nested::<Result<'_>>(self.result)?;
+        if result.refused.is_some() {
+            return Some(true);
+        }
+        let given = nested::<Given<'_>>(result.given.or(self.result))?;
+        given.is_error.map(|is_error| is_true(Some(is_error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_reports_the_end_of_a_call() {
+        let table = [
+            (r#"{"type":"exec_command_end","call_id":"c","exit_code":1}"#, Some(true)),
+            (r#"{"type":"patch_apply_end","call_id":"c","success":true}"#, Some(false)),
+            (r#"{"type":"mcp_tool_call_end","call_id":"c","result":{"Err":"x"}}"#, Some(true)),
+            (
+                r#"{"type":"mcp_tool_call_end","call_id":"c","result":{"Ok":{"isError":true}}}"#,
+                Some(true),
+            ),
+            (
+                r#"{"type":"item_completed","item":{"type":"CommandExecution","id":"c","exit_code":0}}"#,
+                Some(false),
+            ),
+            (
+                r#"{"type":"item_completed","item":{"type":"FileChange","id":"c","status":"declined"}}"#,
+                None,
+            ),
+            (
+                r#"{"type":"item_completed","item":{"type":"McpToolCall","id":"c","result":{"isError":false}}}"#,
+                Some(false),
+            ),
+            (
+                r#"{"type":"item_completed","item":{"type":"AgentMessage","id":"c","status":"failed"}}"#,
+                None,
+            ),
+            (r#"{"type":"exec_command_end","exit_code":1}"#, None),
+            (r#"{"type":"collab_close_end","call_id":"c","status":"failed"}"#, None),
+        ];
+        for (json, failed) in table {
+            let end = end_of_call(serde_json::from_str(json).ok());
+            assert_eq!(end.map(|end| end.failed), failed, "{json}");
+        }
+    }
+}

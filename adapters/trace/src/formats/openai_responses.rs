@@ -1,0 +1,305 @@
+//! OpenAI *Responses* items: the body of a request (`input`), a response (`output`), an array of
+//! items, or JSON Lines of any of them.
+//!
+//! - **Calls** are the items `function_call` (`arguments` is a JSON string), `custom_tool_call`
+//!   (`input` is free text, or JSON), `local_shell_call`, `shell_call`, `apply_patch_call` and
+//!   `computer_call`. A call without `name` is named by its type: `local_shell`. Tools that the
+//!   provider runs itself (web search, tool search, MCP, images) are passed over.
+//! - **Turns.** Calls with no result between them were issued together and share a step.
+//! - **Results** answer the earliest open call of their `call_id`. Their text is cleaned of what
+//!   Codex adds, see [`output`].
+//! - **Failures** are flagged by `apply_patch_call_output` alone, with the `status` `failed`.
+//! - **Mirrors.** A request repeats the conversation so far. Among several requests, one a line, a
+//!   call counts once, and only the first request's messages are delivered.
+//! - Texts that Codex wrote in the user's place are no messages: see [`ECHOES`].
+//!
+//! Rollouts of [Codex](super::codex) hold the same items in envelopes, and its oldest rollouts are
+//! items one a line. So such lines are recognised as `codex`, which delivers the same events.
+
+mod output;
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, is_text, objects, text};
+use crate::detect::Layout;
+use crate::document::Lists;
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::pairing::digest;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::tool_result::ToolResult;
+use crate::{document, lines};
+
+/// The items that no other format has.
+const ITEMS: [&str; 13] = [
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "computer_call",
+    "computer_call_output",
+];
+
+/// The beginnings of texts that Codex writes in the user's place.
+const ECHOES: [&str; 8] = [
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions instructions>",
+    "<skills_instructions>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+];
+
+impl Format {
+    /// OpenAI Responses items: a request, a response, an array, or JSON Lines of them.
+    pub const OPENAI_RESPONSES: Self = Self::new(&Definition {
+        name: "openai-responses",
+        no_record: "no item of OpenAI Responses: expected items with a `type` or a `role`, in an \
+                    array, one a line, or under `input` or `output`",
+        failures: Failures::Sometimes,
+        layouts: Layouts::Either,
+        is_document: is_body,
+        recognise,
+        read: |input, layout, recorder| match layout {
+            Layout::Lines => lines::replay(input, recorder, &mut replay),
+            Layout::Document => read_document(input, recorder),
+        },
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    if is_body(fields) {
+        return Some(Clue::mark("`input` or `output` with items"));
+    }
+    let is_item = is_item(fields);
+    match place {
+        Place::Element if is_item => Some(Clue::record("items such as `function_call`")),
+        Place::Element if has_item_text(fields) => {
+            Some(Clue::mark("content of `input_text` or `output_text`"))
+        }
+        Place::Line if is_item => Some(Clue::hint("items one a line").tentative()),
+        _ => None,
+    }
+}
+
+fn is_item(fields: &Fields) -> bool {
+    ITEMS.contains(&text(fields, "type"))
+}
+
+/// Whether a message has a block of these items in its content.
+pub(super) fn has_item_text(fields: &Fields) -> bool {
+    blocks(fields).any(|kind| matches!(kind, "input_text" | "output_text"))
+}
+
+/// Whether an object is the body of a request or a response.
+fn is_body(fields: &Fields) -> bool {
+    let is_response_item = |item: &Fields| is_item(item) || has_item_text(item);
+    let is_request_item = |item: &Fields| is_item(item) || is_chat_message(item);
+    !is_text(fields, "type")
+        && !is_list(fields, "messages")
+        && (objects(fields, "input").any(is_request_item)
+            || objects(fields, "output").any(is_response_item))
+}
+
+fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+    let lists = Lists::All(&["input", "output", "messages"]);
+    document::replay(input, lists, recorder, &mut replay);
+}
+
+/// Replays a line or an element: an item, a request or a response.
+fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    let item = object::<Item<'_>>(json)?;
+    if item.kind.is_some() || item.role.is_some() {
+        return item.replay_in_main(recorder);
+    }
+    let is_first = !recorder.has_begun();
+    let mut outcome = Ok(());
+    for input in items(item.input) {
+        if is_first || !(input.is_message() || input.mirrors(recorder)) {
+            outcome = outcome.and(input.replay_in_main(recorder));
+        }
+    }
+    for output in items(item.output) {
+        outcome = outcome.and(output.replay_in_main(recorder));
+    }
+    outcome
+}
+
+fn items(list: Raw<'_>) -> impl Iterator<Item = Item<'_>> {
+    elements(list).into_iter().filter_map(|item| nested(Some(item)))
+}
+
+/// An item, whatever its type.
+#[derive(Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    action: Raw<'a>,
+    #[serde(borrow)]
+    operation: Raw<'a>,
+    #[serde(borrow)]
+    call_id: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+}
+
+/// A function that delivers the result of the call with an id.
+pub(super) type Deliver<'d> = dyn FnMut(&str, ToolResult<'_>, &mut Recorder<'_>) + 'd;
+
+impl<'a> Item<'a> {
+    /// Replays an item. A result goes to `deliver`.
+    pub(super) fn replay(
+        &self,
+        worker: &str,
+        recorder: &mut Recorder<'_>,
+        deliver: &mut Deliver<'_>,
+    ) -> Result<(), ProblemKind> {
+        let kind = string(self.kind).unwrap_or_default();
+        match &*kind {
+            _ if self.is_message() => self.message(worker, recorder),
+            kind if !ITEMS.contains(&kind) => {}
+            kind if kind.ends_with("_output") => {
+                recorder.recognise();
+                recorder.turn(worker).answered = true;
+                if let Some(id) = self.call_id() {
+                    deliver(&id, ToolResult::from_codex(self.output), recorder);
+                }
+            }
+            kind => {
+                if let Some(name) = kind.strip_suffix("_call") {
+                    return self.call(name, worker, recorder);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let failed = string(self.status).is_some_and(|status| status == "failed");
+        self.replay(MAIN, recorder, &mut |id, result, recorder| {
+            if let Some(call) = recorder.pairing.answer(MAIN, id) {
+                let text = &result.text;
+                recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut: None });
+            }
+        })
+    }
+
+    /// Whether the item is a message. In a request the type may be missing.
+    fn is_message(&self) -> bool {
+        match string(self.kind) {
+            Some(kind) => kind == "message",
+            None => self.role.is_some(),
+        }
+    }
+
+    /// Whether the item is a call that has been delivered already.
+    fn mirrors(&self, recorder: &Recorder<'_>) -> bool {
+        self.call_id().is_some_and(|id| recorder.pairing.mirrors(MAIN, &id, self.content()))
+    }
+
+    fn call_id(&self) -> Option<Cow<'a, str>> {
+        string(self.call_id.or(self.id))
+    }
+
+    /// Returns a digest that equal calls share.
+    fn content(&self) -> u64 {
+        let json = |raw: Raw<'a>| raw.map(RawValue::get);
+        digest((json(self.name), json(self.arguments()), json(self.action())))
+    }
+
+    fn arguments(&self) -> Raw<'a> {
+        self.arguments.or(self.input)
+    }
+
+    /// Returns the arguments of a tool without name.
+    fn action(&self) -> Raw<'a> {
+        self.action.or(self.operation)
+    }
+
+    fn message(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        if self.content.is_none() {
+            return;
+        }
+        recorder.recognise();
+        let text = flat_text(self.content);
+        let role = string(self.role).unwrap_or_default();
+        match Role::from_name(&role) {
+            Role::Assistant => {
+                let turn = recorder.turn(worker);
+                if turn.called && !turn.answered {
+                    recorder.message(worker, Role::Assistant, &text);
+                    return;
+                }
+                *turn = Turn::default();
+                recorder.settle(worker);
+                recorder.say(worker, &text);
+            }
+            Role::User if is_echo(&text) => {}
+            role => {
+                recorder.settle(worker);
+                *recorder.turn(worker) = Turn::default();
+                recorder.message(worker, role, &text);
+            }
+        }
+    }
+
+    fn call(
+        &self,
+        kind: &str,
+        worker: &str,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        recorder.recognise();
+        let arguments = Arguments::new(self.arguments());
+        let (tool, args) = match (string(self.name), self.action()) {
+            (Some(name), _) => (name, arguments.as_args()),
+            (None, Some(action)) => (Cow::Borrowed(kind), Args::Json(action.get())),
+            (None, None) => {
+                return Err(ProblemKind::Missing { record: "a function call", field: "name" });
+            }
+        };
+        let turn = recorder.turn(worker);
+        let step = if turn.called && !turn.answered { Step::Same } else { Step::New };
+        *turn = Turn { called: true, ..Turn::default() };
+        let index = recorder.call(worker, step, &tool, args);
+        if let Some(id) = self.call_id() {
+            recorder.pairing.issue(worker, &id, self.content(), index);
+        }
+        Ok(())
+    }
+}
+
+fn is_echo(text: &str) -> bool {
+    let text = text.trim_start();
+    ECHOES.iter().any(|echo| text.starts_with(echo))
+}

@@ -1,0 +1,83 @@
+//! The result of a tool call, as agents hand it to their hooks and keep it in their transcripts.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::field::{flat_text, string};
+
+/// The text of a result, without the parts that change with every call, and whether the call failed.
+///
+/// [`ToolResult::codex`] and [`ToolResult::gemini`] read the results of these agents.
+///
+/// ```
+/// use unstuck_trace::ToolResult;
+///
+/// let json = r#""Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno such file\n""#;
+/// let result = ToolResult::codex(serde_json::from_str(json)?);
+/// assert_eq!(result.text, "Exit code: 1\nOutput:\nno such file\n");
+/// assert_eq!(result.failed, Some(true));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult<'a> {
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// Whether the call failed. `None` if the result does not say.
+    pub failed: Option<bool>,
+}
+
+impl<'a> ToolResult<'a> {
+    /// Reads a result that needs no clean-up.
+    ///
+    /// A string is taken as it is. A list of blocks becomes their texts, one a line. Anything else
+    /// becomes its JSON.
+    pub fn plain(json: &'a RawValue) -> Self {
+        Self { text: flat_text(Some(json)), failed: None }
+    }
+}
+
+/// Returns the characters of a JSON string, or `None` if the JSON is not a string. Half of a
+/// surrogate pair becomes U+FFFD.
+///
+/// ```
+/// use unstuck_trace::text_of;
+///
+/// assert_eq!(text_of(serde_json::from_str(r#""a\tb""#)?).as_deref(), Some("a\tb"));
+/// assert_eq!(text_of(serde_json::from_str("7")?), None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn text_of(json: &RawValue) -> Option<Cow<'_, str>> {
+    string(Some(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> &RawValue {
+        serde_json::from_str(json).expect("JSON")
+    }
+
+    #[test]
+    fn every_shape_of_a_result_has_a_text() {
+        for (result, text, failed) in [
+            (ToolResult::plain(raw(r#""a\nb""#)), "a\nb", None),
+            (ToolResult::plain(raw(r#"[{"type":"text","text":"a"},{"text":"b"}]"#)), "a\nb", None),
+            (ToolResult::plain(raw(r#"{"a":1}"#)), r#"{"a":1}"#, None),
+            (ToolResult::codex(raw(r#""Wall time: 1\nOutput:\na""#)), "Output:\na", None),
+            (ToolResult::codex(raw(r#"{"content":"x","success":false}"#)), "x", Some(true)),
+            (ToolResult::gemini(raw(r#""Output: a\nProcess Group PGID: 12""#)), "Output: a", None),
+            (ToolResult::gemini(raw(r#"[{"text":"a"},{"text":"b"}]"#)), "a\nb", None),
+        ] {
+            assert_eq!(result, ToolResult { text: text.into(), failed });
+        }
+    }
+
+    #[test]
+    fn only_a_string_has_characters_and_half_a_pair_is_replaced() {
+        let half = text_of(raw(r#""half \ud83d""#));
+        assert!(half.is_some_and(|text| text.starts_with("half \u{fffd}")));
+        assert_eq!(text_of(raw("7")), None);
+    }
+}
