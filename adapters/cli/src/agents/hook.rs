@@ -19,7 +19,7 @@ use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use unstuck::{Action, BuildError, Found, Guard, Ruling};
+use unstuck::{Action, BuildError, Evidence, Guard, Ruling};
 
 use self::event::{BadPayload, What};
 use self::input::Unread;
@@ -113,8 +113,11 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
 
 /// Where the rules ask to start over, the run is stopped: an agent cannot be made to go back, and nothing
 /// that it did is taken back while it works. A person may do that by `unstuck start-over now`.
-fn stop_instead(found: &Found) -> Ruling {
-    if found.action == Action::StartOver { Ruling::Instead(Action::Stop) } else { Ruling::Agree }
+fn stop_instead(evidence: &Evidence) -> Ruling {
+    match evidence.action {
+        Action::StartOver => Ruling::Instead(Action::Stop),
+        _ => Ruling::Agree,
+    }
 }
 
 /// Prints the answer; nobody is there to be told if that fails.

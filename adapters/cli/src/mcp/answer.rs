@@ -1,4 +1,4 @@
-//! Answers to calls: what came of the call, and how a note for the model gets into them.
+//! Answers to calls: the result, and the place for a note to the model.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use serde_json::value::RawValue;
 
 use super::message::Message;
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer<'l> {
-    /// What the model gets to read; what is no text stands by its JSON.
+pub(crate) struct CallResult<'l> {
+    /// The text that the model reads. Parts that are no text are JSON.
     pub(crate) text: Cow<'l, str>,
     pub(crate) failed: bool,
     slot: Slot<'l>,
 }
 
-/// Where in an answer there is room for a note.
+/// The place in an answer where a note fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot<'l> {
     /// At the end of this array of content blocks.
     Content(&'l str),
     /// In a `content` of its own, at the beginning of this result, which has none.
     Result(&'l str),
-    /// At the end of the message of an error, as it stands in JSON.
+    /// At the end of the message of an error, which is JSON.
     Error(&'l str),
 }
 
@@ -57,9 +57,9 @@ struct Block<'l> {
     text: Option<&'l RawValue>,
 }
 
-impl<'l> Answer<'l> {
-    /// What a message says of the call that it answers; none where it says nothing yet: a question
-    /// back to the user, a task that goes on elsewhere, or what is no result of a call.
+impl<'l> CallResult<'l> {
+    /// Reads the result in a message. Returns `None` if the message has none yet, for example a question
+    /// back to the user or a task that goes on elsewhere.
     pub(crate) fn of(message: &Message<'l>) -> Option<Self> {
         match (message.result, message.error) {
             (Some(result), None) => Self::of_result(result),
@@ -80,7 +80,7 @@ impl<'l> Answer<'l> {
         };
         let blocks: Vec<&'l RawValue> = serde_json::from_str(content.get()).ok()?;
         let mut parts = blocks.into_iter().map(shown).chain(structured);
-        // Mostly there is one, and no need for a copy of it.
+        // Most results have one part, which needs no copy.
         let mut text = parts.next().unwrap_or_default();
         for part in parts {
             text.to_mut().push('\n');
@@ -96,7 +96,8 @@ impl<'l> Answer<'l> {
         is_string.then_some(Self { text, failed: true, slot: Slot::Error(message) })
     }
 
-    /// Where in `line`, of which this is an answer, to insert what, so that the model reads `note`.
+    /// Returns the text to insert into `line`, the line of this answer, and its position, so that the model
+    /// reads `note`.
     pub(crate) fn room(&self, line: &[u8], note: &str) -> (usize, String) {
         let at = |slot: &str| slot.as_ptr().addr() - line.as_ptr().addr();
         let block = block(note);
@@ -106,7 +107,7 @@ impl<'l> Answer<'l> {
                 let comma = if is_empty { "" } else { "," };
                 (at(array) + array.len() - 1, format!("{comma}{block}"))
             }
-            // It has another member at least, from which it was told to be a result.
+            // The object has another member, because `of_result` has recognised it.
             Slot::Result(object) => (at(object) + 1, format!("\"content\":[{block}],")),
             Slot::Error(message) => {
                 let escaped = Value::from(format!("\n\n{note}")).to_string();
@@ -116,7 +117,7 @@ impl<'l> Answer<'l> {
     }
 }
 
-/// A block as it counts for whether two results are the same.
+/// Returns the text of a block by which results are compared.
 fn shown(block: &RawValue) -> Cow<'_, str> {
     let text = serde_json::from_str::<Block<'_>>(block.get()).ok();
     let text =
@@ -124,20 +125,20 @@ fn shown(block: &RawValue) -> Cow<'_, str> {
     text.unwrap_or_else(|| Cow::Borrowed(block.get()))
 }
 
-/// What a string of JSON reads as, without a copy where nothing in it is escaped.
+/// Parses a JSON string. Without escapes it needs no copy.
 fn string(json: &str) -> Option<Cow<'_, str>> {
-    /// `serde` borrows a field, but nothing that stands alone.
+    /// `serde` borrows only fields, so that the text is one.
     #[derive(Deserialize)]
     struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
     serde_json::from_str::<Text<'_>>(json).ok().map(|text| text.0)
 }
 
-/// A block of content that says `text`.
+/// Returns a block of content with `text`.
 fn block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", Value::from(text))
 }
 
-/// Whether the results of a version of the protocol say what type they are of.
+/// The form of results in a version of the protocol: with a `resultType` or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Results {
     Untyped,
@@ -145,16 +146,16 @@ pub(crate) enum Results {
 }
 
 impl Results {
-    /// The first version in which they do.
+    /// The first version with a `resultType`.
     const TYPED_SINCE: &str = "2026-07-28";
 
-    /// Those of this version, which is a date.
+    /// Returns the form in this version, which is a date.
     pub(crate) fn of(version: &str) -> Self {
         if version >= Self::TYPED_SINCE { Self::Typed } else { Self::Untyped }
     }
 }
 
-/// The line that answers a call in the server's place: it failed, and `text` says why.
+/// Returns the line that answers a call in the server's place: a failure with the reason `text`.
 pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     let block = block(text);
     let kind = match results {
@@ -167,7 +168,7 @@ pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     .into_bytes()
 }
 
-/// `line` with each text put in at its place; the places are those of `line`, in their order.
+/// Inserts each text into `line`. The positions are those of `line`, in ascending order.
 pub(crate) fn spliced(line: &[u8], insertions: &[(usize, String)]) -> Vec<u8> {
     let added: usize = insertions.iter().map(|(_, text)| text.len()).sum();
     let mut spliced = Vec::with_capacity(line.len() + added);
@@ -192,10 +193,10 @@ mod tests {
 
     const NOTE: &str = "It is \"stuck\".";
 
-    /// What an answer comes to, and the same line with a note in it.
+    /// Returns the result in a line, and the line with a note in it.
     fn read(line: &str) -> Option<(String, bool, String)> {
         let Some(Line::One(message)) = Line::read(line.as_bytes()) else { return None };
-        let answer = Answer::of(&message)?;
+        let answer = CallResult::of(&message)?;
         let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), NOTE)]);
         let noted = String::from_utf8(noted).expect("UTF-8");
         Some((answer.text.into_owned(), answer.failed, noted))
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_of_a_call_is_no_answer() {
+    fn a_message_without_a_result_is_no_answer() {
         for body in [
             r#""method":"sampling/createMessage""#,
             r#""result":{}"#,
@@ -333,7 +334,7 @@ mod tests {
             let spell = if pretty { serde_json::to_string_pretty } else { serde_json::to_string };
             let line = spell(&message).expect("a value has a text").replace('\n', " ") + "\n";
             let Some(Line::One(read)) = Line::read(line.as_bytes()) else { panic!("{line}") };
-            let answer = Answer::of(&read).expect("a result");
+            let answer = CallResult::of(&read).expect("a result");
             let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), &note)]);
             prop_assert_eq!(noted.split(|byte| *byte == b'\n').count(), 2, "one line");
             let content = message["result"]["content"].as_array_mut().expect("blocks");

@@ -3,19 +3,19 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
-use super::watch::{NAME, Watch};
+use super::watch::{Link, NAME};
 use crate::output::remark;
 
 /// What both directions share. It outlives a failure of its own: whatever happens, messages pass.
-pub(crate) struct Shared(Mutex<Option<Watch>>);
+pub(crate) struct Shared(Mutex<Option<Link>>);
 
 impl Shared {
-    pub(crate) const fn new(watch: Watch) -> Self {
+    pub(crate) const fn new(watch: Link) -> Self {
         Self(Mutex::new(Some(watch)))
     }
 
     /// What `judge` says; none after a failure.
-    pub(crate) fn judged<T>(&self, judge: impl FnOnce(&mut Watch) -> T) -> Option<T> {
+    pub(crate) fn judged<T>(&self, judge: impl FnOnce(&mut Link) -> T) -> Option<T> {
         let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let watching = watch.as_mut()?;
         let judged = panic::catch_unwind(AssertUnwindSafe(|| judge(watching))).ok();
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn after_a_failure_nothing_is_judged_any_more() {
-        let shared = Shared::new(Watch::new(Guard::new()));
+        let shared = Shared::new(Link::new(Guard::new()));
         assert_eq!(shared.judged(|_| 1), Some(1));
         assert_eq!(shared.judged(|_| panic!("a bug")), None::<()>);
         assert_eq!(shared.judged(|_| 1), None);

@@ -1,6 +1,6 @@
 //! A finding in words for people, the same wherever there is one: in `scan`, `status` and `mcp`.
 
-use unstuck::Found;
+use unstuck::Evidence;
 use unstuck_core::{Args, Finding, Kind, Results};
 
 use crate::output::shown::tool_name;
@@ -9,7 +9,7 @@ use crate::output::shown::tool_name;
 const TOOL_MAX: usize = 30;
 
 /// What was found, in the same words; of a swarm, how many workers it is of.
-pub(crate) fn what_was_found(found: &Found) -> String {
+pub(crate) fn what_was_found(found: &Evidence) -> String {
     if !found.is_of_swarm() {
         return what_recurs(&found.finding, &found.tool);
     }

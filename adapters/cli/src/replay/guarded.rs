@@ -72,7 +72,7 @@ impl Guarded {
     }
 
     fn tell(&mut self, decision: &Decision) {
-        let found = decision.found().filter(|found| found.fresh);
+        let found = decision.evidence().filter(|found| found.fresh);
         let told = found.map(|found| (found.finding.loop_id, found.rule, found.action));
         self.told.extend(told.filter(|(_, _, action)| *action > Action::Proceed));
     }

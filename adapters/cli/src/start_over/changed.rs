@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use unstuck::Kept;
+use unstuck::SavedState;
 
 /// What in the surroundings would lead git to another repository.
 const SURROUNDINGS: [&str; 4] =
@@ -11,13 +11,13 @@ const SURROUNDINGS: [&str; 4] =
 
 /// A start, and the latest state of the same run in which the files are others.
 pub(super) struct Change<'k> {
-    pub(super) start: &'k Kept,
-    pub(super) end: &'k Kept,
+    pub(super) start: &'k SavedState,
+    pub(super) end: &'k SavedState,
 }
 
 impl<'k> Change<'k> {
     /// That of the run that was begun last; none if nothing was changed in it, or if git cannot say.
-    pub(super) fn latest(folder: &Path, kept: &'k [Kept]) -> Option<Self> {
+    pub(super) fn latest(folder: &Path, kept: &'k [SavedState]) -> Option<Self> {
         let start = newest(kept)?;
         let ends: Vec<_> =
             kept.iter().filter(|one| one.run == start.run && one.number.is_some()).collect();
@@ -30,7 +30,7 @@ impl<'k> Change<'k> {
 }
 
 /// The start of the run that was begun last.
-pub(super) fn newest(kept: &[Kept]) -> Option<&Kept> {
+pub(super) fn newest(kept: &[SavedState]) -> Option<&SavedState> {
     kept.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
 }
 

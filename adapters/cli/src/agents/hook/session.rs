@@ -1,7 +1,7 @@
-//! What is known of one worker, and what an event makes of it.
+//! One watched worker of a session: takes events, returns replies.
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Asked, BuildError, Builder, Decision, Guard};
+use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard};
 use unstuck_core::Digest;
 
 use super::event::{Call, Ending, Event, What};
@@ -11,49 +11,43 @@ use crate::agents::Agent;
 use crate::agents::state::{Key, Noted, Session};
 use crate::output::recurring::what_was_found;
 
-/// How many calls are remembered by what was said of them: more than an agent has open at a time.
-const CALLS_MAX: usize = 32;
+/// The largest number of calls whose replies are stored: more than an agent has open at a time.
+const REPLIES_MAX: usize = 32;
 
-/// How soon, in milliseconds, calls follow each other that were issued together. A model that has
-/// read a result before it asks for the next call takes longer.
+/// The longest pause between calls that were issued together, in milliseconds. A model that reads a
+/// result before it asks for the next call takes longer.
 const TOGETHER: u64 = 1000;
 
-/// What is kept of a worker; what a person may ask for stands first.
+/// The stored state of a worker. The part that `unstuck status` reads stands first.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct Saved {
     session: Session,
-    course: Course,
+    position: Position,
     guard: Vec<u8>,
 }
 
-/// Where a worker is in its session.
+/// The position of a worker in its session.
 #[derive(Default, Serialize, Deserialize)]
-struct Course {
-    /// The calls that came last, the oldest first.
-    calls: Vec<Known>,
-    /// How many calls were named here, since the agent had no name for them.
-    named: u64,
+struct Position {
+    /// The replies to the latest calls, the oldest first.
+    replies: Vec<CallReplies>,
     step: u64,
     /// Whether the next call begins another step in any case.
     is_step_over: bool,
-    /// What is still to be said, since no event had a place for it.
+    /// A reply that no event had a place for yet.
     left: Reply,
     /// Whether there was a call since the agent was asked last.
     has_called: bool,
     /// The prompt that came last.
     prompt: Option<Digest>,
-    /// What the events since that have in common.
+    /// The agent's name of the current turn.
     turn: Option<Digest>,
 }
 
-/// A call, and what was said of it.
+/// The replies to one call, which are given again if its event comes again.
 #[derive(Serialize, Deserialize)]
-struct Known {
+struct CallReplies {
     id: String,
-    /// Tool and arguments.
-    what: Digest,
-    step: u64,
-    is_open: bool,
     before: Option<Reply>,
     after: Option<Reply>,
 }
@@ -61,37 +55,40 @@ struct Known {
 /// One worker under watch.
 pub(super) struct Watched {
     session: Session,
-    course: Course,
+    position: Position,
     guard: Guard,
 }
 
 impl Watched {
-    /// As it was kept, if it was; else, or if another policy judged it, from the beginning.
+    /// Restores a worker. A worker without a stored state, or with one of another policy, begins anew.
     pub(super) fn from(
-        kept: Option<Kept>,
+        saved: Option<Saved>,
         builder: impl Fn() -> Builder,
         key: &Key<'_>,
         now: u64,
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
-        let Some(Kept { session, course, guard }) = kept.filter(|kept| kept.session.is_of(key))
+        let Some(Saved { session, position, guard }) =
+            saved.filter(|saved| saved.session.is_of(key))
         else {
-            let (session, course) = (Session::new(key, now), Course::default());
-            return Ok(Self { session, course, guard: builder().build()? });
+            let (session, position) = (Session::new(key, now), Position::default());
+            return Ok(Self { session, position, guard: builder().build()? });
         };
         match builder().restore(&guard) {
-            Ok(guard) => Ok(Self { session, course, guard }),
-            Err(_) => Ok(Self { session, course: Course::default(), guard: builder().build()? }),
+            Ok(guard) => Ok(Self { session, position, guard }),
+            Err(_) => {
+                Ok(Self { session, position: Position::default(), guard: builder().build()? })
+            }
         }
     }
 
-    /// What is kept of it.
-    pub(super) fn kept(self) -> Kept {
-        let Self { session, course, guard } = self;
-        Kept { session, course, guard: guard.save() }
+    /// Returns the state to store.
+    pub(super) fn kept(self) -> Saved {
+        let Self { session, position, guard } = self;
+        Saved { session, position, guard: guard.save() }
     }
 
-    /// Takes in what happened at the time `now`; gives what `agent` is to read.
+    /// Takes in an event at the time `now`. Returns the text for `agent`.
     pub(super) fn answer(&mut self, agent: Agent, event: &Event<'_>, now: u64) -> String {
         self.session.events += 1;
         if self.session.cwd.is_none() {
@@ -104,33 +101,33 @@ impl Watched {
         self.write(agent, own, event)
     }
 
-    /// What was left to say and asks for more goes before `own`, if the event has a place for it.
+    /// Encodes `own`, or the reply that was left if that is more severe and the event has a place for it.
     fn write(&mut self, agent: Agent, own: Reply, event: &Event<'_>) -> String {
-        let left = std::mem::take(&mut self.course.left);
+        let left = std::mem::take(&mut self.position.left);
         if left.severity() > own.severity() {
             match wire::encode(agent, &left, event) {
                 Written::Whole(text) => return text,
-                Written::InPart(_) => self.course.left = left,
+                Written::InPart(_) => self.position.left = left,
             }
         }
         match wire::encode(agent, &own, event) {
             Written::Whole(text) => text,
             Written::InPart(text) => {
-                if own.severity() > self.course.left.severity() {
-                    self.course.left = own;
+                if own.severity() > self.position.left.severity() {
+                    self.position.left = own;
                 }
                 text
             }
         }
     }
 
-    /// An agent that does not tell of prompts may tell of turns: another one is another prompt.
+    /// Begins anew at a new turn, for an agent that reports turns instead of prompts.
     fn notice_turn(&mut self, event: &Event<'_>) {
         let turn = event.turn.as_deref().map(|turn| Digest::of(turn.as_bytes()));
-        if turn.is_some() && turn != self.course.turn {
-            let is_first = self.course.turn.is_none();
-            self.course.turn = turn;
-            if !is_first && self.course.prompt.is_none() {
+        if turn.is_some() && turn != self.position.turn {
+            let is_first = self.position.turn.is_none();
+            self.position.turn = turn;
+            if !is_first && self.position.prompt.is_none() {
                 self.begin_anew();
             }
         }
@@ -141,7 +138,7 @@ impl Watched {
             What::Before(call) => self.before(call, now),
             What::After(call, ending) => self.after(call, ending, now),
             What::StepEnded => {
-                self.course.is_step_over = true;
+                self.position.is_step_over = true;
                 Reply::Nothing
             }
             What::Prompt(text) => self.prompt(text, now),
@@ -163,27 +160,44 @@ impl Watched {
     }
 
     fn before(&mut self, call: &Call<'_>, now: u64) -> Reply {
-        let known = call.id.as_deref().and_then(|id| self.course.known(id));
-        if let Some(given) = known.and_then(|known| known.before.clone()) {
+        let given = call.id.as_deref().and_then(|id| self.position.replies_to(id)?.before.clone());
+        if let Some(given) = given {
             return given;
         }
-        self.session.calls += 1;
-        let (id, step) = self.course.begin(call, self.session.last_seen, now);
-        let asked = Asked::new(&call.tool, &*call.args).id(&id).step(step);
+        let asked = self.begin(call, now);
         let decision = self.guard.announce(&asked);
         self.note(&decision, now);
         let reply = Reply::before(&decision);
-        self.course.say_before(&id, &reply);
+        if let Some(id) = &call.id {
+            self.position.store(id).before = Some(reply.clone());
+        }
         reply
     }
 
+    /// Begins a new call. Returns it as the guard takes it.
+    fn begin<'c>(&mut self, call: &'c Call<'_>, now: u64) -> Asked<'c> {
+        self.session.calls += 1;
+        self.position.has_called = true;
+        let asked = asked(call);
+        // A call without an answer must not draw all later ones into its step.
+        let is_soon = now.saturating_sub(self.session.last_seen) < TOGETHER;
+        let joins = || self.guard.may_join_step(self.position.step, &asked);
+        if self.position.is_step_over || !is_soon || !joins() {
+            self.position.step += 1;
+        }
+        self.position.is_step_over = false;
+        asked.step(self.position.step)
+    }
+
     fn after(&mut self, call: &Call<'_>, ending: &Ending<'_>, now: u64) -> Reply {
-        let id = self.course.answered(call);
-        let known = id.as_deref().and_then(|id| self.course.known(id));
-        if let Some(given) = known.and_then(|known| known.after.clone()) {
+        let given = call.id.as_deref().and_then(|id| self.position.replies_to(id)?.after.clone());
+        if let Some(given) = given {
             return given;
         }
-        let ticket = id.as_deref().and_then(|id| self.guard.ticket(id));
+        let ticket = match &call.id {
+            Some(id) => self.guard.ticket(id),
+            None => self.guard.open_call(&asked(call)),
+        };
         let decision = match (ending, ticket) {
             (Ending::Answered { text, failed }, Some(ticket)) => {
                 self.guard.after(ticket, &**text, *failed)
@@ -195,44 +209,42 @@ impl Watched {
             (Ending::Refused, Some(ticket)) => self.guard.refused(ticket),
             (_, None) => return Reply::Nothing,
         };
-        self.close(id.as_deref(), &decision, now)
+        self.close(call, &decision, now)
     }
 
-    /// A call whose announcement did not come.
+    /// Takes in a call that was not announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
-        self.session.calls += 1;
-        let (id, step) = self.course.begin(call, self.session.last_seen, now);
-        let asked = Asked::new(&call.tool, &*call.args).id(&id).step(step);
+        let asked = self.begin(call, now);
         let decision = self.guard.finished(&asked, text, failed);
-        self.close(Some(&id), &decision, now)
+        self.close(call, &decision, now)
     }
 
-    fn close(&mut self, id: Option<&str>, decision: &Decision, now: u64) -> Reply {
+    fn close(&mut self, call: &Call<'_>, decision: &Decision, now: u64) -> Reply {
         self.note(decision, now);
         let reply = Reply::after(decision);
-        if let Some(id) = id {
-            self.course.say_after(id, &reply);
+        if let Some(id) = &call.id {
+            self.position.store(id).after = Some(reply.clone());
         }
         reply
     }
 
     fn prompt(&mut self, text: &str, now: u64) -> Reply {
         let prompt = Digest::of(text.as_bytes());
-        let is_new = self.course.prompt.replace(prompt) != Some(prompt);
+        let is_new = self.position.prompt.replace(prompt) != Some(prompt);
         let decision = self.guard.user_message(text);
         self.note(&decision, now);
-        self.course.has_called = false;
-        self.course.is_step_over = true;
+        self.position.has_called = false;
+        self.position.is_step_over = true;
         if is_new {
-            self.course.left = Reply::Nothing;
+            self.position.left = Reply::Nothing;
         }
         Reply::after(&decision)
     }
 
-    /// Only a turn in which nothing was called is talk.
+    /// Takes in the last words of a turn. Only a turn without a call is a turn of mere text.
     fn handed_back(&mut self, text: &str, now: u64) -> Reply {
-        self.course.is_step_over = true;
-        if std::mem::take(&mut self.course.has_called) {
+        self.position.is_step_over = true;
+        if std::mem::take(&mut self.position.has_called) {
             return Reply::Nothing;
         }
         let decision = self.guard.text_turn(text);
@@ -241,116 +253,66 @@ impl Watched {
     }
 
     fn cancel_open(&mut self) {
-        let open = self.course.calls.iter_mut().filter(|known| known.is_open);
-        for known in open {
-            known.is_open = false;
-            if let Some(ticket) = self.guard.ticket(&known.id) {
-                // What is taken back gives nothing to say.
-                let _: Decision = self.guard.cancelled(ticket);
-            }
+        let open: Vec<_> = self.guard.open_calls().collect();
+        for ticket in open {
+            // A cancelled call gives no reason for a message.
+            let _: Decision = self.guard.cancelled(ticket);
         }
-        self.course.is_step_over = true;
+        self.position.is_step_over = true;
     }
 
     fn begin_anew(&mut self) {
         self.guard.clear();
-        self.course.left = Reply::Nothing;
-        self.course.has_called = false;
-        self.course.is_step_over = true;
+        self.position.left = Reply::Nothing;
+        self.position.has_called = false;
+        self.position.is_step_over = true;
     }
 
-    /// Keeps what was found, for a person to ask for.
+    /// Stores the evidence, for `unstuck status`.
     fn note(&mut self, decision: &Decision, now: u64) {
         let judged = decision.judged();
-        let Some(found) = decision.found().filter(|found| found.fresh || judged >= Action::Block)
-        else {
-            return;
-        };
+        let is_new = |evidence: &&Evidence| evidence.fresh || judged >= Action::Block;
+        let Some(evidence) = decision.evidence().filter(is_new) else { return };
         self.session.note(Noted {
-            rule: found.rule.to_owned(),
-            kind: found.finding.kind.name().to_owned(),
+            rule: evidence.rule.to_owned(),
+            kind: evidence.finding.kind.name().to_owned(),
             action: judged.name().to_owned(),
-            tool: found.tool.clone(),
-            what: what_was_found(found),
-            period: u64::from(found.finding.period),
-            laps: u64::from(found.finding.laps),
-            loop_id: found.finding.loop_id.bits(),
+            tool: evidence.tool.clone(),
+            what: what_was_found(evidence),
+            period: u64::from(evidence.finding.period),
+            laps: u64::from(evidence.finding.laps),
+            loop_id: evidence.finding.loop_id.bits(),
             at: now,
         });
     }
 }
 
-impl Course {
-    fn known(&self, id: &str) -> Option<&Known> {
-        self.calls.iter().rev().find(|known| known.id == id)
+impl Position {
+    fn replies_to(&self, id: &str) -> Option<&CallReplies> {
+        self.replies.iter().rev().find(|one| one.id == id)
     }
 
-    fn known_mut(&mut self, id: &str) -> Option<&mut Known> {
-        self.calls.iter_mut().rev().find(|known| known.id == id)
-    }
-
-    /// Remembers a new call; gives its name, and the step that it belongs to.
-    fn begin(&mut self, call: &Call<'_>, last_seen: u64, now: u64) -> (String, u64) {
-        self.has_called = true;
-        let what = digest(call);
-        if !self.is_issued_together(what, now.saturating_sub(last_seen)) {
-            self.step += 1;
-        }
-        self.is_step_over = false;
-        let id = call.id.as_deref().map_or_else(|| self.name(), str::to_owned);
-        if self.calls.len() >= CALLS_MAX {
-            self.calls.remove(0);
-        }
-        let step = self.step;
-        let known = Known { id: id.clone(), what, step, is_open: true, before: None, after: None };
-        self.calls.push(known);
-        (id, step)
-    }
-
-    /// Whether a new call, so long after the event before, belongs to those that are open. One that
-    /// nothing ever came of must not draw all that follow it into its step.
-    fn is_issued_together(&self, what: Digest, since: u64) -> bool {
-        let step = || self.calls.iter().filter(|known| known.step == self.step);
-        let is_again = || step().any(|known| known.what == what && !known.is_open);
-        !self.is_step_over && since < TOGETHER && step().any(|known| known.is_open) && !is_again()
-    }
-
-    /// A name for a call that has none.
-    fn name(&mut self) -> String {
-        self.named += 1;
-        format!("#{}", self.named)
-    }
-
-    /// The name of the call that an answer came to; without one of the agent's, that of the
-    /// earliest that is open and the same.
-    fn answered(&self, call: &Call<'_>) -> Option<String> {
-        if let Some(id) = &call.id {
-            return Some(id.as_ref().to_owned());
-        }
-        let what = digest(call);
-        let mut open = self.calls.iter().filter(|known| known.is_open && known.what == what);
-        open.next().map(|known| known.id.clone())
-    }
-
-    fn say_before(&mut self, id: &str, reply: &Reply) {
-        if let Some(known) = self.known_mut(id) {
-            // What is refused does not run.
-            known.is_open = matches!(reply, Reply::Nothing | Reply::Tell(_));
-            known.before = Some(reply.clone());
-        }
-    }
-
-    fn say_after(&mut self, id: &str, reply: &Reply) {
-        if let Some(known) = self.known_mut(id) {
-            known.is_open = false;
-            known.after = Some(reply.clone());
-        }
+    /// Returns the place for the replies to the call `id`. The oldest replies make room for it.
+    fn store(&mut self, id: &str) -> &mut CallReplies {
+        let place = self.replies.iter().rposition(|one| one.id == id);
+        let place = place.unwrap_or_else(|| {
+            if self.replies.len() >= REPLIES_MAX {
+                self.replies.remove(0);
+            }
+            self.replies.push(CallReplies { id: id.to_owned(), before: None, after: None });
+            self.replies.len() - 1
+        });
+        &mut self.replies[place]
     }
 }
 
-/// What stands for a tool with its arguments.
-fn digest(call: &Call<'_>) -> Digest {
-    Digest::of(call.tool.as_bytes()).mix(Digest::of(call.args.as_bytes()))
+/// Returns the call as the guard takes it.
+fn asked<'c>(call: &'c Call<'_>) -> Asked<'c> {
+    let asked = Asked::new(&call.tool, &*call.args);
+    match &call.id {
+        Some(id) => asked.id(id),
+        None => asked,
+    }
 }
 
 #[cfg(test)]
@@ -374,13 +336,14 @@ mod tests {
         Event { name, session, subagent: None, cwd: None, turn: None, what }
     }
 
-    /// Announces these calls at these times; gives their steps.
+    /// Announces these calls at these times. Returns their steps.
     fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
         let mut watched = watched();
-        for &(id, at) in calls {
+        let step = |&(id, at): &(&'static str, u64)| {
             watched.answer(Agent::ClaudeCode, &event(What::Before(call(id, "{}"))), at);
-        }
-        watched.course.calls.iter().map(|known| known.step).collect()
+            watched.position.step
+        };
+        calls.iter().map(step).collect()
     }
 
     #[test]
@@ -404,14 +367,14 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_is_kept_as_it_is_and_of_another_key_it_is_not_taken() {
+    fn a_state_is_restored_only_for_its_own_worker() {
         let mut watched = watched();
         watched.answer(Agent::ClaudeCode, &event(What::Before(call("a", "{}"))), 7);
         let kept = watched.kept();
         let bytes = postcard::to_stdvec(&kept).expect("a state");
-        let kept = || postcard::from_bytes::<Kept>(&bytes).ok();
+        let kept = || postcard::from_bytes::<Saved>(&bytes).ok();
         let same = Watched::from(kept(), Guard::builder, &key(), 8).expect("a guard");
-        assert_eq!((same.session.events, same.course.calls.len()), (1, 1));
+        assert_eq!((same.session.events, same.position.replies.len()), (1, 1));
         assert!(same.guard.ticket("a").is_some());
         let other = Key { worker: "a1", ..key() };
         let other = Watched::from(kept(), Guard::builder, &other, 8).expect("a guard");
@@ -419,14 +382,29 @@ mod tests {
     }
 
     #[test]
-    fn no_more_calls_are_remembered_than_there_is_room_for() {
+    fn a_call_without_an_id_is_found_by_its_tool_and_arguments() {
         let mut watched = watched();
-        for n in 0..CALLS_MAX + 3 {
+        let nameless = |args| Call { id: None, ..call("", args) };
+        let mut answer = |what| watched.answer(Agent::ClaudeCode, &event(what), 1);
+        let mut last = String::new();
+        for _ in 0..3 {
+            answer(What::Before(nameless(r#"{"path":"a"}"#)));
+            let ending = Ending::Answered { text: "no such file".into(), failed: true };
+            last = answer(What::After(nameless(r#"{"path":"a"}"#), ending));
+        }
+        assert!(last.contains("3 times"), "{last}");
+        assert_eq!((watched.session.calls, watched.position.replies.len()), (3, 0));
+    }
+
+    #[test]
+    fn only_so_many_replies_are_stored() {
+        let mut watched = watched();
+        for n in 0..REPLIES_MAX + 3 {
             let mut asked = call("", "{}");
             asked.id = Some(n.to_string().into());
             watched.answer(Agent::ClaudeCode, &event(What::Before(asked)), 0);
         }
-        assert_eq!(watched.course.calls.len(), CALLS_MAX);
-        assert_eq!(watched.course.calls[0].id, "3");
+        assert_eq!(watched.position.replies.len(), REPLIES_MAX);
+        assert_eq!(watched.position.replies[0].id, "3");
     }
 }

@@ -11,7 +11,7 @@ use unstuck_json::{Hash64 as _, Rapid};
 const MAGIC: [u8; 4] = *b"ustk";
 
 /// The version of what [`seal`] writes, raised with every change of a type that is kept.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 
 /// The length of what stands before a state: magic, version, length and sum.
 const HEAD: usize = 4 + 2 + 4 + 8;
