@@ -191,6 +191,9 @@ pub struct Evidence {
     pub rule: &'static str,
     /// The name of the tool of the last call. It is empty for text.
     pub tool: String,
+    /// The names of the tools of one lap of a cycle, in the order of the calls. It is empty for other
+    /// findings.
+    pub lap: Vec<String>,
     /// The action that the rule asks for.
     pub action: Action,
     /// Whether the rule asks for this action for the first time in this loop.
@@ -261,7 +264,8 @@ impl Message {
         if let Some(swarm) = &evidence.swarm {
             return Self::new(swarm.nudge(evidence.action, &evidence.tool).to_string());
         }
-        Self::new(evidence.finding.nudge(evidence.action, &evidence.tool).to_string())
+        let lap: Vec<&str> = evidence.lap.iter().map(String::as_str).collect();
+        Self::new(evidence.finding.nudge(evidence.action, &evidence.tool).lap(&lap).to_string())
     }
 
     /// Returns the words alone.

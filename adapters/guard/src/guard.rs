@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{
-    Action, Call, Detector, Digest, LoopId, Nearness, Outcome, Policy, Statistics, Verdict,
+    Action, Call, Detector, Digest, Finding, Kind, LoopId, Nearness, Outcome, Policy, Statistics,
+    Verdict,
 };
 use unstuck_text::{Answer, Digester, LINE_WORDS, Worker};
 
@@ -723,7 +724,18 @@ impl Guard {
         let Verdict { action, fresh, finding: Some(finding), .. } = verdict else { return None };
         let tool = self.seen.names.of(finding.tool).to_owned();
         let rule = finding.rule_name(self.policy());
-        Some(Evidence { rule, tool, action, fresh, finding, workers: 1, swarm: None })
+        let lap = self.lap(&finding);
+        Some(Evidence { rule, tool, lap, action, fresh, finding, workers: 1, swarm: None })
+    }
+
+    /// Returns the names of the tools of one lap of a cycle, in the order of the calls.
+    fn lap(&self, finding: &Finding) -> Vec<String> {
+        if finding.kind != Kind::Cycle {
+            return Vec::new();
+        }
+        // The engine has forgotten the calls if the verdict ends the run.
+        let calls = finding.lap().filter_map(|seq| self.seen.calls.by_seq(seq));
+        calls.map(|entry| self.seen.names.of(entry.ticket().tool).to_owned()).collect()
     }
 
     /// Decides on `evidence`, after the host has ruled on it.

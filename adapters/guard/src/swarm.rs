@@ -116,6 +116,7 @@ impl Guard {
         Evidence {
             rule: unstuck_swarm::Finding::RULE,
             tool: self.seen.names.of(ticket.tool).to_owned(),
+            lap: Vec::new(),
             action,
             fresh: rung > one.rung(),
             finding,
