@@ -88,7 +88,7 @@ fn guarded(texts: &[String]) -> u32 {
         let (args, result) = black_box(text).split_at(ARGS_LENGTH);
         let before = guard.before(TOOL, args);
         let after = before.ticket().map(|ticket| guard.after(ticket, result, false));
-        u32::from(after.is_none_or(|after| after.found().is_some()))
+        u32::from(after.is_none_or(|after| after.evidence().is_some()))
     };
     texts.iter().map(finds_fault).sum()
 }

@@ -13,7 +13,7 @@ use crate::tidy as rules;
 const FEATURES: [&str; 2] = [
     "--features",
     concat!(
-        "unstuck/json,unstuck/metrics,unstuck/swarm,unstuck/tracing,unstuck-core/postcard,",
+        "unstuck/json,unstuck/metrics,unstuck/tracing,unstuck-core/postcard,",
         "unstuck-swarm/redis-async,unstuck-text/serde,unstuck-text/similarity"
     ),
 ];

@@ -26,7 +26,7 @@ use crate::output::{complain, remark};
 use lines::{Extent, LINE_MAX, Lines};
 use server::Server;
 use shared::Shared;
-use watch::{NAME, Passage, Watch};
+use watch::{Link, NAME, Passage};
 
 /// Runs the server to its end. Returns its exit code.
 pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
@@ -43,7 +43,7 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
         Ok(started) => started,
         Err(code) => return Ok(code),
     };
-    let watch = Arc::new(Shared::new(Watch::new(guard)));
+    let watch = Arc::new(Shared::new(Link::new(guard)));
     let shared = Arc::clone(&watch);
     // The thread ends with the program, because it may wait for a client that sends nothing more.
     thread::spawn(move || to_server(&mut Lines::new(io::stdin(), LINE_MAX), input, &shared));
@@ -94,7 +94,7 @@ fn pass_requests(
             client.copy_rest(server)?;
             continue;
         }
-        match watch.judged(|watch| watch.client_says(client.bytes())) {
+        match watch.judged(|watch| watch.pass_to_server(client.bytes())) {
             None | Some(Passage::AsIs) => server.write_all(client.bytes())?,
             Some(Passage::Refused { server: rest, client: answers }) => {
                 server.write_all(&rest)?;
@@ -117,7 +117,7 @@ fn to_client(mut server: Lines<impl Read>, watch: &Shared) -> io::Result<()> {
             client.flush()?;
             continue;
         }
-        let edited = watch.judged(|watch| watch.server_says(server.bytes())).flatten();
+        let edited = watch.judged(|watch| watch.pass_to_client(server.bytes())).flatten();
         send(edited.as_deref().unwrap_or(server.bytes()))?;
     }
     Ok(())

@@ -24,7 +24,7 @@ fn main() {
     match Chat::new(&mut guard).run("Build it.", model, tool) {
         Err(ChatError::Loop(stuck)) => {
             println!("\n{stuck}");
-            println!("calls {:?} prove it", stuck.found.finding.calls().collect::<Vec<_>>());
+            println!("calls {:?} prove it", stuck.evidence.finding.calls().collect::<Vec<_>>());
         }
         outcome => println!("{outcome:?}"),
     }

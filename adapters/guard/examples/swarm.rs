@@ -160,7 +160,7 @@ fn try_again(guard: &mut Guard, name: &str, turn: usize) -> Option<String> {
 fn call(guard: &mut Guard, tool: &str, args: &str, result: &str, failed: bool) -> Option<String> {
     let before = guard.before(tool, args);
     if before.is_blocked() {
-        return before.message().map(unstuck::Message::tool_result);
+        return Some(before.refusal());
     }
     let after = guard.after(before.ticket(), result, failed);
     after.message().filter(|_| after.action() > Action::Proceed).map(unstuck::Message::note)

@@ -1,4 +1,4 @@
-//! How a guard is set up.
+//! The setup of a guard.
 
 use std::env;
 use std::fmt;
@@ -7,31 +7,30 @@ use std::sync::Arc;
 use unstuck_core::{Policy, PolicyError, Tag, Tool, ToolRule};
 use unstuck_text::{Effect, OwnTool, PRESETS, Preset, Recipe};
 
-use crate::decision::Found;
+use crate::checkpoint::RestoreError;
+use crate::decision::Evidence;
 use crate::guard::Guard;
-use crate::restore::RestoreError;
 use crate::ruling::Ruling;
 
-/// The variable of the environment that turns every frontend off, where it is `off`, `0` or `false`.
+/// The environment variable that turns every guard off if it is `off`, `0` or `false`.
 pub const SWITCH: &str = "UNSTUCK";
 
-/// Whether [`SWITCH`] in the environment turns everything off.
+/// Returns whether [`SWITCH`] in the environment turns every guard off.
 pub fn is_off() -> bool {
     env::var_os(SWITCH).is_some_and(|value| {
         ["off", "0", "false"].iter().any(|off| value.eq_ignore_ascii_case(off))
     })
 }
 
-type OnFinding = dyn Fn(&Found) -> Ruling + Send + Sync;
+type OnFinding = dyn Fn(&Evidence) -> Ruling + Send + Sync;
 
-/// What the guards of all sessions have in common.
+/// The setup that the guards of all sessions share.
 pub(crate) struct Setup {
     pub(crate) preset: Preset,
     pub(crate) mode: Mode,
     pub(crate) outcomes: Outcomes,
     pub(crate) on_finding: Option<Box<OnFinding>>,
-    #[cfg(feature = "swarm")]
-    pub(crate) board: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
+    pub(crate) store: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
 }
 
 impl fmt::Debug for Setup {
@@ -43,16 +42,16 @@ impl fmt::Debug for Setup {
     }
 }
 
-/// What comes of a verdict.
+/// The effect of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Act,
     Observe,
-    /// Nothing is looked at.
+    /// The guard looks at nothing.
     Off,
 }
 
-/// Whether outcomes are reported.
+/// Whether the host reports outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcomes {
     Reported,
@@ -90,8 +89,7 @@ impl Builder {
             mode,
             outcomes: Outcomes::Reported,
             on_finding: None,
-            #[cfg(feature = "swarm")]
-            board: None,
+            store: None,
         };
         Self {
             setup,
@@ -102,24 +100,24 @@ impl Builder {
         }
     }
 
-    /// Judges by this preset, instead of by `balanced`.
+    /// Sets the preset, instead of `balanced`.
     pub fn preset(mut self, preset: &Preset) -> Self {
         self.setup.preset = *preset;
         self
     }
 
-    /// Judges by the preset of this name.
+    /// Sets the preset by its name.
     ///
     /// # Errors
     ///
-    /// [`BuildError::UnknownPreset`].
+    /// [`BuildError::UnknownPreset`] if no preset has this name.
     pub fn named(self, name: &str) -> Result<Self, BuildError> {
         let preset = Preset::named(name);
         let preset = preset.ok_or_else(|| BuildError::UnknownPreset { name: name.to_owned() })?;
         Ok(self.preset(preset))
     }
 
-    /// Judges by this policy, with digests made by this recipe.
+    /// Sets the policy, and the recipe that makes the digests for it.
     pub fn policy(self, policy: &'static Policy<'static>, recipe: Recipe) -> Self {
         self.preset(&Preset { policy, recipe })
     }
@@ -132,28 +130,28 @@ impl Builder {
         self
     }
 
-    /// Declares what a tool does, which arguments identify its calls, and what is volatile in its
-    /// results. It completes what the recipe declares, which mostly comes from a configuration; see
-    /// [`OwnTool::or`]. What a tool says of itself at run time is for [`Guard::declare`].
+    /// Declares a tool: its effect, the arguments that identify its calls, and the volatile fields of its
+    /// results. It completes the declaration in the recipe, which mostly comes from a configuration; see
+    /// [`OwnTool::or`]. For declarations at run time there is [`Guard::declare`].
     pub fn kind(mut self, tool: OwnTool<'static>) -> Self {
         self.kinds.push(tool);
         self
     }
 
-    /// The name of the session, for whoever reads traces.
+    /// Sets the name of the session, which traces contain.
     pub fn session(mut self, id: &str) -> Self {
         self.session = id.into();
         self
     }
 
-    /// The name of the worker: `main` unless there are several.
+    /// Sets the name of the worker. The default is `main`.
     pub fn worker(mut self, name: &str) -> Self {
         self.worker = name.into();
         self
     }
 
-    /// Only observes: every decision is to proceed, and [`Decision::judged`] says what it would
-    /// have been.
+    /// Makes the guard observe only: every decision is to proceed, and [`Decision::judged`] returns the
+    /// action that the guard would have asked for.
     ///
     /// [`Decision::judged`]: crate::Decision::judged
     pub fn observe_only(mut self) -> Self {
@@ -163,62 +161,104 @@ impl Builder {
         self
     }
 
-    /// Sees nothing and does nothing, as with `UNSTUCK=off` in the environment.
+    /// Turns the guard off, as `UNSTUCK=off` in the environment does.
     pub fn off(mut self) -> Self {
         self.setup.mode = Mode::Off;
         self
     }
 
-    /// For a host that never reports outcomes: each call is one of its own, though none before it
-    /// was answered. Calls that are announced together would else be taken as issued together.
+    /// Sets the guard up for a host that never reports outcomes: each call is a step of its own. Otherwise
+    /// calls without an outcome between them would count as issued together.
     pub fn without_outcomes(mut self) -> Self {
         self.setup.outcomes = Outcomes::Never;
         self
     }
 
-    /// Asks `judge` whenever there is something new to say or a call is to be blocked; it may
-    /// overrule. If it panics, so does the method of the guard that asked; the guard can be used
-    /// afterwards.
-    pub fn on_finding(mut self, judge: impl Fn(&Found) -> Ruling + Send + Sync + 'static) -> Self {
+    /// Sets a function that the guard asks at each new finding and before it blocks a call. The function
+    /// may overrule the guard. If it panics, so does the method of the guard that asked; the guard can be
+    /// used afterwards.
+    ///
+    /// ```
+    /// use unstuck::{Action, Evidence, Guard, Ruling};
+    ///
+    /// let warn_at_most = |evidence: &Evidence| match evidence.action {
+    ///     Action::Block | Action::StartOver | Action::Stop => Ruling::Instead(Action::Warn),
+    ///     _ => Ruling::Agree,
+    /// };
+    /// let guard = Guard::builder().on_finding(warn_at_most).build()?;
+    /// # Ok::<(), unstuck::BuildError>(())
+    /// ```
+    pub fn on_finding(
+        mut self,
+        judge: impl Fn(&Evidence) -> Ruling + Send + Sync + 'static,
+    ) -> Self {
         self.setup.on_finding = Some(Box::new(judge));
         self
     }
 
-    /// Has the worker be one of a swarm, whose calls are counted on `board`: what many workers do
-    /// together is found that none of them does often enough to be stuck alone.
+    /// Makes the worker one of a swarm, whose calls are counted in `store`. The store finds loops that many
+    /// workers make together, even if no single worker repeats the call often enough.
     ///
-    /// The board is told of each call that came to its end, and of none that was blocked, refused or
-    /// cancelled, that only thinks, polls or ends the run, or that worked after the worker had written
-    /// something new. What it answers goes the way of all findings; see [`Found::is_of_swarm`]. Workers
-    /// are told apart by the names of their [session](Self::session) and [worker](Self::worker)
-    /// together: two with the same names are one.
-    #[cfg(feature = "swarm")]
-    pub fn swarm(mut self, board: Arc<dyn unstuck_swarm::SwarmStore>) -> Self {
-        self.setup.board = Some(board);
+    /// The guard reports each call that has ended. It does not report calls that were blocked, refused or
+    /// cancelled, calls that only think, poll or end the run, and calls that worked after the worker had
+    /// written something new. The store's answers take the way of all findings; see
+    /// [`Evidence::is_of_swarm`]. The names of [session](Self::session) and [worker](Self::worker) together
+    /// identify a worker: two guards with the same names count as one.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use unstuck::{Guard, SwarmStore};
+    /// use unstuck_swarm::{Observation, Verdict};
+    ///
+    /// /// A store that finds nothing.
+    /// struct Silent;
+    ///
+    /// impl SwarmStore for Silent {
+    ///     fn record(&self, _: &Observation) -> Verdict {
+    ///         Verdict::PROCEED
+    ///     }
+    /// }
+    ///
+    /// let guard = Guard::builder().swarm(Arc::new(Silent)).worker("scout").build()?;
+    /// # Ok::<(), unstuck::BuildError>(())
+    /// ```
+    pub fn swarm(mut self, store: Arc<dyn unstuck_swarm::SwarmStore>) -> Self {
+        self.setup.store = Some(store);
         self
     }
 
-    /// The guard.
+    /// Builds the guard.
     ///
-    /// Rules for single tools are kept for as long as the program runs, a hundred bytes or so: build
-    /// one guard, and take those for other sessions from it by [`Guard::begin`].
+    /// Rules for single tools stay in memory for as long as the program runs, some hundred bytes: build
+    /// one guard, and make those for other sessions from it by [`Guard::begin`].
     ///
     /// # Errors
     ///
-    /// [`BuildError::Policy`] where the rules for tools cannot go together.
+    /// [`BuildError::Policy`] if the rules for tools cannot go together, and
+    /// [`BuildError::Contradiction`] if a tool is declared as two things at once.
     pub fn build(mut self) -> Result<Guard, BuildError> {
         self.set_up_tools()?;
         let Self { setup, session, worker, .. } = self;
         Ok(Guard::with(Arc::new(setup), session, worker))
     }
 
-    /// The guard that [`Guard::save`] wrote, under the same policy, going on as if nothing had
-    /// happened.
+    /// Builds the guard and restores the state that [`Guard::save`] wrote under the same policy.
+    ///
+    /// ```
+    /// use unstuck::Guard;
+    ///
+    /// let mut guard = Guard::new();
+    /// let ticket = guard.before("bash", "make").ticket();
+    /// let mut restored = Guard::builder().restore(&guard.save())?;
+    /// let _ = restored.after(ticket, "done", false);
+    /// # Ok::<(), unstuck::BuildError>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// Those of [`Builder::build`], and [`BuildError::Restore`] where `bytes` are none that such a
-    /// guard wrote. Any bytes may be given.
+    /// The errors of [`Builder::build`], and [`BuildError::Restore`] if no such guard wrote `bytes`. Any
+    /// bytes may be given.
     pub fn restore(self, bytes: &[u8]) -> Result<Guard, BuildError> {
         self.build()?.restored(bytes).map_err(BuildError::Restore)
     }
@@ -258,7 +298,7 @@ impl Builder {
     }
 }
 
-/// A rule for one tool, completed by what the policy and its recipe say of that tool, which goes first.
+/// Returns a rule for one tool, completed by the policy and its recipe, which take precedence.
 fn completed(rule: ToolRule, policy: &Policy<'_>, recipe: &Recipe) -> ToolRule {
     let mut whole = ToolRule::new(rule.tool);
     if let Some(first) = policy.tools().iter().find(|first| first.tool == rule.tool) {
@@ -273,7 +313,14 @@ fn completed(rule: ToolRule, policy: &Policy<'_>, recipe: &Recipe) -> ToolRule {
     whole
 }
 
-/// Why there is no guard.
+/// The reason why there is no guard.
+///
+/// ```
+/// use unstuck::{BuildError, Guard};
+///
+/// let error = Guard::builder().named("balance").expect_err("no such preset");
+/// assert!(matches!(error, BuildError::UnknownPreset { .. }));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -288,9 +335,9 @@ pub enum BuildError {
     Contradiction {
         /// The tool.
         tool: Tool,
-        /// What its calls are declared to do.
+        /// The declared effect of its calls.
         effect: Effect,
-        /// A kind of tool that does not do that.
+        /// A kind of tool that has another effect.
         tag: Tag,
     },
     /// The bytes are no checkpoint of this guard.

@@ -1,130 +1,288 @@
-//! The calls that a host has names of its own for, and the names of the tools.
+//! The table of the latest calls, and the names of their tools.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{CallId, Digest, Tool};
+use unstuck_core::{CallId, Digest, Outcome, Tag, Tool};
 
 use crate::decision::Ticket;
 
-/// How many calls are known by the host's ids: more than are ever open, so that an event that comes
-/// twice is still known when its call was answered.
-pub(crate) const IDS_MAX: usize = 64;
+/// The largest number of calls in the table. The longest window holds as many, and so many are more than
+/// an agent ever has open: an event that comes twice is still recognised after its call was answered.
+pub(crate) const CALLS_MAX: usize = 64;
 
-/// How many names of tools are kept: as many as there are calls in the longest window.
+/// The largest number of calls that wait for an outcome: as many as the engine waits for.
+pub(crate) const OPEN_MAX: usize = 32;
+
+/// The largest number of tool names: as many as there are calls in the longest window.
 pub(crate) const NAMES_MAX: usize = 64;
 
-/// How much of a tool's name is kept, in characters: the longest that large providers accept have 64
+/// The largest number of characters of a tool's name that are stored. Large providers accept names of 64
 /// to 128.
 pub(crate) const NAME_MAX: usize = 128;
 
-/// A call that the host has an id for.
+/// One call of the agent, with everything that the guard remembers of it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Known {
-    /// The digest of the host's id.
-    id: Digest,
+pub(crate) struct CallEntry {
+    ticket: Ticket,
+    /// The digest by which the engine knows the call.
+    digest: Digest,
     /// The digest of the raw call.
-    asked: Digest,
-    call: CallId,
-    tool: Tool,
-    pub(crate) state: Course,
+    raw: Digest,
+    /// The digest of the host's id, until the run ends.
+    host_id: Option<Digest>,
+    step: u64,
+    /// Whether the step numbers that the guard gives wait for the outcome of this call.
+    is_awaited: bool,
+    /// The call as the swarm hears of it, until it ends.
+    shared: Option<SharedCall>,
+    state: CallState,
+    /// The digest of the first outcome.
+    outcome: Option<Digest>,
 }
 
-/// How far such a call has come.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Course {
+pub(crate) enum CallState {
+    /// The call may run, or runs.
     Open,
+    /// The guard has refused the call.
     Blocked,
-    Answered,
+    /// The call or its run has ended.
+    Ended,
 }
 
-impl Known {
+/// A call whose end is reported to the swarm.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct SharedCall {
+    pub(crate) digest: Digest,
+    pub(crate) writes: bool,
+}
+
+impl CallEntry {
+    /// Creates the entry of a call that is announced now. `raw` is the digest of the raw call.
+    pub(crate) const fn new(ticket: Ticket, digest: Digest, raw: Digest, step: u64) -> Self {
+        Self {
+            ticket,
+            digest,
+            raw,
+            host_id: None,
+            step,
+            is_awaited: false,
+            shared: None,
+            state: CallState::Open,
+            outcome: None,
+        }
+    }
+
+    /// Makes the guard's step numbers wait for this call.
+    pub(crate) const fn awaited(self) -> Self {
+        Self { is_awaited: true, ..self }
+    }
+
     pub(crate) const fn ticket(&self) -> Ticket {
-        Ticket { call: self.call, tool: self.tool }
+        self.ticket
     }
 
-    /// Whether it is the call `asked`, and not another one with an id that was given again: some
-    /// providers number the calls of each answer from the beginning.
-    pub(crate) fn is(&self, asked: Digest) -> bool {
-        self.asked == asked
+    pub(crate) const fn state(&self) -> CallState {
+        self.state
+    }
+
+    pub(crate) const fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns the digest of the first outcome, if it has come.
+    pub(crate) const fn outcome(&self) -> Option<Digest> {
+        self.outcome
+    }
+
+    /// Returns whether this is the call `raw`. Some providers number the calls of each answer from the
+    /// beginning, so that another call may have the same id.
+    pub(crate) fn is(&self, raw: Digest) -> bool {
+        self.raw == raw
     }
 }
 
-/// The calls that the host named, the oldest first.
+/// The latest calls, the oldest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Calls(VecDeque<Known>);
+pub(crate) struct Calls(VecDeque<CallEntry>);
 
 impl Calls {
-    /// The call that the host names `id`.
-    pub(crate) fn by_id(&self, id: &str) -> Option<&Known> {
-        let id = Digest::of(id.as_bytes());
-        self.0.iter().rev().find(|known| known.id == id)
-    }
-
-    /// Remembers that the host names the call `asked` `id`.
-    pub(crate) fn add(&mut self, id: &str, asked: Digest, ticket: Ticket, state: Course) {
-        if self.0.len() >= IDS_MAX {
+    /// Adds a call. Forgets the oldest one if the table is full.
+    pub(crate) fn add(&mut self, entry: CallEntry) {
+        if self.0.len() >= CALLS_MAX {
             self.0.pop_front();
         }
-        let Ticket { call, tool } = ticket;
-        self.0.push_back(Known { id: Digest::of(id.as_bytes()), asked, call, tool, state });
+        self.0.push_back(entry);
+        let mut awaited = self.0.iter_mut().rev().filter(|entry| entry.is_awaited);
+        if let Some(given_up) = awaited.nth(OPEN_MAX) {
+            given_up.is_awaited = false;
+        }
     }
 
-    /// Forgets all: a new run may give the same ids to other calls.
+    /// Returns the latest call with the host's id `id`.
+    pub(crate) fn by_id(&self, id: &str) -> Option<&CallEntry> {
+        let id = Some(Digest::of(id.as_bytes()));
+        self.0.iter().rev().find(|entry| entry.host_id == id)
+    }
+
+    /// Returns the call with this sequence number of the engine.
+    pub(crate) fn by_seq(&self, seq: u64) -> Option<&CallEntry> {
+        self.0.iter().rev().find(|entry| entry.ticket.call.id.seq() == Some(seq))
+    }
+
+    /// Returns the calls that have not ended, the oldest first.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &CallEntry> {
+        self.0.iter().filter(|entry| entry.state == CallState::Open)
+    }
+
+    /// Returns the calls of `step`, the oldest first.
+    pub(crate) fn of_step(&self, step: u64) -> impl Iterator<Item = &CallEntry> {
+        self.0.iter().filter(move |entry| entry.step == step)
+    }
+
+    fn find(&mut self, ticket: Ticket) -> Option<&mut CallEntry> {
+        self.0.iter_mut().rev().find(|entry| entry.ticket == ticket)
+    }
+
+    /// Gives the latest call with `ticket` the host's id.
+    pub(crate) fn name(&mut self, ticket: Ticket, id: &str) {
+        if let Some(entry) = self.find(ticket) {
+            entry.host_id = Some(Digest::of(id.as_bytes()));
+        }
+    }
+
+    /// Sets the state of a call.
+    pub(crate) fn set(&mut self, ticket: Ticket, state: CallState) {
+        if let Some(entry) = self.find(ticket) {
+            entry.state = state;
+        }
+    }
+
+    /// Records the first outcome of a call. Returns the digest and the kind of the call, unless it had an
+    /// outcome already.
+    pub(crate) fn report(&mut self, id: CallId, outcome: &Outcome) -> Option<(Digest, Tag)> {
+        let seq = id.seq()?;
+        let mut waiting = self.0.iter_mut().rev().filter(|entry| entry.outcome.is_none());
+        let entry = waiting.find(|entry| entry.ticket.call.id.seq() == Some(seq))?;
+        entry.outcome = Some(outcome.digest());
+        Some((entry.digest, entry.ticket.call.kind))
+    }
+
+    /// Returns whether the guard waits for the outcome of a call of `step`.
+    pub(crate) fn is_awaited(&self, step: u64) -> bool {
+        self.of_step(step).any(|entry| entry.is_awaited)
+    }
+
+    /// Stops waiting for a call. Returns its step if it was waited for.
+    pub(crate) fn take_awaited(&mut self, id: CallId) -> Option<u64> {
+        let mut awaited = self.0.iter_mut().filter(|entry| entry.is_awaited);
+        let entry = awaited.find(|entry| entry.ticket.call.id == id)?;
+        entry.is_awaited = false;
+        Some(entry.step)
+    }
+
+    /// Stops waiting for any call.
+    pub(crate) fn await_none(&mut self) {
+        for entry in &mut self.0 {
+            entry.is_awaited = false;
+        }
+    }
+
+    /// Makes the end of a call known to the swarm once it comes.
+    pub(crate) fn share(&mut self, ticket: Ticket, call: SharedCall) {
+        if let Some(entry) = self.find(ticket) {
+            entry.shared = Some(call);
+        }
+        let mut shared = self.0.iter_mut().rev().filter(|entry| entry.shared.is_some());
+        if let Some(given_up) = shared.nth(OPEN_MAX) {
+            given_up.shared = None;
+        }
+    }
+
+    /// Returns the call as the swarm will hear of it, if it will.
+    pub(crate) fn shared(&self, ticket: Ticket) -> Option<SharedCall> {
+        self.0.iter().rev().find(|entry| entry.ticket == ticket)?.shared
+    }
+
+    /// Returns the same, once: the call has ended.
+    pub(crate) fn take_shared(&mut self, ticket: Ticket) -> Option<SharedCall> {
+        self.find(ticket)?.shared.take()
+    }
+
+    /// Forgets which calls are blocked, so that the same ids may come again.
+    pub(crate) fn unblock(&mut self) {
+        let blocked = self.0.iter_mut().filter(|entry| entry.state == CallState::Blocked);
+        for entry in blocked {
+            (entry.host_id, entry.state) = (None, CallState::Ended);
+        }
+    }
+
+    /// Ends all calls, because their run is over. A new run may give the same ids to other calls.
+    pub(crate) fn end_run(&mut self) {
+        for entry in &mut self.0 {
+            (entry.host_id, entry.shared) = (None, None);
+            (entry.is_awaited, entry.state) = (false, CallState::Ended);
+        }
+    }
+
+    /// Removes the latest `calls` calls that the engine has recorded.
+    pub(crate) fn take_back(&mut self, calls: usize) {
+        let mut left = calls;
+        while left > 0
+            && let Some(entry) = self.0.pop_back()
+        {
+            left -= usize::from(entry.ticket.call.id.seq().is_some());
+        }
+    }
+
+    /// Forgets all calls.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Forgets which calls were blocked.
-    pub(crate) fn unblock(&mut self) {
-        self.0.retain(|known| known.state != Course::Blocked);
-    }
-
-    /// The call has come to its end.
-    pub(crate) fn answered(&mut self, ticket: Ticket) {
-        let mut calls = self.0.iter_mut().rev();
-        if let Some(known) = calls.find(|known| known.ticket() == ticket) {
-            known.state = Course::Answered;
-        }
-    }
-
+    /// Returns whether a guard could have written this table.
     pub(crate) fn fits(&self) -> bool {
-        self.0.len() <= IDS_MAX
+        let awaited = self.0.iter().filter(|entry| entry.is_awaited).count();
+        let shared = self.0.iter().filter(|entry| entry.shared.is_some()).count();
+        self.0.len() <= CALLS_MAX && awaited <= OPEN_MAX && shared <= OPEN_MAX
     }
 }
 
-/// The names of the tools as they are shown, the one called latest last.
+/// The names of the tools as they are shown, the tool that was called latest last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Names(VecDeque<(Tool, String)>);
 
 impl Names {
-    /// Remembers `name`, and gives what the engine knows the tool by.
+    /// Stores `name`. Returns the engine's identifier of the tool.
     pub(crate) fn add(&mut self, name: &str) -> Tool {
         let tool = Tool::named(name);
         if self.0.back().is_some_and(|(last, _)| *last == tool) {
             return tool;
         }
-        let place = self.0.iter().position(|(known, _)| *known == tool);
-        let known = place.and_then(|place| self.0.remove(place));
+        let place = self.0.iter().position(|(stored, _)| *stored == tool);
+        let stored = place.and_then(|place| self.0.remove(place));
         if self.0.len() >= NAMES_MAX {
             self.0.pop_front();
         }
-        self.0.push_back(known.unwrap_or_else(|| (tool, shown(name))));
+        self.0.push_back(stored.unwrap_or_else(|| (tool, shown(name))));
         tool
     }
 
-    /// The name of `tool`; empty if it is none of the latest.
+    /// Returns the name of `tool`. The name is empty if the tool is none of the latest.
     pub(crate) fn of(&self, tool: Tool) -> &str {
         let mut names = self.0.iter().rev();
-        names.find(|(known, _)| *known == tool).map_or("", |(_, name)| name)
+        names.find(|(stored, _)| *stored == tool).map_or("", |(_, name)| name)
     }
 
+    /// Returns whether a guard could have written these names.
     pub(crate) fn fits(&self) -> bool {
         self.0.len() <= NAMES_MAX && self.0.iter().all(|(_, name)| *name == shown(name))
     }
 }
 
-/// As much of `name` as a model is shown, who may have it from a server that nobody knows: one word.
+/// Returns `name` as a model may read it: one short word. The name may come from an untrusted server.
 fn shown(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.:/@".contains(c);
     name.chars().take(NAME_MAX).map(|c| if is_plain(c) { c } else { '_' }).collect()
@@ -164,13 +322,28 @@ mod tests {
     }
 
     #[test]
-    fn of_many_calls_the_latest_are_known() {
-        let ticket = Guard::new().before("t", "{}").ticket().expect("a call has one");
-        let mut calls = Calls::default();
-        for n in 0..=IDS_MAX {
-            calls.add(&n.to_string(), Digest::of(b""), ticket, Course::Open);
+    fn the_table_keeps_the_latest_calls_and_waits_for_as_many_as_the_engine() {
+        let (mut guard, mut calls) = (Guard::new(), Calls::default());
+        let mut tickets = Vec::new();
+        for n in 0..=CALLS_MAX {
+            let ticket = guard.before("t", format!("[{n}]")).ticket().expect("a call has one");
+            let digest = Digest::of(&n.to_le_bytes());
+            calls.add(CallEntry::new(ticket, digest, digest, 7).awaited());
+            calls.name(ticket, &n.to_string());
+            calls.share(ticket, SharedCall { digest, writes: false });
+            tickets.push(ticket);
         }
-        assert!(calls.by_id("0").is_none() && calls.by_id("1").is_some());
         assert!(calls.fits());
+        assert!(calls.by_id("0").is_none() && calls.by_id("1").is_some());
+        let [.., latest] = tickets[..] else { unreachable!("more than one") };
+        assert!(calls.take_shared(latest).is_some() && calls.take_shared(latest).is_none());
+        assert!(calls.take_shared(tickets[CALLS_MAX - OPEN_MAX]).is_none());
+        assert_eq!(calls.take_awaited(tickets[CALLS_MAX - OPEN_MAX].call.id), None);
+        assert_eq!(calls.take_awaited(tickets[CALLS_MAX + 1 - OPEN_MAX].call.id), Some(7));
+        assert_eq!(calls.open().count(), CALLS_MAX);
+        calls.take_back(2);
+        assert!(calls.by_id("62").is_some() && calls.by_id("63").is_none());
+        calls.end_run();
+        assert_eq!((calls.open().count(), calls.by_id("62").is_none()), (0, true));
     }
 }

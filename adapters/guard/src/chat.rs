@@ -1,4 +1,4 @@
-//! A whole agent: asks the model, runs its calls, and keeps it from going round in circles.
+//! An agent loop: asks the model, runs its calls, and breaks loops.
 
 mod error;
 mod run;
@@ -10,36 +10,37 @@ use crate::guard::Guard;
 use crate::recovery::Recovery;
 
 pub use error::{ChatError, LoopDetected};
+pub use run::{Next, Run};
 pub use transcript::{Entry, Reply, ToolCall, ToolOutput};
 
-/// How often the model is asked in one run, unless [`Chat::turns_max`] says otherwise: more than a
-/// long task takes, and an end to one that does not end.
+/// The number of times that a run asks the model at most, unless [`Chat::turns_max`] sets another. A long
+/// task takes fewer.
 pub const TURNS_MAX: u32 = 500;
 
-/// How many calls of one answer are run; what is beyond is answered without. Providers let a model ask
-/// for no more at once.
+/// The largest number of calls of one answer that run. The others are answered without being run.
+/// Providers do not let a model ask for more at once.
 pub const CALLS_MAX: usize = 128;
 
-/// How often a run starts over; the next time it is stopped.
+/// The number of times that a run may start over. The next time it is stopped.
 pub const START_OVERS_MAX: u32 = 3;
 
-/// What a call is answered with that was one too many.
+/// The answer to a call beyond [`CALLS_MAX`].
 const TOO_MANY: &str = "This call was not run: there were too many at once. Ask for fewer.";
 
-/// What an agent is told that neither calls a tool nor is done.
+/// The answer to an agent that neither calls a tool nor is done.
 const GO_ON: &str = "You called no tool. Make the next call, or say that you are done.";
 
 type Done<'c> = dyn Fn(&Reply) -> bool + Send + 'c;
 
-/// Runs an agent, with its calls guarded.
+/// Runs an agent whose calls are guarded.
 ///
-/// The host supplies what asks the model and what runs a tool; how either is done is its own
-/// business, and so is whether they wait ([`Chat::run`]) or are awaited ([`Chat::run_async`]).
+/// The host supplies a function that asks the model and one that runs a tool. [`Chat::run`] takes plain
+/// functions and [`Chat::run_async`] takes async closures. [`Chat::begin`] returns a [`Run`] that the host
+/// drives itself, for example in a task of tokio.
 ///
-/// A nudge or a warning is appended to the result of the call that it is about; a blocked call is
-/// answered by the reason; on [`Action::StartOver`] the host's [`Recovery`] takes back what was done
-/// and the model begins anew, told what was undone; and on [`Action::Stop`] the run ends with
-/// [`LoopDetected`].
+/// A nudge or a warning is appended to the result of its call, and a blocked call is answered with the
+/// reason. On [`Action::StartOver`] the host's [`Recovery`] undoes the work, and the model begins anew with
+/// a message that says what was undone and why. On [`Action::Stop`] the run ends with [`LoopDetected`].
 ///
 /// ```
 /// use unstuck::{Chat, ChatError, Guard, Reply, ToolOutput};
@@ -52,7 +53,7 @@ type Done<'c> = dyn Fn(&Reply) -> bool + Send + 'c;
 ///     |_call| Ok(ToolOutput::failed("deploy: command not found")),
 /// );
 /// let Err(ChatError::Loop(stuck)) = outcome else { panic!("it does not get out by itself") };
-/// assert_eq!(stuck.found.finding.laps, 8);
+/// assert_eq!(stuck.evidence.finding.laps, 8);
 /// assert_eq!(stuck.to_string(), "stuck: You have made the same `deploy` call 8 times in a row, and \
 ///     it fails in the same way each time. The run ends here.");
 /// ```
@@ -77,85 +78,94 @@ impl fmt::Debug for Chat<'_> {
 }
 
 impl<'c> Chat<'c> {
-    /// An agent that `guard` watches. It is done when the model answers without a call.
+    /// Creates an agent that `guard` watches. It is done when the model answers without a call.
     pub fn new(guard: &'c mut Guard) -> Self {
         let done = Box::new(|reply: &Reply| reply.calls.is_empty());
         Self { guard, recovery: None, done, turns_max: TURNS_MAX }
     }
 
-    /// What takes back what was done, when the guard says to start over. Without it, such a run is
-    /// stopped.
+    /// Sets the recovery that undoes the work when the guard asks to start over. Without one, such a run
+    /// is stopped.
     pub fn recovery(mut self, recovery: &'c mut (dyn Recovery + Send)) -> Self {
         self.recovery = Some(recovery);
         self
     }
 
-    /// The run is over at the first answer for which `done` holds; its calls are not run. Until then
-    /// an answer without a call is a turn of mere talk, which the guard watches too.
+    /// Ends the run at the first answer for which `done` holds. The calls of that answer do not run. Until
+    /// then an answer without a call is a turn of mere text, which the guard watches, too.
     pub fn until(mut self, done: impl Fn(&Reply) -> bool + Send + 'c) -> Self {
         self.done = Box::new(done);
         self
     }
 
-    /// How often the model is asked at most.
+    /// Sets how often the model is asked at most.
     pub fn turns_max(mut self, turns: u32) -> Self {
         self.turns_max = turns;
         self
     }
 
-    /// Works on `instruction` until the model is done; gives the whole conversation, of which the
-    /// last entry is its last answer.
+    /// Begins to work on `instruction`. The host drives the run.
+    pub fn begin(self, instruction: &str) -> Run<'c> {
+        Run::new(self, instruction)
+    }
+
+    /// Works on `instruction` until the model is done. Returns the whole conversation; its last entry is
+    /// the last answer.
     ///
     /// # Errors
     ///
-    /// [`ChatError::Loop`] where the guard stops it, [`ChatError::Recovery`] where it cannot start over,
-    /// [`ChatError::Turns`] where it does not end, and [`ChatError::Host`] with the first error of
-    /// `model` or `tool`: a call that merely failed is no error but a [`ToolOutput`].
+    /// [`ChatError::Loop`] if the guard stops the run, [`ChatError::Recovery`] if the run cannot start
+    /// over, [`ChatError::Turns`] if it does not end, and [`ChatError::Host`] with the first error of
+    /// `model` or `tool`. A call that merely failed is a [`ToolOutput`] and no error.
     pub fn run<E>(
         self,
         instruction: &str,
         mut model: impl FnMut(&[Entry]) -> Result<Reply, E>,
         mut tool: impl FnMut(&ToolCall) -> Result<ToolOutput, E>,
     ) -> Result<Vec<Entry>, ChatError<E>> {
-        let mut run = run::Run::new(self, instruction);
+        let mut run = self.begin(instruction);
         loop {
-            match run.next()? {
-                run::Next::Ask => {
+            match run.advance().map_err(ChatError::widen)? {
+                Next::Ask => {
                     let reply = model(run.transcript()).map_err(ChatError::Host)?;
-                    run.replied(reply)?;
+                    run.replied(reply).map_err(ChatError::widen)?;
                 }
-                run::Next::Call(call) => {
+                Next::Call(call) => {
                     let output = tool(&call).map_err(ChatError::Host)?;
-                    run.returned(&output)?;
+                    run.returned(&output).map_err(ChatError::widen)?;
                 }
-                run::Next::Done => return Ok(run.into_transcript()),
+                Next::Done => return Ok(run.into_transcript()),
             }
         }
     }
 
-    /// As [`Chat::run`], with a model and tools that are awaited, in any runtime.
+    /// Like [`Chat::run`], with a model and tools that are awaited, in any runtime.
+    ///
+    /// The compiler cannot prove that the future is `Send`, because the closures borrow. Await it in place,
+    /// or in a `LocalSet`. For a task that may change threads, such as one of `tokio::spawn`, drive a
+    /// [`Run`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Chat::run`].
     pub async fn run_async<E>(
         self,
         instruction: &str,
         mut model: impl AsyncFnMut(&[Entry]) -> Result<Reply, E>,
         mut tool: impl AsyncFnMut(&ToolCall) -> Result<ToolOutput, E>,
     ) -> Result<Vec<Entry>, ChatError<E>> {
-        let mut run = run::Run::new(self, instruction);
+        let mut run = self.begin(instruction);
         loop {
-            match run.next()? {
-                run::Next::Ask => {
+            match run.advance().map_err(ChatError::widen)? {
+                Next::Ask => {
                     let reply = model(run.transcript()).await.map_err(ChatError::Host)?;
-                    run.replied(reply)?;
+                    run.replied(reply).map_err(ChatError::widen)?;
                 }
-                run::Next::Call(call) => {
+                Next::Call(call) => {
                     let output = tool(&call).await.map_err(ChatError::Host)?;
-                    run.returned(&output)?;
+                    run.returned(&output).map_err(ChatError::widen)?;
                 }
-                run::Next::Done => return Ok(run.into_transcript()),
+                Next::Done => return Ok(run.into_transcript()),
             }
         }
     }

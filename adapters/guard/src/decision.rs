@@ -1,88 +1,118 @@
-//! What the guard answers: a decision, its evidence, and the message for the model.
+//! The guard's answer: a decision, its evidence, and the message for the model.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use unstuck_core::{Action, CallId, Finding, RuleIndex, Tool};
+use serde::{Deserialize, Serialize};
+use unstuck_core::{Action, Finding, RuleIndex, Tool};
 
-/// The name of a call for which an outcome may come. It belongs to the guard that gave it out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::chat::ToolOutput;
+
+/// The name of an announced call, for its outcome. It is valid for the guard that issued it.
+///
+/// ```
+/// use unstuck::{Guard, Ticket};
+///
+/// let mut guard = Guard::new();
+/// let ticket: Option<Ticket> = guard.before("read_file", r#"{"path":"a.rs"}"#).ticket();
+/// let _ = guard.after(ticket, "fn main() {}", false);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
-    pub(crate) call: CallId,
+    pub(crate) call: unstuck_text::Ticket,
     pub(crate) tool: Tool,
 }
 
-/// What to do now, and why.
+/// An action for the host, with the evidence for it.
 ///
-/// Most of the time there is nothing to do, and the action is [`Action::Proceed`].
+/// Most decisions are [`Action::Proceed`], without evidence.
+///
+/// ```
+/// use unstuck::{Action, Guard};
+///
+/// let mut guard = Guard::new();
+/// let decision = guard.before("read_file", r#"{"path":"a.rs"}"#);
+/// assert_eq!(decision.action(), Action::Proceed);
+/// assert!(decision.evidence().is_none() && decision.message().is_none());
+/// ```
 #[derive(Clone, Debug)]
-#[must_use = "a decision that nobody looks at helps nobody"]
+#[must_use = "the decision says whether to go on"]
 pub struct Decision {
     pub(crate) action: Action,
     pub(crate) judged: Action,
     pub(crate) ticket: Option<Ticket>,
-    pub(crate) found: Option<Found>,
+    pub(crate) evidence: Option<Evidence>,
     pub(crate) message: Option<Message>,
+    /// Whether the decision is about a call that has run.
+    pub(crate) has_run: bool,
 }
 
 impl Decision {
-    /// Go on.
+    /// The decision to go on.
     pub(crate) const PROCEED: Self = Self {
         action: Action::Proceed,
         judged: Action::Proceed,
         ticket: None,
-        found: None,
+        evidence: None,
         message: None,
+        has_run: false,
     };
 
-    /// What was decided before on an event that comes again: the call stays blocked.
+    /// Blocks a call that was blocked before, because its announcement has come again.
     pub(crate) fn again(self) -> Self {
-        let said = "It is blocked, for the reason that was given: do not retry it.";
-        let (action, message) = (Action::Block, Some(Message::new(said.to_owned())));
+        let text = "It is blocked, for the reason that was given: do not retry it.";
+        let (action, message) = (Action::Block, Some(Message::new(text.to_owned())));
         Self { action, judged: action, message, ..self }
     }
 
-    /// The one that asks for more; of two that ask for the same, the one that says more.
+    /// Returns the decision with the stronger action. If both actions are equal, it returns the decision
+    /// with a message or with evidence.
     pub(crate) fn or_stronger(self, other: Self) -> Self {
         let rank = |decision: &Self| {
-            (decision.action, decision.judged, decision.message.is_some(), decision.found.is_some())
+            let (message, evidence) = (decision.message.is_some(), decision.evidence.is_some());
+            (decision.action, decision.judged, message, evidence)
         };
         if rank(&other) > rank(&self) { other } else { self }
     }
 
-    /// What to do. [`Action::Proceed`] while the guard only observes.
+    /// Returns the action for the host. It is [`Action::Proceed`] while the guard only observes.
     pub const fn action(&self) -> Action {
         self.action
     }
 
-    /// What the guard would do if it did not only observe.
+    /// Returns the action that the guard asks for, or would ask for if it did not only observe.
     pub const fn judged(&self) -> Action {
         self.judged
     }
 
-    /// The name of the call, for its outcome. A decision on anything else than a call has none.
+    /// Returns the name of the call, for its outcome. Decisions about anything else than a call have none.
     pub const fn ticket(&self) -> Option<Ticket> {
         self.ticket
     }
 
-    /// The evidence, where there is any.
-    pub const fn found(&self) -> Option<&Found> {
-        self.found.as_ref()
+    /// Returns the evidence for the action, if there is any.
+    pub const fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
     }
 
-    /// What to tell the model: once for each rung of a ladder, and whenever a call is blocked or
-    /// the run is to end.
+    /// Returns the message for the model. There is one at each new rung of a ladder, for each blocked
+    /// call, and at the end of a run.
     pub const fn message(&self) -> Option<&Message> {
         self.message.as_ref()
     }
 
-    /// The text of a tool result in place of that of the call that was blocked.
+    /// Returns the text that a model reads in place of the result of a call that did not run. If the call
+    /// has run, it returns the note alone, because "this call was not run" would be untrue.
     pub fn refusal(&self) -> String {
-        self.message()
-            .map_or_else(|| format!("{SIGN} This call was not run."), Message::tool_result)
+        match self.message() {
+            None if self.has_run => format!("{SIGN} This call has run."),
+            None => format!("{SIGN} This call was not run."),
+            Some(message) if self.has_run => message.note(),
+            Some(message) => message.refusal(),
+        }
     }
 
-    /// `result` as the model is to read it: with the message behind it, if there is one.
+    /// Returns `result` as the model is to read it: with the message appended, if there is one.
     pub fn annotate<'r>(&self, result: impl Into<Cow<'r, str>>) -> Cow<'r, str> {
         let result = result.into();
         match self.message() {
@@ -92,51 +122,99 @@ impl Decision {
         }
     }
 
-    /// Whether the call that was announced must not run: it is blocked, or the run ends here.
+    /// Returns the [refusal](Self::refusal) as the output of the call: a failure.
+    pub fn refused(&self) -> ToolOutput {
+        ToolOutput::failed(self.refusal())
+    }
+
+    /// Returns the output of a call that has run, with its text [annotated](Self::annotate). With the
+    /// feature `json`, the output has the shape of each provider's tool result.
+    ///
+    /// ```
+    /// # #[cfg(feature = "json")] {
+    /// use unstuck::{Guard, ToolOutput};
+    ///
+    /// let mut guard = Guard::new();
+    /// # let mut last = None;
+    /// # for _ in 0..3 {
+    /// let before = guard.before("read_file", r#"{"path":"src/mian.rs"}"#);
+    /// let output = if before.is_blocked() {
+    ///     before.refused()
+    /// } else {
+    ///     let output = ToolOutput::failed("no such file");
+    ///     guard.after(before.ticket(), &output.text, output.failed).annotated(output)
+    /// };
+    /// let message = output.openai_tool_result("call_1");
+    /// # last = Some(message);
+    /// # }
+    /// # let text = last.unwrap()["content"].to_string();
+    /// # assert!(text.starts_with("\"no such file") && text.contains("[unstuck] You have made"));
+    /// # }
+    /// ```
+    pub fn annotated(&self, output: ToolOutput) -> ToolOutput {
+        ToolOutput { text: self.annotate(output.text).into_owned(), failed: output.failed }
+    }
+
+    /// Returns whether the announced call must not run: it is blocked, or the run ends here.
     pub fn is_blocked(&self) -> bool {
         self.action >= Action::Block
     }
 
-    /// Whether the run ends here, or starts over.
+    /// Returns whether the run ends here, or starts over.
     pub fn ends_the_run(&self) -> bool {
         self.action >= Action::StartOver
     }
 }
 
-/// The evidence for a decision, with the names that a person knows. It holds no arguments and no
-/// results.
+/// The evidence for a decision: the engine's finding, with the names of the rule and the tool.
+///
+/// It holds no arguments and no results. Its `Display` is one line for a log.
+///
+/// ```
+/// use unstuck::{Guard, Kind};
+///
+/// let mut guard = Guard::new();
+/// # let mut decision = guard.text_turn("hm");
+/// # for _ in 0..3 {
+/// let before = guard.before("bash", r#"{"command":"make"}"#);
+/// decision = guard.after(before.ticket(), "no rule to make target", true);
+/// # }
+/// // The third time:
+/// let evidence = decision.evidence().expect("three equal failures");
+/// assert_eq!((evidence.finding.kind, evidence.finding.laps), (Kind::Streak, 3));
+/// assert!(evidence.to_string().starts_with("same-effect: streak of 3 at `bash`, loop "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct Evidence {
     /// The name of the rule.
     pub rule: &'static str,
-    /// The name of the tool of the last call; empty for text.
+    /// The name of the tool of the last call. It is empty for text.
     pub tool: String,
-    /// The names of the tools of one lap of a cycle, in the order of the calls. Empty for other
+    /// The names of the tools of one lap of a cycle, in the order of the calls. It is empty for other
     /// findings.
     pub lap: Vec<String>,
-    /// What the rule asks for.
+    /// The action that the rule asks for.
     pub action: Action,
-    /// Whether it asks for that since just now.
+    /// Whether the rule asks for this action for the first time in this loop.
     pub fresh: bool,
-    /// Kind, period, laps, calls, loop id and confidence.
+    /// The finding of the engine: kind, period, laps, calls, loop id and confidence.
     pub finding: Finding,
-    /// How many workers the loop is of: 1, unless a swarm is stuck together.
+    /// The number of workers in the loop: 1, unless a swarm is stuck together.
     pub workers: u32,
-    /// What the swarm says, where it is the swarm that says it.
-    #[cfg(feature = "swarm")]
+    /// The finding of the swarm, if the evidence is the swarm's.
     pub swarm: Option<unstuck_swarm::Finding>,
 }
 
-impl Found {
-    /// Whether a swarm is stuck together, and not this worker alone.
+impl Evidence {
+    /// Returns whether a swarm is stuck together, rather than this worker alone.
     pub fn is_of_swarm(&self) -> bool {
         self.finding.rule == RuleIndex::ELSEWHERE
     }
 }
 
-impl fmt::Display for Found {
-    /// One line for a log: `same-effect: streak of 3 of `bash`, loop 9f0c5e8b2a7d4411`.
+impl fmt::Display for Evidence {
+    /// Writes one line for a log: `same-effect: streak of 3 at `bash`, loop 9f0c5e8b2a7d4411`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { kind, laps, period, loop_id, .. } = self.finding;
         write!(f, "{}: ", self.rule)?;
@@ -154,16 +232,26 @@ impl fmt::Display for Found {
     }
 }
 
-/// What to tell the model, ready to send.
+/// A message for the model.
 ///
-/// It is made of the guard's own words, the tool's name and numbers; arguments and results are not
-/// echoed, so that nothing that a web page said comes back as an instruction.
+/// It consists of fixed words, the tool's name and numbers. It repeats no arguments and no results, so
+/// that text from a web page cannot come back as an instruction.
+///
+/// To show it with a call, use [`Decision::annotate`] or [`Decision::refusal`], which know whether the
+/// call has run.
+///
+/// ```
+/// # let mut guard = unstuck::Guard::new();
+/// # let decision = [(); 3].map(|()| guard.text_turn("Let me see."))[2].clone();
+/// let message = decision.message().expect("three times the same");
+/// assert!(message.note().starts_with("[unstuck] Your last 3 turns were only text"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub(crate) text: String,
 }
 
-/// What every message begins with, so that the model knows who speaks.
+/// The beginning of every message, by which the model recognises the speaker.
 pub const SIGN: &str = "[unstuck]";
 
 impl Message {
@@ -171,27 +259,26 @@ impl Message {
         Self { text }
     }
 
-    /// What `found` says to the model.
-    pub(crate) fn of(found: &Found) -> Self {
-        #[cfg(feature = "swarm")]
-        if let Some(swarm) = &found.swarm {
-            return Self::new(swarm.nudge(found.action, &found.tool).to_string());
+    /// Creates the message about `evidence`.
+    pub(crate) fn of(evidence: &Evidence) -> Self {
+        if let Some(swarm) = &evidence.swarm {
+            return Self::new(swarm.nudge(evidence.action, &evidence.tool).to_string());
         }
-        let lap: Vec<&str> = found.lap.iter().map(String::as_str).collect();
-        Self::new(found.finding.nudge(found.action, &found.tool).lap(&lap).to_string())
+        let lap: Vec<&str> = evidence.lap.iter().map(String::as_str).collect();
+        Self::new(evidence.finding.nudge(evidence.action, &evidence.tool).lap(&lap).to_string())
     }
 
-    /// The words alone.
+    /// Returns the words alone.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text of a tool result in place of that of a call that was blocked.
-    pub fn tool_result(&self) -> String {
+    /// Returns the text in place of the result of a call that was not run.
+    pub(crate) fn refusal(&self) -> String {
         format!("{SIGN} This call was not run. {}", self.text)
     }
 
-    /// The text of a user message, or what to append to the result of a call that ran.
+    /// Returns the text of a user message, or of a note behind the result of a call that has run.
     pub fn note(&self) -> String {
         format!("{SIGN} {}", self.text)
     }

@@ -1,33 +1,42 @@
-//! The guard: what a host asks before and after each call.
+//! The guard, which a host asks before and after each call.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{
-    Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Statistics, Verdict,
+    Action, Call, Detector, Digest, Finding, Kind, LoopId, Nearness, Outcome, Policy, Statistics,
+    Verdict,
 };
-use unstuck_text::{Answer, Lines, Preset, Recipe, SimilarCalls};
+use unstuck_text::{Answer, Digester, LINE_WORDS, Worker};
 
 use crate::builder::{Builder, Mode, Setup};
-use crate::calls::{Calls, Course, Known, Names};
-use crate::decision::{Decision, Found, Message, Ticket};
+use crate::calls::{CallEntry, CallState, Calls, Names};
+use crate::decision::{Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
-use crate::ended::{self, Ended};
-use crate::heard::Heard;
 use crate::payload::Payload;
+use crate::refused_calls::{self, RefusedCalls};
 use crate::ruling::Ruling;
 use crate::steps::Steps;
+use crate::swarm_memory::SwarmMemory;
 use crate::telemetry::{self, Identity};
 
-/// As large as that of the program `unstuck`: the longest window that there is, and more open calls
-/// than agents were seen to issue together.
-pub(crate) type Engine = Detector<'static, 64, 32>;
+/// The longest window that there is.
+const WINDOW: usize = 64;
 
-/// How often calls of one loop are blocked; the last time, the run ends. An agent that asks again and
-/// again for what it is refused does not get out by itself, and each refusal costs a turn of the
-/// model. `balanced` itself ends a streak at the third.
+/// The number of open calls that the engine waits for: more than agents were seen to issue together.
+const OPEN: usize = 32;
+
+pub(crate) type Engine = Detector<'static, WINDOW, OPEN>;
+
+/// The largest number of blocked calls of one loop. The last of them ends the run: an agent that insists
+/// on a refused call does not get out by itself, and each refusal costs a turn of the model. `balanced`
+/// itself ends a streak at the third.
 pub const BLOCKS_MAX: u8 = 5;
+
+/// The largest number of loops of a run that are told apart when loops are counted.
+const LOOPS_MAX: usize = 16;
 
 /// A call that an agent asks for.
 ///
@@ -49,21 +58,20 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// A call of `tool` with `args`, which is JSON; what is not JSON is taken as it stands.
+    /// Creates a call of `tool` with `args`, a JSON text. Other text is taken literally.
     pub fn new(tool: &'a str, args: impl Into<Payload<'a>>) -> Self {
         Self { tool, args: args.into(), id: None, step: None }
     }
 
-    /// The host's id of the call. One that comes twice with the same call, as events from outside do,
-    /// counts once; and [`Guard::ticket`] finds the call by it, the latest if it was given again.
+    /// Sets the host's id of the call. If the same call comes twice with the same id, as events from
+    /// outside may, it counts once. [`Guard::ticket`] finds the latest call with an id.
     pub fn id(mut self, id: &'a str) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// The step that the call belongs to: a number that calls issued together share, and that is
-    /// another for those before and after. A host that gives none leaves it to the guard; see
-    /// [`Guard::announce`].
+    /// Sets the step of the call: a number that only calls issued together share. Without it, the guard
+    /// numbers the steps; see [`Guard::announce`].
     pub fn step(mut self, step: u64) -> Self {
         self.step = Some(step);
         self
@@ -75,7 +83,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Watches the calls of one worker, and says what to do about them.
+/// Watches the calls of one worker, and decides what to do about them.
 ///
 /// ```
 /// use unstuck::{Action, Guard};
@@ -83,60 +91,76 @@ impl<'a> Asked<'a> {
 /// let mut guard = Guard::new();
 /// let run = |command: &str| format!("{command}: No rule to make target");
 ///
-/// let mut said = Vec::new();
+/// let mut actions = Vec::new();
 /// for turn in 1.. {
 ///     let args = r#"{"command":"make all"}"#;
 ///     let before = guard.before("bash", args);
 ///     if before.is_blocked() {
-///         // What the model reads in place of a result:
+///         // The model reads this in place of a result:
 ///         assert!(before.refusal().contains("do not retry it"));
 ///         break;
 ///     }
 ///     let result = run("make all");
 ///     let after = guard.after(before.ticket(), &result, true);
 ///     if let Some(message) = after.message() {
-///         said.push((turn, after.action(), message.note()));
+///         assert!(after.annotate(&result).ends_with(&message.note()));
+///         actions.push((turn, after.action()));
 ///     }
 /// }
-/// let said: Vec<_> = said.iter().map(|(turn, action, _)| (*turn, *action)).collect();
-/// assert_eq!(said, [(3, Action::Nudge), (5, Action::Block)]);
+/// assert_eq!(actions, [(3, Action::Nudge), (5, Action::Block)]);
 /// ```
 ///
-/// A plain value of some 10 KiB on the heap beside a shared setup: cheap to clone, `Send` and `Sync`.
-/// Agents that work side by side have a guard each; [`Guard::begin`] makes one with the same setup.
-/// A call with 200 bytes of arguments and 500 of a result takes some four microseconds in all, and longer
-/// ones in proportion: `cargo xtask bench text`.
+/// A guard is a plain value of some 10 KiB on the heap beside a shared setup: cheap to clone, `Send` and
+/// `Sync`. Agents that work side by side have a guard each; [`Guard::begin`] makes one with the same
+/// setup. A call with 200 bytes of arguments and 500 of a result takes some four microseconds in all, and
+/// longer ones in proportion: `cargo xtask bench text`.
+///
+/// # Streaming hosts
+///
+/// A guard needs whole arguments and whole results. A host that streams the model's answer calls
+/// [`Guard::before`] once a call's arguments are complete, before it runs the tool. It may show the
+/// streamed text meanwhile. A host that streams a tool's output collects it, calls [`Guard::after`] at the
+/// end, and appends the note to the output: [`Decision::annotate`] only ever adds text behind it. If a
+/// stream breaks off, [`Guard::cancelled`] takes the call back.
 #[derive(Clone, Debug)]
 pub struct Guard {
     pub(crate) setup: Arc<Setup>,
     session: Arc<str>,
     worker: Arc<str>,
-    /// What tools said of themselves. It is of the tools and not of the worker.
+    /// The declarations of tools at run time. They belong to the tools and not to the worker.
     pub(crate) declared: Arc<Declared>,
     pub(crate) seen: Box<Seen>,
 }
 
-/// What a guard knows of its worker.
+/// The state of a guard: everything that it knows about its worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    pub(crate) engine: Engine,
-    pub(crate) groups: SimilarCalls,
-    pub(crate) lines: Lines,
+    pub(crate) worker: Worker<'static, WINDOW, OPEN, LINE_WORDS>,
     pub(crate) calls: Calls,
     pub(crate) names: Names,
     pub(crate) steps: Steps,
     pub(crate) refusals: Refusals,
-    pub(crate) heard: Heard,
-    pub(crate) ended: Ended,
+    pub(crate) refused: RefusedCalls,
+    pub(crate) swarm: SwarmMemory,
+    pub(crate) tally: Tally,
 }
 
-/// How often calls of the loop that was blocked last were.
+/// The blocked calls of the loop that was blocked last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
     of: Option<LoopId>,
     times: u8,
-    /// The call that was blocked last, where the host said which step it belonged to.
+    /// The call that was blocked last, if the host gave its step.
     latest: Option<(u64, Digest)>,
+}
+
+/// Counts over the life of a guard.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    /// The latest loops of this run, the oldest first.
+    latest: VecDeque<LoopId>,
+    loops: u32,
+    blocked: u32,
 }
 
 impl Default for Guard {
@@ -146,10 +170,10 @@ impl Default for Guard {
 }
 
 impl Guard {
-    /// A guard by the default preset, `balanced`.
+    /// Creates a guard with the default preset, `balanced`.
     pub fn new() -> Self {
         let setup = Builder::new();
-        setup.build().unwrap_or_else(|_| unreachable!("nothing was asked for that cannot work"))
+        setup.build().unwrap_or_else(|_| unreachable!("the default setup has no rules of its own"))
     }
 
     /// Sets up a guard that differs from [`Guard::new`].
@@ -158,11 +182,11 @@ impl Guard {
     }
 
     pub(crate) fn with(setup: Arc<Setup>, session: Arc<str>, worker: Arc<str>) -> Self {
-        let seen = Box::new(Seen::nothing(&setup));
+        let seen = Box::new(Seen::new(&setup));
         Self { setup, session, worker, declared: Arc::default(), seen }
     }
 
-    /// A guard with the same setup that has seen nothing, for another session or worker.
+    /// Creates a guard with the same setup and an empty history, for another session or worker.
     #[must_use]
     pub fn begin(&self, session: &str, worker: &str) -> Self {
         let declared = Arc::clone(&self.declared);
@@ -170,75 +194,137 @@ impl Guard {
         Self { declared, ..other }
     }
 
-    /// The name of the session.
+    /// Returns the name of the session.
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// The name of the worker.
+    /// Returns the name of the worker.
     pub fn worker(&self) -> &str {
         &self.worker
     }
 
-    /// What was seen and said so far.
-    pub fn statistics(&self) -> &Statistics {
-        self.seen.engine.statistics()
+    /// Returns the policy by which the guard judges.
+    pub fn policy(&self) -> &'static Policy<'static> {
+        self.setup.preset.policy
     }
 
-    /// The agent asks for a call: may it run? As [`Guard::announce`], without an id and a step.
+    /// Returns the engine's counts of calls, findings and actions. One loop has many findings, and a
+    /// blocked call has two; see [`Guard::loops`] and [`Guard::blocked_calls`].
+    pub fn statistics(&self) -> &Statistics {
+        self.seen.worker.detector.statistics()
+    }
+
+    /// Returns the number of loops that were found, each counted once in a run.
+    ///
+    /// ```
+    /// use unstuck::Guard;
+    ///
+    /// let mut guard = Guard::new();
+    /// for _ in 0..6 {
+    ///     let before = guard.before("bash", r#"{"command":"make"}"#);
+    ///     if !before.is_blocked() {
+    ///         let _ = guard.after(before.ticket(), "no rule to make target", true);
+    ///     }
+    /// }
+    /// assert_eq!((guard.loops(), guard.blocked_calls()), (1, 1));
+    /// ```
+    pub const fn loops(&self) -> u32 {
+        self.seen.tally.loops
+    }
+
+    /// Returns the number of calls that were blocked, each counted once.
+    pub const fn blocked_calls(&self) -> u32 {
+        self.seen.tally.blocked
+    }
+
+    /// Returns the rule that is nearest to a finding: an early warning. `Guard::policy().rule_name(rule)`
+    /// is its name. See [`Detector::nearest`].
+    pub fn nearest(&self) -> Option<Nearness> {
+        self.seen.worker.detector.nearest()
+    }
+
+    /// Returns the decision on a call as if it were announced now. Changes nothing, asks neither the host
+    /// nor a swarm, and has no ticket.
+    ///
+    /// ```
+    /// use unstuck::{Asked, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// for _ in 0..5 {
+    ///     let ticket = guard.before("bash", "make").ticket();
+    ///     let _ = guard.after(ticket, "no rule to make target", true);
+    /// }
+    /// assert!(guard.peek(&Asked::new("bash", "make")).is_blocked());
+    /// assert!(!guard.peek(&Asked::new("bash", "ls")).is_blocked());
+    /// ```
+    pub fn peek(&self, asked: &Asked<'_>) -> Decision {
+        if self.setup.mode == Mode::Off || self.is_exempt(asked) {
+            return Decision::PROCEED;
+        }
+        if self.is_stopped(asked) {
+            return refused_calls::again();
+        }
+        let seen = &*self.seen;
+        let mut digester = seen.worker.digester.clone();
+        let args = asked.args.as_str();
+        let call = self.declared.call(self.policy(), &mut digester, asked.tool, args);
+        let upcoming = || seen.steps.upcoming(self.setup.outcomes, &seen.calls);
+        let step = asked.step.unwrap_or_else(upcoming);
+        let verdict = seen.worker.detector.peek(call.step(step));
+        let evidence = self.evidence(verdict);
+        evidence.map_or(Decision::PROCEED, |evidence| self.decision(None, evidence))
+    }
+
+    /// Judges a call before it runs. Like [`Guard::announce`], without an id and a step.
     pub fn before<'a>(&mut self, tool: &'a str, args: impl Into<Payload<'a>>) -> Decision {
         self.announce(&Asked::new(tool, args))
     }
 
-    /// The agent asks for a call: may it run? Not if [`Decision::is_blocked`]; then the model gets
-    /// the [`Message`] in place of a result, and nothing is to be reported.
+    /// Judges a call before it runs. If [`Decision::is_blocked`], the call must not run: the model gets
+    /// [`Decision::refusal`] in place of a result, and the host reports nothing more.
     ///
-    /// Calls are taken as issued together that are announced one after the other without an outcome
-    /// between; and where outcomes were seen to come after later calls, as of agents that work side by
-    /// side, as long as one of them is not answered. A host that knows better says so by
-    /// [`Asked::step`], for all calls or for none, or by [`Guard::end_step`].
+    /// Calls belong to one step if they are announced one after the other without an outcome between. If
+    /// outcomes were seen to come after later calls, as with agents that work side by side, the step lasts
+    /// until all its calls are answered. A host that knows better gives [`Asked::step`], for all calls or
+    /// for none, or calls [`Guard::end_step`].
     ///
-    /// A call that comes again with the same id is answered without being counted: that it is blocked
-    /// if it was, and else to proceed.
+    /// A call that comes again with the same id is not counted again: it is blocked if it was, and else
+    /// may proceed.
     pub fn announce(&mut self, asked: &Asked<'_>) -> Decision {
         if self.setup.mode == Mode::Off || self.is_exempt(asked) {
             return Decision::PROCEED;
         }
-        if let Some(known) = self.known(asked) {
-            let decision = Decision { ticket: Some(known.ticket()), ..Decision::PROCEED };
-            return if known.state == Course::Blocked { decision.again() } else { decision };
+        if let Some(entry) = self.announced_before(asked) {
+            let decision = Decision { ticket: Some(entry.ticket()), ..Decision::PROCEED };
+            let is_blocked = entry.state() == CallState::Blocked;
+            return if is_blocked { decision.again() } else { decision };
         }
-        if asked.step.is_some_and(|step| self.seen.refusals.knows(step, asked)) {
+        if asked.step.is_some_and(|step| self.seen.refusals.has(step, asked)) {
             return Decision::PROCEED.again();
         }
         let begun = telemetry::now();
-        if self.is_ended(asked) {
+        if self.is_stopped(asked) {
             let decision = self.refuse_again(asked);
-            self.told(begun, &decision);
+            self.trace(begun, &decision);
             return decision;
         }
         let (ticket, own, settled) = self.record(asked);
         let decision = self.decide_ahead(ticket, own, settled);
-        let is_refused = decision.is_blocked();
-        if is_refused {
-            // Whatever the model asks for next, it knows of this.
-            self.seen.steps.answered(ticket.call);
-            self.seen.heard.close(ticket.call);
+        if decision.is_blocked() {
+            self.block(ticket);
             self.seen.refusals.latest = asked.step.map(|step| (step, asked.digest()));
         }
-        if let Some(id) = asked.id {
-            let state = if is_refused { Course::Blocked } else { Course::Open };
-            self.seen.calls.add(id, asked.digest(), ticket, state);
-        }
-        self.told(begun, &decision);
+        self.name(ticket, asked);
+        self.trace(begun, &decision);
         decision
     }
 
-    /// The call came back. `failed` says whether it did in the eyes of the host; that a command
-    /// failed is also read from what it says.
+    /// Reports the result of a call. `failed` says whether the host knows that the call failed; the guard
+    /// also reads from a command's output whether it failed.
     ///
-    /// An outcome that comes late or twice changes nothing; nor does one without a ticket, which a
-    /// guard that is off gives none of.
+    /// An outcome that comes late or twice changes nothing. Neither does one without a ticket: a guard
+    /// that is off issues none.
     pub fn after<'a>(
         &mut self,
         ticket: impl Into<Option<Ticket>>,
@@ -248,37 +334,34 @@ impl Guard {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
-        self.settle(ticket, begun, |recipe, seen, each| {
-            let outcome = seen.outcome(recipe, &declared, ticket, (result.as_str(), failed));
-            seen.engine.outcome_each(ticket.call, outcome, each);
-            Some(outcome)
+        self.settle(ticket, begun, |seen, each| {
+            Some(seen.outcome(&declared, ticket, (result.as_str(), failed), each))
         })
     }
 
-    /// The call was refused by somebody else: a person, or a rule of the host. It counts as an
+    /// Reports that somebody else refused the call: the user, or a rule of the host. It counts as an
     /// attempt.
     pub fn refused(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |_, seen, each| {
-            seen.engine.vetoed_each(ticket.call, each);
+        self.settle(ticket, begun, |seen, each| {
+            seen.worker.detector.vetoed_each(ticket.call.id, each);
             None
         })
     }
 
-    /// The call was never run, or was broken off, and says nothing of the agent: as if it had not
-    /// been announced.
+    /// Takes a call back that never ran or was broken off, because it is no sign of a loop.
     pub fn cancelled(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |_, seen, each| {
-            seen.engine.cancel_each(ticket.call, each);
+        self.settle(ticket, begun, |seen, each| {
+            seen.worker.detector.cancel_each(ticket.call.id, each);
             None
         })
     }
 
-    /// A call that has run, for a host that sees it only then. [`Action::Block`] asks it to keep the
-    /// next such call from running, if it can.
+    /// Judges a call that has run, for a host that sees calls only then. [`Action::Block`] asks the host to
+    /// keep the next such call from running, if it can.
     pub fn finished<'a>(
         &mut self,
         asked: &Asked<'_>,
@@ -286,176 +369,283 @@ impl Guard {
         failed: bool,
     ) -> Decision {
         let is_off = self.setup.mode == Mode::Off;
-        if is_off || self.is_exempt(asked) || self.known(asked).is_some() {
+        if is_off || self.is_exempt(asked) || self.announced_before(asked).is_some() {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
         if asked.step.is_none() {
-            self.seen.steps.end();
+            self.end_step();
         }
         let (ticket, own, mut verdicts) = self.record(asked);
         verdicts.push(own);
-        if let Some(id) = asked.id {
-            self.seen.calls.add(id, asked.digest(), ticket, Course::Open);
-        }
+        self.name(ticket, asked);
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
-        self.settle(ticket, begun, |recipe, seen, each| {
+        self.settle(ticket, begun, |seen, each| {
             verdicts.into_iter().for_each(&mut *each);
-            let outcome = seen.outcome(recipe, &declared, ticket, (result.as_str(), failed));
-            seen.engine.outcome_each(ticket.call, outcome, each);
-            Some(outcome)
+            Some(seen.outcome(&declared, ticket, (result.as_str(), failed), each))
         })
     }
 
-    /// The call that was announced with this id in this run, whether or not it was answered, as far
-    /// as it is among the latest 64 with one.
+    /// Returns the ticket of the call with this id in this run, even if the call was answered. The guard
+    /// remembers the latest 64 calls.
     pub fn ticket(&self, id: &str) -> Option<Ticket> {
-        self.seen.calls.by_id(id).map(Known::ticket)
+        self.seen.calls.by_id(id).map(CallEntry::ticket)
     }
 
-    /// The calls that were issued together are all announced: the next begins another step.
+    /// Returns the tickets of the calls that may run and have not ended, the oldest first.
+    pub fn open_calls(&self) -> impl Iterator<Item = Ticket> {
+        self.seen.calls.open().map(CallEntry::ticket)
+    }
+
+    /// Returns the ticket of the earliest open call with the same tool and the same arguments, for a host
+    /// whose results come without an id.
+    ///
+    /// ```
+    /// use unstuck::{Asked, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// let asked = Asked::new("bash", r#"{"command":"make"}"#);
+    /// let ticket = guard.announce(&asked).ticket();
+    /// assert_eq!(guard.open_call(&asked), ticket);
+    /// let _ = guard.after(ticket, "done", false);
+    /// assert_eq!(guard.open_call(&asked), None);
+    /// ```
+    pub fn open_call(&self, asked: &Asked<'_>) -> Option<Ticket> {
+        let raw = asked.digest();
+        self.seen.calls.open().find(|entry| entry.is(raw)).map(CallEntry::ticket)
+    }
+
+    /// Returns whether a call may belong to `step`, for a host that numbers the steps itself: a call of
+    /// that step is open, and no equal call of it has ended.
+    pub fn may_join_step(&self, step: u64, asked: &Asked<'_>) -> bool {
+        let (calls, raw) = (&self.seen.calls, asked.digest());
+        let is_open = |entry: &CallEntry| entry.state() == CallState::Open;
+        calls.of_step(step).any(is_open)
+            && !calls.of_step(step).any(|entry| entry.is(raw) && !is_open(entry))
+    }
+
+    /// Ends the step, because all calls that were issued together are announced.
     pub fn end_step(&mut self) {
-        self.seen.steps.end();
+        let seen = &mut *self.seen;
+        seen.steps.end(&mut seen.calls);
     }
 
-    /// The agent took a turn without a call.
+    /// Reports a turn of the agent without a call.
     pub fn text_turn(&mut self, text: &str) -> Decision {
         if self.setup.mode == Mode::Off || text.trim().is_empty() {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
-        let verdict = self.seen.engine.text_turn(self.setup.preset.recipe.turn(text));
+        let verdict = self.seen.worker.text_turn(text);
         let decision = self.decide(None, vec![verdict]);
-        self.told(begun, &decision);
+        self.trace(begun, &decision);
         decision
     }
 
-    /// A person says something: a new instruction starts everything afresh; a text that was seen
-    /// before, as an automatic "please continue", does not. The decision speaks where one text comes
-    /// again and again without a call between.
+    /// Reports a message of the user. A new instruction starts everything afresh; a text that came before,
+    /// such as an automatic "please continue", does not. The decision has evidence if one text comes again
+    /// and again without a call between.
     pub fn user_message(&mut self, text: &str) -> Decision {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
+        self.end_step();
         let seen = &mut *self.seen;
-        let message = self.setup.preset.recipe.message(text);
-        seen.steps.end();
         seen.refusals = Refusals::default();
         seen.calls.unblock();
-        seen.heard.lift();
-        seen.lines.clear();
-        if !seen.engine.has_heard(message) {
-            seen.ended.forget();
+        seen.swarm.lift();
+        let message = seen.worker.digester.message(text);
+        if !seen.worker.detector.has_heard(message) {
+            seen.refused.clear();
         }
-        let verdict = seen.engine.user_message(message);
+        let verdict = seen.worker.detector.user_message(message);
         let decision = self.decide(None, vec![verdict]);
-        self.told(begun, &decision);
+        self.trace(begun, &decision);
         decision
     }
 
-    /// The host has compacted the model's memory: what the model was shown may be shown again. The
-    /// calls were made all the same, and stay.
+    /// Reports that the host has compacted the model's memory, so that the model may ask again for text
+    /// that it was shown. The calls stay in the history.
     pub fn compacted(&mut self) {
-        self.seen.lines.clear();
+        self.seen.worker.digester.lines.clear();
     }
 
-    /// Forgets all calls and turns: a new run begins. Statistics stay.
-    pub fn clear(&mut self) {
-        self.seen.ended = Ended::default();
-        self.begin_anew();
+    /// Reports progress that no result shows, such as a robot that moved. Report it before the outcome of
+    /// the call that caused it. See [`Detector::progress`].
+    pub fn progress(&mut self) {
+        self.seen.worker.detector.progress();
     }
 
-    /// Forgets all but for which calls the run was ended.
-    fn begin_anew(&mut self) {
+    /// Takes the latest `calls` calls back, because the provider failed and sends them again. Returns how
+    /// many were taken back. See [`Detector::retry`].
+    ///
+    /// ```
+    /// use unstuck::{Asked, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// let _ = guard.announce(&Asked::new("bash", "make").id("1"));
+    /// assert_eq!(guard.retry(1), 1);
+    /// assert_eq!(guard.ticket("1"), None);
+    /// ```
+    pub fn retry(&mut self, calls: usize) -> usize {
+        let taken = self.seen.worker.detector.retry(calls);
+        self.seen.calls.take_back(taken);
+        taken
+    }
+
+    /// Reports, after the decision, that its evidence was wrong: the loop is not found again, its calls are
+    /// not refused any more, and the rule asks for one repetition more of that tool. It has the effect of
+    /// [`Ruling::FalsePositive`], for a host that asks a person.
+    ///
+    /// ```
+    /// use unstuck::{Action, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// let fail = |guard: &mut Guard| {
+    ///     let ticket = guard.before("bash", "make").ticket();
+    ///     guard.after(ticket, "no rule to make target", true)
+    /// };
+    /// let third = [(); 3].map(|()| fail(&mut guard))[2].clone();
+    /// let evidence = third.evidence().expect("three equal failures");
+    /// guard.false_positive(evidence);
+    /// assert_eq!([(); 6].map(|()| fail(&mut guard).action()), [Action::Proceed; 6]);
+    /// ```
+    pub fn false_positive(&mut self, evidence: &Evidence) {
+        let (seen, id) = (&mut *self.seen, evidence.finding.loop_id);
+        if evidence.is_of_swarm() {
+            seen.swarm.silence(id);
+        } else {
+            seen.worker.detector.false_positive(&evidence.finding);
+        }
+        self.allow(id);
+    }
+
+    /// Silences the loop `id`: it is not found again, and its calls are not refused any more. The rules
+    /// stay as they are. See [`Detector::silence`].
+    pub fn silence(&mut self, id: LoopId) {
+        self.seen.worker.detector.silence(id);
+        self.seen.swarm.silence(id);
+        self.allow(id);
+    }
+
+    /// Lets the calls of a loop run again.
+    fn allow(&mut self, id: LoopId) {
         let seen = &mut *self.seen;
-        seen.steps.end();
-        seen.refusals = Refusals::default();
-        seen.groups.clear();
-        seen.lines.clear();
-        seen.calls.clear();
-        seen.heard.clear();
-        seen.engine.clear();
+        seen.refused.forget(id);
+        if seen.refusals.of == Some(id) {
+            seen.refusals = Refusals::default();
+            seen.calls.unblock();
+        }
     }
 
-    /// No more outcomes will come: calls that wait for theirs are judged without.
+    /// Forgets all calls and turns, because a new run begins. Statistics stay.
+    pub fn clear(&mut self) {
+        self.begin_anew();
+        self.seen.refused.clear();
+        self.seen.calls.clear();
+    }
+
+    /// Forgets the run, except for the calls that stay refused.
+    fn begin_anew(&mut self) {
+        self.end_step();
+        let seen = &mut *self.seen;
+        seen.refusals = Refusals::default();
+        seen.calls.end_run();
+        seen.swarm.clear();
+        seen.tally.latest.clear();
+        seen.worker.clear();
+    }
+
+    /// Judges the calls that wait for their outcomes, because no more outcomes will come.
     pub fn finish(&mut self) -> Decision {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
         let (begun, mut verdicts) = (telemetry::now(), Vec::new());
-        self.seen.engine.finish_each(|verdict| verdicts.push(verdict));
+        self.seen.worker.detector.finish_each(|verdict| verdicts.push(verdict));
         let decision = self.decide(None, verdicts);
-        self.told(begun, &decision);
+        self.trace(begun, &decision);
         decision
     }
 
-    /// Whether the run was ended for this call, and nothing has changed since.
-    fn is_ended(&self, asked: &Asked<'_>) -> bool {
-        let Preset { policy, recipe } = &self.setup.preset;
+    /// Returns whether a run was stopped for this call, and no change has lifted that.
+    fn is_stopped(&self, asked: &Asked<'_>) -> bool {
         let (tool, args) = (asked.tool, asked.args.as_str());
-        let call = || self.declared.call((policy, recipe), &mut SimilarCalls::new(), tool, args);
-        self.seen.ended.is_any() && self.seen.ended.refuses(call().digest())
+        let digester = || Digester::<0>::new(self.setup.preset.recipe);
+        let call = || self.declared.call(self.policy(), &mut digester(), tool, args);
+        self.seen.refused.is_any() && self.seen.refused.refuses(call().digest())
     }
 
-    /// Refuses a call for which the run was ended: it counts as nothing.
+    /// Refuses a call for which a run was stopped. The engine does not count it.
     fn refuse_again(&mut self, asked: &Asked<'_>) -> Decision {
         let (ticket, _, mut settled) = self.record(asked);
-        self.seen.engine.cancel_each(ticket.call, |verdict| settled.push(verdict));
-        self.seen.steps.answered(ticket.call);
-        self.seen.heard.close(ticket.call);
-        if let Some(id) = asked.id {
-            self.seen.calls.add(id, asked.digest(), ticket, Course::Blocked);
-        }
+        let each = |verdict| settled.push(verdict);
+        self.seen.worker.detector.cancel_each(ticket.call.id, each);
+        self.block(ticket);
+        self.name(ticket, asked);
         // Earlier calls may settle with it.
         let earlier = self.decide(Some(ticket), settled);
-        earlier.or_stronger(Decision { ticket: Some(ticket), ..ended::again() })
+        earlier.or_stronger(Decision { ticket: Some(ticket), ..refused_calls::again() })
     }
 
-    /// The call, if it was announced before with the same id.
-    fn known(&self, asked: &Asked<'_>) -> Option<&Known> {
-        let known = self.seen.calls.by_id(asked.id?)?;
-        known.is(asked.digest()).then_some(known)
-    }
-
-    /// Whether the tool said of itself that its calls are not to be watched.
-    fn is_exempt(&self, asked: &Asked<'_>) -> bool {
-        self.declared.exempts(asked.tool, self.setup.preset.policy)
-    }
-
-    /// Shows the engine a call; gives its ticket, the verdict on it, and those on earlier calls that
-    /// settle with it.
-    fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Vec<Verdict>) {
-        let Preset { policy, recipe } = &self.setup.preset;
+    /// Records that a call is blocked. The model reads the refusal before it asks for anything else.
+    fn block(&mut self, ticket: Ticket) {
         let seen = &mut *self.seen;
-        let (groups, args) = (&mut seen.groups, asked.args.as_str());
-        let call: Call = self.declared.call((policy, recipe), groups, asked.tool, args);
-        let step = asked.step.unwrap_or_else(|| seen.steps.next(self.setup.outcomes));
-        let mut settled = Vec::new();
-        let (id, own) = seen.engine.announce_each(call.step(step), |verdict| settled.push(verdict));
-        if asked.step.is_none() {
-            seen.steps.add(id);
+        seen.steps.answered(&mut seen.calls, ticket.call.id);
+        seen.calls.take_shared(ticket);
+        seen.calls.set(ticket, CallState::Blocked);
+        seen.tally.blocked = seen.tally.blocked.saturating_add(1);
+    }
+
+    /// Stores the host's id of a call. It is known even if the call ended the run.
+    fn name(&mut self, ticket: Ticket, asked: &Asked<'_>) {
+        if let Some(id) = asked.id {
+            self.seen.calls.name(ticket, id);
         }
+    }
+
+    /// Returns the call, if it was announced before with the same id.
+    fn announced_before(&self, asked: &Asked<'_>) -> Option<&CallEntry> {
+        let entry = self.seen.calls.by_id(asked.id?)?;
+        entry.is(asked.digest()).then_some(entry)
+    }
+
+    /// Returns whether the tool was declared exempt at run time.
+    fn is_exempt(&self, asked: &Asked<'_>) -> bool {
+        self.declared.exempts(asked.tool, self.policy())
+    }
+
+    /// Announces a call to the engine. Returns its ticket, the verdict on it, and the verdicts on earlier
+    /// calls that settle with it.
+    fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Vec<Verdict>) {
+        let policy = self.policy();
+        let seen = &mut *self.seen;
+        let (digester, args) = (&mut seen.worker.digester, asked.args.as_str());
+        let call: Call = self.declared.call(policy, digester, asked.tool, args);
+        let numbered = || seen.steps.next(self.setup.outcomes, &seen.calls);
+        let step = asked.step.unwrap_or_else(numbered);
+        let mut settled = Vec::new();
+        let each = |verdict| settled.push(verdict);
+        let (announced, own) = seen.worker.announce_each(call.step(step), each);
         let tool = seen.names.add(asked.tool);
-        telemetry::called(seen.names.of(tool));
-        let ticket = Ticket { call: id, tool };
-        seen.ended.announced(id, &call);
-        #[cfg(feature = "swarm")]
-        self.open_for_swarm(ticket, &call);
+        telemetry::count_call(seen.names.of(tool));
+        let ticket = Ticket { call: announced, tool };
+        let entry = CallEntry::new(ticket, call.digest(), asked.digest(), step);
+        seen.calls.add(if asked.step.is_none() { entry.awaited() } else { entry });
+        self.share(ticket, &call);
         (ticket, own, settled)
     }
 
-    /// Decides on a call that was announced, and lets the engine know if it is refused.
+    /// Decides on a call that was announced, and reports to the engine if it is refused.
     fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Vec<Verdict>) -> Decision {
         let own = self.decide(Some(ticket), vec![own]);
-        #[cfg(feature = "swarm")]
-        let own = self.ask_swarm_ahead(ticket, own);
-        let mut decision = own;
+        let mut decision = self.look_in_swarm(ticket, own);
         if self.setup.mode == Mode::Act && decision.judged == Action::Block {
             let refused = self.refuse(ticket, &decision);
             decision = decision.or_stronger(refused);
         }
-        // What is said of earlier calls does not block this one.
+        // A verdict on an earlier call does not block this one.
         let mut earlier = self.decide(Some(ticket), settled);
         if earlier.action == Action::Block {
             earlier.action = Action::Warn;
@@ -463,11 +653,11 @@ impl Guard {
         decision.or_stronger(earlier)
     }
 
-    /// The call is blocked: it counts as an attempt. Of too many, the run ends.
+    /// Reports a blocked call to the engine, where it counts as an attempt. Too many attempts end the run.
     fn refuse(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
         let mut verdicts = Vec::new();
-        self.seen.engine.vetoed_each(ticket.call, |verdict| {
-            // That the call is blocked is known.
+        self.seen.worker.detector.vetoed_each(ticket.call.id, |verdict| {
+            // The block itself is known already.
             if verdict.fresh || verdict.action > Action::Block {
                 verdicts.push(verdict);
             }
@@ -476,73 +666,66 @@ impl Guard {
         if attempted.action >= Action::StartOver {
             return attempted;
         }
-        let Some(found) = &decision.found else { return Decision::PROCEED };
-        if self.seen.refusals.add(found.finding.loop_id) < BLOCKS_MAX {
+        let Some(evidence) = &decision.evidence else { return Decision::PROCEED };
+        if self.seen.refusals.add(evidence.finding.loop_id) < BLOCKS_MAX {
             return Decision::PROCEED;
         }
-        self.ruled(Some(ticket), Found { action: Action::Stop, fresh: true, ..found.clone() })
+        self.ruled(Some(ticket), Evidence { action: Action::Stop, fresh: true, ..evidence.clone() })
     }
 
-    /// Takes in that a call came to its end, in one way or another.
+    /// Takes in that a call has ended. `event` reports the end to the engine, and returns the outcome if
+    /// the call has run.
     fn settle(
         &mut self,
         ticket: Ticket,
         begun: Option<Instant>,
-        event: impl FnOnce(&Recipe, &mut Seen, &mut dyn FnMut(Verdict)) -> Option<Outcome>,
+        event: impl FnOnce(&mut Seen, &mut dyn FnMut(Verdict)) -> Option<Outcome>,
     ) -> Decision {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
         let mut verdicts = Vec::new();
-        self.seen.steps.answered(ticket.call);
-        self.seen.calls.answered(ticket);
-        let each = &mut |verdict| verdicts.push(verdict);
-        let outcome = event(&self.setup.preset.recipe, &mut self.seen, each);
-        // What it decides may make it forget which calls are out.
-        let open = self.seen.heard.close(ticket.call);
-        let ended = &mut self.seen.ended;
-        let is_again = outcome.is_some_and(|outcome| ended.answered(ticket.call, &outcome));
+        let seen = &mut *self.seen;
+        seen.steps.answered(&mut seen.calls, ticket.call.id);
+        seen.calls.set(ticket, CallState::Ended);
+        let outcome = event(seen, &mut |verdict| verdicts.push(verdict));
+        // The decision may end the run, and with it what is known about the call.
+        let shared = seen.calls.take_shared(ticket);
+        let reported = outcome.as_ref().and_then(|outcome| {
+            let call = seen.calls.report(ticket.call.id, outcome)?;
+            Some(seen.refused.report(call, outcome))
+        });
         let mut decision = self.decide(Some(ticket), verdicts);
-        if is_again {
-            decision = decision.or_stronger(Decision { ticket: Some(ticket), ..ended::again() });
+        if reported == Some(true) {
+            let again = Decision { ticket: Some(ticket), ..refused_calls::again() };
+            decision = decision.or_stronger(again);
         }
-        #[cfg(feature = "swarm")]
-        let decision = match open {
-            Some(open) if outcome.is_some() => self.tell_swarm(ticket, decision, open, outcome),
-            _ => decision,
-        };
-        let _ = (open, outcome);
-        self.told(begun, &decision);
+        if let (Some(shared), Some(_)) = (shared, outcome) {
+            decision = self.report_to_swarm(ticket, decision, shared, outcome);
+        }
+        decision.has_run = outcome.is_some();
+        self.trace(begun, &decision);
         decision
     }
 
-    /// What comes of these verdicts: the strongest of what each asks for.
+    /// Decides on these verdicts: the strongest decision on any of them.
     fn decide(&mut self, ticket: Option<Ticket>, verdicts: Vec<Verdict>) -> Decision {
-        let nothing = Decision { ticket, ..Decision::PROCEED };
-        verdicts
-            .into_iter()
-            .fold(nothing, |decision, verdict| decision.or_stronger(self.judged(ticket, verdict)))
+        let mut strongest = Decision { ticket, ..Decision::PROCEED };
+        for verdict in verdicts {
+            if let Some(evidence) = self.evidence(verdict) {
+                strongest = strongest.or_stronger(self.ruled(ticket, evidence));
+            }
+        }
+        strongest
     }
 
-    /// What comes of one verdict.
-    fn judged(&mut self, ticket: Option<Ticket>, verdict: Verdict) -> Decision {
-        let Verdict { action, fresh, finding: Some(finding), .. } = verdict else {
-            return Decision { ticket, ..Decision::PROCEED };
-        };
+    /// Returns the evidence of a verdict, if it has a finding.
+    fn evidence(&self, verdict: Verdict) -> Option<Evidence> {
+        let Verdict { action, fresh, finding: Some(finding), .. } = verdict else { return None };
         let tool = self.seen.names.of(finding.tool).to_owned();
-        let rule = finding.rule_name(self.setup.preset.policy);
-        let found = Found {
-            rule,
-            tool,
-            lap: self.lap(&finding),
-            action,
-            fresh,
-            finding,
-            workers: 1,
-            #[cfg(feature = "swarm")]
-            swarm: None,
-        };
-        self.ruled(ticket, found)
+        let rule = finding.rule_name(self.policy());
+        let lap = self.lap(&finding);
+        Some(Evidence { rule, tool, lap, action, fresh, finding, workers: 1, swarm: None })
     }
 
     /// Returns the names of the tools of one lap of a cycle, in the order of the calls.
@@ -550,93 +733,116 @@ impl Guard {
         if finding.kind != Kind::Cycle {
             return Vec::new();
         }
-        let tools = finding.lap().filter_map(|seq| self.seen.engine.tool_of(seq));
-        tools.map(|tool| self.seen.names.of(tool).to_owned()).collect()
+        // The engine has forgotten the calls if the verdict ends the run.
+        let calls = finding.lap().filter_map(|seq| self.seen.calls.by_seq(seq));
+        calls.map(|entry| self.seen.names.of(entry.ticket().tool).to_owned()).collect()
     }
 
-    /// What comes of what was found, once the host was asked.
-    pub(crate) fn ruled(&mut self, ticket: Option<Ticket>, mut found: Found) -> Decision {
-        if found.fresh || found.action >= Action::Block {
-            match self.setup.on_finding.as_ref().map_or(Ruling::Agree, |judge| judge(&found)) {
+    /// Decides on `evidence`, after the host has ruled on it.
+    pub(crate) fn ruled(&mut self, ticket: Option<Ticket>, mut evidence: Evidence) -> Decision {
+        if evidence.fresh || evidence.action >= Action::Block {
+            match self.setup.on_finding.as_ref().map_or(Ruling::Agree, |judge| judge(&evidence)) {
                 Ruling::Agree => {}
-                Ruling::Instead(action) => found.action = action,
-                Ruling::FalsePositive if found.is_of_swarm() => {
-                    self.seen.heard.silence(found.finding.loop_id);
+                Ruling::Instead(action) => evidence.action = action,
+                Ruling::FalsePositive if evidence.is_of_swarm() => {
+                    self.seen.swarm.silence(evidence.finding.loop_id);
                     return Decision { ticket, ..Decision::PROCEED };
                 }
                 Ruling::FalsePositive => {
-                    self.seen.engine.false_positive(&found.finding);
+                    self.seen.worker.detector.false_positive(&evidence.finding);
                     return Decision { ticket, ..Decision::PROCEED };
                 }
             }
         }
-        if found.action >= Action::StartOver {
-            if found.action == Action::Stop && self.setup.mode == Mode::Act {
-                self.seen.ended.end(&found.finding);
+        if evidence.fresh && self.seen.tally.add(evidence.finding.loop_id) {
+            telemetry::count_loop(evidence.finding.kind);
+        }
+        if evidence.action >= Action::StartOver {
+            if evidence.action == Action::Stop && self.setup.mode == Mode::Act {
+                let seen = &mut *self.seen;
+                seen.refused.add(&evidence.finding, &seen.calls);
             }
             self.begin_anew();
         }
-        self.decision(ticket, found)
+        self.decision(ticket, evidence)
     }
 
-    fn decision(&self, ticket: Option<Ticket>, found: Found) -> Decision {
-        let judged = found.action;
-        let is_said = judged >= Action::Block || (found.fresh && judged > Action::Proceed);
+    fn decision(&self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
+        let judged = evidence.action;
+        let has_message = judged >= Action::Block || (evidence.fresh && judged > Action::Proceed);
         let acts = self.setup.mode == Mode::Act;
-        let message = (acts && is_said).then(|| Message::of(&found));
+        let message = (acts && has_message).then(|| Message::of(&evidence));
         let action = if acts { judged } else { Action::Proceed };
-        Decision { action, judged, ticket, found: Some(found), message }
+        Decision { action, judged, ticket, evidence: Some(evidence), message, has_run: false }
     }
 
-    fn told(&self, begun: Option<Instant>, decision: &Decision) {
+    fn trace(&self, begun: Option<Instant>, decision: &Decision) {
         let who = Identity { session: &self.session, worker: &self.worker };
-        telemetry::told(begun, who, decision);
+        telemetry::record(begun, who, decision);
     }
 }
 
 impl Seen {
-    /// What came back from the call of `ticket`.
-    fn outcome(
-        &mut self,
-        recipe: &Recipe,
-        declared: &Declared,
-        ticket: Ticket,
-        (text, failed): (&str, bool),
-    ) -> Outcome {
-        let tool = self.names.of(ticket.tool);
-        let said = declared.of(ticket.tool);
-        let kind = self.ended.kind(ticket.call);
-        let answer = Answer { kind, said, ..Answer::new(tool, text, failed) };
-        recipe.outcome_among(&mut self.lines, &answer)
-    }
-
-    fn nothing(setup: &Setup) -> Self {
-        let engine = Engine::new(setup.preset.policy);
+    fn new(setup: &Setup) -> Self {
+        let worker = Worker::new(setup.preset.policy, setup.preset.recipe);
         Self {
-            engine: engine.unwrap_or_else(|_| unreachable!("no policy has a longer window")),
-            groups: SimilarCalls::new(),
-            lines: Lines::new(),
+            worker: worker.unwrap_or_else(|_| unreachable!("no policy has a longer window")),
             calls: Calls::default(),
             names: Names::default(),
             steps: Steps::default(),
             refusals: Refusals::default(),
-            heard: Heard::default(),
-            ended: Ended::default(),
+            refused: RefusedCalls::default(),
+            swarm: SwarmMemory::default(),
+            tally: Tally::default(),
         }
+    }
+
+    /// Reports the result of a call to the engine. Returns its outcome.
+    fn outcome(
+        &mut self,
+        declared: &Declared,
+        ticket: Ticket,
+        (text, failed): (&str, bool),
+        each: &mut dyn FnMut(Verdict),
+    ) -> Outcome {
+        let tool = self.names.of(ticket.tool);
+        let answer = Answer { said: declared.of(ticket.tool), ..Answer::new(tool, text, failed) };
+        self.worker.outcome_each(ticket.call, answer, each)
     }
 }
 
 impl Refusals {
-    /// Counts one more, of the loop `id`.
+    /// Counts one more blocked call of the loop `id`. Returns the count.
     fn add(&mut self, id: LoopId) -> u8 {
         let times = if self.of == Some(id) { self.times } else { 0 };
         (self.of, self.times) = (Some(id), times.saturating_add(1));
         self.times
     }
 
-    /// Whether this call was blocked already in the same step: the model asked for it twice at once.
-    fn knows(&self, step: u64, asked: &Asked<'_>) -> bool {
+    /// Returns whether this call was blocked already in the same step: the model asked for it twice at
+    /// once.
+    fn has(&self, step: u64, asked: &Asked<'_>) -> bool {
         let in_step = self.latest.is_some_and(|(latest, _)| latest == step);
         in_step && self.latest == Some((step, asked.digest()))
+    }
+}
+
+impl Tally {
+    /// Counts the loop `id`, unless it was counted in this run. Returns whether it was counted now.
+    fn add(&mut self, id: LoopId) -> bool {
+        if self.latest.contains(&id) {
+            return false;
+        }
+        if self.latest.len() >= LOOPS_MAX {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(id);
+        self.loops = self.loops.saturating_add(1);
+        true
+    }
+
+    /// Returns whether a guard could have written these counts.
+    pub(crate) fn fits(&self) -> bool {
+        self.latest.len() <= LOOPS_MAX
     }
 }

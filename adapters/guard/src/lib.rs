@@ -1,9 +1,9 @@
 //! Notices when an agent that calls tools is stuck, and gets it out.
 //!
-//! A model that calls tools makes the same call again and again, swings between two, meets one error
-//! in ten variants, or only talks; and the budget burns. A [`Guard`] is asked before each call and
-//! told after it, and says at the call where a competent supervisor would step in what to do:
-//! nudge, warn, block, start over, stop.
+//! A model that calls tools may make the same call again and again, swing between two calls, meet one
+//! error in ten variants, or only talk, while the budget burns. A [`Guard`] judges each call before it runs
+//! and each result. At the call where a competent supervisor would step in, it returns an action: nudge,
+//! warn, block, start over or stop.
 //!
 //! ```
 //! use unstuck::Guard;
@@ -25,34 +25,34 @@
 //! # assert!(transcript.last().unwrap().contains("\n\n[unstuck] You have made the same `read_file`"));
 //! ```
 //!
-//! # What comes of a verdict
+//! # Actions
 //!
-//! | [`Action`] | what a host does |
+//! | [`Action`] | the host |
 //! |---|---|
-//! | `Proceed` | nothing |
+//! | `Proceed` | goes on |
 //! | `Nudge`, `Warn` | shows the model the result [annotated](Decision::annotate), or sends it [`Message::note`] |
 //! | `Block` | does not run the call, and sends [`Decision::refusal`] in place of a result |
-//! | `StartOver` | takes back what was done, by a [`Recovery`], and begins the conversation anew |
+//! | `StartOver` | undoes the work by a [`Recovery`], and begins the conversation anew |
 //! | `Stop` | ends the run and tells a person |
 //!
-//! A host without a loop of its own has [`Chat`], which does all that.
+//! [`Chat`] does all of this for a host without a loop of its own. An async host drives a [`Run`] step by
+//! step.
 //!
-//! # What this crate does not do
+//! # Limits
 //!
-//! It calls no model and runs no tool but by the host's own functions. It keeps no arguments and no results, only digests of them,
-//! and shows the model none. Where both arguments and results vary, nothing structural tells a stuck
-//! agent from a working one, and it does not pretend to.
+//! The crate itself calls no model and runs no tool. It stores digests of arguments and results, never
+//! their text, and repeats none of it to the model. If both arguments and results vary, no structure tells
+//! a stuck agent from a working one, and the guard finds nothing.
 //!
 //! # Features
 //!
-//! | feature | for |
+//! | feature | adds |
 //! |---|---|
 //! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised; messages in the providers' formats |
-//! | `swarm` | calls that many workers make together, on a `SwarmStore` |
 //! | `metrics` | counts and times by the crate `metrics` |
 //! | `tracing` | events by the crate `tracing` |
 //!
-//! None of them changes a verdict by itself.
+//! No feature changes a verdict.
 
 #![forbid(unsafe_code)]
 
@@ -60,18 +60,17 @@ mod aware;
 mod builder;
 mod calls;
 mod chat;
+mod checkpoint;
 mod decision;
 mod declared;
-mod ended;
 mod guard;
-mod heard;
 mod payload;
 mod recovery;
-mod restore;
+mod refused_calls;
 mod ruling;
 mod steps;
-#[cfg(feature = "swarm")]
 mod swarm;
+mod swarm_memory;
 mod telemetry;
 #[cfg(feature = "json")]
 mod wire;
@@ -79,18 +78,19 @@ mod wire;
 pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
 pub use chat::{
-    CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Reply, START_OVERS_MAX, TURNS_MAX, ToolCall,
-    ToolOutput,
+    CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Next, Reply, Run, START_OVERS_MAX, TURNS_MAX,
+    ToolCall, ToolOutput,
 };
-pub use decision::{Decision, Found, Message, SIGN, Ticket};
+pub use checkpoint::{CHECKPOINT_VERSION, RestoreError};
+pub use decision::{Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{Asked, BLOCKS_MAX, Guard};
 pub use payload::Payload;
-pub use recovery::{GitError, GitWorkTree, Kept, Recovery, RecoveryError, Undone, WentBack};
-pub use restore::{CHECKPOINT_VERSION, RestoreError};
+pub use recovery::{GitError, GitWorkTree, Recovery, RecoveryError, SavedState, Undone, WentBack};
 pub use ruling::Ruling;
-pub use unstuck_core::{Action, Finding, Kind, LoopId, Policy, Statistics, Tag, Tool, ToolRule};
-#[cfg(feature = "swarm")]
+pub use unstuck_core::{
+    Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
+};
 pub use unstuck_swarm::SwarmStore;
 pub use unstuck_text::{Effect, Mask, Masks, OwnTool, Preset, Recipe};
 

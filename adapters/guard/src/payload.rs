@@ -1,12 +1,12 @@
-//! What a host hands over: arguments and results, in whatever form it has them.
+//! Arguments and results, in any form in which a host has them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Arguments or a result, as text: JSON where it is JSON.
+/// Arguments or a result, as text. Arguments are mostly JSON.
 ///
-/// Made from text, from bytes, and with the feature `json` from values, too. Bytes that are no
-/// UTF-8 are not lost: each stands as `\xNN`, so that two that differ stay two.
+/// It is made from text, from bytes, and with the feature `json` from values, too. Each byte that is not
+/// UTF-8 becomes `\xNN`, so that two different results stay different.
 ///
 /// ```
 /// use unstuck::Payload;
@@ -18,16 +18,16 @@ use std::fmt::Write as _;
 pub struct Payload<'a>(Cow<'a, str>);
 
 impl Payload<'_> {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What `value` is as JSON.
+    /// Serialises `value` as JSON.
     ///
     /// # Errors
     ///
-    /// Those of its serialisation: a map whose keys are no strings, or an error of its own.
+    /// The error of the serialisation, for example if the keys of a map are no strings.
     #[cfg(feature = "json")]
     pub fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
@@ -77,13 +77,13 @@ impl From<&serde_json::Value> for Payload<'_> {
     }
 }
 
-/// The text of `bytes`, with those that are none as `\xNN`.
+/// Returns the text of `bytes`. Bytes that are not UTF-8 become `\xNN`.
 fn escaped(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            // A string takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(text, "\\x{byte:02x}");
         }
     }

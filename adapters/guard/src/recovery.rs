@@ -1,21 +1,24 @@
-//! Starting over: what a host can undo when a run is too stuck to be talked out of it.
+//! Starting over: undoing the work of a run that no message gets out of its loop.
 
 mod git;
 
 use std::error::Error;
 use std::fmt;
 
-pub use git::{GitError, GitWorkTree, Kept, WentBack};
+use unstuck_core::Action;
+
+pub use git::{GitError, GitWorkTree, SavedState, WentBack};
+
+use crate::decision::{Evidence, Message};
 
 /// Puts the world that an agent acts on back to where the run began.
 ///
-/// A verdict of [`Action::StartOver`](unstuck_core::Action::StartOver) says that nothing short of
-/// that will help. What there is to undo only the host knows: for work trees of git there is
-/// [`GitWorkTree`]; for everything else (a database, a virtual machine, a document) a closure
-/// will do.
+/// A verdict of [`Action::StartOver`] means that no weaker action will help. Only the host knows how to
+/// undo the work: for work trees of git there is [`GitWorkTree`]; for everything else (a database, a
+/// virtual machine, a document) a closure will do.
 ///
-/// An implementation keeps what it undoes before it undoes it, and says so: a detector may be
-/// wrong, and a person will want to look.
+/// An implementation saves the work before it undoes it, and names the place: a detector may be wrong, and
+/// a person will want to look.
 ///
 /// ```
 /// use unstuck::{Recovery, RecoveryError, Undone};
@@ -31,11 +34,11 @@ pub use git::{GitError, GitWorkTree, Kept, WentBack};
 /// # Ok::<(), RecoveryError>(())
 /// ```
 pub trait Recovery {
-    /// Keeps what was done since the run began, undoes it, and says in words what that was.
+    /// Saves the work since the run began, undoes it, and returns a description of it.
     ///
     /// # Errors
     ///
-    /// If it cannot be kept or cannot be undone, and then nothing may be lost.
+    /// If the work cannot be saved or cannot be undone. Nothing may be lost then.
     fn start_over(&mut self) -> Result<Undone, RecoveryError>;
 }
 
@@ -45,7 +48,14 @@ impl<F: FnMut() -> Result<Undone, RecoveryError>> Recovery for F {
     }
 }
 
-/// What was undone, in words that the model can be told.
+/// A description of the undone work, in words for the model.
+///
+/// ```
+/// use unstuck::Undone;
+///
+/// let undone = Undone::new("The table is empty again.").kept_under("backup 3");
+/// assert!(undone.message().starts_with("The table is empty again. What you did is kept under backup 3"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
     what: String,
@@ -53,48 +63,60 @@ pub struct Undone {
 }
 
 impl Undone {
-    /// What was undone, as whole sentences that speak to the model.
+    /// Creates the description: whole sentences that address the model.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), kept: None }
     }
 
-    /// Names the place where everything that was undone is kept.
+    /// Names the place where the undone work is saved.
     #[must_use]
     pub fn kept_under(mut self, place: impl Into<String>) -> Self {
         self.kept = Some(place.into());
         self
     }
 
-    /// What was undone.
+    /// Returns the description.
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// Where it is kept, if it is.
+    /// Returns the place where the undone work is saved, if it has one.
     pub fn kept(&self) -> Option<&str> {
         self.kept.as_deref()
     }
 
-    /// What to tell the model: what was undone, and to take another approach. It names neither
-    /// files nor anything else that the model wrote.
+    /// Returns the message for the model: what was undone, and the advice to take another approach. It
+    /// names neither files nor anything else that the model wrote.
     pub fn message(&self) -> String {
+        format!(
+            "{} You were going in circles: take another approach than the one that led \
+             there, or say what blocks you.",
+            self.facts()
+        )
+    }
+
+    /// Returns the same message, with the loop that led there: which call it was, and how often it was
+    /// made.
+    pub fn message_about(&self, evidence: &Evidence) -> String {
+        let evidence = Evidence { action: Action::StartOver, ..evidence.clone() };
+        let reason = Message::of(&evidence);
+        format!("{reason} {} If you see no other approach, say what blocks you.", self.facts())
+    }
+
+    fn facts(&self) -> String {
         let kept = self.kept.as_deref().map_or_else(String::new, |place| {
             format!(" What you did is kept under {place}; do not bring it back.")
         });
-        format!(
-            "{}{kept} You were going in circles: take another approach than the one that led \
-             there, or say what blocks you.",
-            self.what
-        )
+        format!("{}{kept}", self.what)
     }
 }
 
-/// Why it was not possible to start over.
+/// The reason why it was not possible to start over.
 #[derive(Debug)]
 pub struct RecoveryError(Box<dyn Error + Send + Sync>);
 
 impl RecoveryError {
-    /// What went wrong, as an error or as words.
+    /// Creates the error from another error or from words.
     pub fn new(why: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(why.into())
     }

@@ -1,31 +1,26 @@
-//! Which calls belong to one step, where the host does not say.
-
-use std::collections::VecDeque;
+//! The numbers of steps, for hosts that give none.
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::CallId;
 
 use crate::builder::Outcomes;
+use crate::calls::Calls;
 
-/// How many calls are remembered that were not answered: as many as the engine waits for.
-pub(crate) const OPEN_MAX: usize = 32;
-
-/// The step of the calls that come, and the calls that are not answered yet.
+/// The step of the next call.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Steps {
     now: u64,
     /// Whether the step is over, so that the next call begins another.
     is_over: bool,
-    /// Whether an outcome ever came after a later step had begun. Then an answer to one call says
-    /// nothing of the others, and their outcomes are worth waiting for.
+    /// Whether an outcome ever came after a later step had begun. An answer to one call then says nothing
+    /// about the others, and the guard waits for their outcomes.
     overlaps: bool,
-    open: VecDeque<(u64, CallId)>,
 }
 
 impl Steps {
-    /// The step of the next call.
-    pub(crate) fn next(&mut self, outcomes: Outcomes) -> u64 {
-        let is_awaited = self.overlaps && self.open.iter().any(|(step, _)| *step == self.now);
+    /// Returns the step of the next call.
+    pub(crate) fn next(&mut self, outcomes: Outcomes, calls: &Calls) -> u64 {
+        let is_awaited = self.overlaps && calls.is_awaited(self.now);
         if (self.is_over && !is_awaited) || outcomes == Outcomes::Never {
             self.now = self.now.wrapping_add(1);
             self.is_over = false;
@@ -33,30 +28,22 @@ impl Steps {
         self.now
     }
 
-    /// A call of this step waits for its outcome.
-    pub(crate) fn add(&mut self, call: CallId) {
-        if self.open.len() >= OPEN_MAX {
-            self.open.pop_front();
-        }
-        self.open.push_back((self.now, call));
+    /// Returns the step of the next call, without beginning it.
+    pub(crate) fn upcoming(&self, outcomes: Outcomes, calls: &Calls) -> u64 {
+        self.clone().next(outcomes, calls)
     }
 
-    /// A call came to its end, and the model may know of it.
-    pub(crate) fn answered(&mut self, call: CallId) {
+    /// Records that a call has ended, and that the model may know its result.
+    pub(crate) fn answered(&mut self, calls: &mut Calls, id: CallId) {
         self.is_over = true;
-        let place = self.open.iter().position(|(_, open)| *open == call);
-        if let Some((step, _)) = place.and_then(|place| self.open.remove(place)) {
+        if let Some(step) = calls.take_awaited(id) {
             self.overlaps |= step != self.now;
         }
     }
 
-    /// The step is over, whoever was not answered.
-    pub(crate) fn end(&mut self) {
+    /// Ends the step, even if some of its calls were not answered.
+    pub(crate) fn end(&mut self, calls: &mut Calls) {
         self.is_over = true;
-        self.open.clear();
-    }
-
-    pub(crate) fn fits(&self) -> bool {
-        self.open.len() <= OPEN_MAX
+        calls.await_none();
     }
 }

@@ -15,7 +15,7 @@ fn program(example: &str) -> PathBuf {
 
 #[test]
 fn each_example_tells_its_story() {
-    for example in ["agent", "freed", "stopped"] {
+    for example in ["agent", "freed", "spawned", "stopped"] {
         let mut run = Command::new(program(example));
         let output = run.env_remove("UNSTUCK").output();
         let output = output.expect("build it first: cargo build --package unstuck --examples");

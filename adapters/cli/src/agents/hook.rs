@@ -13,7 +13,7 @@ use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use unstuck::{Action, BuildError, Found, Guard, Ruling};
+use unstuck::{Action, BuildError, Evidence, Guard, Ruling};
 
 use self::input::Unread;
 use self::session::Worker;
@@ -107,8 +107,8 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
 
 /// Stops the run if a rule asks to start over: a hook cannot make an agent go back, and files are not
 /// restored while an agent works. A person can run `unstuck start-over now` instead.
-fn stop_instead(found: &Found) -> Ruling {
-    if found.action == Action::StartOver { Ruling::Instead(Action::Stop) } else { Ruling::Agree }
+fn stop_instead(evidence: &Evidence) -> Ruling {
+    if evidence.action == Action::StartOver { Ruling::Instead(Action::Stop) } else { Ruling::Agree }
 }
 
 /// Prints the answer. A failure is ignored, because the agent has closed the pipe.

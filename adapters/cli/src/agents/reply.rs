@@ -22,7 +22,7 @@ impl Reply {
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
             (Action::StartOver | Action::Stop, Some(message)) => Self::Stop(message.note()),
-            (Action::Block, Some(message)) => Self::Refuse(message.tool_result()),
+            (Action::Block, Some(_)) => Self::Refuse(decision.refusal()),
             (_, Some(message)) => Self::Tell(message.note()),
         }
     }

@@ -1,4 +1,4 @@
-//! Responses to calls: reading the outcome, and inserting a note for the model.
+//! Answers to calls: the result, and the place for a note to the model.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use serde_json::value::RawValue;
 
 use super::message::Message;
 
-/// The outcome of a call.
+/// The result of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer<'l> {
-    /// The text that the model reads. Other content is represented by its JSON.
+pub(crate) struct CallResult<'l> {
+    /// The text that the model reads. Parts that are no text are JSON.
     pub(crate) text: Cow<'l, str>,
     pub(crate) failed: bool,
     slot: Slot<'l>,
 }
 
-/// The place for a note in a response.
+/// The place in an answer where a note fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot<'l> {
     /// At the end of this array of content blocks.
     Content(&'l str),
-    /// In a new `content`, at the beginning of this result, which has none.
+    /// In a `content` of its own, at the beginning of this result, which has none.
     Result(&'l str),
-    /// At the end of the message of an error, as JSON text.
+    /// At the end of the message of an error, which is JSON.
     Error(&'l str),
 }
 
@@ -41,7 +41,7 @@ struct Outcome<'l> {
     kind: Option<Cow<'l, str>>,
 }
 
-/// The `error` of a response.
+/// The `error` of an answer.
 #[derive(Deserialize)]
 struct Failure<'l> {
     #[serde(borrow)]
@@ -57,9 +57,9 @@ struct Block<'l> {
     text: Option<&'l RawValue>,
 }
 
-impl<'l> Answer<'l> {
-    /// Returns the outcome in a response, or `None` if there is no outcome yet: a request for user
-    /// input, a task that continues elsewhere, or a result of another kind.
+impl<'l> CallResult<'l> {
+    /// Reads the result in a message. Returns `None` if the message has none yet, for example a question
+    /// back to the user or a task that goes on elsewhere.
     pub(crate) fn of(message: &Message<'l>) -> Option<Self> {
         match (message.result, message.error) {
             (Some(result), None) => Self::of_result(result),
@@ -80,7 +80,7 @@ impl<'l> Answer<'l> {
         };
         let blocks: Vec<&'l RawValue> = serde_json::from_str(content.get()).ok()?;
         let mut parts = blocks.into_iter().map(shown).chain(structured);
-        // Usually there is one block, which needs no copy.
+        // Most results have one part, which needs no copy.
         let mut text = parts.next().unwrap_or_default();
         for part in parts {
             text.to_mut().push('\n');
@@ -96,8 +96,8 @@ impl<'l> Answer<'l> {
         is_string.then_some(Self { text, failed: true, slot: Slot::Error(message) })
     }
 
-    /// Returns the insertions into `line`, which contains this response, that show `note` to the
-    /// model.
+    /// Returns the text to insert into `line`, the line of this answer, and its position, so that the model
+    /// reads `note`.
     pub(crate) fn room(&self, line: &[u8], note: &str) -> (usize, String) {
         let at = |slot: &str| slot.as_ptr().addr() - line.as_ptr().addr();
         let block = block(note);
@@ -107,7 +107,7 @@ impl<'l> Answer<'l> {
                 let comma = if is_empty { "" } else { "," };
                 (at(array) + array.len() - 1, format!("{comma}{block}"))
             }
-            // There is at least one other member, by which it was recognised as a result.
+            // The object has another member, because `of_result` has recognised it.
             Slot::Result(object) => (at(object) + 1, format!("\"content\":[{block}],")),
             Slot::Error(message) => {
                 let escaped = Value::from(format!("\n\n{note}")).to_string();
@@ -117,7 +117,7 @@ impl<'l> Answer<'l> {
     }
 }
 
-/// Returns a block in the form in which results are compared.
+/// Returns the text of a block by which results are compared.
 fn shown(block: &RawValue) -> Cow<'_, str> {
     let text = serde_json::from_str::<Block<'_>>(block.get()).ok();
     let text =
@@ -125,20 +125,20 @@ fn shown(block: &RawValue) -> Cow<'_, str> {
     text.unwrap_or_else(|| Cow::Borrowed(block.get()))
 }
 
-/// Unescapes a JSON string, without a copy if it has no escapes.
+/// Parses a JSON string. Without escapes it needs no copy.
 fn string(json: &str) -> Option<Cow<'_, str>> {
-    /// `serde` borrows from a field only, not from a bare value.
+    /// `serde` borrows only fields, so that the text is one.
     #[derive(Deserialize)]
     struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
     serde_json::from_str::<Text<'_>>(json).ok().map(|text| text.0)
 }
 
-/// Returns a content block with `text`.
+/// Returns a block of content with `text`.
 fn block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", Value::from(text))
 }
 
-/// Whether results of a protocol version have a type.
+/// The form of results in a version of the protocol: with a `resultType` or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Results {
     Untyped,
@@ -146,16 +146,16 @@ pub(crate) enum Results {
 }
 
 impl Results {
-    /// The first version with types.
+    /// The first version with a `resultType`.
     const TYPED_SINCE: &str = "2026-07-28";
 
-    /// Returns the kind of results for this version, which is a date.
+    /// Returns the form in this version, which is a date.
     pub(crate) fn of(version: &str) -> Self {
         if version >= Self::TYPED_SINCE { Self::Typed } else { Self::Untyped }
     }
 }
 
-/// Returns a response in the server's place: the call failed, and `text` says why.
+/// Returns the line that answers a call in the server's place: a failure with the reason `text`.
 pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     let block = block(text);
     let kind = match results {
@@ -168,8 +168,7 @@ pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Returns `line` with each text inserted at its place. The places refer to the original `line`, in
-/// rising order.
+/// Inserts each text into `line`. The positions are those of `line`, in ascending order.
 pub(crate) fn spliced(line: &[u8], insertions: &[(usize, String)]) -> Vec<u8> {
     let added: usize = insertions.iter().map(|(_, text)| text.len()).sum();
     let mut spliced = Vec::with_capacity(line.len() + added);
@@ -194,10 +193,10 @@ mod tests {
 
     const NOTE: &str = "It is \"stuck\".";
 
-    /// Returns the outcome of a response, and the line with a note in it.
+    /// Returns the result in a line, and the line with a note in it.
     fn read(line: &str) -> Option<(String, bool, String)> {
         let Some(Line::One(message)) = Line::read(line.as_bytes()) else { return None };
-        let answer = Answer::of(&message)?;
+        let answer = CallResult::of(&message)?;
         let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), NOTE)]);
         let noted = String::from_utf8(noted).expect("UTF-8");
         Some((answer.text.into_owned(), answer.failed, noted))
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_of_a_call_is_no_answer() {
+    fn a_message_without_a_result_is_no_answer() {
         for body in [
             r#""method":"sampling/createMessage""#,
             r#""result":{}"#,
@@ -335,7 +334,7 @@ mod tests {
             let spell = if pretty { serde_json::to_string_pretty } else { serde_json::to_string };
             let line = spell(&message).expect("a value has a text").replace('\n', " ") + "\n";
             let Some(Line::One(read)) = Line::read(line.as_bytes()) else { panic!("{line}") };
-            let answer = Answer::of(&read).expect("a result");
+            let answer = CallResult::of(&read).expect("a result");
             let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), &note)]);
             prop_assert_eq!(noted.split(|byte| *byte == b'\n').count(), 2, "one line");
             let content = message["result"]["content"].as_array_mut().expect("blocks");

@@ -3,19 +3,19 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
-use super::watch::{NAME, Watch};
+use super::watch::{Link, NAME};
 use crate::output::remark;
 
 /// The shared state of both directions. After an internal error, messages pass unwatched.
-pub(crate) struct Shared(Mutex<Option<Watch>>);
+pub(crate) struct Shared(Mutex<Option<Link>>);
 
 impl Shared {
-    pub(crate) const fn new(watch: Watch) -> Self {
+    pub(crate) const fn new(watch: Link) -> Self {
         Self(Mutex::new(Some(watch)))
     }
 
     /// Returns the result of `judge`, or `None` after an internal error.
-    pub(crate) fn judged<T>(&self, judge: impl FnOnce(&mut Watch) -> T) -> Option<T> {
+    pub(crate) fn judged<T>(&self, judge: impl FnOnce(&mut Link) -> T) -> Option<T> {
         let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let watching = watch.as_mut()?;
         let judged = panic::catch_unwind(AssertUnwindSafe(|| judge(watching))).ok();
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn after_an_internal_error_nothing_is_judged() {
-        let shared = Shared::new(Watch::new(Guard::new()));
+        let shared = Shared::new(Link::new(Guard::new()));
         assert_eq!(shared.judged(|_| 1), Some(1));
         assert_eq!(shared.judged(|_| panic!("a bug")), None::<()>);
         assert_eq!(shared.judged(|_| 1), None);

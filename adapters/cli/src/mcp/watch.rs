@@ -1,61 +1,60 @@
-//! Watches the messages of client and server, and passes the calls in them to the guard.
+//! The link between a client and a server: passes their messages on, and asks the guard about the calls.
 
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
-use unstuck::{Action, Decision, Guard, SIGN, Ticket};
+use unstuck::{Action, Decision, Guard, Ticket};
 
-use super::answer::{Answer, Results, refusal, spliced};
+use super::answer::{CallResult, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use super::tools::Listing;
 use crate::output::recurring::what_was_found;
 use crate::output::remark;
 
-/// The most calls that may await a response. A client that awaits more has lost some, so the oldest
-/// is dropped.
+/// The largest number of calls that wait for an answer. A client that waits for more has lost some; the
+/// oldest call is given up.
 const WAITING_MAX: usize = 256;
 
-/// The pause in calls and responses after which a new run begins. After it somebody else was
-/// active, usually the user, so earlier calls are irrelevant. Models and their tools take minutes
-/// at most.
+/// The longest pause within a run. After a longer one the user was at work, and earlier calls say nothing
+/// about later ones. Models and their tools take minutes at most.
 const PAUSE: Duration = Duration::from_secs(10 * 60);
 
-/// The name of this program on standard error.
+/// The name of this program in its messages on standard error.
 pub(crate) const NAME: &str = "unstuck mcp";
 
-/// What happens to a line of the client.
+/// The way of a line of the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// The line is forwarded unchanged.
+    /// The line goes to the server unchanged.
     AsIs,
-    /// Calls in the line are refused.
+    /// The line has refused calls.
     Refused {
-        /// The rest for the server: a batch without those calls, or nothing.
+        /// The bytes for the server: a batch without those calls, or no bytes.
         server: Vec<u8>,
-        /// The responses for the client, one a line.
+        /// The bytes for the client: the answers to those calls, a line each.
         client: Vec<u8>,
     },
 }
 
-/// The guard, and the calls that await responses.
-pub(crate) struct Watch {
+/// The guard of a connection, and the calls that wait for their answers.
+pub(crate) struct Link {
     guard: Guard,
     waiting: Vec<Waiting>,
-    /// The tool lists from which the guard learns.
+    /// The lists of tools, from which the guard learns.
     listing: Listing,
-    /// The time of the latest call or response.
+    /// The time of the latest call or answer.
     latest: Option<Instant>,
-    /// The client's `initialize`, until the server responds.
+    /// The client's `initialize`, until the server answers it.
     greeting: Option<Id>,
-    /// The result format of the protocol version. Without `initialize`, the latest one.
+    /// The form of results in this version of the protocol. Without an `initialize` it is the latest.
     results: Results,
 }
 
-/// A call that was forwarded to the server.
+/// A call that was passed to the server.
 struct Waiting {
     id: Id,
     ticket: Ticket,
-    /// The note for the model, to be added to the response.
+    /// The note to add to the answer.
     note: Option<Note>,
 }
 
@@ -65,15 +64,15 @@ struct Note {
     text: String,
 }
 
-impl Watch {
+impl Link {
     pub(crate) fn new(guard: Guard) -> Self {
         let (greeting, results) = (None, Results::Typed);
         let (waiting, listing) = (Vec::new(), Listing::default());
         Self { guard, waiting, listing, latest: None, greeting, results }
     }
 
-    /// Handles a line of the client.
-    pub(crate) fn client_says(&mut self, line: &[u8]) -> Passage {
+    /// Takes a line of the client.
+    pub(crate) fn pass_to_server(&mut self, line: &[u8]) -> Passage {
         match Line::read(line) {
             None => Passage::AsIs,
             Some(Line::One(message)) => self
@@ -83,8 +82,8 @@ impl Watch {
         }
     }
 
-    /// Handles a line of the server. Returns the line for the client if it changes.
-    pub(crate) fn server_says(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+    /// Takes a line of the server. Returns the line that replaces it for the client, if one does.
+    pub(crate) fn pass_to_client(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         if !self.listens() {
             return None;
         }
@@ -97,14 +96,14 @@ impl Watch {
         (!insertions.is_empty()).then(|| spliced(line, &insertions))
     }
 
-    /// Returns whether the server's messages matter now: a response is awaited, or a notice that
-    /// the list of tools changed.
+    /// Returns whether the server's lines have to be read: an answer is awaited, or the list from which the
+    /// guard learned may change.
     fn listens(&self) -> bool {
         let awaits = !self.waiting.is_empty() || self.greeting.is_some() || self.listing.awaits();
         awaits || self.guard.declared() > 0
     }
 
-    /// Handles a batch. Its calls are open at the same time. Refused calls are removed.
+    /// Takes a batch, whose calls are issued together. Refused calls are removed from it.
     fn batch(&mut self, messages: &[&RawValue]) -> Passage {
         let (mut kept, mut client) = (Vec::new(), Vec::new());
         for &member in messages {
@@ -121,13 +120,13 @@ impl Watch {
         Passage::Refused { server: server.into_bytes(), client }
     }
 
-    /// Handles a message of the client. Returns the response if it is refused.
+    /// Takes a message of the client. Returns the answer if it is a refused call.
     fn asked(&mut self, message: &Message<'_>) -> Option<Vec<u8>> {
         match message.method.as_deref()? {
             "tools/call" => return self.called(message),
             "tools/list" => self.listing.asked(message),
             "notifications/cancelled" => self.cancelled(message),
-            // The client starts afresh on the same pipes.
+            // The client begins anew on the same pipes.
             "initialize" => {
                 self.guard.clear();
                 self.guard.forget_declared();
@@ -141,7 +140,7 @@ impl Watch {
         None
     }
 
-    /// Notes the protocol version that one end names. The other end may name an earlier one.
+    /// Takes the version of the protocol that one end names. The other end may name an earlier one.
     fn agreed(&mut self, greeting: Option<&RawValue>) {
         let greeting =
             greeting.and_then(|raw| serde_json::from_str::<Greeting<'_>>(raw.get()).ok());
@@ -153,7 +152,7 @@ impl Watch {
         let id = Id::of(raw)?;
         let call: Call<'_> = serde_json::from_str(message.params?.get()).ok()?;
         self.give_up(&id);
-        self.heard_at(Instant::now());
+        self.called_at(Instant::now());
         let decision = self.guard.before(&call.name, call.arguments());
         report(&decision);
         if decision.is_blocked() {
@@ -164,16 +163,15 @@ impl Watch {
         None
     }
 
-    /// Notes a call at `now`. After a pause it is the first call of a new run.
-    fn heard_at(&mut self, now: Instant) {
+    /// Records that a call came at `now`. After a pause it is the first of a new run.
+    fn called_at(&mut self, now: Instant) {
         let latest = self.latest.replace(now).unwrap_or(now);
         if self.waiting.is_empty() && now.saturating_duration_since(latest) > PAUSE {
             self.guard.clear();
         }
     }
 
-    /// Makes room for a call with this id. An older call with the same id gets no response any
-    /// more.
+    /// Makes room for a call with this id: an older call with the same id will get no answer.
     fn give_up(&mut self, id: &Id) {
         self.greeting.take_if(|greeting| greeting == id);
         self.listing.give_up(id);
@@ -193,24 +191,24 @@ impl Watch {
         }
     }
 
-    /// Notes that this call gets no result. Verdicts on earlier calls are dropped, because the
-    /// model has their results already.
+    /// Takes back a call that will get no result. Notes about calls that settle with it come too late: the
+    /// model has their answers.
     fn broken_off(&mut self, call: &Waiting) {
         report(&self.guard.cancelled(call.ticket));
     }
 
-    /// Removes and returns the call that awaits a response with this id.
+    /// Removes and returns the call that waits for an answer with this id.
     fn taken(&mut self, id: &RawValue) -> Option<Waiting> {
         let id = Id::of(id)?;
         let index = self.waiting.iter().position(|call| call.id == id)?;
         Some(self.waiting.remove(index))
     }
 
-    /// Handles a message of the server. Returns the insertions into `line` for the model.
+    /// Takes a message of the server. Returns the text to insert into `line` and its position.
     fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Option<(usize, String)> {
         if let Some(method) = message.method.as_deref() {
-            // A request of the server has an id of its own. After a change of the tools, their
-            // names must do until the client requests the list again.
+            // A request of the server has an id of its own. Its list of tools is out of date from here on.
+            // Until the client asks again, the guard goes by the names of the tools.
             if method == "notifications/tools/list_changed" {
                 self.guard.forget_declared();
             }
@@ -226,7 +224,7 @@ impl Watch {
         }
         let call = self.taken(message.id?)?;
         self.latest = Some(Instant::now());
-        let Some(answer) = Answer::of(message) else {
+        let Some(answer) = CallResult::of(message) else {
             self.broken_off(&call);
             return None;
         };
@@ -243,7 +241,7 @@ impl Note {
         Some(Self { action: decision.action(), text })
     }
 
-    /// Returns the stronger of two notes, the later one if they are equal: usually both are about
+    /// Returns the stronger note. If both are equally strong, it returns the later: mostly both are about
     /// one loop.
     fn stronger(before: Option<Self>, after: Option<Self>) -> Option<Self> {
         match (before, after) {
@@ -253,13 +251,12 @@ impl Note {
     }
 }
 
-/// The text of a refusal.
+/// Returns the text of a refusal.
 fn refused(decision: &Decision) -> String {
-    let said = decision.message().map(unstuck::Message::tool_result);
-    said.unwrap_or_else(|| format!("{SIGN} This call was not run.")) + plea(decision)
+    decision.refusal() + plea(decision)
 }
 
-/// What the model is asked for at the end of a run, which a proxy cannot bring about.
+/// Returns the request to the model at the end of a run, because a proxy cannot end the run itself.
 fn plea(decision: &Decision) -> &'static str {
     if decision.ends_the_run() {
         " Call no more tools: tell the user how far you came and what blocks you."
@@ -268,14 +265,14 @@ fn plea(decision: &Decision) -> &'static str {
     }
 }
 
-/// Tells whoever reads the log of a finding that is new, or of a call that is blocked.
+/// Logs a new finding or a blocked call.
 fn report(decision: &Decision) {
     let judged = decision.judged();
-    let Some(found) = decision.found() else { return };
-    if found.fresh || judged >= Action::Block {
+    let Some(evidence) = decision.evidence() else { return };
+    if evidence.fresh || judged >= Action::Block {
         let would = if decision.action() < judged { "would " } else { "" };
-        let what = what_was_found(found);
-        let (id, rule) = (found.finding.loop_id, found.rule);
+        let what = what_was_found(evidence);
+        let (id, rule) = (evidence.finding.loop_id, evidence.rule);
         remark(NAME, &format!("{would}{judged}: {what}; loop {id}; rule {rule}"));
     }
 }
@@ -295,15 +292,15 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_nobody_answers_are_given_up() {
-        let mut watch = Watch::new(Guard::new());
+    fn calls_without_an_answer_are_given_up() {
+        let mut link = Link::new(Guard::new());
         for id in 0..2 * WAITING_MAX {
             let line = call(&id.to_string());
-            assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
-            assert!(watch.waiting.len() <= WAITING_MAX);
+            assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
+            assert!(link.waiting.len() <= WAITING_MAX);
         }
         let ids = (WAITING_MAX..2 * WAITING_MAX).map(|id| Id::Number(id.to_string().into()));
-        assert!(watch.waiting.iter().map(|call| call.id.clone()).eq(ids));
+        assert!(link.waiting.iter().map(|call| call.id.clone()).eq(ids));
     }
 
     #[test]
@@ -318,19 +315,19 @@ mod tests {
             (false, r#"{"id":null,"result":{}}"#),
             (false, r#"{"id":1,"result":{"content":[]}"#),
         ] {
-            let mut watch = Watch::new(Guard::new());
-            assert_eq!(watch.client_says(call("1").as_bytes()), Passage::AsIs);
-            assert_eq!(watch.server_says(line.as_bytes()), None);
-            assert_eq!(watch.waiting.is_empty(), ends, "{line}");
+            let mut link = Link::new(Guard::new());
+            assert_eq!(link.pass_to_server(call("1").as_bytes()), Passage::AsIs);
+            assert_eq!(link.pass_to_client(line.as_bytes()), None);
+            assert_eq!(link.waiting.is_empty(), ends, "{line}");
         }
     }
 
-    /// Requests a list and answers it with these tools. Neither message changes.
-    fn listed(watch: &mut Watch, cursor: &str, tools: &str) {
+    /// A list with these tools, asked for and answered; neither changes.
+    fn listed(link: &mut Link, cursor: &str, tools: &str) {
         let asked = format!(r#"{{"id":"l","method":"tools/list","params":{{{cursor}}}}}"#);
-        assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
+        assert_eq!(link.pass_to_server(asked.as_bytes()), Passage::AsIs);
         let answer = format!(r#"{{"id":"l","result":{{"tools":[{tools}]}}}}"#);
-        assert_eq!(watch.server_says(answer.as_bytes()), None);
+        assert_eq!(link.pass_to_client(answer.as_bytes()), None);
     }
 
     const EXEMPT: &str = r#"{"name":"t","_meta":{"unstuck/key":false}}"#;
@@ -338,17 +335,17 @@ mod tests {
 
     #[test]
     fn a_list_is_learned_page_by_page() {
-        let mut watch = Watch::new(Guard::new());
+        let mut link = Link::new(Guard::new());
         for (cursor, tools, declared) in [
             ("", EXEMPT, 1),
             (r#""cursor":"2""#, READS, 2),
-            // A tool without hints, or an unreadable one, does not affect the others.
+            // What says nothing of itself, or cannot be read, leaves room for others.
             (r#""cursor":"3""#, r#"{"name":"v"},{"name":1},7,{"name":"w","name":"x"}"#, 2),
             (r#""cursor":null"#, READS, 1),
             ("", "", 0),
         ] {
-            listed(&mut watch, cursor, tools);
-            assert_eq!(watch.guard.declared(), declared, "{cursor} {tools}");
+            listed(&mut link, cursor, tools);
+            assert_eq!(link.guard.declared(), declared, "{cursor} {tools}");
         }
     }
 
@@ -364,10 +361,10 @@ mod tests {
             (r#"{"id":1,"method":"prompts/list"}"#, answer("")),
             (r#"{"method":"tools/list"}"#, answer("")),
         ] {
-            let mut watch = Watch::new(Guard::new());
-            assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
-            assert_eq!(watch.server_says(answer.as_bytes()), None);
-            assert_eq!(watch.guard.declared(), 0, "{asked} {answer}");
+            let mut link = Link::new(Guard::new());
+            assert_eq!(link.pass_to_server(asked.as_bytes()), Passage::AsIs);
+            assert_eq!(link.pass_to_client(answer.as_bytes()), None);
+            assert_eq!(link.guard.declared(), 0, "{asked} {answer}");
         }
     }
 
@@ -380,36 +377,36 @@ mod tests {
             (true, &batch),
             (false, r#"{"id":0,"method":"initialize","params":{}}"#),
         ] {
-            let mut watch = Watch::new(Guard::new());
-            listed(&mut watch, "", &format!("{EXEMPT},{READS}"));
-            assert_eq!(watch.guard.declared(), 2);
+            let mut link = Link::new(Guard::new());
+            listed(&mut link, "", &format!("{EXEMPT},{READS}"));
+            assert_eq!(link.guard.declared(), 2);
             if by_server {
-                assert_eq!(watch.server_says(line.as_bytes()), None);
+                assert_eq!(link.pass_to_client(line.as_bytes()), None);
             } else {
-                assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
+                assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
             }
-            assert_eq!(watch.guard.declared(), 0, "{line}");
-            listed(&mut watch, "", READS);
-            assert_eq!(watch.guard.declared(), 1, "{line}");
+            assert_eq!(link.guard.declared(), 0, "{line}");
+            listed(&mut link, "", READS);
+            assert_eq!(link.guard.declared(), 1, "{line}");
         }
     }
 
     #[test]
     fn a_long_list_takes_bounded_memory() {
-        let mut watch = Watch::new(Guard::new());
+        let mut link = Link::new(Guard::new());
         let tools: Vec<String> =
             (0..10_000).map(|n| READS.replace("\"u\"", &format!("\"u{n}\""))).collect();
-        listed(&mut watch, "", &tools.join(","));
-        assert_eq!(watch.guard.declared(), DECLARED_MAX);
+        listed(&mut link, "", &tools.join(","));
+        assert_eq!(link.guard.declared(), DECLARED_MAX);
         for id in 0..100 {
             let asked = format!(r#"{{"id":{id},"method":"tools/list"}}"#);
-            assert_eq!(watch.client_says(asked.as_bytes()), Passage::AsIs);
+            assert_eq!(link.pass_to_server(asked.as_bytes()), Passage::AsIs);
         }
-        // Only the latest of the awaited calls are answered.
+        // Only the latest of those that wait are answered.
         for (id, declared) in [(0, DECLARED_MAX), (91, DECLARED_MAX), (92, 1)] {
             let answer = format!(r#"{{"id":{id},"result":{{"tools":[{READS}]}}}}"#);
-            assert_eq!(watch.server_says(answer.as_bytes()), None);
-            assert_eq!(watch.guard.declared(), declared, "{id}");
+            assert_eq!(link.pass_to_client(answer.as_bytes()), None);
+            assert_eq!(link.guard.declared(), declared, "{id}");
         }
     }
 
@@ -420,11 +417,11 @@ mod tests {
             r#"{"id":0,"method":"initialize"}"#,
         );
         for (line, left) in [(cancel, &["2"][..]), (anew, &[]), (&call("1"), &["2", "1"])] {
-            let mut watch = Watch::new(Guard::new());
+            let mut link = Link::new(Guard::new());
             for line in [&call("1"), &call("2"), line] {
-                assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
+                assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
             }
-            let waiting = watch.waiting.iter().map(|call| call.id.clone());
+            let waiting = link.waiting.iter().map(|call| call.id.clone());
             assert!(waiting.eq(left.iter().map(|id| Id::Number((*id).into()))), "{line}");
         }
     }
@@ -432,22 +429,22 @@ mod tests {
     #[test]
     fn after_a_pause_a_run_begins() {
         for (seconds, refused) in [(60, true), (3600, false)] {
-            let mut watch = Watch::new(Guard::new());
+            let mut link = Link::new(Guard::new());
             for id in 0..5 {
-                assert_eq!(watch.client_says(call(&id.to_string()).as_bytes()), Passage::AsIs);
+                assert_eq!(link.pass_to_server(call(&id.to_string()).as_bytes()), Passage::AsIs);
                 let answer = format!(r#"{{"id":{id},"error":{{"code":1,"message":"down"}}}}"#);
-                let _ = watch.server_says(answer.as_bytes());
+                let _ = link.pass_to_client(answer.as_bytes());
             }
-            let latest = watch.latest.expect("an answer");
-            watch.heard_at(latest + Duration::from_secs(seconds));
-            let passage = watch.client_says(call("5").as_bytes());
+            let latest = link.latest.expect("an answer");
+            link.called_at(latest + Duration::from_secs(seconds));
+            let passage = link.pass_to_server(call("5").as_bytes());
             assert_eq!(passage != Passage::AsIs, refused, "{seconds} s");
         }
     }
 
     #[test]
-    fn what_is_no_whole_call_is_not_watched() {
-        let mut watch = Watch::new(Guard::new());
+    fn only_whole_calls_reach_the_guard() {
+        let mut link = Link::new(Guard::new());
         for line in [
             r#"{"method":"tools/call","params":{"name":"t"}}"#,
             r#"{"id":[1],"method":"tools/call","params":{"name":"t"}}"#,
@@ -455,8 +452,8 @@ mod tests {
             r#"{"id":1,"method":"tools/call"}"#,
             r#"{"id":1,"method":"tools/list","params":{"name":"t"}}"#,
         ] {
-            assert_eq!(watch.client_says(line.as_bytes()), Passage::AsIs);
-            assert!(watch.waiting.is_empty(), "{line}");
+            assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
+            assert!(link.waiting.is_empty(), "{line}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Describes findings for people. `scan`, `status` and `mcp` use the same words.
 
-use unstuck::Found;
+use unstuck::Evidence;
 use unstuck_core::{Args, Finding, Kind, Results};
 
 use crate::output::shown::tool_name;
@@ -9,7 +9,7 @@ use crate::output::shown::tool_name;
 const TOOL_MAX: usize = 30;
 
 /// Describes a finding, and for a swarm the number of its workers.
-pub(crate) fn what_was_found(found: &Found) -> String {
+pub(crate) fn what_was_found(found: &Evidence) -> String {
     if !found.is_of_swarm() {
         return what_recurs(&found.finding, &found.tool);
     }

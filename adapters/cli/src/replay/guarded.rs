@@ -72,7 +72,7 @@ impl Guarded {
     }
 
     fn record(&mut self, decision: &Decision) {
-        let found = decision.found().filter(|found| found.fresh);
+        let found = decision.evidence().filter(|found| found.fresh);
         let verdicts = found.map(|found| (found.finding.loop_id, found.rule, found.action));
         self.verdicts.extend(verdicts.filter(|(_, _, action)| *action > Action::Proceed));
     }

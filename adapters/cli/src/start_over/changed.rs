@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use unstuck::Kept;
+use unstuck::SavedState;
 
 /// The environment variables that would lead git to another repository.
 const SURROUNDINGS: [&str; 4] =
@@ -11,13 +11,13 @@ const SURROUNDINGS: [&str; 4] =
 
 /// The start of a run, and its latest state with other files.
 pub(super) struct Change<'k> {
-    pub(super) start: &'k Kept,
-    pub(super) end: &'k Kept,
+    pub(super) start: &'k SavedState,
+    pub(super) end: &'k SavedState,
 }
 
 impl<'k> Change<'k> {
     /// Returns the change in the latest run, or `None` if there is none or if git fails.
-    pub(super) fn latest(folder: &Path, kept: &'k [Kept]) -> Option<Self> {
+    pub(super) fn latest(folder: &Path, kept: &'k [SavedState]) -> Option<Self> {
         let start = newest(kept)?;
         let ends: Vec<_> =
             kept.iter().filter(|one| one.run == start.run && one.number.is_some()).collect();
@@ -30,7 +30,7 @@ impl<'k> Change<'k> {
 }
 
 /// Returns the start of the latest run.
-pub(super) fn newest(kept: &[Kept]) -> Option<&Kept> {
+pub(super) fn newest(kept: &[SavedState]) -> Option<&SavedState> {
     kept.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
 }
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstyle::Style;
 use serde::Serialize;
-use unstuck::{GitError, Kept, WentBack};
+use unstuck::{GitError, SavedState, WentBack};
 
 use super::changed::{Change, newest};
 use crate::output::json::json_line;
@@ -39,7 +39,7 @@ pub(super) fn error(error: &GitError) -> String {
 }
 
 /// Describes the start of a run.
-pub(super) fn begun(start: &Kept) -> String {
+pub(super) fn begun(start: &SavedState) -> String {
     format!(
         "The run {} begins here, with {}.\nSaved under {}; to go back to it:\n  unstuck start-over now --run {0}\n",
         start.run,
@@ -101,7 +101,7 @@ fn named(what: &str, paths: &[PathBuf]) -> String {
 }
 
 /// Lists the saved states for people, with the commands that show a `change`.
-pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
+pub(super) fn list(kept: &[SavedState], change: Option<&Change<'_>>) -> String {
     if kept.is_empty() {
         return "No run was begun here; to begin one: unstuck start-over begin\n".to_owned();
     }
@@ -124,7 +124,7 @@ pub(super) fn list(kept: &[Kept], change: Option<&Change<'_>>) -> String {
         let (start, end) = (&start.reference, &end.reference);
         let _ = writeln!(text, "To see the changes:\n  git diff {start} {end}");
     }
-    if let Some(Kept { run, .. }) = newest(kept) {
+    if let Some(SavedState { run, .. }) = newest(kept) {
         let _ = writeln!(
             text,
             "To delete {run}:\n  git for-each-ref --format='delete %(refname)' \
@@ -151,8 +151,8 @@ struct KeptLine<'a> {
 }
 
 /// Lists the saved states for programs.
-pub(super) fn lines(kept: &[Kept]) -> String {
-    let line = |kept: &Kept| {
+pub(super) fn lines(kept: &[SavedState]) -> String {
+    let line = |kept: &SavedState| {
         json_line(&KeptLine {
             schema: SCHEMA,
             run: &kept.run,

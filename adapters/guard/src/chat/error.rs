@@ -1,20 +1,21 @@
-//! Why a run ended before the model was done.
+//! The reasons why a run ended before the model was done.
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
 
 use crate::chat::Entry;
-use crate::decision::{Found, Message};
+use crate::decision::{Evidence, Message};
 use crate::recovery::RecoveryError;
 
-/// The run was stopped: it went round in circles, and did not get out. The guard has forgotten it,
-/// and the next run begins afresh.
+/// The report on a run that the guard has stopped, because it went round in circles. The guard has
+/// forgotten the run, and the next one begins afresh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopDetected {
     /// The evidence.
-    pub found: Found,
-    /// What it is, in words, for whoever reads of it.
+    pub evidence: Evidence,
+    /// The evidence in words, for a person.
     pub message: Message,
     /// The conversation until then.
     pub transcript: Vec<Entry>,
@@ -28,28 +29,41 @@ impl fmt::Display for LoopDetected {
 
 impl Error for LoopDetected {}
 
-/// Why a run ended before the model was done. `E` is the error of the host's own functions.
+/// The reason why a run ended before the model was done. `E` is the error of the host's own functions; a
+/// [`Run`](crate::Run) calls none.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ChatError<E> {
-    /// The guard stopped it.
+pub enum ChatError<E = Infallible> {
+    /// The guard stopped the run.
     Loop(Box<LoopDetected>),
     /// The model was asked as often as it may be.
     Turns {
-        /// How often that was.
+        /// The number of times.
         max: u32,
         /// The conversation until then.
         transcript: Vec<Entry>,
     },
-    /// It was to start over, and could not.
+    /// The run was to start over, and could not.
     Recovery {
-        /// Why not.
+        /// The error of the recovery.
         error: RecoveryError,
-        /// Why it was to.
+        /// The reason to start over.
         stuck: Box<LoopDetected>,
     },
-    /// The model or a tool could not be reached.
+    /// The host could not reach the model or a tool.
     Host(E),
+}
+
+impl ChatError {
+    /// Converts the error of a run into one of a host that has errors of its own.
+    pub(super) fn widen<E>(self) -> ChatError<E> {
+        match self {
+            Self::Loop(stuck) => ChatError::Loop(stuck),
+            Self::Turns { max, transcript } => ChatError::Turns { max, transcript },
+            Self::Recovery { error, stuck } => ChatError::Recovery { error, stuck },
+            Self::Host(never) => match never {},
+        }
+    }
 }
 
 impl<E: fmt::Display> fmt::Display for ChatError<E> {

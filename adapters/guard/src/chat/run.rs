@@ -1,4 +1,4 @@
-//! One run of an agent, step by step: what to do next, and what comes of it.
+//! One run of an agent, step by step.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -9,28 +9,55 @@ use super::{
     CALLS_MAX, Chat, ChatError, Entry, GO_ON, LoopDetected, Reply, START_OVERS_MAX, TOO_MANY,
     ToolCall, ToolOutput,
 };
-use crate::decision::{Decision, Found, Message, SIGN};
+use crate::decision::{Decision, Evidence, Message, SIGN};
 use crate::guard::Asked;
 
-/// What the host is to do.
-pub(super) enum Next {
-    /// Ask the model.
+/// The next step of a [`Run`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Ask the model with [`Run::transcript`], then report its answer by [`Run::replied`].
     Ask,
-    /// Run this call.
+    /// Run this call, then report its output by [`Run::returned`].
     Call(ToolCall),
-    /// Nothing: the model is done.
+    /// The model is done.
     Done,
 }
 
-/// A run that is going on.
-pub(super) struct Run<'c> {
+/// A run that the host drives.
+///
+/// It borrows no future and holds no lock, so that the host decides how to wait: the loop below works in
+/// a task of any async runtime, with `.await` behind both questions. A host that streams shows the parts of
+/// an answer as they come and reports the whole by [`Run::replied`]. `examples/spawned.rs` does both on
+/// tokio.
+///
+/// ```
+/// use unstuck::{Chat, ChatError, Guard, Next, Reply, ToolOutput};
+///
+/// let mut guard = Guard::new();
+/// let mut run = Chat::new(&mut guard).begin("Which files are there?");
+/// loop {
+///     match run.advance()? {
+///         Next::Ask if run.transcript().len() == 1 => {
+///             run.replied(Reply::call("1", "list_files", "{}"))?;
+///         }
+///         Next::Ask => run.replied(Reply::text("main.rs"))?,
+///         Next::Call(_) => run.returned(&ToolOutput::ok("main.rs"))?,
+///         Next::Done => break,
+///     }
+/// }
+/// assert_eq!(run.into_transcript().len(), 4);
+/// # Ok::<(), ChatError>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a run does nothing before it is driven"]
+pub struct Run<'c> {
     chat: Chat<'c>,
     transcript: Vec<Entry>,
-    /// The calls of the last answer that were not run yet, in order.
+    /// The calls of the latest answer that have not run yet, in order.
     waiting: VecDeque<ToolCall>,
-    /// The call that the host runs now, and what was decided before it.
+    /// The id of the call that the host runs now, and the decision before it.
     running: Option<(String, Decision)>,
-    /// How often the model was asked: the step of the calls that it asks for at once.
+    /// The number of times that the model was asked, which is the step of the calls in its answer.
     turns: u32,
     start_overs: u32,
     is_done: bool,
@@ -51,16 +78,23 @@ impl<'c> Run<'c> {
         }
     }
 
-    pub(super) fn transcript(&self) -> &[Entry] {
+    /// Returns the conversation so far.
+    pub fn transcript(&self) -> &[Entry] {
         &self.transcript
     }
 
-    pub(super) fn into_transcript(self) -> Vec<Entry> {
+    /// Returns the conversation, and ends the run.
+    pub fn into_transcript(self) -> Vec<Entry> {
         self.transcript
     }
 
-    /// What to do next.
-    pub(super) fn next<E>(&mut self) -> Result<Next, ChatError<E>> {
+    /// Returns the next step. Calls that are blocked are answered on the way.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Loop`], [`ChatError::Recovery`] or [`ChatError::Turns`], as [`Chat::run`] says. The run
+    /// is over then.
+    pub fn advance(&mut self) -> Result<Next, ChatError> {
         while let Some(call) = self.waiting.pop_front() {
             if self.may_run(&call)? {
                 return Ok(Next::Call(call));
@@ -77,16 +111,20 @@ impl<'c> Run<'c> {
         Ok(Next::Ask)
     }
 
-    /// The model answered.
-    pub(super) fn replied<E>(&mut self, reply: Reply) -> Result<(), ChatError<E>> {
+    /// Reports the model's answer.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Run::advance`].
+    pub fn replied(&mut self, reply: Reply) -> Result<(), ChatError> {
         self.is_done = (self.chat.done)(&reply);
         if !self.is_done {
             self.waiting.extend(reply.calls.iter().take(CALLS_MAX).cloned());
         }
         let beyond = reply.calls.iter().skip(CALLS_MAX).filter(|_| !self.is_done);
         let too_many: Vec<_> = beyond.map(|call| call.id.clone()).collect();
-        let is_talk = !self.is_done && reply.calls.is_empty();
-        let decision = is_talk.then(|| self.chat.guard.text_turn(&reply.text));
+        let is_text = !self.is_done && reply.calls.is_empty();
+        let decision = is_text.then(|| self.chat.guard.text_turn(&reply.text));
         self.transcript.push(Entry::Assistant(reply));
         for id in too_many {
             self.answer(id, ToolOutput::failed(format!("{SIGN} {TOO_MANY}")));
@@ -95,32 +133,35 @@ impl<'c> Run<'c> {
         if decision.ends_the_run() {
             return self.end(&decision);
         }
-        let said = decision.message().map_or_else(|| GO_ON.to_owned(), Message::note);
-        self.transcript.push(Entry::User(said));
+        let answer = decision.message().map_or_else(|| GO_ON.to_owned(), Message::note);
+        self.transcript.push(Entry::User(answer));
         Ok(())
     }
 
-    /// The call that was run came back.
-    pub(super) fn returned<E>(&mut self, output: &ToolOutput) -> Result<(), ChatError<E>> {
-        let Some((id, early)) = self.running.take() else { return Ok(()) };
+    /// Reports the output of the call that has run.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Run::advance`].
+    pub fn returned(&mut self, output: &ToolOutput) -> Result<(), ChatError> {
+        let Some((id, before)) = self.running.take() else { return Ok(()) };
         let guard = &mut *self.chat.guard;
-        let late = guard.after(early.ticket(), &output.text, output.failed);
-        // What is said after the call knows more than what was said before it.
-        let told = if late.message().is_some() { &late } else { &early };
-        let text = told.annotate(&output.text).into_owned();
-        self.answer(id, ToolOutput { text, failed: output.failed });
-        if late.ends_the_run() { self.end(&late) } else { Ok(()) }
+        let after = guard.after(before.ticket(), &output.text, output.failed);
+        // The decision after the call rests on more than the one before it.
+        let noted = if after.message().is_some() { &after } else { &before };
+        self.answer(id, noted.annotated(output.clone()));
+        if after.ends_the_run() { self.end(&after) } else { Ok(()) }
     }
 
-    /// Whether `call` may run; if not, it is answered, or the run ends.
-    fn may_run<E>(&mut self, call: &ToolCall) -> Result<bool, ChatError<E>> {
+    /// Returns whether `call` may run. If not, it is answered, or the run ends.
+    fn may_run(&mut self, call: &ToolCall) -> Result<bool, ChatError> {
         let asked = Asked::new(&call.tool, &call.args).step(self.turns.into());
         let decision = self.chat.guard.announce(&asked);
         if !decision.is_blocked() {
             self.running = Some((call.id.clone(), decision));
             return Ok(true);
         }
-        self.answer(call.id.clone(), ToolOutput::failed(decision.refusal()));
+        self.answer(call.id.clone(), decision.refused());
         if decision.ends_the_run() {
             self.end(&decision)?;
         }
@@ -131,14 +172,15 @@ impl<'c> Run<'c> {
         self.transcript.push(Entry::Tool { id, output });
     }
 
-    /// The run starts over if that is asked for and possible, and else ends.
-    fn end<E>(&mut self, decision: &Decision) -> Result<(), ChatError<E>> {
-        if decision.action() == Action::StartOver
+    /// Starts over if the decision asks for that and it is possible. Otherwise the run ends.
+    fn end(&mut self, decision: &Decision) -> Result<(), ChatError> {
+        if let Some(evidence) = decision.evidence()
+            && decision.action() == Action::StartOver
             && self.start_overs < START_OVERS_MAX
             && let Some(recovery) = &mut self.chat.recovery
         {
             match recovery.start_over() {
-                Ok(undone) => self.start_over(&Message::new(undone.message())),
+                Ok(undone) => self.start_over(&Message::new(undone.message_about(evidence))),
                 Err(error) => {
                     let Some(stuck) = self.stuck(decision) else { return Ok(()) };
                     return Err(ChatError::Recovery { error, stuck });
@@ -149,15 +191,15 @@ impl<'c> Run<'c> {
         self.stuck(decision).map_or(Ok(()), |stuck| Err(ChatError::Loop(stuck)))
     }
 
-    /// The evidence, with which the run ends. Every decision to end one has some.
+    /// Returns the evidence with which the run ends. Every decision to end a run has some.
     fn stuck(&mut self, decision: &Decision) -> Option<Box<LoopDetected>> {
-        let found = Found { action: Action::Stop, ..decision.found()?.clone() };
-        let message = Message::of(&found);
+        let evidence = Evidence { action: Action::Stop, ..decision.evidence()?.clone() };
+        let message = Message::of(&evidence);
         let transcript = take(&mut self.transcript);
-        Some(Box::new(LoopDetected { found, message, transcript }))
+        Some(Box::new(LoopDetected { evidence, message, transcript }))
     }
 
-    /// The conversation goes back to the instruction; the model is told why.
+    /// Takes the conversation back to the instruction, and adds the message to the model.
     fn start_over(&mut self, undone: &Message) {
         self.start_overs += 1;
         self.waiting.clear();

@@ -1,44 +1,56 @@
-//! What is said between a user, a model and its tools, in the form that every provider has.
+//! The conversation between a user, a model and its tools, in a form that fits every provider.
 
-/// One entry of a conversation, in the order in which they were made.
+/// One entry of a conversation. The entries stand in the order in which they were made.
+///
+/// ```
+/// use unstuck::{Entry, Reply, ToolOutput};
+///
+/// let transcript = [
+///     Entry::User("Which files are there?".into()),
+///     Entry::Assistant(Reply::call("call_1", "list_files", "{}")),
+///     Entry::Tool { id: "call_1".into(), output: ToolOutput::ok("main.rs") },
+///     Entry::Assistant(Reply::text("There is main.rs.")),
+/// ];
+/// # let _ = transcript;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// What a user says, or the guard in a user's place.
+    /// A message of the user, or of the guard in a user's place.
     User(String),
-    /// What the model answered.
+    /// An answer of the model.
     Assistant(Reply),
-    /// What a call of the last answer came back with.
+    /// The output of a call of the latest answer.
     Tool {
         /// The id of the call.
         id: String,
-        /// What the model is shown.
+        /// The output as the model reads it.
         output: ToolOutput,
     },
 }
 
-/// What a model answers: text, calls, or both.
+/// An answer of the model: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// The calls that it asks for, all at once.
+    /// The calls, all of which are asked for at once.
     pub calls: Vec<ToolCall>,
 }
 
 impl Reply {
-    /// An answer that is only text.
+    /// Creates an answer that is only text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), calls: Vec::new() }
     }
 
-    /// An answer that is only one call.
+    /// Creates an answer that is only one call.
     pub fn call(id: impl Into<String>, tool: impl Into<String>, args: impl Into<String>) -> Self {
         let call = ToolCall { id: id.into(), tool: tool.into(), args: args.into() };
         Self { text: String::new(), calls: vec![call] }
     }
 }
 
-/// A call that a model asks for.
+/// A call in the model's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
     /// The provider's id of the call.
@@ -49,22 +61,22 @@ pub struct ToolCall {
     pub args: String,
 }
 
-/// What a call came back with.
+/// The output of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOutput {
-    /// The result, or what went wrong.
+    /// The result, or the error message.
     pub text: String,
     /// Whether the call failed.
     pub failed: bool,
 }
 
 impl ToolOutput {
-    /// The result of a call that did what it should.
+    /// Creates the output of a call that worked.
     pub fn ok(text: impl Into<String>) -> Self {
         Self { text: text.into(), failed: false }
     }
 
-    /// What went wrong with a call.
+    /// Creates the output of a call that failed.
     pub fn failed(text: impl Into<String>) -> Self {
         Self { text: text.into(), failed: true }
     }

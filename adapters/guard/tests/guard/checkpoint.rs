@@ -76,12 +76,15 @@ fn an_error_says_what_is_wrong() {
     let bytes = guard.save();
     let mut newer = bytes.clone();
     newer[0] = CHECKPOINT_VERSION + 1;
+    let mut older = bytes.clone();
+    older[0] = 3;
     for (preset, bytes, expected) in [
         (
             0,
             &newer[..],
-            "the checkpoint has version 4, but this guard reads 3: begin with a new one",
+            "the checkpoint has version 5, but this guard reads 4: begin with a new one",
         ),
+        (0, &older, "the checkpoint has version 3, but this guard reads 4: begin with a new one"),
         (0, &[], "these bytes are no checkpoint of a guard: begin with a new one"),
         (
             7,

@@ -226,7 +226,7 @@ fn a_guard_that_observes_never_refuses() {
 
 #[test]
 fn a_host_that_overrules_the_stop_ends_no_run() {
-    let rule = |found: &unstuck::Found| match found.action {
+    let rule = |found: &unstuck::Evidence| match found.action {
         Action::Stop => unstuck::Ruling::Instead(Action::Warn),
         _ => unstuck::Ruling::Agree,
     };

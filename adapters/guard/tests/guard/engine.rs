@@ -38,7 +38,7 @@ proptest! {
                 let ticket = decision.ticket().expect("a call has a ticket");
                 let after = guard.after(ticket, *result, args.contains('1'));
                 prop_assert_eq!(after.judged(), verdict.action);
-                prop_assert_eq!(after.found().map(|found| found.finding), verdict.finding);
+                prop_assert_eq!(after.evidence().map(|found| found.finding), verdict.finding);
                 forget(verdict.action, &mut groups);
             }
             prop_assert_eq!(guard.statistics(), engine.statistics());

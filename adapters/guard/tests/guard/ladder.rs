@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use unstuck::Action::{Block, Nudge, Proceed, Stop};
-use unstuck::{Action, BLOCKS_MAX, Found, Guard, Ruling};
+use unstuck::{Action, BLOCKS_MAX, Evidence, Guard, Ruling, ToolOutput};
 
 use super::{ARGS, actions, fail};
 
@@ -23,7 +23,7 @@ fn every_message_of_a_loop_reads_well() {
     let mut said = Vec::new();
     for _ in 0..8 {
         let (before, after) = fail(&mut guard, ARGS);
-        said.extend(before.message().map(unstuck::Message::tool_result));
+        said.extend(before.message().map(|_| before.refusal()));
         said.extend(after.iter().filter_map(|after| Some(after.message()?.note())));
     }
     insta::assert_snapshot!(said.join("\n"));
@@ -46,21 +46,51 @@ fn a_result_is_annotated_where_there_is_something_to_say() {
     assert_eq!(guard.after(None, "no", true).action(), Proceed);
 }
 
+/// The texts of an output in the shapes of all providers.
+fn shapes(output: &ToolOutput) -> Vec<String> {
+    let gemini = output.gemini_function_response("bash", Some("7"));
+    assert_eq!(gemini["functionResponse"]["id"], "7");
+    let key = if output.failed { "error" } else { "output" };
+    let [chat, anthropic] = [output.openai_tool_result("7"), output.anthropic_tool_result("7")];
+    assert_eq!((&chat["role"], &chat["tool_call_id"]), (&"tool".into(), &"7".into()));
+    assert_eq!(
+        (&anthropic["tool_use_id"], &anthropic["is_error"]),
+        (&"7".into(), &output.failed.into())
+    );
+    let item = output.openai_function_call_output("7");
+    assert_eq!((&item["type"], &item["call_id"]), (&"function_call_output".into(), &"7".into()));
+    let texts = [
+        &chat["content"],
+        &item["output"],
+        &anthropic["content"],
+        &gemini["functionResponse"]["response"][key],
+    ];
+    texts.map(|text| text.as_str().expect("a text").to_owned()).to_vec()
+}
+
 #[test]
-fn a_message_has_the_form_of_each_provider() {
+fn a_result_has_the_shape_of_each_provider() {
     let mut guard = Guard::new();
     let before = loop {
-        let (before, _) = fail(&mut guard, ARGS);
+        let (before, after) = fail(&mut guard, ARGS);
         if before.is_blocked() {
             break before;
         }
+        // A call that has run keeps its result, whatever the decision is.
+        let after = after.expect("the call has run");
+        for output in [ToolOutput::failed("no"), ToolOutput::ok("no")] {
+            let text = after.annotate("no").into_owned();
+            assert_eq!(shapes(&after.annotated(output)), [(); 4].map(|()| text.clone()));
+            assert!(!after.refusal().contains("was not run"), "{}", after.refusal());
+        }
     };
-    let message = before.message().expect("who blocks says why");
-    let [openai, anthropic] = [message.openai_tool_result("7"), message.anthropic_tool_result("7")];
-    assert_eq!((&openai["role"], &openai["tool_call_id"]), (&"tool".into(), &"7".into()));
-    assert_eq!((&anthropic["tool_use_id"], &anthropic["is_error"]), (&"7".into(), &true.into()));
-    assert_eq!(openai["content"], anthropic["content"]);
-    assert_eq!(message.user()["content"], format!("[unstuck] {}", message.text()));
+    let refused = before.refused();
+    assert!(refused.failed && refused.text.starts_with("[unstuck] This call was not run. You"));
+    assert_eq!(shapes(&refused), [(); 4].map(|()| refused.text.clone()));
+    let message = before.message().expect("a blocked call has a message");
+    let note = format!("[unstuck] {}", message.text());
+    assert_eq!(message.user()["content"], *note);
+    assert_eq!(message.gemini_user()["parts"][0]["text"], *note);
 }
 
 #[test]
@@ -84,7 +114,7 @@ fn an_agent_that_insists_is_stopped_by_presets_that_only_block() {
 
 #[test]
 fn the_host_may_overrule_that_an_agent_that_insists_is_stopped() {
-    let never_stop = |found: &Found| match found.action {
+    let never_stop = |found: &Evidence| match found.action {
         Stop => Ruling::Instead(Block),
         _ => Ruling::Agree,
     };
@@ -121,7 +151,7 @@ fn while_it_observes_it_only_says_what_it_would_do() {
 
 #[test]
 fn a_host_may_do_something_else() {
-    let instead = |action| move |_: &Found| Ruling::Instead(action);
+    let instead = |action| move |_: &Evidence| Ruling::Instead(action);
     for (ruling, expected) in [
         (Action::Proceed, Action::Proceed),
         (Action::Block, Action::Block),

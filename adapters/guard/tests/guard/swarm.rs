@@ -165,11 +165,11 @@ fn a_rung_is_told_once_and_of_one_that_was_drowned_out_it_is_told_later() {
     assert_eq!([fail(&mut one), fail(&mut one)], [Proceed; 2]);
     let [_, after] =
         make(&mut other, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
-    assert_eq!(after.found().map(|found| (found.rule, found.workers)), Some(("swarm", 2)));
+    assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("swarm", 2)));
     // Its own third call in a row is what it hears of now.
     let [_, after] =
         make(&mut one, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
-    assert_eq!(after.found().map(|found| (found.rule, found.workers)), Some(("same-effect", 1)));
+    assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("same-effect", 1)));
     // Its own failures are then too far back for a rule of its own.
     stroll(&mut one, 0);
     stroll(&mut one, 6);
@@ -193,7 +193,7 @@ fn every_message_of_a_swarm_reads_well() {
     for n in 0..5 {
         for guard in &mut workers {
             let decided = make(guard, "read_file", r#"{"path":"TODO"}"#, ("nothing", false));
-            let found = decided[1].found().map(ToString::to_string);
+            let found = decided[1].evidence().map(ToString::to_string);
             said.extend(found.into_iter().zip(decided[1].message().map(unstuck::Message::note)));
             stroll(guard, 100 * n);
         }
@@ -304,7 +304,7 @@ fn the_host_is_asked_and_may_overrule() {
         let board = Counting::new(rule(2));
         let asked = Arc::new(Mutex::new(0));
         let count = Arc::clone(&asked);
-        let judge = move |found: &unstuck::Found| {
+        let judge = move |found: &unstuck::Evidence| {
             assert!(found.is_of_swarm(), "{found}");
             *count.lock().expect("nobody panicked") += 1;
             ruling

@@ -1,4 +1,4 @@
-//! Running the program `git`: plumbing alone, with nothing of the user's that could run or differ.
+//! Runs the program `git`: only plumbing commands, without hooks and settings of the user.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write};
@@ -9,24 +9,24 @@ use std::thread;
 use super::disk::step;
 use super::error::GitError;
 
-/// What is said on every command line, before the command.
+/// The options of every command line, before the command.
 const OPTIONS: [&str; 10] = [
-    // Nothing is locked or written in passing.
+    // Commands that read take no lock and write nothing.
     "--no-optional-locks",
     "--no-pager",
     "--literal-pathspecs",
-    // No program of the user's runs.
+    // No program of the user runs.
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",
-    // Names that some other file system could not hold are names here.
+    // Names that other file systems do not allow are valid here.
     "-c",
     "core.protectNTFS=false",
     "--no-replace-objects",
 ];
 
-/// What in the surroundings would lead git to another repository, index or setting.
+/// The environment variables that would lead git to another repository, index or setting.
 const SURROUNDINGS: [&str; 12] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -42,7 +42,7 @@ const SURROUNDINGS: [&str; 12] = [
     "GIT_EXTERNAL_DIFF",
 ];
 
-/// Who makes the commits: they are nobody's work, and need no name that is set up.
+/// The author of the commits, so that the user needs no configured name.
 const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "unstuck"),
     ("GIT_AUTHOR_EMAIL", "unstuck@localhost"),
@@ -50,11 +50,11 @@ const IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "unstuck@localhost"),
 ];
 
-/// The program `git`, to be run in one folder.
+/// The program `git`, run in one folder.
 #[derive(Clone, Debug)]
 pub(super) struct Git {
     folder: PathBuf,
-    /// The index to use in the place of the user's.
+    /// The index that replaces the user's.
     index: Option<PathBuf>,
 }
 
@@ -63,7 +63,7 @@ impl Git {
         Self { folder: folder.to_owned(), index: None }
     }
 
-    /// The same, with another index than the user's.
+    /// Returns the program with another index than the user's.
     pub(super) fn with_index(&self, index: &Path) -> Self {
         Self { index: Some(index.to_owned()), ..self.clone() }
     }
@@ -82,7 +82,7 @@ impl Git {
         command
     }
 
-    /// Runs `git` with these arguments; how it ended is the caller's to judge.
+    /// Runs `git` with these arguments. The caller checks the exit status.
     pub(super) fn output<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
@@ -90,12 +90,12 @@ impl Git {
         step().and_then(|()| self.command().args(arguments).output()).map_err(GitError::NoGit)
     }
 
-    /// What `git` prints with these arguments.
+    /// Runs `git` with these arguments. Returns its output.
     pub(super) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, GitError> {
-        said(arguments, self.output(arguments)?)
+        checked(arguments, self.output(arguments)?)
     }
 
-    /// What `git` prints with these arguments and with `input` on its standard input.
+    /// Runs `git` with these arguments and with `input` on its standard input. Returns its output.
     pub(super) fn fed<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
@@ -107,21 +107,21 @@ impl Git {
             let mut child = command.spawn()?;
             let stdin = child.stdin.take();
             thread::scope(|scope| {
-                // What git prints must be read while it is still being fed. One that stops to read
-                // says itself why.
+                // The output must be read while git still reads its input. If git stops reading, it
+                // prints the reason.
                 scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
                 child.wait_with_output()
             })
         });
-        said(arguments, output.map_err(GitError::NoGit)?)
+        checked(arguments, output.map_err(GitError::NoGit)?)
     }
 
-    /// The object or ref that `git` names with these arguments: its one line.
+    /// Runs `git` with these arguments. Returns the one line of its output, mostly an object or a ref.
     pub(super) fn line<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String, GitError> {
         Ok(text(&self.run(arguments)?))
     }
 
-    /// The contents of objects, one after the other, from one process.
+    /// Starts a process that prints the contents of objects, one after the other.
     pub(super) fn blobs(&self) -> Result<Blobs, GitError> {
         let mut command = self.command();
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stderr(Stdio::null());
@@ -133,8 +133,8 @@ impl Git {
     }
 }
 
-/// What git printed, if all went well.
-fn said<A: AsRef<OsStr>>(arguments: &[A], output: Output) -> Result<Vec<u8>, GitError> {
+/// Returns the output of git if it succeeded.
+fn checked<A: AsRef<OsStr>>(arguments: &[A], output: Output) -> Result<Vec<u8>, GitError> {
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -143,7 +143,7 @@ fn said<A: AsRef<OsStr>>(arguments: &[A], output: Output) -> Result<Vec<u8>, Git
     Err(GitError::Git { command: command.unwrap_or_default(), said })
 }
 
-/// What git said on standard error, without its own "fatal: " and the last full stop.
+/// Returns the message of git on standard error, without its "fatal: " and the last full stop.
 pub(super) fn complaint(output: &Output) -> String {
     let said = text(&output.stderr);
     if said.is_empty() {
@@ -152,21 +152,21 @@ pub(super) fn complaint(output: &Output) -> String {
     said.strip_prefix("fatal: ").unwrap_or(&said).trim_end_matches('.').to_owned()
 }
 
-/// `bytes` as text, without the line's end.
+/// Returns `bytes` as text, without the line end.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end().to_owned()
 }
 
-/// What git printed with `-z`, piece by piece.
+/// Splits the output of git with `-z`.
 pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|&byte| byte == 0).filter(|piece| !piece.is_empty())
 }
 
-/// A process of git that prints objects byte by byte as they are kept, without any filter.
+/// A process of git that prints objects byte by byte, without any filter.
 #[derive(Debug)]
 pub(super) struct Blobs {
     child: Child,
-    /// None at the end, which is how the process learns of it.
+    /// `None` at the end, which ends the process.
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
 }
@@ -184,7 +184,7 @@ impl Blobs {
         let size: u64 = size.ok_or_else(missing)?;
         let mut rest = self.stdout.by_ref().take(size);
         let copied = io::copy(&mut rest, sink);
-        // Whatever became of the sink, the next object begins behind this one.
+        // Even if the sink failed, the next object begins behind this one.
         io::copy(&mut rest, &mut io::sink())?;
         self.stdout.read_exact(&mut [0])?;
         match copied? {
@@ -197,7 +197,7 @@ impl Blobs {
 impl Drop for Blobs {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // It ends by itself now; how is of no interest.
+        // It ends by itself now. The exit status does not matter.
         let _ = self.child.wait();
     }
 }

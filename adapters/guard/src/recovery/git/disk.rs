@@ -1,4 +1,4 @@
-//! Each change of the work tree as one step, none of which overwrites anything.
+//! The changes of the work tree, step by step. No step overwrites a file.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::snapshot::Mode;
 
-/// Where a run can be broken off by a test; nothing at all otherwise.
+/// Marks a step, at which a test can break off. It does nothing otherwise.
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps, reason = "in tests it breaks off")]
 pub(super) fn step() -> io::Result<()> {
@@ -18,8 +18,8 @@ pub(super) fn step() -> io::Result<()> {
 #[cfg(test)]
 pub(super) use super::tests::step;
 
-/// Moves the file `path` out of the way, under a name that nothing has, in the same folder: so
-/// that nobody who writes to `path` from now on writes to what is looked at.
+/// Moves the file `path` to an unused name in the same folder, and returns that. A process that writes to
+/// `path` from now on does not change the file that is compared.
 pub(super) fn hold(path: &Path) -> io::Result<PathBuf> {
     static HELD: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -33,42 +33,42 @@ pub(super) fn hold(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Gives what is held at `held` its name again, unless somebody else has taken that by now: then
-/// it stays where it is.
+/// Gives the file at `held` its name back. If another process has taken the name, the file stays where it
+/// is.
 pub(super) fn release(held: &Path, path: &Path) -> io::Result<()> {
     step()?;
-    // Unlike a new name, a second one never takes the place of anything.
+    // Unlike a rename, a hard link never replaces a file.
     if fs::hard_link(held, path).is_ok() {
         step()?;
         return fs::remove_file(held);
     }
-    // A folder has no second name, and neither has anything on some file systems.
+    // Folders have no hard links, and some file systems have none at all.
     match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::rename(held, path),
         _ => Ok(()),
     }
 }
 
-/// Removes a file or a link; that it is gone already is as well.
+/// Removes a file or a link. It is no error if it is gone already.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     step()?;
     unless(fs::remove_file(path), io::ErrorKind::NotFound)
 }
 
-/// Removes a folder, if there is nothing in it.
+/// Removes a folder if it is empty. Returns whether it was.
 pub(super) fn remove_folder(path: &Path) -> io::Result<bool> {
     step()?;
     Ok(fs::remove_dir(path).is_ok())
 }
 
-/// Makes a folder, in one that is there.
+/// Makes a folder in an existing one.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     step()?;
     unless(fs::create_dir(path), io::ErrorKind::AlreadyExists)
 }
 
-/// Makes a file where there is none, for `write` to fill. It may be read and written by whom
-/// `like` says, so that a secret that goes back stays one.
+/// Makes a new file and fills it by `write`. The file gets the permissions `like`, so that a secret stays
+/// one.
 pub(super) fn make_file(
     path: &Path,
     mode: Mode,
@@ -87,7 +87,7 @@ pub(super) fn make_file(
     write(&mut file)
 }
 
-/// A file of which each piece that is written is a step.
+/// A file for which each write is a step.
 struct Stepwise(File);
 
 impl Write for Stepwise {
@@ -101,20 +101,20 @@ impl Write for Stepwise {
     }
 }
 
-/// Makes a link where there is nothing.
+/// Makes a new link.
 #[cfg(unix)]
 pub(super) fn make_link(path: &Path, target: &[u8]) -> io::Result<()> {
     step()?;
     std::os::unix::fs::symlink(super::path::os(target), path)
 }
 
-/// Makes what stands for a link where there may be none: a file with its target, as git does.
+/// Makes a file with the target of the link, as git does on systems without links.
 #[cfg(not(unix))]
 pub(super) fn make_link(path: &Path, target: &[u8]) -> io::Result<()> {
     make_file(path, Mode::Plain, None, |file| file.write_all(target))
 }
 
-/// Makes a file executable for whoever may read it, or for nobody.
+/// Makes a file executable for all who may read it, or for no user.
 #[cfg(unix)]
 pub(super) fn set_executable(path: &Path, executable: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -124,13 +124,13 @@ pub(super) fn set_executable(path: &Path, executable: bool) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
-/// Nothing: no file says there whether it can be executed.
+/// Does nothing: on this system files have no such permission.
 #[cfg(not(unix))]
 pub(super) fn set_executable(_path: &Path, _executable: bool) -> io::Result<()> {
     step()
 }
 
-/// `done`, unless it failed in the way that does not matter.
+/// Returns `done`, but takes the `harmless` error for a success.
 fn unless(done: io::Result<()>, harmless: io::ErrorKind) -> io::Result<()> {
     done.or_else(|error| if error.kind() == harmless { Ok(()) } else { Err(error) })
 }

@@ -1,13 +1,20 @@
-//! What can keep a work tree from being kept or from going back.
+//! The errors of saving a work tree and of going back.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a work tree could not be kept, or not go back.
+/// The reason why a work tree could not be saved, or could not go back.
 ///
-/// Unless it is [`GitError::Midway`], nothing in the tree was changed.
+/// Except for [`GitError::Midway`], nothing in the tree was changed.
+///
+/// ```
+/// use unstuck::{GitError, GitWorkTree};
+///
+/// let error = GitWorkTree::check_name("no/name").expect_err("a slash");
+/// assert!(matches!(error, GitError::RunName { .. }));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum GitError {
@@ -17,19 +24,19 @@ pub enum GitError {
     Outside {
         /// The folder that was named.
         folder: PathBuf,
-        /// What git says of it.
+        /// The message of git.
         said: String,
     },
-    /// Something that git does in several steps is under way.
+    /// A command of git that takes several steps is under way.
     Busy {
         /// The top of the work tree.
         folder: PathBuf,
-        /// What it is, as in "a merge".
+        /// The command, for example "a merge".
         doing: &'static str,
         /// The command that ends it.
         way_out: &'static str,
     },
-    /// A submodule without a branch: its commits belong to the repository around it.
+    /// The work tree is a submodule without a branch: its commits belong to the repository around it.
     DetachedSubmodule {
         /// The top of the submodule.
         folder: PathBuf,
@@ -39,7 +46,7 @@ pub enum GitError {
         /// The top of the work tree.
         folder: PathBuf,
     },
-    /// A name that no run can have.
+    /// The name is not valid for a run.
     RunName {
         /// The name.
         name: String,
@@ -49,9 +56,9 @@ pub enum GitError {
         /// Its name.
         run: String,
     },
-    /// There is no run to go back to the start of.
+    /// There is no such run.
     NoRun {
-        /// The one that was named, if one was.
+        /// The name that was given, if any.
         run: Option<String>,
         /// The top of the work tree.
         folder: PathBuf,
@@ -61,7 +68,7 @@ pub enum GitError {
         /// The run.
         run: String,
     },
-    /// Nothing is kept under this number.
+    /// There is no state with this number.
     NoNumber {
         /// The run.
         run: String,
@@ -73,44 +80,44 @@ pub enum GitError {
         /// The branch.
         branch: String,
     },
-    /// Something that cannot be kept stands where a file has to go.
+    /// A thing that cannot be saved stands where a file has to go.
     InTheWay {
-        /// Where it stands, from the top of the work tree.
+        /// Its path from the top of the work tree.
         path: PathBuf,
-        /// What it is.
+        /// A description of it.
         what: &'static str,
     },
-    /// A file whose name git takes into no tree, such as one in a folder `.GIT`.
+    /// Git takes no file of this name into a tree, for example one in a folder `.GIT`.
     Name {
         /// The file, from the top of the work tree.
         path: PathBuf,
     },
-    /// A ref that was not made here, or is damaged.
+    /// The ref was made by another program, or is damaged.
     Damaged {
         /// The ref.
         reference: String,
-        /// What is missing or wrong.
+        /// A description of the damage.
         what: String,
     },
-    /// Git says no.
+    /// A command of git failed.
     Git {
         /// The command of git.
         command: String,
-        /// What it said.
+        /// The message of git.
         said: String,
     },
     /// A file cannot be read or written.
     Disk {
         /// The file, from the top of the work tree.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It broke off on the way: the tree is partly back.
+    /// Going back broke off: the tree is partly back.
     Midway {
-        /// The ref under which everything is kept.
+        /// The ref under which the former state is saved.
         reference: String,
-        /// What happened.
+        /// The error that broke it off.
         why: Box<GitError>,
     },
 }

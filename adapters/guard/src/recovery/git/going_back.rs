@@ -1,4 +1,4 @@
-//! The way from one state of the files to another, on which nothing goes that is not kept.
+//! The way from one state of the files to another. It removes only files that are saved.
 
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata, Permissions};
@@ -9,10 +9,10 @@ use super::command::Blobs;
 use super::disk;
 use super::error::GitError;
 use super::path::{file_name, parents, path};
-use super::place::Place;
-use super::snapshot::{Files, Kind, Mode, Seen, list, look};
+use super::snapshot::{Files, Kind, Mode, PathState, list, look};
+use super::work_tree::WorkTree;
 
-/// What became of the files.
+/// The counts of changed files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) changed: usize,
@@ -22,20 +22,20 @@ pub(super) struct Figures {
     pub(super) uncovered: usize,
 }
 
-/// The way of the files of a work tree from `now`, which is kept, to `target`.
+/// The way of the files of a work tree from `now`, which is saved, to `target`.
 pub(super) struct Way<'w> {
-    place: &'w Place,
+    place: &'w WorkTree,
     blobs: Blobs,
     now: &'w Files,
     target: &'w Files,
-    /// Files that the target has, or that were not there then.
+    /// Files that the target has, or that did not exist then.
     seen: &'w Files,
     figures: Figures,
 }
 
 impl<'w> Way<'w> {
     pub(super) fn new(
-        place: &'w Place,
+        place: &'w WorkTree,
         now: &'w Files,
         (target, seen): (&'w Files, &'w Files),
     ) -> Result<Self, GitError> {
@@ -43,18 +43,18 @@ impl<'w> Way<'w> {
         Ok(Self { place, blobs, now, target, seen, figures: Figures::default() })
     }
 
-    /// Puts back what says which files are ignored: by that it is judged what may go.
+    /// Puts back the files that say what is ignored. They decide which files may be removed.
     pub(super) fn put_rules_back(&mut self) -> Result<(), GitError> {
         let target = self.target;
         target.keys().filter(|name| is_rule(name)).try_for_each(|name| self.put(name))
     }
 
-    /// Does the rest, once the index is back, too: removes what was added since and puts back
-    /// what was changed or removed. What is ignored by the rules of `target` stays.
+    /// Does the rest, once the index is back, too: removes added files, and puts back changed and removed
+    /// ones. Files that the rules of `target` ignore stay.
     pub(super) fn finish(mut self) -> Result<Figures, GitError> {
         let (now, target) = (self.now, self.target);
         let added = |name: &&Vec<u8>| !target.contains_key(*name);
-        // Rules that were added go first, since they may bring forth what is ignored without them.
+        // Added rules are removed first, because a rule may un-ignore files.
         let (rules, others): (Vec<_>, Vec<_>) = now.keys().filter(added).partition(|n| is_rule(n));
         for names in [rules, others] {
             self.remove(&names)?;
@@ -67,8 +67,8 @@ impl<'w> Way<'w> {
         Ok(self.figures)
     }
 
-    /// Removes those of `names` that git lists, and those that were not there in the target. Any
-    /// other was ignored then, or is so now by the same rules, and may have been there.
+    /// Removes the files of `names` that git lists, and those that did not exist in the target. Other files
+    /// were ignored then, or are ignored now by the same rules, and may have existed.
     fn remove(&mut self, names: &[&Vec<u8>]) -> Result<(), GitError> {
         if names.is_empty() {
             return Ok(());
@@ -83,7 +83,7 @@ impl<'w> Way<'w> {
         Ok(())
     }
 
-    /// Removes the folders that `name` was in, as far as nothing is in them now or will be.
+    /// Removes the folders around `name` that are empty and will stay empty.
     fn remove_folders(&self, name: &[u8]) -> Result<(), GitError> {
         let mut folders: Vec<&[u8]> = parents(name).collect();
         while let Some(folder) = folders.pop() {
@@ -97,7 +97,7 @@ impl<'w> Way<'w> {
         Ok(())
     }
 
-    /// Makes the file `name` what it is in the target.
+    /// Makes the file `name` equal to that of the target.
     fn put(&mut self, name: &[u8]) -> Result<(), GitError> {
         let (now, Some(wanted)) = (self.now.get(name), self.target.get(name)) else {
             return Ok(());
@@ -129,7 +129,7 @@ impl<'w> Way<'w> {
         Ok(())
     }
 
-    /// Makes the file `name`, where there is none; whether there was none.
+    /// Makes the file `name` if there is none. Returns whether it was made.
     fn make(
         &mut self,
         name: &[u8],
@@ -152,34 +152,32 @@ impl<'w> Way<'w> {
         }
     }
 
-    /// Makes room for a file `name`, in folders that are made where they are missing; whether
-    /// there is room now.
+    /// Makes room for a file `name`, and makes the folders around it. Returns whether there is room now.
     fn clear(&mut self, name: &[u8]) -> Result<bool, GitError> {
         for parent in parents(name) {
             match look(&self.place.top, parent)? {
-                Seen::Folder => continue,
-                Seen::File(_) if !self.take_away(parent)? => return Ok(false),
-                Seen::Other | Seen::Blocked(_) => return Ok(false),
-                Seen::File(_) | Seen::Nothing => {}
+                PathState::Folder => continue,
+                PathState::File(_) if !self.take_away(parent)? => return Ok(false),
+                PathState::Other | PathState::Blocked(_) => return Ok(false),
+                PathState::File(_) | PathState::Nothing => {}
             }
             disk::make_folder(&self.at(parent)).map_err(wrong(parent))?;
         }
         match look(&self.place.top, name)? {
-            Seen::Nothing => Ok(true),
-            Seen::File(_) => self.take_away(name),
-            Seen::Folder => self.empty(name),
-            Seen::Other | Seen::Blocked(_) => Ok(false),
+            PathState::Nothing => Ok(true),
+            PathState::File(_) => self.take_away(name),
+            PathState::Folder => self.empty(name),
+            PathState::Other | PathState::Blocked(_) => Ok(false),
         }
     }
 
-    /// Removes the folder `name` with all that is in it, as far as that is kept; whether it is
-    /// gone.
+    /// Removes the saved files in the folder `name`, then the folder. Returns whether the folder is gone.
     fn empty(&mut self, name: &[u8]) -> Result<bool, GitError> {
         let inside = [name, b"/"].concat();
         let now = self.now;
         let kept = now.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
         for (file, _) in kept {
-            if let Seen::File(_) = look(&self.place.top, file)? {
+            if let PathState::File(_) = look(&self.place.top, file)? {
                 self.take_away(file)?;
             }
         }
@@ -190,7 +188,7 @@ impl<'w> Way<'w> {
             folders.extend(entries.into_iter().filter(|entry| self.is_folder(entry)));
             at += 1;
         }
-        // Those within others come later in the list, and go first.
+        // Inner folders come later in the list, and are removed first.
         for folder in folders.iter().rev() {
             if !disk::remove_folder(&self.place.top.join(folder)).map_err(wrong(name))? {
                 return Ok(false);
@@ -203,8 +201,8 @@ impl<'w> Way<'w> {
         self.place.top.join(entry).symlink_metadata().is_ok_and(|entry| entry.is_dir())
     }
 
-    /// Removes the file `name` if it is what is kept of it; whether it is gone. What was changed
-    /// since it was kept stays as it is.
+    /// Removes the file `name` if it equals the saved one. Returns whether it is gone. A file that was
+    /// changed since stays.
     fn take_away(&mut self, name: &[u8]) -> Result<bool, GitError> {
         let is_gone = match self.now.get(name) {
             Some(kept) => self.take_away_if(name, kept).map_err(wrong(name))?,
@@ -221,7 +219,7 @@ impl<'w> Way<'w> {
     fn take_away_if(&mut self, name: &[u8], kept: &Kind) -> io::Result<bool> {
         let file = self.at(name);
         let held = match disk::hold(&file) {
-            // Whoever else did it has done what was wanted.
+            // Another process has removed it already.
             Err(error) if is_absence(&error) => return Ok(true),
             held => held?,
         };
@@ -234,7 +232,7 @@ impl<'w> Way<'w> {
         is_kept
     }
 
-    /// Whether the file at `held` is, byte by byte, what is kept.
+    /// Returns whether the file at `held` is, byte by byte, the saved one.
     fn is_kept(&mut self, held: &Path, kept: &Kind) -> io::Result<bool> {
         let kind = held.symlink_metadata()?.file_type();
         if kind.is_symlink() {
@@ -256,7 +254,7 @@ impl<'w> Way<'w> {
     }
 }
 
-/// Takes bytes and notes whether a file begins with them.
+/// A sink that compares the bytes with those of a file.
 struct Comparison {
     file: BufReader<File>,
     is_same: bool,
@@ -278,7 +276,7 @@ impl Write for Comparison {
     }
 }
 
-/// Whether git reads from the file what it is to ignore.
+/// Returns whether git reads from the file which files to ignore.
 fn is_rule(name: &[u8]) -> bool {
     file_name(name) == b".gitignore"
 }

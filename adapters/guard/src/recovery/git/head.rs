@@ -1,4 +1,4 @@
-//! What is checked out: a branch and its commit, or a commit alone.
+//! The branch and the commit that are checked out.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -7,37 +7,37 @@ use super::command::Git;
 use super::error::GitError;
 use super::path::os;
 
-/// What the reflogs say of a ref that goes back.
+/// The reason in the reflogs for a ref that goes back.
 const WHY: &str = "unstuck: start over";
 
-/// What is checked out.
+/// The branch and the commit that are checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The ref of the branch; none if a commit is checked out by itself.
+    /// The ref of the branch, or `None` if a commit is checked out by itself.
     pub(super) branch: Option<OsString>,
-    /// None on a branch without any commit.
+    /// `None` on a branch without any commit.
     pub(super) commit: Option<String>,
 }
 
-/// A branch and the commit that it is at, if it is there.
+/// A branch and its commit, if the branch exists.
 pub(super) type Tip = (OsString, Option<String>);
 
 impl Head {
-    /// What is checked out now.
+    /// Reads what is checked out now.
     pub(super) fn of(git: &Git) -> Result<Self, GitError> {
         let symbolic = git.output(["symbolic-ref", "-q", "HEAD"])?;
         let branch = symbolic.stdout.strip_suffix(b"\n").filter(|name| !name.is_empty()).map(os);
         Ok(Self { branch, commit: commit(git, "HEAD".as_ref())? })
     }
 
-    /// The branch's own name, for people.
+    /// Returns the short name of the branch, for people.
     pub(super) fn branch_name(&self) -> Option<String> {
         let name = self.branch.as_ref()?.to_string_lossy().into_owned();
         Some(name.strip_prefix("refs/heads/").map(str::to_owned).unwrap_or(name))
     }
 }
 
-/// The commit that `reference` is at, if it is there.
+/// Returns the commit of `reference`, if the ref exists.
 fn commit(git: &Git, reference: &OsStr) -> Result<Option<String>, GitError> {
     let mut wanted = reference.to_owned();
     wanted.push("^{commit}");
@@ -47,7 +47,7 @@ fn commit(git: &Git, reference: &OsStr) -> Result<Option<String>, GitError> {
     Ok(id.map(|id| String::from_utf8_lossy(id).into_owned()))
 }
 
-/// Where each of `branches` is now.
+/// Returns the present commits of `branches`.
 pub(super) fn tips<'b>(
     git: &Git,
     branches: impl IntoIterator<Item = &'b OsString>,
@@ -55,7 +55,7 @@ pub(super) fn tips<'b>(
     branches.into_iter().map(|branch| Ok((branch.clone(), commit(git, branch)?))).collect()
 }
 
-/// Refuses if one of `branches`, which are to be moved, is checked out in another work tree, whose
+/// Returns an error if one of `branches`, which are to be moved, is checked out in another work tree: its
 /// files would not move with it.
 pub(super) fn check_free<'b>(
     git: &Git,
@@ -78,8 +78,8 @@ pub(super) fn check_free<'b>(
     }
 }
 
-/// Moves the branches of `wanted` from where they are by `now`, and checks out, as far as git's
-/// own notes go, what `head` says. A branch that has moved on meanwhile is left, with an error.
+/// Moves the branches from their commits in `now` to those in `wanted`, and sets git's `HEAD` to `head`. It
+/// changes no files. A branch that has moved on meanwhile stays, with an error.
 pub(super) fn go_back(
     git: &Git,
     (head, wanted): (&Head, &[Tip]),
@@ -113,7 +113,7 @@ fn move_branch(
     new: Option<&str>,
 ) -> Result<(), GitError> {
     let (on, why) = (OsStr::new("-m"), OsStr::new(WHY));
-    // An empty name stands for a ref that is not there.
+    // An empty name means that the ref must not exist.
     let old = OsStr::new(old.unwrap_or_default());
     let command = OsStr::new("update-ref");
     match new {

@@ -1,54 +1,53 @@
-//! Names of files and of refs: bytes to git, whatever the operating system takes them for.
+//! Names of files and refs. To git they are bytes; the operating system has its own type.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// `bytes` as the operating system spells them.
+/// Converts `bytes` into a string of the operating system.
 #[cfg(unix)]
 pub(super) fn os(bytes: &[u8]) -> OsString {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(bytes).to_owned()
 }
 
-/// `bytes` as the operating system spells them; git writes UTF-8 there.
+/// Converts `bytes`, which are UTF-8 on this system, into a string of the operating system.
 #[cfg(not(unix))]
 pub(super) fn os(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// The path `bytes`.
+/// Converts `bytes` into a path.
 pub(super) fn path(bytes: &[u8]) -> PathBuf {
     os(bytes).into()
 }
 
-/// What git calls the path `path`, which is below the top of the work tree.
+/// Returns git's name of `path`, which is below the top of the work tree.
 pub(super) fn bytes(path: &Path) -> Vec<u8> {
     let parts: Vec<&[u8]> = path.iter().map(std::ffi::OsStr::as_encoded_bytes).collect();
     parts.join(&b'/')
 }
 
-/// Whether a file may be written to `path`: below the top, and not into git's own folder. Trees
-/// of git say nothing else, but a ref may have been made by somebody else.
+/// Returns whether a file may be written to `path`: below the top, and not into git's own folder. Git
+/// makes no other trees, but another program may have made the ref.
 pub(super) fn is_safe(path: &[u8]) -> bool {
     path.split(|&byte| byte == b'/')
         .all(|part| !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git"))
         && (cfg!(unix) || !path.iter().any(|byte| matches!(byte, b'\\' | b':')))
 }
 
-/// The folders that `path` is in, the uppermost first.
+/// Returns the folders around `path`, the uppermost first.
 pub(super) fn parents(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/').map(|(end, _)| end);
     ends.filter_map(|end| path.get(..end))
 }
 
-/// The last part of `path`.
+/// Returns the last part of `path`.
 pub(super) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// `path` in quotes, as git reads it from a line: with each byte that could mean anything else as
-/// a number.
+/// Quotes `path` as git reads it from a line. Each special byte becomes an octal number.
 pub(super) fn quoted(path: &[u8]) -> String {
     let mut quoted = String::from("\"");
     for &byte in path {

@@ -1,4 +1,4 @@
-//! A state of a work tree: its files byte by byte, its index, and what is checked out.
+//! The files of a work tree, byte by byte.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -9,12 +9,12 @@ use super::command::{Git, pieces};
 use super::error::GitError;
 use super::index::Scratch;
 use super::path::{is_safe, parents, path, quoted};
-use super::place::Place;
+use super::work_tree::WorkTree;
 
-/// How often a listing is made anew because files went away while they were read.
+/// The number of times that a listing is repeated because files went away while they were read.
 const TRIES: u32 = 8;
 
-/// What kind of file it is, as far as git knows kinds.
+/// The kinds of files that git knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Plain,
@@ -23,7 +23,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// As trees of git spell it.
+    /// Returns the name of the kind in git's trees.
     const fn name(self) -> &'static str {
         match self {
             Self::Plain => "100644",
@@ -32,7 +32,7 @@ impl Mode {
         }
     }
 
-    /// The kind of a file; none of what git cannot keep, as a pipe or a folder.
+    /// Returns the kind of a file. Returns `None` for what git cannot store, for example a pipe or a folder.
     fn of(file: &Metadata) -> Option<Self> {
         match file.file_type() {
             kind if kind.is_symlink() => Some(Self::Link),
@@ -54,7 +54,7 @@ fn is_executable(_file: &Metadata) -> bool {
     false
 }
 
-/// A file that is kept.
+/// A saved file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) mode: Mode,
@@ -65,16 +65,16 @@ pub(super) struct Kind {
 /// Files by their paths from the top of the work tree.
 pub(super) type Files = BTreeMap<Vec<u8>, Kind>;
 
-/// The files that git lists: those in the index and those that are neither there nor ignored, as
-/// far as they are there; and repositories within the tree, which are let alone.
+/// The existing files that git lists: those in the index and the others that are not ignored. Also the
+/// repositories within the tree, which are left alone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Listed {
     pub(super) files: BTreeMap<Vec<u8>, Mode>,
     pub(super) nested: Vec<PathBuf>,
 }
 
-/// Looks which files there are.
-pub(super) fn list(place: &Place) -> Result<Listed, GitError> {
+/// Lists the files of the work tree.
+pub(super) fn list(place: &WorkTree) -> Result<Listed, GitError> {
     let mut listed = Listed::default();
     let others = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     for name in pieces(&place.git.run(&others)?) {
@@ -83,15 +83,15 @@ pub(super) fn list(place: &Place) -> Result<Listed, GitError> {
             continue;
         }
         match look(&place.top, name)? {
-            Seen::File(mode) => {
+            PathState::File(mode) => {
                 listed.files.insert(name.to_owned(), mode);
             }
-            // A submodule, which the index has by its name alone.
-            Seen::Folder if place.top.join(path(name)).join(".git").exists() => {
+            // A submodule, of which the index has only the name.
+            PathState::Folder if place.top.join(path(name)).join(".git").exists() => {
                 listed.nested.push(path(name));
             }
-            // It is gone, or is one of those that git cannot keep.
-            Seen::Folder | Seen::Nothing | Seen::Blocked(_) | Seen::Other => {}
+            // It is gone, or git cannot store it.
+            PathState::Folder | PathState::Nothing | PathState::Blocked(_) | PathState::Other => {}
         }
     }
     listed.nested.sort();
@@ -99,30 +99,30 @@ pub(super) fn list(place: &Place) -> Result<Listed, GitError> {
     Ok(listed)
 }
 
-/// What there is at a path.
-pub(super) enum Seen<'p> {
+/// The thing at a path.
+pub(super) enum PathState<'p> {
     Nothing,
     File(Mode),
     Folder,
-    /// Nothing, since this part of the path is a file or a link.
+    /// Nothing, because this part of the path is a file or a link.
     Blocked(&'p [u8]),
     /// A pipe, a device.
     Other,
 }
 
-/// Looks what there is at `name`, through no link.
-pub(super) fn look<'p>(top: &Path, name: &'p [u8]) -> Result<Seen<'p>, GitError> {
+/// Returns what is at `name`. Links are not followed.
+pub(super) fn look<'p>(top: &Path, name: &'p [u8]) -> Result<PathState<'p>, GitError> {
     for parent in parents(name) {
         match metadata(top, parent)? {
-            None => return Ok(Seen::Nothing),
+            None => return Ok(PathState::Nothing),
             Some(folder) if folder.is_dir() => {}
-            Some(_) => return Ok(Seen::Blocked(parent)),
+            Some(_) => return Ok(PathState::Blocked(parent)),
         }
     }
     Ok(match metadata(top, name)? {
-        None => Seen::Nothing,
-        Some(file) if file.is_dir() => Seen::Folder,
-        Some(file) => Mode::of(&file).map_or(Seen::Other, Seen::File),
+        None => PathState::Nothing,
+        Some(file) if file.is_dir() => PathState::Folder,
+        Some(file) => Mode::of(&file).map_or(PathState::Other, PathState::File),
     })
 }
 
@@ -136,16 +136,16 @@ fn metadata(top: &Path, name: &[u8]) -> Result<Option<Metadata>, GitError> {
     }
 }
 
-/// Files as they are now, with their bytes in the repository.
+/// The present files, with their bytes in the repository.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) files: Files,
     pub(super) nested: Vec<PathBuf>,
 }
 
-/// Puts the bytes of every file that git lists into the repository, and of every other that stands
-/// in the way of `target`.
-pub(super) fn take(place: &Place, target: Option<&Files>) -> Result<Taken, GitError> {
+/// Stores in the repository the bytes of every file that git lists, and of every other file that stands in
+/// the way of `target`.
+pub(super) fn take(place: &WorkTree, target: Option<&Files>) -> Result<Taken, GitError> {
     let mut tries = 1;
     loop {
         let all = list(place)?;
@@ -155,16 +155,16 @@ pub(super) fn take(place: &Place, target: Option<&Files>) -> Result<Taken, GitEr
         }
         match hash(place, &listed) {
             Ok(files) => return Ok(Taken { files, nested: listed.nested }),
-            // Somebody else is at work in the tree: what is gone need not be kept.
+            // Another process is at work in the tree. Files that are gone need not be saved.
             Err(_) if tries < TRIES && list(place)?.files != all.files => tries += 1,
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Puts the bytes of `listed` into the repository, without the filters that git has for line ends
-/// and large files: what comes back is what was there.
-fn hash(place: &Place, listed: &Listed) -> Result<Files, GitError> {
+/// Stores the bytes of `listed` in the repository, without git's filters for line ends and large files, so
+/// that exactly the same bytes come back.
+fn hash(place: &WorkTree, listed: &Listed) -> Result<Files, GitError> {
     let (mut names, mut paths) = (Vec::new(), String::new());
     let mut files = Files::new();
     for (name, &mode) in &listed.files {
@@ -186,7 +186,7 @@ fn hash(place: &Place, listed: &Listed) -> Result<Files, GitError> {
     Ok(files)
 }
 
-fn hash_link(place: &Place, name: &[u8]) -> Result<String, GitError> {
+fn hash_link(place: &WorkTree, name: &[u8]) -> Result<String, GitError> {
     let file = path(name);
     let target = fs::read_link(place.top.join(&file));
     let target = target.map_err(|error| GitError::Disk { path: file, error })?;
@@ -195,8 +195,8 @@ fn hash_link(place: &Place, name: &[u8]) -> Result<String, GitError> {
     Ok(super::command::text(&id))
 }
 
-/// A tree of git with `files`, all of them.
-pub(super) fn tree(place: &Place, files: &Files) -> Result<String, GitError> {
+/// Makes a tree of git with all `files`.
+pub(super) fn tree(place: &WorkTree, files: &Files) -> Result<String, GitError> {
     let mut lines = Vec::new();
     for (name, Kind { mode, blob }) in files {
         lines.extend_from_slice(format!("{} {blob} 0\t", mode.name()).as_bytes());
@@ -207,7 +207,7 @@ pub(super) fn tree(place: &Place, files: &Files) -> Result<String, GitError> {
     let git = place.git.with_index(index.path());
     git.fed(&["update-index", "-z", "--index-info"], &lines)?;
     let tree = git.line(&["write-tree"])?;
-    // Names that could lead into its own folder somewhere git leaves out, and goes on.
+    // Git silently leaves out names that could lead into its own folder on some system.
     let kept = read(&place.git, &tree)?;
     match files.iter().find(|(name, kind)| kept.get(*name) != Some(kind)) {
         Some((name, _)) => Err(GitError::Name { path: path(name) }),
@@ -215,7 +215,7 @@ pub(super) fn tree(place: &Place, files: &Files) -> Result<String, GitError> {
     }
 }
 
-/// The files of a commit or tree that was kept.
+/// Reads the files of a commit or tree.
 pub(super) fn read(git: &Git, id: &str) -> Result<Files, GitError> {
     let listing = git.run(&["ls-tree", "-r", "-z", "--full-tree", id])?;
     pieces(&listing)
@@ -228,7 +228,7 @@ pub(super) fn read(git: &Git, id: &str) -> Result<Files, GitError> {
         .collect()
 }
 
-/// A line of a tree's listing: `mode type id TAB path`.
+/// Parses a line of a tree's listing: `mode type id TAB path`.
 fn kept(line: &[u8]) -> Option<(Vec<u8>, Kind)> {
     let tab = line.iter().position(|&byte| byte == b'\t')?;
     let (entry, name) = (line.get(..tab)?, line.get(tab + 1..)?);

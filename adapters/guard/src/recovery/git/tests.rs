@@ -1,4 +1,4 @@
-//! Breaks off at every step in turn and looks whether anything is lost.
+//! Breaks off at every step in turn and checks that no file is lost.
 
 #[path = "../../../tests/recovery/repository.rs"]
 mod repository;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use repository::{Content, Repository, beginning, edits};
 
 use super::snapshot::Mode;
-use super::{GitError, GitWorkTree, kept, path, snapshot};
+use super::{GitError, GitWorkTree, path, saved_state, snapshot};
 
 thread_local! {
-    /// How many steps may still be made; none means any number.
+    /// The number of steps that are left; `None` means any number.
     static STEPS: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -29,7 +29,7 @@ pub(super) fn step() -> io::Result<()> {
     }
 }
 
-/// What comes of `work` if it is broken off after `steps`: nothing that it would do then is done.
+/// Runs `work` and breaks it off after `steps`: no later step is done.
 fn broken_off<T>(steps: usize, work: impl FnOnce() -> T) -> T {
     STEPS.set(Some(steps));
     let done = work();
@@ -37,9 +37,9 @@ fn broken_off<T>(steps: usize, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What is kept under any number.
+/// Returns the states under any number.
 fn kept_files(tree: &GitWorkTree) -> Vec<BTreeMap<PathBuf, Content>> {
-    let entries = kept::all(&tree.place.git).expect("a list");
+    let entries = saved_state::all(&tree.place.git).expect("a list");
     let entries = entries.into_iter().filter(|entry| entry.number.is_some());
     entries.map(|entry| contents(tree, &entry.commit)).collect()
 }
@@ -67,7 +67,7 @@ fn whole(repository: &Repository) -> Whole {
     (repository.files(), repository.staged())
 }
 
-/// Checks that each file of `before` is in the tree or kept; whether one is kept alone.
+/// Checks that each file of `before` is in the tree or saved. Returns whether one is only saved.
 fn assert_nothing_lost(
     repository: &Repository,
     tree: &GitWorkTree,
@@ -85,15 +85,14 @@ fn assert_nothing_lost(
     !gone.is_empty()
 }
 
-/// Breaks `go` off at each of its steps, until there are no more; after how many of them some file
-/// was kept alone.
+/// Breaks `go` off at each of its steps in turn. Returns after how many of them a file was only saved.
 fn broken_off_everywhere(
     original: &Repository,
     start: &Whole,
     go: impl Fn(&mut GitWorkTree) -> Result<(), GitError>,
 ) -> usize {
     let before = whole(original);
-    // The start is kept beside the numbers, which begin with 1.
+    // The start is saved beside the numbers, which begin with 1.
     let kept = GitWorkTree::list(original.top()).expect("a list").len();
     let first = u32::try_from(kept).expect("a small number");
     let mut kept_alone = 0;
@@ -103,7 +102,7 @@ fn broken_off_everywhere(
         let mut tree = GitWorkTree::open(repository.top(), None).expect("a run");
         let is_done = broken_off(steps, || go(&mut tree)).is_ok();
         kept_alone += usize::from(assert_nothing_lost(&repository, &tree, &before.0, &at));
-        // One goes on, the other turns round, if it got far enough to have kept anything.
+        // One goes on; the other turns round, if it got far enough to save the state.
         let is_kept = GitWorkTree::list(repository.top()).expect("a list").len() > kept;
         if steps % 2 == 0 || !is_kept {
             let went = tree.start_over().unwrap_or_else(|error| panic!("{at}: {error}"));
@@ -152,7 +151,7 @@ fn what_another_process_does_on_the_way_is_left() {
     let repository = beginning();
     let tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
     edits(&repository);
-    let target = tree.target(&kept::start("run")).expect("refs").expect("a start");
+    let target = tree.target(&saved_state::start("run")).expect("refs").expect("a start");
     let present = tree.keep(Some(&target), "a title").expect("what there is");
     // A file of the start, one that was added, one that is missing, one in a folder that goes.
     let names = ["untracked", "new/deep/file", "deleted", "to-folder/new", "from-folder"];

@@ -1,55 +1,63 @@
-//! What became of a work tree that went back, and how that is put into words.
+//! The report on a work tree that went back, in numbers and in words.
 
 use std::path::PathBuf;
 
-use super::kept::Kept;
+use super::saved_state::SavedState;
 use crate::recovery::Undone;
 
-/// What became of a work tree that went back.
+/// The report on a work tree that went back.
+///
+/// ```no_run
+/// use unstuck::{GitWorkTree, WentBack};
+///
+/// let went: WentBack = GitWorkTree::open(".".as_ref(), None)?.start_over()?;
+/// println!("{} under {}", went.files(), went.reference);
+/// # Ok::<(), unstuck::GitError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WentBack {
     /// The run.
     pub run: String,
-    /// The number under which is kept what was there before.
+    /// The number under which the former state is saved.
     pub number: u32,
-    /// The ref of that.
+    /// The ref of the former state.
     pub reference: String,
-    /// Where it went.
-    pub to: Kept,
-    /// How many files were changed back.
+    /// The state to which the work tree went.
+    pub to: SavedState,
+    /// The number of files that were changed back.
     pub changed: usize,
-    /// How many files that were missing are there again.
+    /// The number of missing files that were brought back.
     pub returned: usize,
-    /// How many files that were added are gone.
+    /// The number of added files that were removed.
     pub removed: usize,
-    /// Whether something else was staged than is now.
+    /// Whether the index was changed back.
     pub was_staged: bool,
     /// The branch that was checked out before.
     pub branch: Option<String>,
     /// The commit that was checked out before.
     pub head: Option<String>,
-    /// Files that were left as they are, since they changed meanwhile or something new stood in the
-    /// way.
+    /// Files that were left as they are, because they changed meanwhile or something new stood in the way.
     pub left: Vec<PathBuf>,
-    /// How many files were ignored, and so left alone, and are not ignored any more.
+    /// The number of files that were ignored, were left alone, and are not ignored any more.
     pub uncovered: usize,
     /// Repositories within the tree, which were left alone.
     pub nested: Vec<PathBuf>,
 }
 
 impl WentBack {
-    /// Whether another commit or branch was checked out than is now.
+    /// Returns whether another commit or branch was checked out before.
     pub fn has_moved(&self) -> bool {
         self.branch != self.to.branch || self.head != self.to.head
     }
 
-    /// Whether there was anything to undo.
+    /// Returns whether there was anything to undo.
     pub fn is_change(&self) -> bool {
         self.changed + self.returned + self.removed > 0 || self.was_staged || self.has_moved()
     }
 
-    /// What became of the files, as in "2 files changed back, 1 removed"; empty if nothing did.
+    /// Returns the counts in words, for example "2 files changed back, 1 removed". The text is empty if no
+    /// file changed.
     pub fn files(&self) -> String {
         let figures = [
             (self.changed, "changed back"),

@@ -1,7 +1,8 @@
 //! A guard as bytes, and back.
 //!
-//! What is written begins with a byte for the version and ends with eight that sum up the rest;
-//! between them stands what `postcard` makes of one struct.
+//! The bytes begin with the version and end with a checksum of eight bytes. Between them stands one
+//! struct, as `postcard` writes it. The engine inside keeps its own frame, because its errors (such as a
+//! checkpoint of another policy) are lost when `serde` reads it as a part of the struct.
 
 use std::fmt;
 
@@ -10,18 +11,25 @@ use unstuck_core::{CheckpointError, Digest};
 use unstuck_text::{Lines, SimilarCalls};
 
 use crate::calls::{Calls, Names};
-use crate::ended::Ended;
-use crate::guard::{Engine, Guard, Refusals};
-use crate::heard::Heard;
+use crate::guard::{Engine, Guard, Refusals, Tally};
+use crate::refused_calls::RefusedCalls;
 use crate::steps::Steps;
+use crate::swarm_memory::SwarmMemory;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 3;
+pub const CHECKPOINT_VERSION: u8 = 4;
 
-/// The length of the sum at the end.
+/// The length of the checksum at the end.
 const SUM: usize = size_of::<u64>();
 
-/// Why bytes are no checkpoint of a guard.
+/// The reason why bytes are no checkpoint of a guard.
+///
+/// ```
+/// use unstuck::{BuildError, Guard, RestoreError};
+///
+/// let error = Guard::builder().restore(b"").expect_err("no bytes");
+/// assert!(matches!(error, BuildError::Restore(RestoreError::Malformed)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -29,10 +37,10 @@ pub enum RestoreError {
     Malformed,
     /// The checkpoint was written in another version of the format.
     Version {
-        /// Its version.
+        /// The version of the checkpoint.
         found: u8,
     },
-    /// The engine cannot go on from it.
+    /// The engine cannot go on from its part of the checkpoint.
     Engine(CheckpointError),
 }
 
@@ -54,60 +62,63 @@ impl fmt::Display for RestoreError {
 
 impl std::error::Error for RestoreError {}
 
-/// A guard as it is written.
+/// The fields of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State<'a> {
+    #[serde(borrow)]
     engine: &'a [u8],
-    groups: SimilarCalls,
+    similar: SimilarCalls,
     lines: Lines,
     calls: Calls,
     names: Names,
     steps: Steps,
     refusals: Refusals,
-    heard: Heard,
-    ended: Ended,
+    refused: RefusedCalls,
+    swarm: SwarmMemory,
+    tally: Tally,
 }
 
 impl Guard {
-    /// Everything that the guard knows of its worker, for [`Builder::restore`]: mostly 1 to 8 KiB, and
-    /// never 48, whatever the names of the tools. It holds digests and the names of tools, no arguments
-    /// and no results.
+    /// Returns the state of the worker for [`Builder::restore`]: mostly 1 to 8 KiB, and at most 48, however
+    /// long the names of the tools are. It holds digests and the names of tools, no arguments and no
+    /// results.
     ///
     /// [`Builder::restore`]: crate::Builder::restore
     pub fn save(&self) -> Vec<u8> {
         let mut buffer = [0; Engine::CHECKPOINT_MAX];
         let seen = &*self.seen;
         // The buffer is as long as any checkpoint.
-        let engine = seen.engine.save(&mut buffer).map_or(&[][..], |written| &*written);
+        let engine = seen.worker.detector.save(&mut buffer).map_or(&[][..], |written| &*written);
         let state = State {
             engine,
-            groups: seen.groups.clone(),
-            lines: seen.lines.clone(),
+            similar: seen.worker.digester.similar.clone(),
+            lines: seen.worker.digester.lines.clone(),
             calls: seen.calls.clone(),
             names: seen.names.clone(),
             steps: seen.steps.clone(),
             refusals: seen.refusals,
-            heard: seen.heard.clone(),
-            ended: seen.ended.clone(),
+            refused: seen.refused.clone(),
+            swarm: seen.swarm.clone(),
+            tally: seen.tally.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
-        // Memory is all that this can want.
+        // Writing to a vector fails only if memory runs out.
         let mut bytes = postcard::to_extend(&state, bytes).unwrap_or_default();
         let sum = Digest::of(&bytes).bits();
         bytes.extend(sum.to_le_bytes());
         bytes
     }
 
-    /// The guard that wrote `bytes`, with the setup of this one.
+    /// Returns the guard that wrote `bytes`, with the setup of this one.
     pub(crate) fn restored(mut self, bytes: &[u8]) -> Result<Self, RestoreError> {
         let state = State::read(bytes)?;
         let seen = &mut *self.seen;
-        seen.engine = Engine::restore(self.setup.preset.policy, state.engine)
+        seen.worker.detector = Engine::restore(self.setup.preset.policy, state.engine)
             .map_err(RestoreError::Engine)?;
-        let State { groups, lines, calls, names, steps, refusals, heard, ended, .. } = state;
-        (seen.groups, seen.lines, seen.calls, seen.names) = (groups, lines, calls, names);
-        (seen.steps, seen.refusals) = (steps, refusals);
-        (seen.heard, seen.ended) = (heard, ended);
+        (seen.worker.digester.similar, seen.worker.digester.lines) = (state.similar, state.lines);
+        (seen.calls, seen.names, seen.steps) = (state.calls, state.names, state.steps);
+        (seen.refusals, seen.refused) = (state.refusals, state.refused);
+        (seen.swarm, seen.tally) = (state.swarm, state.tally);
         Ok(self)
     }
 }
@@ -126,8 +137,8 @@ impl<'a> State<'a> {
         let state = whole.get(1..).unwrap_or_default();
         let (state, rest): (Self, _) =
             postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
-        let fits = state.calls.fits() && state.names.fits() && state.steps.fits();
-        let fits = fits && state.heard.fits() && state.ended.fits() && rest.is_empty();
+        let fits = state.calls.fits() && state.names.fits() && state.refused.fits();
+        let fits = fits && state.swarm.fits() && state.tally.fits() && rest.is_empty();
         if fits { Ok(state) } else { Err(RestoreError::Malformed) }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a work tree is, and whether it is in a state to be kept and to go back.
+//! The paths of a work tree, and the check that it can be saved and can go back.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use super::command::{Git, complaint};
 use super::error::GitError;
 use super::path::path;
 
-/// What git does in several steps: the file or folder that is there meanwhile, and how to end it.
-/// The last two are looked for in this order, since `am` leaves both.
+/// The commands of git that take several steps: the file or folder that exists meanwhile, the name, and
+/// the command that ends it. The last two stand in this order because `am` leaves both.
 const OPERATIONS: [(&str, &str, &str); 9] = [
     ("index.lock", "another command of git", "rm .git/index.lock, if no git runs"),
     ("MERGE_HEAD", "a merge", "git merge --abort"),
@@ -20,21 +20,20 @@ const OPERATIONS: [(&str, &str, &str); 9] = [
     ("rebase-apply", "a rebase", "git rebase --abort"),
 ];
 
-/// A work tree, and the folder that git keeps of it.
+/// A work tree, and git's folder of it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct WorkTree {
     /// Git, at the top of the work tree.
     pub(super) git: Git,
     pub(super) top: PathBuf,
     /// The folder of this work tree's index and head.
     pub(super) own: PathBuf,
-    /// Which of the work trees of its repository it is: the last part of `own`, if that is not
-    /// the repository's own folder.
+    /// The name of the work tree in its repository: the last part of `own` for a linked one.
     pub(super) name: String,
 }
 
-impl Place {
-    /// The work tree that `folder` is in.
+impl WorkTree {
+    /// Finds the work tree around `folder`.
     pub(super) fn of(folder: &Path) -> Result<Self, GitError> {
         let git = Git::at(folder);
         let asked = git.output(["rev-parse", "--show-toplevel"])?;
@@ -51,7 +50,7 @@ impl Place {
         Ok(Self { git, top, own, name })
     }
 
-    /// Refuses where a work tree cannot be kept as a whole or cannot go back.
+    /// Returns an error if the work tree cannot be saved as a whole or cannot go back.
     pub(super) fn check(&self) -> Result<(), GitError> {
         for (file, doing, way_out) in OPERATIONS {
             if self.own.join(file).exists() {
@@ -73,14 +72,14 @@ impl Place {
         Ok(())
     }
 
-    /// Whether the work tree is on no branch.
+    /// Returns whether the work tree is on no branch.
     fn is_detached(&self) -> Result<bool, GitError> {
         Ok(!self.git.output(["symbolic-ref", "-q", "HEAD"])?.status.success())
     }
 }
 
-/// What the work tree with the folder `own` is called: git keeps those beyond the first in
-/// folders of a folder `worktrees`.
+/// Returns the name of the work tree with the folder `own`. The folders of linked work trees are in a folder
+/// `worktrees`.
 fn name(own: &Path) -> String {
     let is_linked = own.parent().is_some_and(|parent| parent.ends_with("worktrees"));
     let last = own.file_name().filter(|_| is_linked);

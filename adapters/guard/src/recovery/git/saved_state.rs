@@ -1,4 +1,4 @@
-//! The refs that states are kept under, and what the commits there say of them.
+//! The refs under which states are saved, and the messages of their commits.
 
 use std::ffi::OsString;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,60 +7,70 @@ use super::command::{Git, complaint, text};
 use super::error::GitError;
 use super::head::{Head, Tip};
 use super::path::os;
-use super::place::Place;
+use super::work_tree::WorkTree;
 
-/// Where all refs are.
+/// The folder of all refs.
 const REFS: &str = "refs/unstuck";
 
-/// The last part of the ref of a start. The others are numbers.
+/// The last part of the ref of a start. The other refs end with a number.
 const START: &str = "start";
 
-/// The longest name of a run: names of files may be no longer than 255 bytes, and the commands'
-/// output should stay readable.
+/// The longest name of a run. File names are limited to 255 bytes, and the output of the commands should
+/// stay readable.
 const NAME_MAX: usize = 100;
 
-/// A state of a work tree that is kept under a ref.
+/// A state of a work tree that is saved under a ref.
+///
+/// ```no_run
+/// use unstuck::{GitWorkTree, SavedState};
+///
+/// let states: Vec<SavedState> = GitWorkTree::list(".".as_ref())?;
+/// for state in states.iter().filter(|state| state.is_here) {
+///     println!("{} of {}", state.reference, state.run);
+/// }
+/// # Ok::<(), unstuck::GitError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Kept {
-    /// The run that it is of.
+pub struct SavedState {
+    /// The run.
     pub run: String,
-    /// Its number; none is the start of the run.
+    /// The number, or `None` for the start of the run.
     pub number: Option<u32>,
     /// The ref.
     pub reference: String,
-    /// The commit there, whose tree is the files byte by byte.
+    /// The commit under the ref. Its tree has the files byte by byte.
     pub commit: String,
-    /// When it was kept.
+    /// The time at which it was saved.
     pub time: SystemTime,
     /// The branch that was checked out, if one was.
     pub branch: Option<String>,
     /// The commit that was checked out, if there was any.
     pub head: Option<String>,
-    /// Whether it is of the work tree that was asked, and not of another one of its repository.
+    /// Whether it belongs to this work tree, rather than to another one of the same repository.
     pub is_here: bool,
 }
 
-/// What a commit says beside its tree.
+/// The facts in the message of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) run: String,
-    /// Which of the work trees of the repository it is of.
+    /// The name of the work tree.
     pub(super) work_tree: String,
-    /// Nanoseconds since 1970: what git itself notes would not tell which of two is the later.
+    /// Nanoseconds since 1970. The times of git, in seconds, would not show which of two states is later.
     pub(super) time: u64,
     pub(super) head: Head,
-    /// The tree of what was staged.
+    /// The tree of the index.
     pub(super) index: String,
-    /// Where the branches were that a way back moves, other than the one that was checked out.
+    /// The commits of the branches that going back moves, except for the one that was checked out.
     pub(super) tips: Vec<Tip>,
-    /// The commit of the state that the work tree went to from this one. What that has and this
-    /// one has not was not there at all: had it been, ignored or not, it would be kept.
+    /// The commit of the state to which the work tree went from this one. A file that only that state has
+    /// did not exist here: otherwise it would have been saved, even if ignored.
     pub(super) toward: Option<String>,
 }
 
 impl State {
-    /// The text of the commit's message.
+    /// Returns the message of the commit.
     fn message(&self, title: &str) -> Vec<u8> {
         let mut text = format!(
             "unstuck: {title}\n\nRun: {}\nWork-Tree: {}\nTime: {}\nIndex: {}\n",
@@ -86,7 +96,7 @@ impl State {
         text
     }
 
-    /// What a message says.
+    /// Reads the message of a commit.
     fn read(message: &[u8]) -> Option<Self> {
         let lines = || message.split(|&byte| byte == b'\n');
         let bytes = |key: &str| lines().find_map(|line| line.strip_prefix(key.as_bytes()));
@@ -111,13 +121,13 @@ impl State {
     }
 }
 
-/// Nanoseconds since 1970.
+/// Returns the time in nanoseconds since 1970.
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A state and where it is kept.
+/// A state and its ref.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) reference: String,
@@ -127,8 +137,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn kept(self, place: &Place) -> Kept {
-        Kept {
+    pub(super) fn kept(self, place: &WorkTree) -> SavedState {
+        SavedState {
             is_here: self.state.work_tree == place.name,
             branch: self.state.head.branch_name(),
             run: self.state.run,
@@ -141,8 +151,7 @@ impl Entry {
     }
 }
 
-/// Refuses what cannot be the name of a run: it is a part of a ref, which must not end like the
-/// files with which git locks refs.
+/// Checks the name of a run. It is a part of a ref, which must not end like git's lock files.
 pub(super) fn check_name(run: &str) -> Result<(), GitError> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = run.len() <= NAME_MAX
@@ -154,17 +163,17 @@ pub(super) fn check_name(run: &str) -> Result<(), GitError> {
     if is_name { Ok(()) } else { Err(GitError::RunName { name: run.to_owned() }) }
 }
 
-/// The ref of the start of `run`.
+/// Returns the ref of the start of `run`.
 pub(super) fn start(run: &str) -> String {
     format!("{REFS}/{run}/{START}")
 }
 
-/// The ref of what is kept of `run` under `number`.
+/// Returns the ref of the state `number` of `run`.
 pub(super) fn numbered(run: &str, number: u32) -> String {
     format!("{REFS}/{run}/{number}")
 }
 
-/// The run and the number that a ref is of.
+/// Splits a ref into the run and the number.
 fn parts(reference: &str) -> Option<(&str, Option<u32>)> {
     let (run, last) = reference.strip_prefix(REFS)?.strip_prefix('/')?.split_once('/')?;
     match last {
@@ -173,8 +182,7 @@ fn parts(reference: &str) -> Option<(&str, Option<u32>)> {
     }
 }
 
-/// All that is kept in the repository, of each run the start first. Refs that somebody else put
-/// there are left out.
+/// Returns all states in the repository, the start of each run first. Refs of other programs are left out.
 pub(super) fn all(git: &Git) -> Result<Vec<Entry>, GitError> {
     let format = "--format=%(refname)%00%(objectname)%00%(contents)%00";
     let listing = git.run(&["for-each-ref", format, REFS])?;
@@ -186,7 +194,7 @@ pub(super) fn all(git: &Git) -> Result<Vec<Entry>, GitError> {
 
 fn entry(fields: &[&[u8]]) -> Option<Entry> {
     let [reference, commit, message] = fields else { return None };
-    // A line's end stands between two of them.
+    // A line end separates two entries.
     let reference = String::from_utf8(reference.strip_prefix(b"\n").unwrap_or(reference).to_vec());
     let (reference, state) = (reference.ok()?, State::read(message)?);
     let (run, number) = parts(&reference)?;
@@ -194,9 +202,9 @@ fn entry(fields: &[&[u8]]) -> Option<Entry> {
     (run == state.run).then_some(Entry { reference, commit, number, state })
 }
 
-/// Makes a commit of the state, with the tree `tree`. Its parents keep what belongs to it from
-/// being swept away: what was checked out, what was staged, the branches' commits, the state that it
-/// went to.
+/// Makes a commit of the state, with the tree `tree`. Its parents protect the parts of the state from
+/// garbage collection: the commit that was checked out, the index, the commits of the branches, and the
+/// state to which the work tree went.
 pub(super) fn commit(
     git: &Git,
     tree: &str,
@@ -217,9 +225,9 @@ pub(super) fn commit(
     Ok(text(&git.fed(&command, &state.message(title))?))
 }
 
-/// Makes `reference`, which must not be there; whether that went well.
+/// Makes the new ref `reference`. Returns whether there was none.
 pub(super) fn create(git: &Git, reference: &str, commit: &str) -> Result<bool, GitError> {
-    // An empty name of the old commit says that there must be none.
+    // An empty old commit means that the ref must not exist.
     let asked = git.output(["update-ref", reference, commit, ""])?;
     if asked.status.success() {
         return Ok(true);
@@ -231,7 +239,7 @@ pub(super) fn create(git: &Git, reference: &str, commit: &str) -> Result<bool, G
     Err(GitError::Git { command: "update-ref".to_owned(), said })
 }
 
-/// Keeps `commit` under the next number of `run` that nobody has, and says which that is.
+/// Saves `commit` under the next free number of `run`, and returns the number.
 pub(super) fn number(git: &Git, run: &str, commit: &str) -> Result<u32, GitError> {
     let refs = git.run(&["for-each-ref", "--format=%(refname)", &format!("{REFS}/{run}")])?;
     let refs = String::from_utf8_lossy(&refs).into_owned();
