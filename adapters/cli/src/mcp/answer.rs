@@ -138,7 +138,7 @@ fn block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", Value::from(text))
 }
 
-/// Whether results of a protocol version have a type.
+/// The kind of results in a protocol version: with a type, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Results {
     Untyped,

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_secs(10 * 60);
 /// The name of this program on standard error.
 pub(crate) const NAME: &str = "unstuck mcp";
 
-/// What happens to a line of the client.
+/// The treatment of a line of the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// The line is forwarded unchanged.

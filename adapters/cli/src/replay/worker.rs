@@ -31,6 +31,7 @@ struct RecentCall {
     excerpt: Excerpt,
 }
 
+/// A worker of a replay.
 pub(super) struct Worker {
     pub(super) name: String,
     /// The number of the worker in the trace. Names may occur again, numbers do not.
