@@ -95,7 +95,7 @@ impl Worker {
             self.numbering.set(seq, call.index);
             self.early_warning.call(seq, call.step);
             self.explain(&verdicts, |history, near| {
-                history.call(seq, call.step, excerpt.clone(), near)
+                history.call(seq, call.step, excerpt.clone(), near);
             });
         }
         push(&mut self.calls, RecentCall { ticket, excerpt }, KEPT_MAX);
