@@ -236,7 +236,7 @@ impl Replay {
     }
 }
 
-/// Whether the nearest rule is kept, and that rule.
+/// The nearest rule so far, if it is measured.
 enum Measuring {
     Off,
     On(Option<Nearest>),

@@ -102,7 +102,7 @@ struct List {
     /// A folder in a work tree of the repository
     #[arg(value_name = "PATH", default_value = ".")]
     folder: PathBuf,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = ListFormat::Human)]
     format: ListFormat,
 }
@@ -181,7 +181,7 @@ fn now(Now { run, format }: &Now) -> Result<Exit, GitError> {
     Ok(back(&went, &text))
 }
 
-/// Prints what happened to the work tree. Files that were left as they are count as a finding.
+/// Prints the changes of the work tree. Files that were left alone count as a finding.
 fn back(went: &WentBack, text: &str) -> Exit {
     let exit = if went.left.is_empty() { Exit::Clean } else { Exit::Found };
     print(Reader::Person, text, exit)

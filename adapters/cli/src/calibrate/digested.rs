@@ -13,7 +13,7 @@ use crate::calibrate::labels::Count;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 
-/// As large as the engine of a replay.
+/// The same size as the engine of a replay.
 type Engine<'p> = Detector<'p, 64, 32>;
 
 /// A run as digests.

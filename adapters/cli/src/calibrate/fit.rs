@@ -181,7 +181,7 @@ impl<'r> Fitter<'r> {
         best.worth.is_above(&before)
     }
 
-    /// What becomes of each run by the policy after these moves.
+    /// Returns the outcome of each run under the policy after these moves.
     fn try_on(&mut self, moves: &Moves) -> Option<Rc<[Outcome]>> {
         if let Some(known) = self.tried.get(moves) {
             return known.clone();

@@ -15,7 +15,7 @@ pub(crate) type Node<'d> = Spanned<DeValue<'d>>;
 pub(crate) struct Fields<'d> {
     table: &'d DeTable<'d>,
     span: ops::Range<usize>,
-    /// What the table describes, with an article, for example "a rule".
+    /// A noun for the table with an article, for example "a rule".
     what: &'static str,
 }
 

@@ -107,7 +107,7 @@ mod tests {
         for line in ["", "\n", " ", "{", "nonsense", "null", "\"a\"", "{\"id\":1", "{} {}"] {
             assert!(Line::read(line.as_bytes()).is_none(), "{line:?}");
         }
-        // Of two equal members, client and server decide which one counts.
+        // Client and server decide which one of two equal members counts.
         assert!(message(r#"{"method":"a","method":"b"}"#).is_none());
         assert!(Line::read(b"{\"method\":\"\xff\"}").is_none());
     }

@@ -15,7 +15,7 @@ pub(super) struct EarlyWarning {
     /// The number of calls that were announced, and how many of them are known to have settled.
     announced: u64,
     settled: u64,
-    /// Whether an event since the latest look may have changed how near the rules are.
+    /// True if an event since the latest look may have changed how near the rules are.
     moved: bool,
     /// The nearest rule since the latest finding, and the number of calls that were judged when it
     /// first came as near.
@@ -24,7 +24,7 @@ pub(super) struct EarlyWarning {
     latest: Option<Nearness>,
 }
 
-/// Whether an event led to a finding.
+/// The result of an event: a finding, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judged {
     Quiet,

@@ -96,7 +96,7 @@ fn a_guard_finds_in_recorded_runs_what_a_replay_finds() {
                 .iter()
                 .map(|found| (found.finding.loop_id, found.rule, found.action))
                 .collect();
-            // Of several verdicts of one event a host gets the strongest.
+            // If an event has several verdicts, a host gets the strongest.
             let verdicts = &guarded.verdicts;
             assert!(verdicts.iter().all(|one| replayed.contains(one)), "{}", input.name());
             assert_eq!(verdicts.is_empty(), replayed.is_empty(), "{}", input.name());

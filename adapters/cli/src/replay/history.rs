@@ -74,8 +74,8 @@ pub(crate) struct CallResult {
     pub(crate) failed: bool,
 }
 
-/// How near each rule was, in the policy's order. For a call these are the rules about calls, for a
-/// turn the rules about text. `None` means unknown.
+/// The nearness of each rule, in the policy's order. For a call these are the rules about calls,
+/// for a turn the rules about text. `None` means unknown.
 pub(crate) type NearnessByRule = Vec<Option<Nearness>>;
 
 /// The steps of one worker in the loop to explain.

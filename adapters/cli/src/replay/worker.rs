@@ -31,6 +31,7 @@ struct RecentCall {
     excerpt: Excerpt,
 }
 
+/// A worker of a replay.
 pub(super) struct Worker {
     pub(super) name: String,
     /// The number of the worker in the trace. Names may occur again, numbers do not.
@@ -94,7 +95,7 @@ impl Worker {
             self.numbering.set(seq, call.index);
             self.early_warning.call(seq, call.step);
             self.explain(&verdicts, |history, near| {
-                history.call(seq, call.step, excerpt.clone(), near)
+                history.call(seq, call.step, excerpt.clone(), near);
             });
         }
         push(&mut self.calls, RecentCall { ticket, excerpt }, KEPT_MAX);

@@ -59,7 +59,7 @@ impl Scan {
         self.from.parse().ok()
     }
 
-    /// How many inputs to read at a time.
+    /// Returns the number of inputs to read at a time.
     pub(crate) fn jobs(&self) -> usize {
         self.jobs.map_or_else(one_for_each_core, usize::from)
     }

@@ -11,7 +11,7 @@ use crate::replay::{Findings, LoopPrefix, Replay};
 use crate::scan::feedback;
 use crate::scan::options::Scan;
 
-/// How inputs are read and judged.
+/// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
 pub(super) struct Judge {
     /// The format of the inputs, or `None` to detect it for each.

@@ -146,7 +146,7 @@ struct KeptLine<'a> {
     time: u64,
     branch: Option<&'a str>,
     head: Option<&'a str>,
-    /// Whether the state belongs to the work tree that was asked for.
+    /// True if the state belongs to the work tree that was asked for.
     here: bool,
 }
 

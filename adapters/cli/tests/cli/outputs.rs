@@ -9,7 +9,7 @@ use crate::harness::{
     CLEAN, Folder, Ran, labels, program, runs, scan, stuck, unstuck, unstuck_reading,
 };
 
-/// Returns a file with one document on each line.
+/// A file with one document on each line.
 const JSON: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs/native/stuck-two-in-turns.jsonl");
 

@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn an_interval_is_as_wide_as_the_binomial_distribution_says() {
-        // Of 100 runs without a loop 20 are accused: 0.2 ± 1.96 · √(0.2 · 0.8 / 100).
+        // 20 of 100 healthy runs are accused: 0.2 ± 1.96 · √(0.2 · 0.8 / 100).
         let outcomes = [vec![Outcome::FalseAlarm; 20], vec![Outcome::Quiet; 80]].concat();
         let Intervals { f1, false_alarm_rate } = Intervals::of(outcomes.chunks(1));
         let [low, high] = false_alarm_rate.expect("an interval");
         assert!((low - 0.12).abs() < 0.015 && (high - 0.28).abs() < 0.015, "{low} {high}");
-        // What is drawn holds false alarms nearly always, and never a loop.
+        // Nearly every draw has false alarms, and none has a loop.
         assert_eq!(f1, Some([0.0, 0.0]));
     }
 

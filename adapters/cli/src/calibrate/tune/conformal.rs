@@ -93,8 +93,8 @@ mod tests {
     }
 
     proptest! {
-        /// Of any n + 1 scores, if each in turn is that of the other run, no larger share than the
-        /// rate exceeds the quantile of the others: that is the theorem.
+        /// The theorem: if each of n + 1 scores in turn is the score of the other run, at most the
+        /// share `rate` of them exceeds the quantile of the others.
         #[test]
         fn at_most_the_rate_of_scores_exceeds_the_quantile(
             scores in vec(0..6_u8, 1..120),
@@ -115,7 +115,7 @@ mod tests {
             prop_assert_eq!(quantile(&vec![0_u8; runs], rate).is_some(), enough);
         }
 
-        /// The definition in its own words, where the product is a whole number or far from one.
+        /// The definition itself, for shares of whole percent.
         #[test]
         fn the_quantile_is_the_smallest_score_with_enough_at_or_below(
             scores in vec(0..50_u8, 1..200),

@@ -26,8 +26,8 @@ const PATIENCE_MAX: u8 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Patience {
     Enough(u8),
-    /// More than [`PATIENCE_MAX`]. Patience does not change rules about text, so no patience may
-    /// suffice.
+    /// More than [`PATIENCE_MAX`], or no patience at all: patience does not change rules about
+    /// text.
     Never,
 }
 
