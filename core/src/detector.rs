@@ -9,7 +9,7 @@ use crate::patterns::Patterns;
 use crate::policy::{Policy, usize_from};
 use crate::policy_error::{PolicyError, PolicyErrorKind};
 use crate::recent::Recent;
-use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag};
+use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::Texts;
 use crate::statistics::Statistics;
@@ -121,6 +121,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// What the detector has seen and said so far.
     pub const fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// Returns the tool of the call with the sequence number `seq`, or `None` if the detector no
+    /// longer holds its record.
+    ///
+    /// A message about a cycle names the tools of [`Finding::lap`](crate::Finding::lap) by it.
+    pub fn tool_of(&self, seq: u64) -> Option<Tool> {
+        self.history.tool_of(seq)
     }
 
     /// The agent asks for `call`. Judges it by the rules that need no outcome, and blocks it if

@@ -1,7 +1,7 @@
 //! The history of a run: the records that a detector holds, and how they are numbered.
 
 use crate::queue::Queue;
-use crate::record::{CallId, Record, Status};
+use crate::record::{CallId, Record, Status, Tool};
 use crate::window::Window;
 
 /// The settled and the open records of a run, with the counters that number and place them.
@@ -78,6 +78,18 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
     /// Returns the sequence number of the oldest open record, or of the next record if none is open.
     pub(crate) fn first_open(&self) -> u64 {
         self.next.wrapping_sub(u64::from(self.open.len()))
+    }
+
+    /// Returns the tool of the call with the sequence number `seq` if its record is still held.
+    pub(crate) fn tool_of(&self, seq: u64) -> Option<Tool> {
+        let first_open = self.first_open();
+        match first_open.checked_sub(seq) {
+            None | Some(0) => {
+                let place = usize::try_from(seq.checked_sub(first_open)?).ok()?;
+                self.open.as_slice().get(place).map(|record| record.tool)
+            }
+            Some(back) => self.window.tool(u32::try_from(back.checked_sub(1)?).ok()?),
+        }
     }
 
     /// Returns the record of `call` if it still waits for its outcome.

@@ -43,7 +43,8 @@
 //! assert_eq!(
 //!     finding.nudge(verdict.action, "read_file").to_string(),
 //!     "You have made the same `read_file` call 3 times in a row, and the result is the same \
-//!      each time. Once more will not change that. Try another way, or say what blocks you.",
+//!      each time. Once more will not change that: use what you have, try another tool, or say what \
+//!      blocks you.",
 //! );
 //! # Ok::<(), unstuck_core::PolicyError<'_>>(())
 //! ```

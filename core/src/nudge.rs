@@ -1,4 +1,4 @@
-//! What to tell an agent that is stuck.
+//! The messages that tell an agent that it is stuck.
 
 use core::fmt;
 
@@ -7,34 +7,76 @@ use crate::record::Tag;
 use crate::rule::{Args, Results};
 use crate::verdict::{Finding, Kind};
 
-/// A short English message for the agent: what it keeps doing, what to do instead, and what
-/// happens next. Rendered by [`Display`](fmt::Display) into any writer.
+/// The number of tools that a message about a cycle names. A message must stay short, and six
+/// names show two laps of a cycle of three calls.
+const NAMES_MAX: usize = 6;
+
+/// A short English message for the agent: the fact with its numbers, why more of the same will not
+/// help, two alternatives, and what happens next. [`Display`](fmt::Display) renders it into any
+/// writer.
 ///
-/// The advice of a warning changes with the number of repetitions, so that an agent that is warned
-/// again reads something new. A warning threatens only with what can follow it: see
-/// [`Finding::most`].
+/// The advice of a nudge fits the kind of call. The advice of a warning or a block depends on the
+/// number of repetitions, so that an agent that is warned again reads something new. A warning
+/// threatens only with what can follow it: see [`Finding::most`].
 ///
-/// It names the tool and numbers, and echoes neither arguments nor results: text that the
-/// agent or a web page wrote never comes back as an instruction.
+/// The message names tools and numbers. It never repeats arguments or results, because the agent
+/// or a web page wrote them, and such text must not come back as an instruction.
+///
+/// ```
+/// use unstuck_core::{Action, Call, Detector, Digest, Outcome, Tool, presets};
+///
+/// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+/// let names = ["read", "shell"];
+/// for round in 0..4 {
+///     let name = names[round % 2];
+///     let announced = detector.announce(Call::new(Tool::named(name), Digest::of(b"{}")));
+///     let verdict = detector.outcome(announced.id, Outcome::ok(Digest::of(name.as_bytes())));
+///     let Some(finding) = verdict.finding else { continue };
+///     let mut lap = Vec::new();
+///     for seq in finding.lap() {
+///         let tool = detector.tool_of(seq);
+///         lap.extend(names.into_iter().filter(|name| tool == Some(Tool::named(name))));
+///     }
+///     assert_eq!(
+///         finding.nudge(verdict.action, name).lap(&lap).to_string(),
+///         "You are going in circles: `read → shell → read → shell`, the same 2 calls, 2 times \
+///          over, and each comes back as it did before. None of these calls changes what the \
+///          others find. Change something first, use another source, or say what blocks you."
+///     );
+/// }
+/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Nudge<'n> {
     finding: Finding,
     action: Action,
     tool: &'n str,
+    lap: &'n [&'n str],
 }
 
 impl Finding {
-    /// A short English message for the agent that is stuck, with the last call's tool by its
-    /// `tool` name: that of [`Finding::tool`], which may be another than that of the call just made.
-    /// It echoes neither arguments nor results.
+    /// Returns a short English message for the agent that is stuck. `tool` is the name of
+    /// [`Finding::tool`], which can differ from the tool of the call just made.
     pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
-        Nudge { finding: *self, action, tool }
+        Nudge { finding: *self, action, tool, lap: &[] }
+    }
+}
+
+impl<'n> Nudge<'n> {
+    /// Returns the message with the names of the tools of one lap of a cycle, in the order of
+    /// [`Finding::lap`].
+    ///
+    /// A message about a cycle then shows the order of the calls, six at most. Other messages stay
+    /// the same, and so does this one if a name is empty or their number is not the period.
+    #[must_use]
+    pub const fn lap(self, tools: &'n [&'n str]) -> Self {
+        Self { lap: tools, ..self }
     }
 }
 
 impl Nudge<'_> {
-    fn what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { kind, args, laps, period, tag, .. } = self.finding;
+    fn fact(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { kind, args, laps, tag, .. } = self.finding;
         let tool = self.tool;
         match (kind, args) {
             _ if self.finding.is_about_prompts() => {
@@ -50,7 +92,9 @@ impl Nudge<'_> {
                 return write!(f, "Your last message says the same thing {laps} times over.");
             }
             (Kind::Cycle, _) => {
-                write!(f, "You are going in circles: the same {period} calls, {laps} times over")?;
+                f.write_str("You are going in circles: ")?;
+                self.circle(f)?;
+                write!(f, ", {laps} times over")?;
             }
             (Kind::Streak, Args::Same) => {
                 write!(f, "You have made the same `{tool}` call {laps} times in a row")?;
@@ -80,7 +124,30 @@ impl Nudge<'_> {
         f.write_str(self.answers())
     }
 
-    /// How the outcomes compare, as the end of the sentence that [`Nudge::what`] began.
+    /// Writes the calls of a cycle, with the names of their tools as far as they are known.
+    fn circle(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let period = self.finding.period;
+        let lap = match self.lap {
+            lap if lap.len() == usize::from(period) && !lap.contains(&"") => lap,
+            _ => return write!(f, "the same {period} calls"),
+        };
+        match lap {
+            [one, others @ ..] if others.iter().all(|other| other == one) => {
+                return write!(f, "the same {period} `{one}` calls");
+            }
+            _ => {}
+        }
+        f.write_str("`")?;
+        let shown = lap.iter().chain(lap).take(NAMES_MAX);
+        for (place, name) in shown.enumerate() {
+            f.write_str(if place == 0 { "" } else { " → " })?;
+            f.write_str(name)?;
+        }
+        let rest = if lap.len().saturating_mul(2) > NAMES_MAX { " → …" } else { "" };
+        write!(f, "{rest}`, the same {period} calls")
+    }
+
+    /// Returns the end of the sentence that [`Nudge::fact`] began: how the outcomes compare.
     fn answers(&self) -> &'static str {
         let Finding { args, results, failed, kind, .. } = self.finding;
         if kind == Kind::Cycle {
@@ -107,83 +174,108 @@ impl Nudge<'_> {
 
     fn advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.finding.tag == Tag::Poll && !self.finding.failed {
-            return self.advice_to_wait(f);
+            return f.write_str(self.advice_to_wait());
         }
         match self.action {
-            Action::Warn => self.plain_advice(f),
-            _ => f.write_str(self.passing_advice()),
+            Action::Proceed | Action::Nudge => f.write_str(self.first_advice()),
+            _ => self.later_advice(f),
         }
     }
 
-    /// What a nudge advises, and whatever goes beyond a warning.
-    fn passing_advice(&self) -> &'static str {
+    /// Returns the advice of a nudge, which fits the kind of call.
+    fn first_advice(&self) -> &'static str {
         let Finding { kind, tag, failed, .. } = self.finding;
         match (kind, tag, failed) {
             _ if self.finding.is_about_prompts() => {
-                " Call a tool that does what it asks for, or say what is missing."
+                " The same answer will not settle it: call a tool that does what the message asks \
+                 for, or say what is missing."
             }
             (Kind::Text | Kind::Echo, _, _) => {
-                " Act: make the next call, or say that you are done."
+                " More text changes nothing: make the next call, or say that you are done."
             }
-            (_, Tag::Test, _) => {
-                " Read the errors again and rethink the fix before you run the tests once more."
-            }
-            (Kind::Streak | Kind::Recurrence, Tag::Shell, true) => {
-                " If you work on files, use the file tools; else check the command itself and \
-                 where it runs."
+            (_, Tag::Test, true) => {
+                " Another run does not fix the cause: read the first error again, or run only the \
+                 test that fails."
             }
             (Kind::Cycle, _, _) => {
-                " None of them changes what the others find. Break off and take another way, \
-                 or say what blocks you."
+                " None of these calls changes what the others find. Change something first, use \
+                 another source, or say what blocks you."
+            }
+            (_, Tag::Shell, true) => {
+                " Running it again does not fix it: check the command, its directory and what it \
+                 needs, or try another command."
+            }
+            (_, Tag::Read | Tag::Search, true) => {
+                " The error will not go away by itself: check the name or the query, or look with \
+                 another tool."
+            }
+            (_, Tag::Write, true) => {
+                " The error will not go away by itself: read the file as it is now, or make a \
+                 smaller change."
             }
             (_, _, true) => {
-                " The error will not go away by itself: change what causes it, or say what \
-                 blocks you."
+                " The error will not go away by itself: change what causes it, try another tool, \
+                 or say what blocks you."
             }
             (_, Tag::Read | Tag::Search, false) => {
                 " You already have this answer: use it, or look somewhere else."
             }
-            _ => " Once more will not change that. Try another way, or say what blocks you.",
+            _ => {
+                " Once more will not change that: use what you have, try another tool, or say \
+                 what blocks you."
+            }
         }
     }
 
-    /// What a warning advises, something else with each few repetitions.
-    fn plain_advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes the advice of a warning or a block: at first a smaller step, then in turn another
+    /// source and a pause to think, and at last to stop.
+    fn later_advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { kind, laps, .. } = self.finding;
         let next = if kind == Kind::Cycle { "round" } else { "call" };
         match (laps, kind) {
-            (..6, Kind::Text | Kind::Echo) => {
-                f.write_str(" Make the next call now. If you cannot, say what is missing.")
+            (..=5, Kind::Text | Kind::Echo) => {
+                f.write_str(" Make the next call now, however small. If you cannot, say why.")
             }
-            (..6, _) => write!(
+            (..=3, _) if self.action == Action::Warn => write!(
                 f,
-                " State in one sentence what you expect the next {next} to show that the last \
-                 {laps} did not. If you cannot, do something else."
+                " State in one sentence what the next {next} will show that the last {laps} did \
+                 not, or take a smaller step."
             ),
-            (6..=10, _) => f.write_str(
-                " Write down what you know by now and what you need, then choose another way or \
-                 ask the user.",
+            (..=9, _) if laps & 1 == 0 => f.write_str(
+                " More of the same brings nothing new: use a different file, tool or query, or ask the user.",
             ),
-            _ => f.write_str(" End this line of work: say what you found and what blocks you."),
+            (..=9, _) => f.write_str(
+                " Write down what you know and what you need, then take a smaller step or ask the \
+                 user.",
+            ),
+            _ => f.write_str(
+                " End this line of work: say that it is done, or say plainly what blocks you.",
+            ),
         }
     }
 
-    /// Advice to an agent that waits for something.
-    fn advice_to_wait(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the advice for an agent that waits for something.
+    fn advice_to_wait(&self) -> &'static str {
         // Only a rule about results knows that nothing has changed.
         let is_same = self.finding.results == Results::Same;
-        f.write_str(match (self.finding.laps, is_same) {
-            (..=10, true) => {
+        match (self.finding.laps, self.action, is_same) {
+            (..=10, Action::Warn | Action::Block, _) => {
+                " Wait at least twice as long before the next check, or work on another part \
+                 meanwhile."
+            }
+            (..=10, _, true) => {
                 " Nothing has changed yet: wait longer between checks, or do something else \
                  meanwhile."
             }
-            (..=10, false) => " Wait longer between checks, or do something else meanwhile.",
-            (_, true) => {
+            (..=10, _, false) => " Wait longer between checks, or do something else meanwhile.",
+            (_, _, true) => {
                 " Nothing has changed for so long that it may never: do something else, or say \
                  what you are waiting for and end your turn."
             }
-            (_, false) => " Do something else, or say what you are waiting for and end your turn.",
-        })
+            (_, _, false) => {
+                " Do something else, or say what you are waiting for and end your turn."
+            }
+        }
     }
 
     fn consequence(&self) -> &'static str {
@@ -209,8 +301,8 @@ impl Nudge<'_> {
 
 impl fmt::Display for Nudge<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.what(f)?;
-        // Whoever is stopped has no use for advice.
+        self.fact(f)?;
+        // An agent that is stopped has no use for advice.
         if !self.action.clears() {
             self.advice(f)?;
         }

@@ -232,6 +232,16 @@ impl Finding {
             .map(move |back| last.saturating_sub(u64::from(back)))
     }
 
+    /// Returns the last lap of a cycle by sequence number, in the order of the calls. It is the last
+    /// call alone for a streak or a recurrence, and empty for findings about text.
+    ///
+    /// See [`Nudge`](crate::Nudge) for an example.
+    pub fn lap(&self) -> impl Iterator<Item = u64> + use<> {
+        let calls = usize::try_from(self.evidence.count()).unwrap_or(usize::MAX);
+        let period = if self.kind == Kind::Cycle { self.period } else { 1 };
+        self.calls().skip(calls.saturating_sub(usize::from(period)))
+    }
+
     /// Whether it is about the same message of the user, sent again and again, and not about turns of
     /// the agent.
     pub const fn is_about_prompts(&self) -> bool {

@@ -1,8 +1,8 @@
 //! What agents read, for every kind of finding and every action.
 
 use unstuck_core::{
-    Action, Args, Call, Detector, Digest, Finding, Ladder, Outcome, Pattern, Policy, Results, Rule,
-    Rung, Select, Tag, TextRule, Texts, Tool, Verdict,
+    Action, Args, Basis, Call, Detector, Digest, Finding, Kind, Ladder, Outcome, Pattern, Policy,
+    Results, Rule, Rung, Select, Tag, TextRule, Texts, Tool, Verdict, presets,
 };
 
 const ONCE: Ladder<'_> = Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge)]);
@@ -97,6 +97,143 @@ fn every_action_says_what_comes_next() {
         format!("at most {most}:\n{}", nudges.join("\n"))
     });
     insta::assert_snapshot!(said.join("\n"));
+}
+
+/// The message about a cycle of the tools `names`, two laps over.
+fn message_about_a_cycle(names: &[&str]) -> String {
+    let period = u8::try_from(names.len()).unwrap();
+    let rules = [rule(Args::Same, Results::Ignored, Pattern::cycle(period, period, 2))];
+    let policy = Policy::new("p", 64, &rules).unwrap();
+    let mut detector: Detector<'_, 64> = Detector::new(&policy).unwrap();
+    let mut finding = None;
+    for (number, name) in (0_u8..).zip(names.iter().chain(names)) {
+        let args = Digest::of(&[number % period]);
+        let announced = detector.announce(Call::new(Tool::named(name), args));
+        let settled = detector.outcome(announced.id, Outcome::ok(args));
+        finding = finding.or(announced.verdict.or_stronger(settled).finding);
+    }
+    let finding: Finding = finding.unwrap();
+    let seqs: Vec<u64> = finding.lap().collect();
+    let begin = u64::from(period);
+    assert_eq!(seqs, (begin..2 * begin).collect::<Vec<_>>());
+    let tools = seqs.iter().map(|&seq| detector.tool_of(seq));
+    assert!(tools.eq(names.iter().map(|name| Some(Tool::named(name)))));
+    finding.nudge(Action::Nudge, names[0]).lap(names).to_string()
+}
+
+#[test]
+fn a_cycle_names_its_tools_in_order() {
+    let many: Vec<String> = (b'a'..=b'h').map(|letter| char::from(letter).to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let messages = [
+        &["read", "shell"][..],
+        &["read", "edit", "shell"],
+        &["read", "edit", "read", "shell"],
+        &many,
+        &["shell", "shell"],
+        &["read", ""],
+    ]
+    .map(message_about_a_cycle);
+    let first_sentences = messages.iter().map(|message| message.split_once('.').unwrap().0);
+    insta::assert_snapshot!(first_sentences.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn only_a_complete_lap_of_a_cycle_is_named() {
+    let cycle = rule(Args::Same, Results::Same, Pattern::cycle(2, 3, 2));
+    let cycle = finding(cycle, Tag::Other, false, &[(0, 0), (1, 1), (0, 0), (1, 1)]);
+    let streak = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let streak = finding(streak, Tag::Other, false, &[(0, 0), (0, 0)]);
+    assert!(streak.lap().eq([1]));
+    for (finding, lap) in
+        [(cycle, &["a"][..]), (cycle, &["a", "b", "c"]), (streak, &["a"]), (streak, &["a", "b"])]
+    {
+        let nudge = finding.nudge(Action::Nudge, "bash");
+        assert_eq!(nudge.lap(lap).to_string(), nudge.to_string());
+    }
+    assert!(finding_of_text(Texts::Any, 2).lap().eq([]));
+}
+
+#[test]
+fn the_tool_of_a_call_is_known_while_its_record_is_held() {
+    let rules = [rule(Args::Same, Results::Same, Pattern::Streak { times: 2 })];
+    let policy = Policy::new("p", 2, &rules).unwrap();
+    let mut detector: Detector<'_, 2, 2> = Detector::new(&policy).unwrap();
+    let tools = ["a", "b", "c", "d"].map(Tool::named);
+    let ids = tools.map(|tool| detector.announce(Call::new(tool, Digest::of(b"")).step(1)).id);
+    // There is no room for the first two among the open calls, so they have settled.
+    assert_eq!([0, 1, 2, 3].map(|seq| detector.tool_of(seq)), tools.map(Some));
+    for id in ids {
+        let _ = detector.outcome(id, Outcome::ok(Digest::of(b"")));
+    }
+    let known = [0, 1, 2, 3, 4, u64::MAX].map(|seq| detector.tool_of(seq));
+    assert_eq!(known, [None, None, Some(tools[2]), Some(tools[3]), None, None]);
+}
+
+/// The size of the buffer that hosts in C reserve for a message about a tool whose name has 64
+/// bytes, without the NUL.
+const BUFFER: usize = 383;
+
+#[test]
+fn every_message_without_a_lap_fits_into_its_buffer() {
+    let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let mut finding = finding(same, Tag::Other, false, &[(0, 0), (0, 0)]);
+    finding.period = 32;
+    let tool = "t".repeat(64);
+    let fits = |finding: &Finding| {
+        for action in Action::ALL {
+            let text = finding.nudge(action, &tool).to_string();
+            assert!(text.len() <= BUFFER, "{} bytes: {text}", text.len());
+        }
+    };
+    let args = [Args::Same, Args::Similar, Args::SameTool, Args::Any];
+    let outcomes = [Results::Ignored, Results::Same, Results::Near];
+    let outcomes = outcomes.into_iter().flat_map(|results| [(results, false), (results, true)]);
+    let laps = [3, 4, 5, 10, u16::MAX];
+    for (tag, laps) in Tag::ALL.into_iter().flat_map(|tag| laps.map(|laps| (tag, laps))) {
+        for (kind, args) in Kind::ALL.into_iter().flat_map(|kind| args.map(|args| (kind, args))) {
+            for (results, failed) in outcomes.clone() {
+                (finding.tag, finding.laps, finding.kind) = (tag, laps, kind);
+                (finding.args, finding.results, finding.failed) = (args, results, failed);
+                fits(&finding);
+            }
+        }
+    }
+}
+
+/// The repetitions at which the rungs of `ladder` are reached by a rule that asks for `times`.
+fn repetitions(ladder: &Ladder<'_>, times: u16) -> Vec<(u16, Action)> {
+    let rungs = ladder.rungs.iter().map(|rung| match ladder.basis {
+        Basis::Repetitions => (rung.count, rung.action),
+        // Each finding is one repetition more.
+        Basis::LoopFindings | Basis::AllFindings => (times + rung.count - 1, rung.action),
+    });
+    rungs.collect()
+}
+
+#[test]
+fn the_messages_of_a_preset_change_from_rung_to_rung() {
+    let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let mut finding = finding(same, Tag::Other, false, &[(0, 0), (0, 0)]);
+    for (policy, rule) in
+        presets::ALL.iter().flat_map(|policy| policy.rules().iter().map(move |rule| (policy, rule)))
+    {
+        let times = match rule.pattern {
+            Pattern::Streak { times } => times,
+            Pattern::Recurrence { times, .. } | Pattern::Cycle { laps: times, .. } => times.into(),
+        };
+        let is_cycle = matches!(rule.pattern, Pattern::Cycle { .. });
+        finding.kind = if is_cycle { Kind::Cycle } else { Kind::Streak };
+        finding.tag = if let Select::Tag(tag) = rule.select { tag } else { Tag::Other };
+        let mut before = String::new();
+        for (laps, action) in repetitions(&rule.ladder, times) {
+            finding.laps = laps;
+            let text = finding.nudge(action, "bash").to_string();
+            let (_, advice) = text.split_once(". ").expect("a fact and an advice");
+            assert_ne!(advice, before, "{} {} at {laps}", policy.name(), rule.name);
+            advice.clone_into(&mut before);
+        }
+    }
 }
 
 #[test]

@@ -204,13 +204,16 @@ impl Replay {
         let Some(key) = self.courses.follow(course, verdict, at, now) else { return };
         let mut proof = worker.proof(&finding);
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
+        let lap = worker.lap(&finding);
+        let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
+        let message = finding.nudge(verdict.action, &tool).lap(&lap).to_string();
         if self.found.len() >= PROVEN_MAX {
             proof = Vec::new();
         }
         let place = worker.place(&finding, at);
         self.found.push(Found {
             rule: finding.rule_name(self.preset.policy),
-            message: finding.nudge(verdict.action, &tool).to_string(),
+            message,
             finding,
             action: verdict.action,
             tool,

@@ -112,6 +112,9 @@ pub struct Found {
     pub rule: &'static str,
     /// The name of the tool of the last call; empty for text.
     pub tool: String,
+    /// The names of the tools of one lap of a cycle, in the order of the calls. Empty for other
+    /// findings.
+    pub lap: Vec<String>,
     /// What the rule asks for.
     pub action: Action,
     /// Whether it asks for that since just now.
@@ -174,7 +177,8 @@ impl Message {
         if let Some(swarm) = &found.swarm {
             return Self::new(swarm.nudge(found.action, &found.tool).to_string());
         }
-        Self::new(found.finding.nudge(found.action, &found.tool).to_string())
+        let lap: Vec<&str> = found.lap.iter().map(String::as_str).collect();
+        Self::new(found.finding.nudge(found.action, &found.tool).lap(&lap).to_string())
     }
 
     /// The words alone.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Action, Call, Detector, Digest, LoopId, Outcome, Statistics, Verdict};
+use unstuck_core::{
+    Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Statistics, Verdict,
+};
 use unstuck_text::{Answer, Lines, Preset, Recipe, SimilarCalls};
 
 use crate::builder::{Builder, Mode, Setup};
@@ -532,6 +534,7 @@ impl Guard {
         let found = Found {
             rule,
             tool,
+            lap: self.lap(&finding),
             action,
             fresh,
             finding,
@@ -540,6 +543,15 @@ impl Guard {
             swarm: None,
         };
         self.ruled(ticket, found)
+    }
+
+    /// Returns the names of the tools of one lap of a cycle, in the order of the calls.
+    fn lap(&self, finding: &Finding) -> Vec<String> {
+        if finding.kind != Kind::Cycle {
+            return Vec::new();
+        }
+        let tools = finding.lap().filter_map(|seq| self.seen.engine.tool_of(seq));
+        tools.map(|tool| self.seen.names.of(tool).to_owned()).collect()
     }
 
     /// What comes of what was found, once the host was asked.

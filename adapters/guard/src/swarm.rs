@@ -107,6 +107,7 @@ impl Guard {
         Found {
             rule: unstuck_swarm::Finding::RULE,
             tool: self.seen.names.of(ticket.tool).to_owned(),
+            lap: Vec::new(),
             action,
             fresh: rung > known.rung,
             finding,

@@ -224,6 +224,12 @@ impl Worker {
         self.prompts.iter().skip(self.prompts.len().saturating_sub(count))
     }
 
+    /// Returns the tools of one lap of a cycle, in the order of the calls.
+    pub(super) fn lap(&self, finding: &Finding) -> Vec<String> {
+        let calls = finding.lap().map(|seq| self.numbering.index(seq));
+        calls.filter_map(|index| self.kept(index)?.shown.tool.clone()).collect()
+    }
+
     pub(super) fn proof(&self, finding: &Finding) -> Vec<Shown> {
         if finding.is_about_prompts() {
             return self.prompted(finding).cloned().collect();
