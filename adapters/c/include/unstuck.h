@@ -476,7 +476,7 @@ typedef struct unstuck_t unstuck_t;
 
 /**
  * The number of calls that a detector holds, with the code for it. A full window also has the code for
- * unstuck_peek(), unstuck_nearest(), unstuck_save() and unstuck_restore(), about 20 KB on a Cortex-M3.
+ * unstuck_peek(), unstuck_nearest(), unstuck_save() and unstuck_restore(), about 22 KB on a Cortex-M3.
  */
 typedef struct unstuck_window_t unstuck_window_t;
 
@@ -508,15 +508,15 @@ typedef struct {
      */
     uint8_t tag;
     /**
-     * Whether similar is set: 0 for no, anything else for yes.
+     * Nonzero if similar is set.
      */
     uint8_t has_similar;
     /**
-     * Whether step is set: 0 for no, anything else for yes.
+     * Nonzero if step is set.
      */
     uint8_t has_step;
     /**
-     * Whether the call is idempotent: 0 for no, anything else for yes. An idempotent call only reads, or
+     * Nonzero if the call is idempotent. An idempotent call only reads, or
      * writes the same content to the same place, so an equal result proves that another call does not
      * help.
      */
@@ -687,19 +687,19 @@ typedef struct {
      */
     uint32_t score;
     /**
-     * Whether near_result is set: 0 for no, anything else for yes.
+     * Nonzero if near_result is set.
      */
     uint8_t has_near;
     /**
-     * Whether score is set: 0 for no, anything else for yes.
+     * Nonzero if score is set.
      */
     uint8_t has_score;
     /**
-     * Whether the call failed: 0 for no, anything else for yes.
+     * Nonzero if the call failed.
      */
     uint8_t failed;
     /**
-     * Whether the result is silent (empty, "ok"): 0 for no, anything else for yes. A silent result is no
+     * Nonzero if the result is silent (empty, "ok"). A silent result is no
      * evidence between calls with different arguments.
      */
     uint8_t silent;
@@ -709,16 +709,16 @@ typedef struct {
      */
     uint64_t raw;
     /**
-     * Whether raw is set: 0 for no, anything else for yes.
+     * Nonzero if raw is set.
      */
     uint8_t has_raw;
     /**
-     * Whether the result says that something is still under way: 0 for no, anything else for yes. The call
+     * Nonzero if the result says that something is still under way. The call
      * then counts as a poll (UNSTUCK_TAG_POLL), unless it tests or ends the run.
      */
     uint8_t pending;
     /**
-     * Whether the call timed out: 0 for no, anything else for yes. Time-outs are allowed one more
+     * Nonzero if the call timed out. Time-outs are allowed one more
      * repetition.
      */
     uint8_t timed_out;
@@ -737,11 +737,11 @@ typedef struct {
      */
     uint32_t tool;
     /**
-     * Whether its calls are not recorded: 0 for no, anything else for yes.
+     * Nonzero if its calls are not recorded.
      */
     uint8_t exempt;
     /**
-     * Whether its calls have UNSTUCK_TAG_POLL instead of their own tag: 0 for no, anything else for yes.
+     * Nonzero if its calls have UNSTUCK_TAG_POLL instead of their own tag.
      */
     uint8_t poll;
     /**
@@ -896,8 +896,7 @@ typedef struct {
      */
     uint8_t ignore_progress;
     /**
-     * Whether silent results of different calls are evidence like other results: 0 for no, anything else
-     * for yes.
+     * Nonzero if silent results of different calls are evidence like other results.
      */
     uint8_t count_silence;
     /**
@@ -906,8 +905,8 @@ typedef struct {
      */
     uint8_t silent_max;
     /**
-     * Whether the rule needs a proof that another call does not help before it asks for more than a
-     * warning: 0 for no, anything else for yes. A proof is that the calls fail in the same way, that
+     * Nonzero if the rule needs a proof that another call does not help before it asks for more than a
+     * warning. A proof is that the calls fail in the same way, that
      * idempotent calls have equal raw results, or 24 equal results in a row.
      */
     uint8_t force_proven;
@@ -1291,7 +1290,7 @@ unstuck_status_t unstuck_announce_json(unstuck_t *detector,
  * Reports the result of call, length bytes of text that tool returned. Like unstuck_outcome(), with
  * digests made from the text.
  *
- * failed: whether the host knows that the call failed: 0 for no, anything else for yes. The default policy
+ * failed: nonzero if the host knows that the call failed. The default policy
  * also reads failures and the number of failing tests from results, except of tools that read or write.
  * A text that is not UTF-8 is compared as bytes. Errors: the errors of unstuck_outcome(), and
  * UNSTUCK_NOT_UTF8 for the name of the tool.

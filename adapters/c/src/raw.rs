@@ -108,7 +108,7 @@ pub unsafe extern "C" fn unstuck_announce_json(
 /// Reports the result of call, length bytes of text that tool returned. Like unstuck_outcome(), with
 /// digests made from the text.
 ///
-/// failed: whether the host knows that the call failed: 0 for no, anything else for yes. The default policy
+/// failed: nonzero if the host knows that the call failed. The default policy
 /// also reads failures and the number of failing tests from results, except of tools that read or write.
 /// A text that is not UTF-8 is compared as bytes. Errors: the errors of unstuck_outcome(), and
 /// UNSTUCK_NOT_UTF8 for the name of the tool.

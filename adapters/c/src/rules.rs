@@ -95,14 +95,13 @@ pub struct unstuck_rule_t {
     /// The effect of progress. 0: a pattern that contains progress is not a loop. 1: progress is ignored.
     /// 2: there is no loop while there is progress anywhere in the window.
     pub ignore_progress: u8,
-    /// Whether silent results of different calls are evidence like other results: 0 for no, anything else
-    /// for yes.
+    /// Nonzero if silent results of different calls are evidence like other results.
     pub count_silence: u8,
     /// The strongest action while the latest outcome is silent: one of unstuck_action_t; 0 for the action of
     /// the ladder.
     pub silent_max: u8,
-    /// Whether the rule needs a proof that another call does not help before it asks for more than a
-    /// warning: 0 for no, anything else for yes. A proof is that the calls fail in the same way, that
+    /// Nonzero if the rule needs a proof that another call does not help before it asks for more than a
+    /// warning. A proof is that the calls fail in the same way, that
     /// idempotent calls have equal raw results, or 24 equal results in a row.
     pub force_proven: u8,
     /// For UNSTUCK_TEXT: whether the rule counts equal messages of the user in a row with no call between: 0

@@ -28,11 +28,11 @@ pub struct unstuck_call_t {
     pub tool: u32,
     /// The kind of the tool: one of unstuck_tag_t.
     pub tag: u8,
-    /// Whether similar is set: 0 for no, anything else for yes.
+    /// Nonzero if similar is set.
     pub has_similar: u8,
-    /// Whether step is set: 0 for no, anything else for yes.
+    /// Nonzero if step is set.
     pub has_step: u8,
-    /// Whether the call is idempotent: 0 for no, anything else for yes. An idempotent call only reads, or
+    /// Nonzero if the call is idempotent. An idempotent call only reads, or
     /// writes the same content to the same place, so an equal result proves that another call does not
     /// help.
     pub idempotent: u8,
@@ -49,24 +49,24 @@ pub struct unstuck_outcome_t {
     /// The score; read if has_score is set. Less is better, for example the number of failing tests or the
     /// distance to a goal. A score below all earlier ones of tools with the same tag is progress.
     pub score: u32,
-    /// Whether near_result is set: 0 for no, anything else for yes.
+    /// Nonzero if near_result is set.
     pub has_near: u8,
-    /// Whether score is set: 0 for no, anything else for yes.
+    /// Nonzero if score is set.
     pub has_score: u8,
-    /// Whether the call failed: 0 for no, anything else for yes.
+    /// Nonzero if the call failed.
     pub failed: u8,
-    /// Whether the result is silent (empty, "ok"): 0 for no, anything else for yes. A silent result is no
+    /// Nonzero if the result is silent (empty, "ok"). A silent result is no
     /// evidence between calls with different arguments.
     pub silent: u8,
     /// The digest of the raw result, including volatile text; read if has_raw is set. Equal raw results prove
     /// that an idempotent call does not help. Without it, result is used instead.
     pub raw: u64,
-    /// Whether raw is set: 0 for no, anything else for yes.
+    /// Nonzero if raw is set.
     pub has_raw: u8,
-    /// Whether the result says that something is still under way: 0 for no, anything else for yes. The call
+    /// Nonzero if the result says that something is still under way. The call
     /// then counts as a poll (UNSTUCK_TAG_POLL), unless it tests or ends the run.
     pub pending: u8,
-    /// Whether the call timed out: 0 for no, anything else for yes. Time-outs are allowed one more
+    /// Nonzero if the call timed out. Time-outs are allowed one more
     /// repetition.
     pub timed_out: u8,
     /// Not read.
@@ -197,9 +197,9 @@ pub struct unstuck_statistics_t {
 pub struct unstuck_tool_rule_t {
     /// The tool.
     pub tool: u32,
-    /// Whether its calls are not recorded: 0 for no, anything else for yes.
+    /// Nonzero if its calls are not recorded.
     pub exempt: u8,
-    /// Whether its calls have UNSTUCK_TAG_POLL instead of their own tag: 0 for no, anything else for yes.
+    /// Nonzero if its calls have UNSTUCK_TAG_POLL instead of their own tag.
     pub poll: u8,
     /// The number of additional repetitions that a pattern needs if it ends with a call of this tool. If
     /// negative, it needs fewer, but at least 2.

@@ -12,7 +12,7 @@ use crate::status::unstuck_status_t as Status;
 use crate::storage::{self, Events, Head, Inspect, Slot};
 
 /// The number of calls that a detector holds, with the code for it. A full window also has the code for
-/// unstuck_peek(), unstuck_nearest(), unstuck_save() and unstuck_restore(), about 20 KB on a Cortex-M3.
+/// unstuck_peek(), unstuck_nearest(), unstuck_save() and unstuck_restore(), about 22 KB on a Cortex-M3.
 #[derive(Debug)]
 pub struct unstuck_window_t {
     magic: usize,
