@@ -1,17 +1,17 @@
-//! Tells the linker where the board has its memory.
+//! Passes the memory layout of the board to the linker.
 
 use std::env;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// Where the memory is, for `link.x` of `cortex-m-rt`.
+/// The memory layout, which `link.x` of `cortex-m-rt` includes.
 const MEMORY: &str = "memory.x";
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed={MEMORY}");
     let is = |variable, value: &str| env::var(variable).is_ok_and(|found| found == value);
-    // Elsewhere the same program runs on top of an operating system.
+    // For other targets the program runs on an operating system.
     if is("CARGO_CFG_TARGET_OS", "none") && is("CARGO_CFG_TARGET_ARCH", "arm") {
         let folder = env::var_os("OUT_DIR").map(PathBuf::from).ok_or(io::ErrorKind::NotFound)?;
         fs::copy(MEMORY, folder.join(MEMORY))?;

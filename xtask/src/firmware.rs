@@ -18,6 +18,11 @@ use crate::toolchain::Toolchain;
 /// The workspace of the firmware.
 const MANIFEST: [&str; 2] = ["--manifest-path", "adapters/firmware/Cargo.toml"];
 
+/// The template for a real board, and its program and processor.
+const TEMPLATE: &str = "adapters/firmware/nrf52840-dk/Cargo.toml";
+const TEMPLATE_PROGRAM: &str = "robot";
+const TEMPLATE_BOARD: Target = Target::Thumbv7emHf;
+
 /// The package that decodes the log, in the same workspace.
 const DECODER: &str = "unstuck-firmware-decoder";
 
@@ -73,14 +78,18 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
 
 fn steps(request: &Request, machine: Machine) -> Vec<Step> {
     let golden = if request.write { Golden::Write } else { Golden::Compare };
-    let mut steps = vec![Step::run("firmware", || mission(golden, machine))];
+    let mut steps = vec![
+        Step::run("firmware", || mission(golden, machine)),
+        Step::run("template", || template(machine)),
+    ];
     for target in request.targets.iter().filter(|target| **target != BOARD) {
         steps.push(Step::run(target.name(), || build(*target, machine)));
     }
     steps
 }
 
-/// Checks the format, lints and tests of the firmware, and its log on the emulated board.
+/// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
+/// a real board.
 pub(crate) fn check(machine: Machine) -> Outcome {
     let task = |task: &str, words: &[&str]| {
         let mut command = cargo();
@@ -100,12 +109,24 @@ pub(crate) fn check(machine: Machine) -> Outcome {
             Outcome::of(docs.args(HOST_FOLDER).env("RUSTDOCFLAGS", "-D warnings"))
         })
         .and_then(|| mission(Golden::Compare, machine))
+        .and_then(|| template(machine))
+}
+
+/// Builds the template for a real board, and prints its size.
+fn template(machine: Machine) -> Outcome {
+    let toolchain = match Toolchain::ready(TEMPLATE_BOARD, machine) {
+        Ok(toolchain) => toolchain,
+        Err(outcome) => return outcome,
+    };
+    let mut build = toolchain.cargo("build", TEMPLATE_BOARD);
+    build.args(["--manifest-path", TEMPLATE, "--release", "--target-dir", FOLDER]);
+    Outcome::of(&mut build).and_then(|| linked(TEMPLATE_BOARD, TEMPLATE_PROGRAM))
 }
 
 /// Builds the firmware for the emulated board and runs it there.
 fn mission(golden: Golden, machine: Machine) -> Outcome {
     build(BOARD, machine).and_then(|| qemu::ready(machine)).and_then(|| {
-        let firmware = firmware(BOARD);
+        let firmware = built(BOARD, PROGRAM);
         match allocators(&firmware).and_then(|found| Ok((found, played(&firmware)?))) {
             Ok((found, _)) if !found.is_empty() => {
                 Outcome::Failed(format!("the firmware has an allocator: {}", found.join(", ")))
@@ -131,19 +152,24 @@ fn build(target: Target, machine: Machine) -> Outcome {
     if target == Target::Riscv32imc {
         return Outcome::of(build.arg("--lib"));
     }
-    Outcome::of(build.args(["--bin", PROGRAM])).and_then(|| match sizes(&firmware(target)) {
+    Outcome::of(build.args(["--bin", PROGRAM])).and_then(|| linked(target, PROGRAM))
+}
+
+/// Prints the size of the linked `program` for `target`.
+fn linked(target: Target, program: &str) -> Outcome {
+    match sizes(&built(target, program)) {
         Ok((flash, memory)) => {
             let name = target.name();
             println!("{name}: {flash} bytes of flash, {memory} of memory beside the stack");
             Outcome::Passed
         }
         Err(error) => Outcome::Failed(error.to_string()),
-    })
+    }
 }
 
-/// Returns the path of the program for `target`.
-fn firmware(target: Target) -> PathBuf {
-    machine::root().join(FOLDER).join(target.name()).join("release").join(PROGRAM)
+/// Returns the path of `program` for `target`.
+fn built(target: Target, program: &str) -> PathBuf {
+    machine::root().join(FOLDER).join(target.name()).join("release").join(program)
 }
 
 /// Returns the flash and the static RAM that the program at `path` takes, in bytes.

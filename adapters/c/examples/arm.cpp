@@ -1,5 +1,5 @@
-// A robot's arm from C++17: a joint is nudged towards its goal with moving angles, which is work; then
-// its planner swings between two calls, which is a loop.
+// A robot's arm in C++17. First a joint moves towards its goal, which is work. Then the planner swings
+// between two calls, which is a loop.
 
 #include <algorithm>
 #include <array>
@@ -12,19 +12,19 @@
 
 namespace {
 
-// A detector that lives as long as its object, and stays where it is.
+// A detector in storage of its own. It cannot be copied or moved.
 class Detector {
 public:
     Detector() {
-        if (unstuck_init_20(storage_.data(), storage_.size(), unstuck_balanced(), &detector_) !=
-            UNSTUCK_OK) {
+        if (unstuck_init(storage_.data(), storage_.size(), unstuck_window_20(), unstuck_balanced(),
+                         &detector_) != UNSTUCK_OK) {
             std::terminate();
         }
     }
     Detector(const Detector &) = delete;
     Detector &operator=(const Detector &) = delete;
 
-    // Whether the call may run; if not, why, for the planner to read in place of an answer.
+    // Announces a call. If it is blocked, returns the reason, which replaces the result for the planner.
     std::optional<std::string> before(const char *tool, std::string_view args) {
         announced_ = {};
         if (unstuck_announce_json(detector_, nullptr, tool, args.data(), args.size(), nullptr,
@@ -34,10 +34,10 @@ public:
         }
         unstuck_verdict_t verdict{};
         unstuck_vetoed(detector_, &announced_.call, &verdict);
-        return said(tool, announced_.verdict);
+        return message(tool, announced_.verdict);
     }
 
-    // What the planner should read with the result of the call that ran, if anything.
+    // Reports the result of a call. Returns a nudge for the planner, if there is one.
     std::optional<std::string> after(const char *tool, std::string_view result, bool failed) {
         unstuck_verdict_t verdict{};
         if (unstuck_outcome_text(detector_, &announced_.call, tool, result.data(), result.size(),
@@ -45,13 +45,13 @@ public:
             verdict.fresh == 0) {
             return std::nullopt;
         }
-        return said(tool, verdict);
+        return message(tool, verdict);
     }
 
 private:
-    std::string said(const char *tool, const unstuck_verdict_t &verdict) {
+    std::string message(const char *tool, const unstuck_verdict_t &verdict) {
         std::string nudge(UNSTUCK_NUDGE_MAX, '\0');
-        // As snprintf() does, it tells the length of all that there is to say.
+        // Like snprintf(), it returns the length of the whole message.
         const auto length = unstuck_nudge(detector_, &verdict, tool, nudge.data(), nudge.size());
         nudge.resize(std::min(length, nudge.find('\0')));
         return nudge;
@@ -62,7 +62,7 @@ private:
     unstuck_announced_t announced_{};
 };
 
-// Runs a call of the planner's, unless it is refused.
+// Runs a call of the planner unless it is refused.
 void run(Detector &detector, const char *tool, std::string_view args, std::string_view result) {
     if (const auto refused = detector.before(tool, args)) {
         std::cout << tool << ' ' << args << " is refused\n   " << *refused << '\n';

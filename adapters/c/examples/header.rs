@@ -1,4 +1,4 @@
-//! Writes the header for C, as the sources are today.
+//! Writes the header for C from the current sources.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,11 +8,11 @@ fn main() -> ExitCode {
     match cbindgen::generate(package) {
         Ok(header) => {
             let changed = header.write_to_file(package.join("include/unstuck.h"));
-            println!("{}", if changed { "written" } else { "it was current" });
+            println!("{}", if changed { "written" } else { "already current" });
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("no header: {error}");
+            eprintln!("error: the header was not made: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,20 +1,18 @@
 /* The engine of unstuck for C11 and C++17: loop detection for agents that call tools.
  *
- * Made from the sources of the library; write `cargo run -p unstuck-c --example header` to make it
- * again.
+ * Do not edit: `cargo run -p unstuck-c --example header` makes it from the sources of the library.
  *
- * All that holds for every function:
+ * These rules hold for every function:
  *
- * - There is no allocation, no lock, no clock, no input and no output. A detector lives in storage of
- *   yours; there is nothing to free. It may be used by one thread at a time, and two detectors by two.
+ * - There is no allocation, no lock, no clock and no I/O. A detector lives in storage of the caller, and
+ *   there is nothing to free. One thread at a time may use a detector. Two threads may use two detectors.
  * - NULL, short or misaligned storage, storage without a detector, numbers out of range and damaged
- *   checkpoints give a status and change nothing. What cannot be seen: wild pointers, lengths beyond
- *   the object, text without its NUL, storage overwritten behind its first bytes, and storage that
- *   another program, or this one before a reset, has left where it now looks for a detector: what
- *   outlasts a program is a checkpoint.
- * - Nothing that is written overlaps with anything that is read.
- * - Lengths and sizes are in bytes. Texts are UTF-8; those without a length end with a NUL.
- * - Equal digests stand for equal things. 0 is a digest like any other.
+ *   checkpoints give a status and change nothing. Not detected are dangling pointers, lengths beyond the
+ *   object, text without its NUL, and storage that was overwritten behind its first bytes. Do not use
+ *   storage that another program left, or this program before a reset: use a checkpoint.
+ * - Inputs and outputs must not overlap.
+ * - Lengths and sizes are in bytes. Texts are UTF-8. A text without a length ends with a NUL.
+ * - Equal digests mean equal values. 0 is a valid digest.
  */
 
 #ifndef UNSTUCK_H
@@ -23,86 +21,86 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes a policy of your own takes that says something of so many tools. */
+/* The size in bytes of a policy with rules for this many tools. */
 #define UNSTUCK_POLICY_SIZE(tools) (UNSTUCK_POLICY_HEAD + (tools) * UNSTUCK_POLICY_TOOL)
 
-/* How many bytes a policy takes that has so many rules of your own, with so many rungs in all. */
+/* The size in bytes of a policy with this many rules of your own, with this many rungs in all. */
 #define UNSTUCK_RULES_SIZE(rules, rungs) \
     (UNSTUCK_POLICY_HEAD + (rules) * UNSTUCK_POLICY_RULE + (rungs) * UNSTUCK_POLICY_RUNG)
 
 /**
- * What every storage is aligned to, in bytes.
+ * The alignment of every storage, in bytes.
  */
 #define UNSTUCK_ALIGN 8
 
 /**
- * How many bytes a detector takes that holds the latest 8 calls.
+ * The size in bytes of a detector that holds the latest 8 calls.
  */
 #define UNSTUCK_SIZE_8 1328
 
 /**
- * How many bytes a detector takes that holds the latest 20 calls.
+ * The size in bytes of a detector that holds the latest 20 calls.
  */
 #define UNSTUCK_SIZE_20 1648
 
 /**
- * How many bytes a detector takes that holds the latest 64 calls.
+ * The size in bytes of a detector that holds the latest 64 calls.
  */
 #define UNSTUCK_SIZE_64 2848
 
 /**
- * How many calls may wait for their outcomes at once. Of more, the oldest is given up.
+ * The number of calls that may wait for their outcomes. If there are more, the oldest is given up.
  */
 #define UNSTUCK_OPEN_MAX 8
 
 /**
- * Enough for every nudge about a tool whose name has 64 bytes at most, its NUL included.
+ * The size in bytes of the longest nudge with its NUL, for a tool name of at most 64 bytes.
  */
 #define UNSTUCK_NUDGE_MAX 384
 
 /**
- * How many bytes a policy of your own takes, without what its tools add: see UNSTUCK_POLICY_SIZE().
+ * The size in bytes of a policy of your own without its rules: see UNSTUCK_POLICY_SIZE().
  */
 #define UNSTUCK_POLICY_HEAD 224
 
 /**
- * How many bytes each rule for a tool adds.
+ * The size in bytes of each rule for a tool.
  */
 #define UNSTUCK_POLICY_TOOL 8
 
 /**
- * How many bytes groups take.
+ * The size in bytes of the storage for similar calls.
  */
-#define UNSTUCK_GROUPS_SIZE 2256
+#define UNSTUCK_SIMILAR_SIZE 2256
 
 /**
- * How many bytes are enough for every checkpoint of a detector of a window of 8.
+ * The largest size in bytes of a checkpoint of a detector that holds 8 calls.
  */
 #define UNSTUCK_CHECKPOINT_8 1668
 
 /**
- * How many bytes are enough for every checkpoint of a detector of a window of 20.
+ * The largest size in bytes of a checkpoint of a detector that holds 20 calls.
  */
 #define UNSTUCK_CHECKPOINT_20 2244
 
 /**
- * How many bytes are enough for every checkpoint of a detector of a window of 64.
+ * The largest size in bytes of a checkpoint of a detector that holds 64 calls.
  */
 #define UNSTUCK_CHECKPOINT_64 4356
 
 /**
- * How many bytes each rule of your own adds to a policy.
+ * The size in bytes of each rule of your own in a policy.
  */
 #define UNSTUCK_POLICY_RULE 64
 
 /**
- * How many bytes each rung adds.
+ * The size in bytes of each rung.
  */
 #define UNSTUCK_POLICY_RUNG 4
 
 /**
- * What came of a call of this library. Where it is not UNSTUCK_OK, nothing has happened, and
- * nothing was written to where results go.
+ * The status of a call of this library. If it is not UNSTUCK_OK, nothing has happened, and no result was
+ * written.
  */
 enum unstuck_status_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -110,11 +108,11 @@ enum unstuck_status_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It was done.
+     * Success.
      */
     UNSTUCK_OK = 0,
     /**
-     * A pointer is NULL that must not be.
+     * A pointer is NULL but must not be.
      */
     UNSTUCK_NULL = 1,
     /**
@@ -126,36 +124,35 @@ enum unstuck_status_t
      */
     UNSTUCK_STORAGE_MISALIGNED = 3,
     /**
-     * The storage holds no detector: it was never initialised, was moved or overwritten.
+     * The storage holds no detector: it was never initialised, was moved, or was overwritten.
      */
     UNSTUCK_NO_DETECTOR = 4,
     /**
-     * What is given as a policy is none, or was moved.
+     * The pointer is not a policy, or the policy was moved.
      */
     UNSTUCK_NO_POLICY = 5,
     /**
-     * The storage holds no groups: it was never initialised, was moved or overwritten.
+     * The storage holds no similar calls: it was never initialised, was moved, or was overwritten.
      */
-    UNSTUCK_NO_GROUPS = 6,
+    UNSTUCK_NO_SIMILAR = 6,
     /**
-     * The policy looks back over more calls than the detector holds, or the detector is of another
-     * window than the function.
+     * The policy looks back over more calls than the window holds.
      */
     UNSTUCK_WINDOW = 7,
     /**
-     * A number is none of its enumeration, or out of its range.
+     * A number is outside its enumeration or its range.
      */
     UNSTUCK_VALUE = 8,
     /**
-     * What is given as the name of a call is none that this library gave.
+     * The id of a call does not come from this library.
      */
     UNSTUCK_NO_CALL = 9,
     /**
-     * The verdict has no finding, or the detector never made one.
+     * The verdict has no finding, or the detector never returned one.
      */
     UNSTUCK_NO_FINDING = 10,
     /**
-     * The rules cannot work as they are.
+     * The rules cannot work.
      */
     UNSTUCK_RULES = 11,
     /**
@@ -167,11 +164,11 @@ enum unstuck_status_t
      */
     UNSTUCK_NOT_JSON = 13,
     /**
-     * The buffer is too short for what is to be written.
+     * The buffer is too short.
      */
     UNSTUCK_BUFFER_SHORT = 14,
     /**
-     * The bytes are no checkpoint, or one that was damaged.
+     * The bytes are not a checkpoint, or a damaged one.
      */
     UNSTUCK_CHECKPOINT_DAMAGED = 15,
     /**
@@ -182,6 +179,14 @@ enum unstuck_status_t
      * The checkpoint was written under other rules.
      */
     UNSTUCK_CHECKPOINT_POLICY = 17,
+    /**
+     * The pointer is not a window.
+     */
+    UNSTUCK_NO_WINDOW = 18,
+    /**
+     * The function needs a detector with a full window, for example unstuck_full_window_20().
+     */
+    UNSTUCK_NOT_FULL = 19,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -192,7 +197,7 @@ typedef int32_t unstuck_status_t;
 #endif // __cplusplus
 
 /**
- * What to do, from nothing to everything: a greater number asks for more.
+ * The action that a verdict asks for. A greater number is a stronger action.
  */
 enum unstuck_action_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -200,23 +205,23 @@ enum unstuck_action_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Nothing: go on.
+     * Continue.
      */
     UNSTUCK_PROCEED = 0,
     /**
-     * Tell the agent, in passing.
+     * Mention the loop to the agent.
      */
     UNSTUCK_NUDGE = 1,
     /**
-     * Tell the agent plainly.
+     * Warn the agent.
      */
     UNSTUCK_WARN = 2,
     /**
-     * Do not run the call; tell the agent why, and tell the detector by unstuck_vetoed().
+     * Do not run the call. Give the reason to the agent, and report it by unstuck_vetoed().
      */
     UNSTUCK_BLOCK = 3,
     /**
-     * Throw away what was done since the start and begin again.
+     * Discard the work since the start and begin again.
      */
     UNSTUCK_START_OVER = 4,
     /**
@@ -233,7 +238,7 @@ typedef uint8_t unstuck_action_t;
 #endif // __cplusplus
 
 /**
- * How something recurs.
+ * The kind of a pattern.
  */
 enum unstuck_kind_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -241,15 +246,15 @@ enum unstuck_kind_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The same thing several times in a row.
+     * The same call several times in a row.
      */
     UNSTUCK_STREAK = 0,
     /**
-     * The same thing several times with others between.
+     * The same call several times with other calls between.
      */
     UNSTUCK_RECURRENCE = 1,
     /**
-     * A sequence, repeated.
+     * A repeated sequence of calls.
      */
     UNSTUCK_CYCLE = 2,
     /**
@@ -257,7 +262,7 @@ enum unstuck_kind_t
      */
     UNSTUCK_TEXT = 3,
     /**
-     * A sequence repeated inside the text of one turn.
+     * A sequence of words repeated inside one turn.
      */
     UNSTUCK_ECHO = 4,
 };
@@ -270,7 +275,7 @@ typedef uint8_t unstuck_kind_t;
 #endif // __cplusplus
 
 /**
- * What two calls have in common that match.
+ * The parts of two calls that must be equal to match.
  */
 enum unstuck_args_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -282,7 +287,7 @@ enum unstuck_args_t
      */
     UNSTUCK_ARGS_SAME = 0,
     /**
-     * The same tool and arguments that are held alike.
+     * The same tool and similar arguments.
      */
     UNSTUCK_ARGS_SIMILAR = 1,
     /**
@@ -290,7 +295,7 @@ enum unstuck_args_t
      */
     UNSTUCK_ARGS_SAME_TOOL = 2,
     /**
-     * Nothing.
+     * No part: any two calls match.
      */
     UNSTUCK_ARGS_ANY = 3,
 };
@@ -303,7 +308,7 @@ typedef uint8_t unstuck_args_t;
 #endif // __cplusplus
 
 /**
- * What their outcomes have in common.
+ * The parts of two outcomes that must be equal to match.
  */
 enum unstuck_results_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -311,7 +316,7 @@ enum unstuck_results_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Nothing.
+     * No part: results are ignored.
      */
     UNSTUCK_RESULTS_IGNORED = 0,
     /**
@@ -319,7 +324,7 @@ enum unstuck_results_t
      */
     UNSTUCK_RESULTS_SAME = 1,
     /**
-     * The same result but for its numbers.
+     * The same result except for its numbers.
      */
     UNSTUCK_RESULTS_NEAR = 2,
 };
@@ -332,7 +337,7 @@ typedef uint8_t unstuck_results_t;
 #endif // __cplusplus
 
 /**
- * What kind of tool a call is for, where that matters to a rule or to the advice given.
+ * The kind of a tool, which rules and nudges use.
  */
 enum unstuck_tag_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -340,7 +345,7 @@ enum unstuck_tag_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Nothing that a rule asks for.
+     * Any other tool.
      */
     UNSTUCK_TAG_OTHER = 0,
     /**
@@ -364,7 +369,7 @@ enum unstuck_tag_t
      */
     UNSTUCK_TAG_SEARCH = 5,
     /**
-     * Asks for the state of something that is on its way.
+     * Asks for the state of something that is still under way.
      */
     UNSTUCK_TAG_POLL = 6,
     /**
@@ -372,15 +377,15 @@ enum unstuck_tag_t
      */
     UNSTUCK_TAG_THINK = 7,
     /**
-     * Ends the run or hands it over.
+     * Ends the run or hands it to another agent.
      */
     UNSTUCK_TAG_FINISH = 8,
     /**
-     * Throws the work away and starts over.
+     * Discards the work and starts over.
      */
     UNSTUCK_TAG_START_OVER = 9,
     /**
-     * Acts, so that an equal confirmation proves nothing: presses a key, clicks, moves.
+     * Acts, for example presses a key, clicks or moves. An equal confirmation proves nothing.
      */
     UNSTUCK_TAG_ACT = 10,
 };
@@ -393,7 +398,7 @@ typedef uint8_t unstuck_tag_t;
 #endif // __cplusplus
 
 /**
- * What a ladder counts.
+ * The count that a ladder uses.
  */
 enum unstuck_basis_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -422,7 +427,7 @@ typedef uint8_t unstuck_basis_t;
 #endif // __cplusplus
 
 /**
- * Which calls a rule sees; the others are skipped.
+ * The calls that a rule sees. It skips the others.
  */
 enum unstuck_select_t
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -442,7 +447,7 @@ enum unstuck_select_t
      */
     UNSTUCK_SELECT_EXCEPT = 2,
     /**
-     * Calls whose outcome never came.
+     * Calls without an outcome.
      */
     UNSTUCK_SELECT_UNREPORTED = 3,
 };
@@ -455,70 +460,76 @@ typedef uint8_t unstuck_select_t;
 #endif // __cplusplus
 
 /**
- * The calls of one worker's run that are alike, in storage of the caller's.
- */
-typedef struct unstuck_groups_t unstuck_groups_t;
-
-/**
- * A set of rules, and how digests are made for them. Many detectors may follow one.
+ * A set of rules, with a recipe for digests. Many detectors may share one.
  */
 typedef struct unstuck_policy_t unstuck_policy_t;
 
 /**
- * A detector in storage of the caller's. All that is known of it is its address.
+ * The groups of similar calls of one worker's run, in storage of the caller.
+ */
+typedef struct unstuck_similar_t unstuck_similar_t;
+
+/**
+ * A detector in storage of the caller, known by its address.
  */
 typedef struct unstuck_t unstuck_t;
 
 /**
- * A tool's name with its arguments, as digests. Zeros are a good beginning: they stand for a call of
- * tool 0 in a step of its own.
+ * The number of calls that a detector holds, with the code for it. A full window also has the code for
+ * unstuck_peek(), unstuck_nearest(), unstuck_save() and unstuck_restore(), about 22 KB on a Cortex-M3.
+ */
+typedef struct unstuck_window_t unstuck_window_t;
+
+/**
+ * A call of a tool, as digests. Start from zeros: they are a call of tool 0 in a step of its own.
  *
- * Two calls are the same if tool and args are: how args is made decides what "the same" means, and
- * unstuck_json_fingerprint() is one good way.
+ * Two calls are equal if tool and args are equal. unstuck_json_fingerprint() makes a good digest of JSON
+ * arguments.
  */
 typedef struct {
     /**
-     * What stands for the arguments; the tool need not be in it.
+     * The digest of the arguments, with or without the tool.
      */
     uint64_t args;
     /**
-     * What stands for all calls of this tool that are held alike; read where has_similar is set.
+     * The digest that similar calls of this tool share; read if has_similar is set.
      */
     uint64_t similar;
     /**
-     * The step: calls that the agent issued together share one; read where has_step is set.
+     * The step; read if has_step is set. Calls that the agent issued together share a step.
      */
     uint64_t step;
     /**
-     * Which tool: a number of your own, or that of unstuck_tool().
+     * The tool: a number of your own, or the result of unstuck_tool().
      */
     uint32_t tool;
     /**
-     * What kind of tool: one of unstuck_tag_t.
+     * The kind of the tool: one of unstuck_tag_t.
      */
     uint8_t tag;
     /**
-     * Whether similar counts: 0 for no, anything else for yes.
+     * Nonzero if similar is set.
      */
     uint8_t has_similar;
     /**
-     * Whether step counts: 0 for no, anything else for yes.
+     * Nonzero if step is set.
      */
     uint8_t has_step;
     /**
-     * Whether the call is idempotent: it only reads, or writes the same content to the same place, so
-     * that an equal answer proves that calling again does not help. 0 for no, anything else for yes.
+     * Nonzero if the call is idempotent. An idempotent call only reads, or
+     * writes the same content to the same place, so an equal result proves that another call does not
+     * help.
      */
     uint8_t idempotent;
 } unstuck_call_t;
 
 /**
- * The detector's name for one announced call, to be handed back with its outcome. Copy it as you
- * like; look at seq in unstuck_announced_t instead of its bytes.
+ * The id of an announced call, to be passed with its outcome. It can be copied. Use seq in
+ * unstuck_announced_t instead of its bytes.
  */
 typedef struct {
     /**
-     * Nobody's business but the detector's.
+     * Private to the detector.
      */
     uint8_t bytes[16];
 } unstuck_call_id_t;
@@ -528,20 +539,20 @@ typedef struct {
  */
 typedef struct {
     /**
-     * The first call of the pattern, by the sequence number of calls; for UNSTUCK_TEXT and
-     * UNSTUCK_ECHO the first turn, counted likewise among text-only turns.
+     * The sequence number of the first call of the pattern. For UNSTUCK_TEXT and UNSTUCK_ECHO it is a number
+     * among text-only turns.
      */
     uint64_t first;
     /**
-     * The last call of the pattern: the one that was judged.
+     * The sequence number of the last call of the pattern, which was judged.
      */
     uint64_t last;
     /**
-     * Which loop it is: the same in every run in which the same calls, answered the same, go round.
+     * The id of the loop. It is the same in every run in which equal calls with equal results repeat.
      */
     uint64_t loop_id;
     /**
-     * The calls that prove it: bit n stands for the call numbered last - n. 0 where it is about text.
+     * The calls that prove it: bit n is the call with the number last - n. 0 if the rule is about text.
      */
     uint64_t evidence;
     /**
@@ -549,23 +560,23 @@ typedef struct {
      */
     uint32_t tool;
     /**
-     * How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
+     * The number of repetitions: laps of a cycle, records of a streak or recurrence, or turns.
      */
     uint16_t laps;
     /**
-     * How many calls make a lap: 1 but for cycles, and for UNSTUCK_ECHO, where it is how many words.
+     * The number of calls in a lap of a cycle, or of words for UNSTUCK_ECHO. Otherwise 1.
      */
     uint8_t period;
     /**
-     * How sure the engine is, in percent.
+     * The confidence of the engine in percent.
      */
     uint8_t confidence;
     /**
-     * Which rule fired, by its place in the policy, counted from 0; see unstuck_rule_name().
+     * The rule that fired, by its place in the policy, counted from 0; see unstuck_rule_name().
      */
     uint8_t rule;
     /**
-     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
+     * 1 if the rule is about text-only turns, which have numbers of their own, else 0.
      */
     uint8_t about_text;
     /**
@@ -573,42 +584,42 @@ typedef struct {
      */
     uint8_t failed;
     /**
-     * How things recur.
+     * The kind of the pattern.
      */
     unstuck_kind_t kind;
     /**
-     * What the calls have in common.
+     * The parts of the calls that are equal.
      */
     unstuck_args_t args;
     /**
-     * What their outcomes have in common.
+     * The parts of the outcomes that are equal.
      */
     unstuck_results_t results;
     /**
-     * What kind of tool the last call was for.
+     * The kind of the tool of the last call.
      */
     unstuck_tag_t tag;
     /**
-     * The most that more of the same can lead to. UNSTUCK_WARN if the rule asks for proof before it
-     * blocks, and there is none so far.
+     * The strongest action that further repetitions can lead to. UNSTUCK_WARN if the rule needs a proof
+     * before it blocks, and there is no proof yet.
      */
     unstuck_action_t most;
 } unstuck_finding_t;
 
 /**
- * The engine's answer to one event: what to do, and why.
+ * The engine's verdict on one event: an action and its evidence.
  */
 typedef struct {
     /**
-     * What to do.
+     * The action.
      */
     unstuck_action_t action;
     /**
-     * The rung of the ladder that is reached, counted from 1; 0 below the first.
+     * The rung of the ladder that was reached, counted from 1; 0 below the first.
      */
     uint8_t rung;
     /**
-     * 1 if that rung was reached just now, else 0: who speaks only then speaks once a rung.
+     * 1 if the rung was reached just now, else 0. A host that sends nudges only then sends one for each rung.
      */
     uint8_t fresh;
     /**
@@ -626,20 +637,21 @@ typedef struct {
 } unstuck_verdict_t;
 
 /**
- * What an announcement is answered with.
+ * The answer to an announcement.
  */
 typedef struct {
     /**
-     * The call's name, for its outcome.
+     * The id of the call, for its outcome.
      */
     unstuck_call_id_t call;
     /**
-     * Its sequence number: 0 for the first that a detector recorded, then one more each; read where
+     * The sequence number of the call: 0 for the first call of a detector, then one more each; read if
      * recorded is 1.
      */
     uint64_t seq;
     /**
-     * 1 if the call is recorded; 0 if its tool or its tag is exempt, and its outcome changes nothing.
+     * 1 if the call is recorded; 0 if its tool or its tag is exempt. The outcome of an exempt call changes
+     * nothing.
      */
     uint8_t recorded;
     /**
@@ -647,70 +659,67 @@ typedef struct {
      */
     uint8_t reserved[7];
     /**
-     * The verdict on this call, before it runs: from UNSTUCK_BLOCK on, do not run it.
+     * The verdict on this call before it runs. Do not run it if the action is UNSTUCK_BLOCK or stronger.
      */
     unstuck_verdict_t verdict;
     /**
-     * The strongest verdict on earlier calls that this announcement settled, since a later step
-     * began before their outcomes came. It says nothing about this call.
+     * The strongest verdict on earlier calls that this announcement settled, because a later step began
+     * before their outcomes came. It says nothing about this call.
      */
     unstuck_verdict_t settled;
 } unstuck_announced_t;
 
 /**
- * What came back from a call, as digests. Zeros are a good beginning: they stand for a call that
- * worked, with a result of digest 0.
+ * The outcome of a call, as digests. Start from zeros: they are a success with a result of digest 0.
  */
 typedef struct {
     /**
-     * What stands for the result, without what is volatile in it.
+     * The digest of the result without volatile text.
      */
     uint64_t result;
     /**
-     * What stands for the result without its numbers, too; read where has_near is set.
+     * The digest of the result without volatile text and numbers; read if has_near is set.
      */
     uint64_t near_result;
     /**
-     * How good the outcome is: less is better, as in the number of failing tests, or the distance
-     * to a goal. Less than ever before of tools with the same tag is progress. Read where has_score
-     * is set.
+     * The score; read if has_score is set. Less is better, for example the number of failing tests or the
+     * distance to a goal. A score below all earlier ones of tools with the same tag is progress.
      */
     uint32_t score;
     /**
-     * Whether near_result counts: 0 for no, anything else for yes.
+     * Nonzero if near_result is set.
      */
     uint8_t has_near;
     /**
-     * Whether score counts: 0 for no, anything else for yes.
+     * Nonzero if score is set.
      */
     uint8_t has_score;
     /**
-     * Whether the call failed: 0 for no, anything else for yes.
+     * Nonzero if the call failed.
      */
     uint8_t failed;
     /**
-     * Whether the result says nothing (empty, "ok"): 0 for no, anything else for yes. Such a result
-     * is no evidence between calls with different arguments.
+     * Nonzero if the result is silent (empty, "ok"). A silent result is no
+     * evidence between calls with different arguments.
      */
     uint8_t silent;
     /**
-     * The digest of the raw answer, its volatile parts included: equal answers prove that an
-     * idempotent call does not help. Read where has_raw is set; without it, equal results are equal
-     * answers.
+     * The digest of the raw result, including volatile text; read if has_raw is set. Equal raw results prove
+     * that an idempotent call does not help. Without it, result is used instead.
      */
     uint64_t raw;
     /**
-     * Whether raw counts: 0 for no, anything else for yes.
+     * Nonzero if raw is set.
      */
     uint8_t has_raw;
     /**
-     * Whether the answer says that something is still under way: 0 for no, anything else for yes. The
-     * call counts as one with UNSTUCK_TAG_POLL, unless it tests or ends the run.
+     * Nonzero if the result says that something is still under way. The call
+     * then counts as a poll (UNSTUCK_TAG_POLL), unless it tests or ends the run.
      */
     uint8_t pending;
     /**
-     * Whether the call timed out: 0 for no, anything else for yes. It is judged one repetition later
-     * than others.
+     * Nonzero if the call timed out. Time-outs are allowed one more
+     * repetition.
      */
     uint8_t timed_out;
     /**
@@ -720,25 +729,24 @@ typedef struct {
 } unstuck_outcome_t;
 
 /**
- * What holds for the calls of one tool.
+ * A rule for the calls of one tool.
  */
 typedef struct {
     /**
-     * Which tool.
+     * The tool.
      */
     uint32_t tool;
     /**
-     * Whether its calls are not recorded: 0 for no, anything else for yes.
+     * Nonzero if its calls are not recorded.
      */
     uint8_t exempt;
     /**
-     * Whether its calls have UNSTUCK_TAG_POLL, whatever tag they come with: 0 for no, anything else
-     * for yes.
+     * Nonzero if its calls have UNSTUCK_TAG_POLL instead of their own tag.
      */
     uint8_t poll;
     /**
-     * How many repetitions more than a rule says are asked for where its pattern ends with a call of
-     * this tool; fewer, if negative. Never fewer than 2.
+     * The number of additional repetitions that a pattern needs if it ends with a call of this tool. If
+     * negative, it needs fewer, but at least 2.
      */
     int8_t patience;
     /**
@@ -748,45 +756,45 @@ typedef struct {
 } unstuck_tool_rule_t;
 
 /**
- * Counts over the life of a detector. Every count stops at its greatest value.
+ * Counts over the life of a detector. Every count saturates at its largest value.
  */
 typedef struct {
     /**
-     * How many calls and text-only turns were looked at.
+     * The number of calls and text-only turns.
      */
     uint32_t checks;
     /**
-     * How many verdicts had a finding, by unstuck_kind_t.
+     * The number of verdicts with a finding, by unstuck_kind_t.
      */
     uint32_t findings[5];
     /**
-     * How many verdicts with a finding asked for what, by unstuck_action_t.
+     * The number of verdicts with a finding, by unstuck_action_t.
      */
     uint32_t actions[6];
     /**
-     * How many findings were called wrong.
+     * The number of findings that were reported as wrong.
      */
     uint32_t false_positives;
 } unstuck_statistics_t;
 
 /**
- * How near a rule is to a finding.
+ * The distance of a rule from a finding.
  */
 typedef struct {
     /**
-     * How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
+     * The number of calls or turns that match the rule's pattern so far.
      */
     uint16_t held;
     /**
-     * How many a finding takes.
+     * The number of calls or turns that a finding needs.
      */
     uint16_t needed;
     /**
-     * Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
+     * The rule, by its place in the policy, counted from 0; see unstuck_rule_name().
      */
     uint8_t rule;
     /**
-     * 1 if that is a rule about text-only turns, which are counted apart, else 0.
+     * 1 if the rule is about text-only turns, which have numbers of their own, else 0.
      */
     uint8_t about_text;
     /**
@@ -796,15 +804,15 @@ typedef struct {
 } unstuck_nearness_t;
 
 /**
- * One rung of a ladder: from this count on, this action.
+ * A rung of a ladder: an action, and the count that it starts at.
  */
 typedef struct {
     /**
-     * The count from which on the rung holds, 1 or more. Counts rise from rung to rung.
+     * The count that the rung starts at, 1 or more. Counts rise from rung to rung.
      */
     uint16_t count;
     /**
-     * What to do there: one of unstuck_action_t. Actions do not fall from rung to rung.
+     * The action: one of unstuck_action_t. Actions do not fall from rung to rung.
      */
     uint8_t action;
     /**
@@ -814,12 +822,12 @@ typedef struct {
 } unstuck_rung_t;
 
 /**
- * What must match, which calls count, how they recur, and what to do about it. Zeros are a good
- * beginning: every call, the same tool and arguments whatever comes back, in a row.
+ * A rule: the calls that it sees, the pattern that it finds, and the ladder of actions. Start from zeros:
+ * they find equal calls in a row among all calls, whatever their results.
  */
 typedef struct {
     /**
-     * What findings call the rule. Must stay where it is as long as the policy does.
+     * The name of the rule. It must not move or change while the policy is in use.
      */
     const char *name;
     /**
@@ -827,85 +835,84 @@ typedef struct {
      */
     const unstuck_rung_t *rungs;
     /**
-     * How many rungs there are, 1 to 10.
+     * The number of rungs, 1 to 10.
      */
     uint8_t rung_count;
     /**
-     * What the ladder counts: one of unstuck_basis_t.
+     * The count that the ladder uses: one of unstuck_basis_t.
      */
     uint8_t basis;
     /**
-     * How things recur: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call, those with
-     * the same text if args is UNSTUCK_ARGS_SAME, and all of them else; if prompts is set it counts
-     * messages of the user instead. UNSTUCK_ECHO counts what repeats inside a turn. Of such a rule
-     * only name, ladder and times are read beside that.
+     * The kind of the pattern: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call: turns with
+     * equal texts if args is UNSTUCK_ARGS_SAME, otherwise all turns. If prompts is set it counts messages
+     * of the user instead. UNSTUCK_ECHO counts repetitions inside a turn. Besides these fields, rules of
+     * both kinds use only name, ladder and times.
      */
     uint8_t kind;
     /**
-     * What two calls must have in common: one of unstuck_args_t.
+     * The parts of calls that must be equal: one of unstuck_args_t.
      */
     uint8_t args;
     /**
-     * What their outcomes must have in common: one of unstuck_results_t.
+     * The parts of outcomes that must be equal: one of unstuck_results_t.
      */
     uint8_t results;
     /**
-     * Which calls the rule sees: one of unstuck_select_t.
+     * The calls that the rule sees: one of unstuck_select_t.
      */
     uint8_t select;
     /**
-     * The tag that select is about: one of unstuck_tag_t.
+     * The tag for select: one of unstuck_tag_t.
      */
     uint8_t select_tag;
     /**
-     * Which outcomes match: 0 for any. 1 for failures, and a call that the rule sees and that worked
-     * breaks the pattern. 2 for failures, and a call that worked is passed over.
+     * The outcomes that match. 0: any outcome. 1: failures; a success that the rule sees breaks the pattern.
+     * 2: failures; successes are skipped.
      */
     uint8_t failed;
     /**
-     * How often: records of a streak or recurrence, laps of a cycle, turns; 2 or more.
+     * The number of repetitions: records of a streak or recurrence, laps of a cycle, or turns; 2 or more.
      */
     uint16_t times;
     /**
-     * A recurrence: among how many records, the window at most.
+     * For a recurrence: the number of records to look at, at most the window.
      */
     uint8_t within;
     /**
-     * A recurrence: how many new calls may stand between the matches; 255 for any number.
+     * For a recurrence: the largest number of new calls between the matches; 255 for any number.
      */
     uint8_t novel;
     /**
-     * A cycle: the shortest lap, in calls; 2 or more.
+     * For a cycle: the shortest lap in calls; 2 or more.
      */
     uint8_t period_min;
     /**
-     * A cycle: the longest lap.
+     * For a cycle: the longest lap in calls.
      */
     uint8_t period_max;
     /**
-     * How progress counts: 0 if a pattern that holds progress is no loop. 1 if it is a loop all the
-     * same. 2 if nothing is a loop as long as there is progress anywhere in the window.
+     * The effect of progress. 0: a pattern that contains progress is not a loop. 1: progress is ignored.
+     * 2: there is no loop while there is progress anywhere in the window.
      */
     uint8_t ignore_progress;
     /**
-     * Whether silent results of different calls are as much evidence as others: 0 for no, anything
-     * else for yes.
+     * Nonzero if silent results of different calls are evidence like other results.
      */
     uint8_t count_silence;
     /**
-     * The most to ask for while the latest outcome is silent: one of unstuck_action_t; 0 for whatever
-     * the ladder says.
+     * The strongest action while the latest outcome is silent: one of unstuck_action_t; 0 for the action of
+     * the ladder.
      */
     uint8_t silent_max;
     /**
-     * Whether the rule asks for more than a warning only if running the call again is known not to
-     * help: 0 for no, anything else for yes. It is known if the calls fail alike, if idempotent calls
-     * have equal answers (raw), or after 24 equal answers in a row.
+     * Nonzero if the rule needs a proof that another call does not help before it asks for more than a
+     * warning. A proof is that the calls fail in the same way, that
+     * idempotent calls have equal raw results, or 24 equal results in a row.
      */
     uint8_t force_proven;
     /**
-     * A rule of UNSTUCK_TEXT: whether it counts how often the user sent the same message in a row,
-     * with no call between. 0 for no, anything else for yes.
+     * For UNSTUCK_TEXT: whether the rule counts equal messages of the user in a row with no call between: 0
+     * for no, anything else for yes.
      */
     uint8_t prompts;
     /**
@@ -919,23 +926,23 @@ typedef struct {
  */
 typedef struct {
     /**
-     * What the policy is called. Must stay where it is as long as the policy does.
+     * The name of the policy. It must not move or change while the policy is in use.
      */
     const char *name;
     /**
-     * The rules, in the order in which they are judged: count rules.
+     * The rules in the order of their evaluation: count rules.
      */
     const unstuck_rule_t *rules;
     /**
-     * How many rules there are: 1 to 14 about calls, and up to 4 about text.
+     * The number of rules: 1 to 14 about calls, and at most 4 about text.
      */
     size_t count;
     /**
-     * Whose calls are not recorded: bit n stands for the tag n of unstuck_tag_t.
+     * The tags whose calls are not recorded: bit n is the tag n of unstuck_tag_t.
      */
     uint16_t exempt_tags;
     /**
-     * How many records the rules look back over, 1 to 64, and at most the detector's window.
+     * The number of records that the rules look back over, 1 to 64, and at most the detector's window.
      */
     uint8_t window;
     /**
@@ -949,76 +956,79 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * How many bytes a detector of a window of 8 takes in this build: UNSTUCK_SIZE_8 at most.
+ * Returns the window of the latest 8 calls. It is too short for the presets, and is meant for policies of
+ * your own.
  */
-size_t unstuck_sizeof_8(void);
+const unstuck_window_t *unstuck_window_8(void);
 
 /**
- * How many bytes a detector of a window of 20 takes in this build: UNSTUCK_SIZE_20 at most.
+ * Returns the window of the latest 20 calls. It is long enough for every preset.
  */
-size_t unstuck_sizeof_20(void);
+const unstuck_window_t *unstuck_window_20(void);
 
 /**
- * How many bytes a detector of a window of 64 takes in this build: UNSTUCK_SIZE_64 at most.
+ * Returns the window of the latest 64 calls, for policies of your own.
  */
-size_t unstuck_sizeof_64(void);
+const unstuck_window_t *unstuck_window_64(void);
 
 /**
- * What a detector is aligned to in this build, in bytes: UNSTUCK_ALIGN at most.
+ * Returns the full window of the latest 8 calls.
+ */
+const unstuck_window_t *unstuck_full_window_8(void);
+
+/**
+ * Returns the full window of the latest 20 calls.
+ */
+const unstuck_window_t *unstuck_full_window_20(void);
+
+/**
+ * Returns the full window of the latest 64 calls.
+ */
+const unstuck_window_t *unstuck_full_window_64(void);
+
+/**
+ * Returns the size in bytes of a detector of this window in this build, for example at most
+ * UNSTUCK_SIZE_20 for unstuck_window_20(). Returns 0 for a pointer that is not a window.
+ */
+size_t unstuck_sizeof(const unstuck_window_t *window);
+
+/**
+ * Returns the alignment of a detector in this build, in bytes. It is at most UNSTUCK_ALIGN.
  */
 size_t unstuck_alignof(void);
 
 /**
- * Puts a new detector into storage, that holds the latest 8 calls. The presets look back further:
- * this is for policies of your own.
+ * Puts a new detector into storage.
  *
- * As unstuck_init_20(), with UNSTUCK_SIZE_8 bytes.
+ * storage: size bytes, aligned to UNSTUCK_ALIGN, for example UNSTUCK_SIZE_20 bytes for
+ * unstuck_window_20(). It belongs to the detector from now on and must not be moved. There is nothing to
+ * free, and the old contents do not matter. window: the number of calls that the detector holds. policy:
+ * must not change while the detector is in use. detector: receives the address of the detector, which is
+ * the address of storage. Takes the size of the detector on the stack.
+ *
+ * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_WINDOW,
+ * UNSTUCK_NO_POLICY; UNSTUCK_WINDOW if the policy looks back further than the window.
  */
-unstuck_status_t unstuck_init_8(void *storage,
-                                size_t size,
-                                const unstuck_policy_t *policy,
-                                unstuck_t **detector);
+unstuck_status_t unstuck_init(void *storage,
+                              size_t size,
+                              const unstuck_window_t *window,
+                              const unstuck_policy_t *policy,
+                              unstuck_t **detector);
 
 /**
- * Puts a new detector into storage, that holds the latest 20 calls: enough for every preset.
+ * Announces a call before it runs, and judges it by the rules that need no outcome. A call that continues
+ * a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
  *
- * storage: size bytes, of which UNSTUCK_SIZE_20 are enough, aligned to UNSTUCK_ALIGN. It belongs to
- * the detector from now on and must not be moved; there is nothing to free, and what it held before
- * does not matter. policy: must stay as it is for as long. detector: receives the address of the
- * detector, which is that of storage. Takes the size of the detector on the stack.
- *
- * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
- * UNSTUCK_WINDOW if the policy looks back further.
- */
-unstuck_status_t unstuck_init_20(void *storage,
-                                 size_t size,
-                                 const unstuck_policy_t *policy,
-                                 unstuck_t **detector);
-
-/**
- * Puts a new detector into storage, that holds the latest 64 calls: for policies of your own.
- *
- * As unstuck_init_20(), with UNSTUCK_SIZE_64 bytes.
- */
-unstuck_status_t unstuck_init_64(void *storage,
-                                 size_t size,
-                                 const unstuck_policy_t *policy,
-                                 unstuck_t **detector);
-
-/**
- * The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that
- * continues a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
- *
- * Calls that still wait when a later step begins settle as unreported. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE for a tag that is none.
+ * Calls that still wait for an outcome when a later step begins settle as unreported. Errors:
+ * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE if the tag is not one of unstuck_tag_t.
  */
 unstuck_status_t unstuck_announce(unstuck_t *detector,
                                   const unstuck_call_t *call,
                                   unstuck_announced_t *announced);
 
 /**
- * The outcome of a call has come. Judges every call that settles with it: they settle in the order
- * in which they were announced. The verdict is the strongest.
+ * Reports the outcome of a call. Judges every call that settles with it, in the order in which the calls
+ * were announced. The verdict is the strongest.
  *
  * An outcome that comes late, twice, or for an exempt call changes nothing. Errors: UNSTUCK_NULL,
  * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_CALL.
@@ -1029,24 +1039,33 @@ unstuck_status_t unstuck_outcome(unstuck_t *detector,
                                  unstuck_verdict_t *verdict);
 
 /**
- * The call was not run, since somebody blocked it. It still counts as an attempt, and stands for any
- * result. The verdict and the errors are as those of unstuck_outcome().
+ * Reports that a call was blocked and did not run. It still counts as an attempt, and matches any result.
+ * The verdict and the errors are the same as for unstuck_outcome().
  */
 unstuck_status_t unstuck_vetoed(unstuck_t *detector,
                                 const unstuck_call_id_t *call,
                                 unstuck_verdict_t *verdict);
 
 /**
- * No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Withdraws a call that waits for its outcome and will not run, as if it had never been announced. Its
+ * sequence number is not reused. The verdict is the strongest on the calls that settle with it. Use
+ * unstuck_vetoed() for a call that was refused. The errors are the same as for unstuck_outcome().
+ */
+unstuck_status_t unstuck_cancel(unstuck_t *detector,
+                                const unstuck_call_id_t *call,
+                                unstuck_verdict_t *verdict);
+
+/**
+ * Reports that no more outcomes will come. Waiting calls settle as unreported. The verdict is the
+ * strongest. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_finish(unstuck_t *detector, unstuck_verdict_t *verdict);
 
 /**
- * The agent took a turn without calling a tool, and said what text stands for.
+ * Reports a turn of the agent without a tool call. text is the digest of its text.
  *
- * laps: how often the end of the text says the same in a row; 0 or 1 where nothing repeats.
- * period: of how many words. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * laps: the number of equal parts in a row at the end of the text; 0 or 1 if nothing repeats. period: the
+ * number of words in each part. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_turn(unstuck_t *detector,
                               uint64_t text,
@@ -1055,25 +1074,25 @@ unstuck_status_t unstuck_turn(unstuck_t *detector,
                               unstuck_verdict_t *verdict);
 
 /**
- * The user says what message stands for. A new instruction starts everything afresh; one seen before
- * (an automatic "please continue") is none, and a rule about prompts may find that it comes again and
- * again with no call between. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Reports a message of the user. message is its digest. A new message starts everything afresh. A message
+ * that was seen before (for example an automatic "please continue") does not. A rule about prompts may
+ * find that it comes again and again with no call between. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_user_message(unstuck_t *detector,
                                       uint64_t message,
                                       unstuck_verdict_t *verdict);
 
 /**
- * Writes a short English message for the agent that is stuck into a buffer of size bytes, as
- * snprintf() would: as much as fits, always with a NUL, and never a part of a character (UTF-8).
+ * Writes a short English message for the stuck agent into a buffer of size bytes, like snprintf(): as
+ * much as fits, always with a NUL, and only whole UTF-8 characters.
  *
- * verdict: one of this detector, made since it was initialised or restored. tool: the name of the
- * tool that verdict->finding.tool stands for, UTF-8; NULL for one without a name. The message names
- * it and numbers, and echoes neither arguments nor results.
+ * verdict: a verdict of this detector since it was initialised or restored. tool: the UTF-8 name of the
+ * tool verdict->finding.tool, or NULL if it has no name. The message contains the name and numbers, but
+ * neither arguments nor results.
  *
- * Returns its length without the NUL, however much was written; 0 where there is nothing to say:
- * without a finding, without a detector, with a field that no verdict holds, or a name that is not
- * UTF-8. The buffer may be NULL where size is 0.
+ * Returns the length of the whole message without the NUL. Returns 0 if there is no message: without a
+ * finding, without a detector, if a field has a value that no verdict has, or if the name is not UTF-8.
+ * The buffer may be NULL if size is 0.
  */
 size_t unstuck_nudge(unstuck_t *detector,
                      const unstuck_verdict_t *verdict,
@@ -1082,62 +1101,64 @@ size_t unstuck_nudge(unstuck_t *detector,
                      size_t size);
 
 /**
- * The default, tuned on labelled runs: the same call with the same result, cycles, failures,
- * waiting and talk, from a nudge to a stop. Window 20.
+ * Returns the default policy, tuned on labelled runs. It finds equal calls with equal results, cycles,
+ * failures, waiting and talk, and acts from a nudge to a stop. Window 20.
  */
 const unstuck_policy_t *unstuck_balanced(void);
 
 /**
- * The same call with the same result five times among the last 20: start over. Window 20.
+ * Returns a policy that starts over after five equal calls with equal results among the last 20. Window 20.
  */
 const unstuck_policy_t *unstuck_start_over(void);
 
 /**
- * The same call three times among 11, or a cycle of 2 to 5 calls run twice: warn, warn again, stop.
- * Blind to results. Window 20.
+ * Returns a policy that warns, warns again, and stops: after three equal calls among 11, or a cycle of 2
+ * to 5 calls run twice. It ignores results. Window 20.
  */
 const unstuck_policy_t *unstuck_graduated(void);
 
 /**
- * As unstuck_graduated(), slower: five among 16, or a cycle of 3 to 5 run three times. Window 20.
+ * Returns a slower unstuck_graduated(): five equal calls among 16, or a cycle of 3 to 5 run three times.
+ * Window 20.
  */
 const unstuck_policy_t *unstuck_graduated_conservative(void);
 
 /**
- * As unstuck_graduated(), quicker: two among 11, or a cycle of 2 to 4 run twice. Window 20.
+ * Returns a quicker unstuck_graduated(): two equal calls among 11, or a cycle of 2 to 4 run twice.
+ * Window 20.
  */
 const unstuck_policy_t *unstuck_graduated_aggressive(void);
 
 /**
- * Nudges early: the same call three times in a row, alike ones four times, three failing test runs
- * or commands, three turns of talk. Blind to results. Window 10.
+ * Returns a policy that nudges early: after three equal calls in a row, four similar ones, three failing
+ * test runs or commands, or three turns of talk. It ignores results. Window 10.
  */
 const unstuck_policy_t *unstuck_nudge_early(void);
 
 /**
- * The same call twice in a row, or a cycle of 2 or 3 calls run twice; climbs with each finding of
- * the same loop. Blind to results. Window 20.
+ * Returns a policy that finds two equal calls in a row, or a cycle of 2 or 3 calls run twice. Its action
+ * rises with each finding of the same loop. It ignores results. Window 20.
  */
 const unstuck_policy_t *unstuck_cycles(void);
 
 /**
- * The same call three times among the last 20: stop. Blind to results. Window 20.
+ * Returns a policy that stops after three equal calls among the last 20. It ignores results. Window 20.
  */
 const unstuck_policy_t *unstuck_repeat(void);
 
 /**
- * Writes the name of a policy into a buffer of size bytes, as snprintf() would: as much as fits,
- * always with a NUL, and never a part of a character. Returns its length without the NUL; 0 for what
- * is no policy. The buffer may be NULL where size is 0.
+ * Writes the name of a policy into a buffer of size bytes, like snprintf(): as much as fits, always with a
+ * NUL, and only whole characters. Returns the length of the name without the NUL, or 0 for a pointer that
+ * is not a policy. The buffer may be NULL if size is 0.
  */
 size_t unstuck_policy_name(const unstuck_policy_t *policy,
                            char *buffer,
                            size_t size);
 
 /**
- * Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. The rule is
- * the one that a finding names by rule and about_text. Returns its length without the NUL; 0 where
- * there is no such rule.
+ * Writes the name of a rule into a buffer of size bytes, as unstuck_policy_name() does. rule and about_text
+ * are the fields of a finding. Returns the length of the name without the NUL, or 0 if there is no such
+ * rule.
  */
 size_t unstuck_rule_name(const unstuck_policy_t *policy,
                          uint8_t rule,
@@ -1146,23 +1167,22 @@ size_t unstuck_rule_name(const unstuck_policy_t *policy,
                          size_t size);
 
 /**
- * How many calls a policy looks back over, and so the least window of a detector that follows it; 0
- * for what is no policy.
+ * Returns the number of calls that a policy looks back over, which is the smallest window for it. Returns 0
+ * for a pointer that is not a policy.
  */
 uint8_t unstuck_policy_window(const unstuck_policy_t *policy);
 
 /**
- * Makes a policy with the rules of base, and with what rules says of single tools, in storage of the
- * caller's.
+ * Makes a policy with the rules of base and with count rules for single tools, in storage of the caller.
  *
- * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) are enough. It must stay
- * as it is for as long as a detector follows the policy, and so must base and its storage: its rules
- * are not copied, and what it says of single tools does not hold here. rules may be thrown away
- * afterwards. policy: receives the address of the policy, which is that of storage.
+ * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_POLICY_SIZE(count) bytes are enough. It must not
+ * change while a detector uses the policy. Neither must base and its storage, because its rules are not
+ * copied. Rules of base for single tools do not apply. rules may be freed afterwards. policy: receives the
+ * address of the policy, which is the address of storage.
  *
  * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NO_POLICY;
- * UNSTUCK_RULES if there are more than 64, or two about one tool. Where there is an error storage may
- * hold anything.
+ * UNSTUCK_RULES if there are more than 64 rules, or two for one tool. After an error storage may hold
+ * anything.
  */
 unstuck_status_t unstuck_policy_with_tools(void *storage,
                                            size_t size,
@@ -1172,59 +1192,94 @@ unstuck_status_t unstuck_policy_with_tools(void *storage,
                                            const unstuck_policy_t **policy);
 
 /**
- * Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
- * messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Forgets all calls, turns, scores and loops, because a new run begins. Sequence numbers continue, and
+ * user messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_clear(unstuck_t *detector);
 
 /**
- * The host knows that something moved, whatever the answers say: the oldest call that waits, or else
- * the next one, is progress. Say so before the outcome of the call that moved it. Errors:
- * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Reports progress that no result shows. It belongs to the oldest call that waits, or else to the next
+ * one. Report it before the outcome of the call that made the progress. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_progress(unstuck_t *detector);
 
 /**
- * The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
- * kind of finding is not made of that loop again.
+ * Takes the latest calls back, because the provider of the model failed and sends them again. Their
+ * sequence numbers are given again.
  *
- * verdict: one of this detector, made since it was initialised or restored. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field holds what no verdict does.
+ * taken: receives the number of calls that were taken back. Calls that have left the window stay. Errors:
+ * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ */
+unstuck_status_t unstuck_retry(unstuck_t *detector,
+                               size_t calls,
+                               size_t *taken);
+
+/**
+ * Reports that the finding of verdict was wrong. From now on its rule needs one more repetition of calls
+ * of that tool, and makes no finding of the same kind about that loop.
+ *
+ * verdict: a verdict of this detector since it was initialised or restored. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field has a value that no verdict has.
  */
 unstuck_status_t unstuck_false_positive(unstuck_t *detector,
                                         const unstuck_verdict_t *verdict);
 
 /**
- * The loop loop_id is none: it is not found again, as long as it is among the eight silenced last.
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Reports that loop_id is not a loop. The detector does not find it again while it is among the eight
+ * loops that were silenced last. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
-unstuck_status_t unstuck_silence(unstuck_t *detector, uint64_t loop_id);
+unstuck_status_t unstuck_silence(unstuck_t *detector,
+                                 uint64_t loop_id);
 
 /**
- * What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Writes the detector's counts since it was created to statistics. Errors: UNSTUCK_NULL,
+ * UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_statistics(unstuck_t *detector, unstuck_statistics_t *statistics);
 
 /**
- * Puts empty groups into storage: size bytes, of which UNSTUCK_GROUPS_SIZE are enough, aligned to
- * UNSTUCK_ALIGN. Also empties those that are there: a new run begins.
+ * Writes the verdict that an announcement of call would get now to verdict. The detector does not change.
+ * Takes the size of the detector on the stack.
  *
- * groups: receives the address of the groups, which is that of storage. Errors: UNSTUCK_NULL,
- * UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
+ * Errors: the errors of unstuck_announce(), and UNSTUCK_NOT_FULL if the detector's window is not a full
+ * one.
  */
-unstuck_status_t unstuck_groups_init(void *storage, size_t size, unstuck_groups_t **groups);
+unstuck_status_t unstuck_peek(unstuck_t *detector,
+                              const unstuck_call_t *call,
+                              unstuck_verdict_t *verdict);
 
 /**
- * The agent asks for tool with the arguments args: length bytes of JSON; what is not JSON is taken
- * as it stands. As unstuck_announce(), with digests and a tag made from them.
+ * Writes the rule that is nearest to a finding to nearness, by its share of the calls that a finding
+ * needs. From two thirds on it is useful as an early warning. Writes zeros if there was no call yet.
  *
- * groups: to find calls that are alike by their words; NULL to hold only equal ones alike, as far as
- * the policy's recipe says nothing else. tool: UTF-8. step: the step, or NULL for one of its own:
- * calls that the agent issued together share one. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR,
- * UNSTUCK_NO_GROUPS, UNSTUCK_NOT_UTF8 for the name of the tool.
+ * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_NOT_FULL if the detector's window is not a full one.
+ */
+unstuck_status_t unstuck_nearest(unstuck_t *detector,
+                                 unstuck_nearness_t *nearness);
+
+/**
+ * Puts an empty set of similar calls into storage of size bytes, aligned to UNSTUCK_ALIGN.
+ * UNSTUCK_SIMILAR_SIZE bytes are enough. Also empties an existing set, for example when a new run begins.
+ *
+ * similar: receives the address of the set, which is the address of storage. Errors: UNSTUCK_NULL,
+ * UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
+ */
+unstuck_status_t unstuck_similar_init(void *storage,
+                                      size_t size,
+                                      unstuck_similar_t **similar);
+
+/**
+ * Announces a call of tool with the arguments args, length bytes of JSON. Arguments that are not JSON are
+ * compared as bytes. Like unstuck_announce(), with digests and a tag made from the arguments.
+ *
+ * similar: finds calls with similar words. With NULL only equal calls are similar, unless the policy's
+ * recipe says otherwise. tool: UTF-8. step: the step, or NULL for a step of its own; calls that the agent
+ * issued together share a step. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_NO_SIMILAR;
+ * UNSTUCK_NOT_UTF8 for the name of the tool.
  */
 unstuck_status_t unstuck_announce_json(unstuck_t *detector,
-                                       unstuck_groups_t *groups,
+                                       unstuck_similar_t *similar,
                                        const char *tool,
                                        const char *args,
                                        size_t length,
@@ -1232,12 +1287,12 @@ unstuck_status_t unstuck_announce_json(unstuck_t *detector,
                                        unstuck_announced_t *announced);
 
 /**
- * A result has come for call, of tool: length bytes of text. As unstuck_outcome(), with digests made
- * from it.
+ * Reports the result of call, length bytes of text that tool returned. Like unstuck_outcome(), with
+ * digests made from the text.
  *
- * failed: whether the host knows that the call failed: 0 for no, anything else for yes; the default
- * policy also reads failures, and how many tests fail, from results of tools that do not read or
- * write. Of what is not UTF-8 only the bytes are compared. Errors: those of unstuck_outcome(), and
+ * failed: nonzero if the host knows that the call failed. The default policy
+ * also reads failures and the number of failing tests from results, except of tools that read or write.
+ * A text that is not UTF-8 is compared as bytes. Errors: the errors of unstuck_outcome(), and
  * UNSTUCK_NOT_UTF8 for the name of the tool.
  */
 unstuck_status_t unstuck_outcome_text(unstuck_t *detector,
@@ -1249,8 +1304,8 @@ unstuck_status_t unstuck_outcome_text(unstuck_t *detector,
                                       unstuck_verdict_t *verdict);
 
 /**
- * The agent took a turn without calling a tool, and said so much: length bytes of text. As
- * unstuck_turn(). Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+ * Reports a turn of the agent without a tool call, with length bytes of text. Like unstuck_turn(). Errors:
+ * UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_turn_text(unstuck_t *detector,
                                    const char *text,
@@ -1258,7 +1313,7 @@ unstuck_status_t unstuck_turn_text(unstuck_t *detector,
                                    unstuck_verdict_t *verdict);
 
 /**
- * The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
+ * Reports a message of the user, length bytes of text. Like unstuck_user_message(). Errors: UNSTUCK_NULL,
  * UNSTUCK_NO_DETECTOR.
  */
 unstuck_status_t unstuck_user_message_text(unstuck_t *detector,
@@ -1267,36 +1322,38 @@ unstuck_status_t unstuck_user_message_text(unstuck_t *detector,
                                            unstuck_verdict_t *verdict);
 
 /**
- * The tool called name, which is UTF-8 and ends with a NUL: 32 bits of a hash. Two of ten tools share
- * one with a probability of one in a hundred million; numbers of your own are as good. 0 for NULL and
- * for what is not UTF-8.
+ * Returns a number for the tool with this UTF-8 name: 32 bits of a hash. With ten tools, two share a
+ * number with a probability of one in a hundred million. Numbers of your own work as well. Returns 0 for
+ * NULL and for a name that is not UTF-8.
  */
 uint32_t unstuck_tool(const char *name);
 
 /**
- * The digest of length bytes, by 64-bit FNV-1a and an avalanche: equal bytes have equal digests. Who
- * chooses the bytes can make two collide. That of no bytes for NULL.
+ * Returns the digest of length bytes by 64-bit FNV-1a and an avalanche. Equal bytes have equal digests. An
+ * attacker who chooses the bytes can make two digests collide. For NULL it returns the digest of no bytes.
  */
 uint64_t unstuck_digest(const char *bytes,
                         size_t length);
 
 /**
- * The digest of two digests, in this order.
+ * Returns the digest of two digests in this order.
  */
 uint64_t unstuck_mix(uint64_t first, uint64_t second);
 
 /**
- * The fingerprint of one JSON value of length bytes: one meaning, one digest, whatever the order of
- * members, the white space and the spelling of numbers and strings.
+ * Writes the fingerprint of one JSON value of length bytes to digest. It does not depend on the order of
+ * members, white space, or the spelling of numbers and strings.
  *
- * Takes some 2 KiB of stack. Errors: UNSTUCK_NULL; UNSTUCK_NOT_JSON, also for what is not UTF-8 or
- * nests beyond 128 levels.
+ * Takes about 2 KiB of stack. Errors: UNSTUCK_NULL; UNSTUCK_NOT_JSON, also for bytes that are not UTF-8 and
+ * for more than 128 levels of nesting.
  */
-unstuck_status_t unstuck_json_fingerprint(const char *json, size_t length, uint64_t *digest);
+unstuck_status_t unstuck_json_fingerprint(const char *json,
+                                          size_t length,
+                                          uint64_t *digest);
 
 /**
- * The digests of a result of length bytes, for unstuck_outcome_t: result without what is volatile
- * (clock times, durations, ids, addresses, temporary paths, colours), near_result without any number.
+ * Writes the digests of a result of length bytes, for unstuck_outcome_t. result leaves out volatile text
+ * (clock times, durations, ids, addresses, temporary paths, colours), and near_result also all numbers.
  *
  * Any bytes may be given. Errors: UNSTUCK_NULL.
  */
@@ -1306,206 +1363,56 @@ unstuck_status_t unstuck_text_digest(const char *text,
                                      uint64_t *near_result);
 
 /**
- * 1 if a result of length bytes says nothing but that the call came back ("", "ok", "{}"), for
- * unstuck_outcome_t, else 0; also for NULL with a length, and for what is not UTF-8.
+ * Returns 1 if a result of length bytes only says that the call returned ("", "ok", "{}"), for
+ * unstuck_outcome_t. Otherwise returns 0, also for NULL with a length and for bytes that are not UTF-8.
  */
-uint8_t unstuck_text_is_silent(const char *text, size_t length);
+uint8_t unstuck_text_is_silent(const char *text,
+                               size_t length);
 
 /**
- * A call that waits for its outcome will not be run: as if it had never been announced, but for its
- * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
- * refused there is unstuck_vetoed(). For a detector of a window of 8.
+ * Writes the whole state of a detector except its policy into a buffer of size bytes, for
+ * unstuck_restore() after a reset.
  *
- * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
+ * length: receives the number of bytes that were written, for example at most UNSTUCK_CHECKPOINT_20 for a
+ * window of 20. Takes some KiB of stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT;
+ * UNSTUCK_NOT_FULL if the detector's window is not a full one. After an error the buffer may hold
+ * anything.
  */
-unstuck_status_t unstuck_cancel_8(unstuck_t *detector,
-                                  const unstuck_call_id_t *call,
-                                  unstuck_verdict_t *verdict);
+unstuck_status_t unstuck_save(unstuck_t *detector,
+                              char *buffer,
+                              size_t size,
+                              size_t *length);
 
 /**
- * The latest calls are taken back: the provider of the model failed, and sends them again. Their
- * numbers are given again. For a detector of a window of 8.
+ * Puts the detector into storage that unstuck_save() wrote, to continue as if nothing had happened.
+ * Storage, policy and detector are the same as for unstuck_init(). The window is a full one with the
+ * number of calls of the saved detector.
  *
- * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
+ * checkpoint: length bytes; any bytes may be given. Ids of calls from before the save stay valid, and
+ * verdicts do not. Takes some KiB of stack. Errors: the errors of unstuck_init(), UNSTUCK_NOT_FULL,
+ * UNSTUCK_CHECKPOINT_DAMAGED, UNSTUCK_CHECKPOINT_VERSION, UNSTUCK_CHECKPOINT_POLICY. After an error the
+ * storage is unchanged.
  */
-unstuck_status_t unstuck_retry_8(unstuck_t *detector, size_t calls, size_t *taken);
-
-/**
- * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
- * detector on the stack. For a detector of a window of 8.
- *
- * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_peek_8(unstuck_t *detector,
-                                const unstuck_call_t *call,
-                                unstuck_verdict_t *verdict);
-
-/**
- * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
- * if it is heard from two thirds on. All zeros where nothing was seen yet. For a detector of a window
- * of 8.
- *
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_nearest_8(unstuck_t *detector,
-                                   unstuck_nearness_t *nearness);
-
-/**
- * A call that waits for its outcome will not be run: as if it had never been announced, but for its
- * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
- * refused there is unstuck_vetoed(). For a detector of a window of 20.
- *
- * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_cancel_20(unstuck_t *detector,
-                                   const unstuck_call_id_t *call,
-                                   unstuck_verdict_t *verdict);
-
-/**
- * The latest calls are taken back: the provider of the model failed, and sends them again. Their
- * numbers are given again. For a detector of a window of 20.
- *
- * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_retry_20(unstuck_t *detector, size_t calls, size_t *taken);
-
-/**
- * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
- * detector on the stack. For a detector of a window of 20.
- *
- * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_peek_20(unstuck_t *detector,
-                                 const unstuck_call_t *call,
-                                 unstuck_verdict_t *verdict);
-
-/**
- * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
- * if it is heard from two thirds on. All zeros where nothing was seen yet. For a detector of a window
- * of 20.
- *
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_nearest_20(unstuck_t *detector,
-                                    unstuck_nearness_t *nearness);
-
-/**
- * A call that waits for its outcome will not be run: as if it had never been announced, but for its
- * number. The verdict is the strongest on the calls that settle with that. For a call that somebody
- * refused there is unstuck_vetoed(). For a detector of a window of 64.
- *
- * Errors: those of unstuck_outcome(), and UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_cancel_64(unstuck_t *detector,
-                                   const unstuck_call_id_t *call,
-                                   unstuck_verdict_t *verdict);
-
-/**
- * The latest calls are taken back: the provider of the model failed, and sends them again. Their
- * numbers are given again. For a detector of a window of 64.
- *
- * taken: receives how many were; those that have left the window stay. Errors: UNSTUCK_NULL,
- * UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_retry_64(unstuck_t *detector, size_t calls, size_t *taken);
-
-/**
- * What the verdict on call would be if it were announced now. Changes nothing. Takes the size of the
- * detector on the stack. For a detector of a window of 64.
- *
- * Errors: those of unstuck_announce(), and UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_peek_64(unstuck_t *detector,
-                                 const unstuck_call_t *call,
-                                 unstuck_verdict_t *verdict);
-
-/**
- * The rule that is nearest to a finding, by the share of the calls that it takes: an early warning,
- * if it is heard from two thirds on. All zeros where nothing was seen yet. For a detector of a window
- * of 64.
- *
- * Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_WINDOW if the detector is of another window.
- */
-unstuck_status_t unstuck_nearest_64(unstuck_t *detector,
-                                    unstuck_nearness_t *nearness);
-
-/**
- * Writes everything that a detector of a window of 20 knows, but for the policy, into a buffer of
- * size bytes: to go on from after a reset.
- *
- * length: receives how many were written; UNSTUCK_CHECKPOINT_20 are always enough. Takes some KiB of
- * stack. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_BUFFER_SHORT; UNSTUCK_WINDOW if the
- * detector is of another window. Where there is an error the buffer may hold anything.
- */
-unstuck_status_t unstuck_save_20(unstuck_t *detector,
-                                 char *buffer,
+unstuck_status_t unstuck_restore(void *storage,
                                  size_t size,
-                                 size_t *length);
+                                 const unstuck_window_t *window,
+                                 const unstuck_policy_t *policy,
+                                 const char *checkpoint,
+                                 size_t length,
+                                 unstuck_t **detector);
 
 /**
- * Puts the detector into storage that unstuck_save_20() wrote, to go on as if nothing had happened.
- * Storage, policy and detector are as for unstuck_init_20().
- *
- * checkpoint: length bytes; any may be given. Names of calls that were given before it was written
- * stay good, and verdicts do not. Takes some KiB of stack. Errors: those of unstuck_init_20(), and
- * UNSTUCK_CHECKPOINT_DAMAGED, UNSTUCK_CHECKPOINT_VERSION, UNSTUCK_CHECKPOINT_POLICY; then the storage
- * is as it was.
- */
-unstuck_status_t unstuck_restore_20(void *storage,
-                                    size_t size,
-                                    const unstuck_policy_t *policy,
-                                    const char *checkpoint,
-                                    size_t length,
-                                    unstuck_t **detector);
-
-/**
- * Writes everything that a detector of a window of 8 knows, but for the policy, into a buffer of
- * size bytes: to go on from after a reset. As unstuck_save_20().
- */
-unstuck_status_t unstuck_save_8(unstuck_t *detector, char *buffer, size_t size, size_t *length);
-
-/**
- * Puts the detector into storage that unstuck_save_8() wrote, to go on as if nothing had happened.
- * As unstuck_restore_20().
- */
-unstuck_status_t unstuck_restore_8(void *storage,
-                                   size_t size,
-                                   const unstuck_policy_t *policy,
-                                   const char *checkpoint,
-                                   size_t length,
-                                   unstuck_t **detector);
-
-/**
- * Writes everything that a detector of a window of 64 knows, but for the policy, into a buffer of
- * size bytes: to go on from after a reset. As unstuck_save_20().
- */
-unstuck_status_t unstuck_save_64(unstuck_t *detector, char *buffer, size_t size, size_t *length);
-
-/**
- * Puts the detector into storage that unstuck_save_64() wrote, to go on as if nothing had happened.
- * As unstuck_restore_20().
- */
-unstuck_status_t unstuck_restore_64(void *storage,
-                                    size_t size,
-                                    const unstuck_policy_t *policy,
-                                    const char *checkpoint,
-                                    size_t length,
-                                    unstuck_t **detector);
-
-/**
- * Makes a policy of rules of your own, in storage of the caller's. Digests for it are made as for
+ * Makes a policy from rules of your own, in storage of the caller. Its digests are made as for
  * unstuck_balanced().
  *
- * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_RULES_SIZE(rules, rungs) are enough for so
- * many rules with so many rungs in all. It must stay as it is for as long as a detector follows the
- * policy. rules and all that it points at may be thrown away afterwards, but for the names. policy:
- * receives the address of the policy, which is that of storage.
+ * storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_RULES_SIZE(rules, rungs) bytes are enough for that
+ * many rules with that many rungs in all. It must not change while a detector uses the policy. rules and
+ * everything that it points at may be freed afterwards, except the names. policy: receives the address of
+ * the policy, which is the address of storage.
  *
- * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NOT_UTF8;
- * UNSTUCK_VALUE for a number that is none of its enumeration; UNSTUCK_RULES for rules that cannot
- * work. Where there is an error storage may hold anything.
+ * Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NOT_UTF8; UNSTUCK_VALUE
+ * for a number outside its enumeration; UNSTUCK_RULES for rules that cannot work. After an error storage
+ * may hold anything.
  */
 unstuck_status_t unstuck_policy_of_rules(void *storage,
                                          size_t size,
@@ -1513,38 +1420,32 @@ unstuck_status_t unstuck_policy_of_rules(void *storage,
                                          const unstuck_policy_t **policy);
 
 /**
- * What a status means, in English, for a log.
- *
- * Never freed. NULL for a number that is none of unstuck_status_t.
+ * Returns the meaning of a status in English, for a log. Do not free it. Returns NULL for a number outside
+ * unstuck_status_t.
  */
 const char *unstuck_status_message(int32_t status);
 
 /**
- * The one spelling of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
- *
- * Never freed. NULL for a number that is none of unstuck_action_t.
+ * Returns the name of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
+ * Do not free it. Returns NULL for a number outside unstuck_action_t.
  */
 const char *unstuck_action_name(uint8_t action);
 
 /**
- * The one spelling of a kind: "streak", "recurrence", "cycle", "text", "echo".
- *
- * Never freed. NULL for a number that is none of unstuck_kind_t.
+ * Returns the name of a kind: "streak", "recurrence", "cycle", "text", "echo".
+ * Do not free it. Returns NULL for a number outside unstuck_kind_t.
  */
 const char *unstuck_kind_name(uint8_t kind);
 
 /**
- * The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
+ * Returns the name of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
  * "finish", "start_over", "act".
- *
- * Never freed. NULL for a number that is none of unstuck_tag_t.
+ * Do not free it. Returns NULL for a number outside unstuck_tag_t.
  */
 const char *unstuck_tag_name(uint8_t tag);
 
 /**
- * The version of the library that the program runs with, as in "0.1.0".
- *
- * Never freed.
+ * Returns the version of the library that the program runs with, for example "0.1.0". Do not free it.
  */
 const char *unstuck_version(void);
 

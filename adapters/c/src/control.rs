@@ -1,71 +1,131 @@
-//! What the host knows that no call says, and what it asks of a detector.
+//! Feedback of the host, and questions to a detector.
 
 use unstuck_core::LoopId;
 
-use crate::memory::{self, Place};
+use crate::memory::{self, Output};
 use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
 use crate::storage::{self, unstuck_t};
-use crate::verdict::{VerdictBits, unstuck_statistics_t, unstuck_verdict_t};
+use crate::verdict::{
+    VerdictBits, unstuck_call_t, unstuck_nearness_t, unstuck_statistics_t, unstuck_verdict_t,
+};
 
-/// Forgets all calls, turns, scores and loops: a new run begins. Sequence numbers go on, and user
-/// messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Forgets all calls, turns, scores and loops, because a new run begins. Sequence numbers continue, and
+/// user messages, feedback and statistics stay. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_clear(detector: *mut unstuck_t) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    status::of(unsafe { storage::find(detector) }.map(|found| found.watch.clear()))
+    // SAFETY: the header requires it.
+    status::of(unsafe { storage::find(detector) }.map(|handle| handle.detector.clear()))
 }
 
-/// The host knows that something moved, whatever the answers say: the oldest call that waits, or else
-/// the next one, is progress. Say so before the outcome of the call that moved it. Errors:
-/// UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Reports progress that no result shows. It belongs to the oldest call that waits, or else to the next
+/// one. Report it before the outcome of the call that made the progress. Errors: UNSTUCK_NULL,
+/// UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_progress(detector: *mut unstuck_t) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    status::of(unsafe { storage::find(detector) }.map(|found| found.watch.progress()))
+    // SAFETY: the header requires it.
+    status::of(unsafe { storage::find(detector) }.map(|handle| handle.detector.progress()))
 }
 
-/// The finding of verdict was wrong: its rule asks for one repetition more of that tool, and the same
-/// kind of finding is not made of that loop again.
+/// Takes the latest calls back, because the provider of the model failed and sends them again. Their
+/// sequence numbers are given again.
 ///
-/// verdict: one of this detector, made since it was initialised or restored. Errors: UNSTUCK_NULL,
-/// UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field holds what no verdict does.
+/// taken: receives the number of calls that were taken back. Calls that have left the window stay. Errors:
+/// UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_retry(
+    detector: *mut unstuck_t,
+    calls: usize,
+    taken: *mut usize,
+) -> unstuck_status_t {
+    // SAFETY: the header requires it.
+    let opened =
+        unsafe { storage::find(detector).and_then(|handle| Ok((handle, Output::new(taken)?))) };
+    status::of(opened.map(|(handle, taken)| taken.put(handle.detector.retry(calls))))
+}
+
+/// Reports that the finding of verdict was wrong. From now on its rule needs one more repetition of calls
+/// of that tool, and makes no finding of the same kind about that loop.
+///
+/// verdict: a verdict of this detector since it was initialised or restored. Errors: UNSTUCK_NULL,
+/// UNSTUCK_NO_DETECTOR, UNSTUCK_NO_FINDING; UNSTUCK_VALUE if a field has a value that no verdict has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_false_positive(
     detector: *mut unstuck_t,
     verdict: *const unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     let opened = unsafe {
         storage::find(detector)
-            .and_then(|found| Ok((found, memory::read(verdict.cast::<VerdictBits>())?)))
+            .and_then(|handle| Ok((handle, memory::read(verdict.cast::<VerdictBits>())?)))
     };
-    status::of(opened.and_then(|(found, verdict)| {
-        let seed = found.seed.ok_or(Status::UNSTUCK_NO_FINDING)?;
-        found.watch.false_positive(&verdict.finding(seed, &found.policy.policy)?);
+    status::of(opened.and_then(|(handle, verdict)| {
+        let seed = handle.seed.ok_or(Status::UNSTUCK_NO_FINDING)?;
+        handle.detector.false_positive(&verdict.finding(seed, &handle.policy.policy)?);
         Ok(())
     }))
 }
 
-/// The loop loop_id is none: it is not found again, as long as it is among the eight silenced last.
-/// Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Reports that loop_id is not a loop. The detector does not find it again while it is among the eight
+/// loops that were silenced last. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_silence(
     detector: *mut unstuck_t,
     loop_id: u64,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    let found = unsafe { storage::find(detector) };
-    status::of(found.map(|found| found.watch.silence(LoopId::from_bits(loop_id))))
+    // SAFETY: the header requires it.
+    let handle = unsafe { storage::find(detector) };
+    status::of(handle.map(|handle| handle.detector.silence(LoopId::from_bits(loop_id))))
 }
 
-/// What the detector has seen and said since it was made. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Writes the detector's counts since it was created to statistics. Errors: UNSTUCK_NULL,
+/// UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_statistics(
     detector: *mut unstuck_t,
     statistics: *mut unstuck_statistics_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    let opened =
-        unsafe { storage::find(detector).and_then(|found| Ok((found, Place::new(statistics)?))) };
-    status::of(opened.map(|(found, statistics)| statistics.put(found.watch.statistics().into())))
+    // SAFETY: the header requires it.
+    let opened = unsafe {
+        storage::find(detector).and_then(|handle| Ok((handle, Output::new(statistics)?)))
+    };
+    status::of(opened.map(|(handle, output)| output.put(handle.detector.statistics().into())))
+}
+
+/// Writes the verdict that an announcement of call would get now to verdict. The detector does not change.
+/// Takes the size of the detector on the stack.
+///
+/// Errors: the errors of unstuck_announce(), and UNSTUCK_NOT_FULL if the detector's window is not a full
+/// one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_peek(
+    detector: *mut unstuck_t,
+    call: *const unstuck_call_t,
+    verdict: *mut unstuck_verdict_t,
+) -> unstuck_status_t {
+    // SAFETY: the header requires it.
+    let opened = unsafe {
+        storage::find_full(detector)
+            .and_then(|handle| Ok((handle, Output::new(verdict)?, memory::read(call)?.call()?)))
+    };
+    status::of(opened.map(|(mut handle, output, call)| {
+        let verdict = handle.detector.peek(call);
+        handle.remember(&verdict);
+        output.put(verdict.into());
+    }))
+}
+
+/// Writes the rule that is nearest to a finding to nearness, by its share of the calls that a finding
+/// needs. From two thirds on it is useful as an early warning. Writes zeros if there was no call yet.
+///
+/// Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_NOT_FULL if the detector's window is not a full one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_nearest(
+    detector: *mut unstuck_t,
+    nearness: *mut unstuck_nearness_t,
+) -> unstuck_status_t {
+    // SAFETY: the header requires it.
+    let opened = unsafe {
+        storage::find_full(detector).and_then(|handle| Ok((handle, Output::new(nearness)?)))
+    };
+    status::of(opened.map(|(handle, output)| output.put(handle.detector.nearest().into())))
 }

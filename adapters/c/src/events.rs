@@ -1,35 +1,35 @@
 //! Calls, outcomes, turns and messages, as digests.
 
-use crate::memory::{self, Place};
+use crate::memory::{self, Output};
 use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
-use crate::storage::{self, Found, unstuck_t};
+use crate::storage::{self, Events, Handle, unstuck_t};
 use crate::verdict::{
     turn, unstuck_announced_t, unstuck_call_id_t, unstuck_call_t, unstuck_outcome_t,
     unstuck_verdict_t,
 };
 use unstuck_core::{Announced, Digest, Verdict};
 
-/// The agent asks for call. Judges it by the rules that need no outcome, before it runs; a call that
-/// continues a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
+/// Announces a call before it runs, and judges it by the rules that need no outcome. A call that continues
+/// a loop whose ladder has reached UNSTUCK_BLOCK is blocked.
 ///
-/// Calls that still wait when a later step begins settle as unreported. Errors: UNSTUCK_NULL,
-/// UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE for a tag that is none.
+/// Calls that still wait for an outcome when a later step begins settle as unreported. Errors:
+/// UNSTUCK_NULL, UNSTUCK_NO_DETECTOR; UNSTUCK_VALUE if the tag is not one of unstuck_tag_t.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_announce(
     detector: *mut unstuck_t,
     call: *const unstuck_call_t,
     announced: *mut unstuck_announced_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        announced_by(detector, announced, |found| {
-            Ok(found.watch.announce(memory::read(call)?.call()?))
+        announced_by(detector, announced, |handle| {
+            Ok(handle.detector.announce(memory::read(call)?.call()?))
         })
     }
 }
 
-/// The outcome of a call has come. Judges every call that settles with it: they settle in the order
-/// in which they were announced. The verdict is the strongest.
+/// Reports the outcome of a call. Judges every call that settles with it, in the order in which the calls
+/// were announced. The verdict is the strongest.
 ///
 /// An outcome that comes late, twice, or for an exempt call changes nothing. Errors: UNSTUCK_NULL,
 /// UNSTUCK_NO_DETECTOR, UNSTUCK_NO_CALL.
@@ -40,42 +40,59 @@ pub unsafe extern "C" fn unstuck_outcome(
     outcome: *const unstuck_outcome_t,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        judged(detector, verdict, |found| {
+        judged(detector, verdict, |handle| {
             let (id, outcome) = (memory::read(call)?.id()?, memory::read(outcome)?.outcome());
-            Ok(found.watch.outcome(id, outcome))
+            Ok(handle.detector.outcome(id, outcome))
         })
     }
 }
 
-/// The call was not run, since somebody blocked it. It still counts as an attempt, and stands for any
-/// result. The verdict and the errors are as those of unstuck_outcome().
+/// Reports that a call was blocked and did not run. It still counts as an attempt, and matches any result.
+/// The verdict and the errors are the same as for unstuck_outcome().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_vetoed(
     detector: *mut unstuck_t,
     call: *const unstuck_call_id_t,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    unsafe { judged(detector, verdict, |found| Ok(found.watch.vetoed(memory::read(call)?.id()?))) }
+    // SAFETY: the header requires it.
+    unsafe {
+        judged(detector, verdict, |handle| Ok(handle.detector.vetoed(memory::read(call)?.id()?)))
+    }
 }
 
-/// No more outcomes will come: what waits settles as unreported. The verdict is the strongest.
-/// Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Withdraws a call that waits for its outcome and will not run, as if it had never been announced. Its
+/// sequence number is not reused. The verdict is the strongest on the calls that settle with it. Use
+/// unstuck_vetoed() for a call that was refused. The errors are the same as for unstuck_outcome().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unstuck_cancel(
+    detector: *mut unstuck_t,
+    call: *const unstuck_call_id_t,
+    verdict: *mut unstuck_verdict_t,
+) -> unstuck_status_t {
+    // SAFETY: the header requires it.
+    unsafe {
+        judged(detector, verdict, |handle| Ok(handle.detector.cancel(memory::read(call)?.id()?)))
+    }
+}
+
+/// Reports that no more outcomes will come. Waiting calls settle as unreported. The verdict is the
+/// strongest. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_finish(
     detector: *mut unstuck_t,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    unsafe { judged(detector, verdict, |found| Ok(found.watch.finish())) }
+    // SAFETY: the header requires it.
+    unsafe { judged(detector, verdict, |handle| Ok(handle.detector.finish())) }
 }
 
-/// The agent took a turn without calling a tool, and said what text stands for.
+/// Reports a turn of the agent without a tool call. text is the digest of its text.
 ///
-/// laps: how often the end of the text says the same in a row; 0 or 1 where nothing repeats.
-/// period: of how many words. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// laps: the number of equal parts in a row at the end of the text; 0 or 1 if nothing repeats. period: the
+/// number of words in each part. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_turn(
     detector: *mut unstuck_t,
@@ -84,75 +101,70 @@ pub unsafe extern "C" fn unstuck_turn(
     laps: u16,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        judged(detector, verdict, |found| Ok(found.watch.text_turn(turn(text, period, laps))))
+        judged(detector, verdict, |handle| Ok(handle.detector.text_turn(turn(text, period, laps))))
     }
 }
 
-/// The user says what message stands for. A new instruction starts everything afresh; one seen before
-/// (an automatic "please continue") is none, and a rule about prompts may find that it comes again and
-/// again with no call between. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Reports a message of the user. message is its digest. A new message starts everything afresh. A message
+/// that was seen before (for example an automatic "please continue") does not. A rule about prompts may
+/// find that it comes again and again with no call between. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_user_message(
     detector: *mut unstuck_t,
     message: u64,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
-    unsafe { judged(detector, verdict, |found| Ok(found.watch.user_message(Digest::new(message)))) }
+    // SAFETY: the header requires it.
+    unsafe {
+        judged(detector, verdict, |handle| Ok(handle.detector.user_message(Digest::new(message))))
+    }
 }
 
-/// Tells `detector` what `event` is, and `place` what the verdict is.
+/// Reports `event` to the detector, and writes the verdict to `output`.
 ///
 /// # Safety
 ///
-/// As the header asks of both.
+/// The header's requirements for both pointers.
 pub(crate) unsafe fn judged(
     detector: *mut unstuck_t,
-    place: *mut unstuck_verdict_t,
-    event: impl FnOnce(&mut Found<'_>) -> Result<Verdict, Status>,
+    output: *mut unstuck_verdict_t,
+    event: impl FnOnce(&mut Handle<'_, dyn Events>) -> Result<Verdict, Status>,
 ) -> Status {
-    // SAFETY: the caller says so.
-    let opened = unsafe { storage::find(detector) }.and_then(|found| {
-        // SAFETY: the caller says so.
-        Ok((found, unsafe { Place::new(place)? }))
+    // SAFETY: the caller guarantees it.
+    let opened = unsafe { storage::find(detector) }.and_then(|handle| {
+        // SAFETY: the caller guarantees it.
+        Ok((handle, unsafe { Output::new(output)? }))
     });
-    status::of(opened.and_then(|(mut found, place)| {
-        let verdict = event(&mut found)?;
-        remember(&mut found, &verdict);
-        place.put(verdict.into());
+    status::of(opened.and_then(|(mut handle, output)| {
+        let verdict = event(&mut handle)?;
+        handle.remember(&verdict);
+        output.put(verdict.into());
         Ok(())
     }))
 }
 
-/// Tells `detector` of the call that `event` announces, and `place` what came of it.
+/// Announces a call to the detector by `event`, and writes the answer to `output`.
 ///
 /// # Safety
 ///
-/// As the header asks of both.
+/// The header's requirements for both pointers.
 pub(crate) unsafe fn announced_by(
     detector: *mut unstuck_t,
-    place: *mut unstuck_announced_t,
-    event: impl FnOnce(&mut Found<'_>) -> Result<Announced, Status>,
+    output: *mut unstuck_announced_t,
+    event: impl FnOnce(&mut Handle<'_, dyn Events>) -> Result<Announced, Status>,
 ) -> Status {
-    // SAFETY: the caller says so.
-    let opened = unsafe { storage::find(detector) }.and_then(|found| {
-        // SAFETY: the caller says so.
-        Ok((found, unsafe { Place::new(place)? }))
+    // SAFETY: the caller guarantees it.
+    let opened = unsafe { storage::find(detector) }.and_then(|handle| {
+        // SAFETY: the caller guarantees it.
+        Ok((handle, unsafe { Output::new(output)? }))
     });
-    status::of(opened.and_then(|(mut found, place)| {
-        let announced = event(&mut found)?;
-        remember(&mut found, &announced.settled);
-        remember(&mut found, &announced.verdict);
-        place.put(announced.into());
+    status::of(opened.and_then(|(mut handle, output)| {
+        let announced = event(&mut handle)?;
+        handle.remember(&announced.settled);
+        handle.remember(&announced.verdict);
+        output.put(announced.into());
         Ok(())
     }))
-}
-
-/// Keeps the finding of `verdict`, if it has one: others are made in its form.
-fn remember(found: &mut Found<'_>, verdict: &Verdict) {
-    if verdict.finding.is_some() {
-        *found.seed = verdict.finding;
-    }
 }

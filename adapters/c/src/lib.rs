@@ -1,21 +1,20 @@
-//! The engine under C and C++.
+//! The engine for C and C++.
 //!
-//! What C programmers read is `include/unstuck.h`, which is made from the documentation here, and
-//! the README beside it. This crate is `no_std` and has no allocator: a detector lives in storage of
-//! the caller's, and there is nothing to free.
+//! C programmers read `include/unstuck.h`, which is made from the documentation here, and the README
+//! beside it. This crate is `no_std` and has no allocator. A detector lives in storage of the caller, and
+//! there is nothing to free.
 //!
-//! # What can be seen of a wrong pointer, and what not
+//! # Which misuse is detected
 //!
-//! NULL, storage that is too short or misaligned, was never initialised, was moved or overwritten at
-//! its beginning, numbers that are none of their enumeration and checkpoints of any bytes are all
-//! told by a status, and nothing happens. What cannot be seen: a pointer that is wild or whose
-//! object is gone, a length beyond the object, a text without its NUL, storage overwritten behind
-//! its first bytes, and two threads that use one detector at once.
+//! A status reports NULL, storage that is too short, misaligned, never initialised, moved, or overwritten
+//! at its beginning, numbers outside their enumeration, and damaged checkpoints. Nothing else happens
+//! then. Not detected are a dangling pointer, a length beyond the object, a text without its NUL, storage
+//! that was overwritten behind its first bytes, and two threads that use one detector at the same time.
 
 #![no_std]
-#![allow(non_camel_case_types, reason = "the names are those of the header, which C reads")]
+#![allow(non_camel_case_types, reason = "the header for C has these names")]
 #![allow(clippy::missing_safety_doc, reason = "the header says it once for all pointers")]
-// No input may panic: what could is named by a lint, wherever it is not a test's own.
+// No input may cause a panic, so code outside tests avoids everything that could.
 #![cfg_attr(
     not(test),
     warn(
@@ -30,12 +29,14 @@
 #[cfg(test)]
 extern crate std;
 
-// In the order in which the header has them: an empty line keeps each where it is.
+// The header has this order. The empty lines keep rustfmt from sorting the modules.
+pub mod window;
+
 pub mod detector;
 
 pub mod events;
 
-pub mod said;
+pub mod nudge;
 
 pub mod policy;
 
@@ -44,8 +45,6 @@ pub mod control;
 pub mod raw;
 
 pub mod digests;
-
-pub mod of_window;
 
 pub mod checkpoint;
 
@@ -58,7 +57,7 @@ pub mod words;
 mod version;
 
 mod memory;
-// Where a panic unwinds, somebody else handles it.
+// If panics unwind, the program has a handler of its own.
 #[cfg(all(feature = "panic-handler", panic = "abort"))]
 mod panic;
 pub mod storage;

@@ -1,11 +1,11 @@
-//! Where a panic would end. A program that does not refer to it has none.
+//! The panic handler. It is linked only if some code can panic.
 
 use core::panic::PanicInfo;
 
 #[cfg(not(target_os = "none"))]
 #[link(name = "c")]
 unsafe extern "C" {
-    /// Ends the program by a signal.
+    /// Ends the program with a signal.
     safe fn abort() -> !;
 }
 

@@ -1,6 +1,6 @@
-//! Calls, outcomes, turns and messages as an agent's host has them: names, JSON and texts.
+//! Calls, outcomes, turns and messages as a host has them: names, JSON and texts.
 //!
-//! The digests are made by the recipe of the detector's policy.
+//! The recipe of the detector's policy makes the digests.
 
 use core::ffi::{c_char, c_void};
 use core::str;
@@ -9,61 +9,61 @@ use unstuck_core::{Call, Digest, Outcome, Tool, Turn};
 use unstuck_text::{Recipe, SimilarCalls};
 
 use crate::events::{announced_by, judged};
-use crate::memory::{self, Place};
+use crate::memory::{self, Output};
 use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
 use crate::storage::{self, unstuck_t};
 use crate::verdict::{unstuck_announced_t, unstuck_call_id_t, unstuck_verdict_t};
 
-/// The calls of one worker's run that are alike, in storage of the caller's.
+/// The groups of similar calls of one worker's run, in storage of the caller.
 #[derive(Debug)]
-pub struct unstuck_groups_t {
+pub struct unstuck_similar_t {
     stamp: usize,
-    groups: SimilarCalls,
+    calls: SimilarCalls,
 }
 
-/// How many bytes groups take.
-pub const UNSTUCK_GROUPS_SIZE: usize = 2256;
+/// The size in bytes of the storage for similar calls.
+pub const UNSTUCK_SIMILAR_SIZE: usize = 2256;
 
-/// How many bytes they take in this build.
-pub(crate) const SIZE: usize = size_of::<unstuck_groups_t>();
+/// The same size in this build.
+pub(crate) const SIZE: usize = size_of::<unstuck_similar_t>();
 
-const _: () = assert!(SIZE <= UNSTUCK_GROUPS_SIZE);
-const _: () = assert!(align_of::<unstuck_groups_t>() <= crate::detector::UNSTUCK_ALIGN);
+const _: () = assert!(SIZE <= UNSTUCK_SIMILAR_SIZE);
+const _: () = assert!(align_of::<unstuck_similar_t>() <= crate::window::UNSTUCK_ALIGN);
 
-/// What stands for groups of this library, beside their address.
+/// Marks similar calls of this library, mixed with their address.
 const MAGIC: usize = 0x7573_6b67;
 
-/// Puts empty groups into storage: size bytes, of which UNSTUCK_GROUPS_SIZE are enough, aligned to
-/// UNSTUCK_ALIGN. Also empties those that are there: a new run begins.
+/// Puts an empty set of similar calls into storage of size bytes, aligned to UNSTUCK_ALIGN.
+/// UNSTUCK_SIMILAR_SIZE bytes are enough. Also empties an existing set, for example when a new run begins.
 ///
-/// groups: receives the address of the groups, which is that of storage. Errors: UNSTUCK_NULL,
+/// similar: receives the address of the set, which is the address of storage. Errors: UNSTUCK_NULL,
 /// UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn unstuck_groups_init(
+pub unsafe extern "C" fn unstuck_similar_init(
     storage: *mut c_void,
     size: usize,
-    groups: *mut *mut unstuck_groups_t,
+    similar: *mut *mut unstuck_similar_t,
 ) -> unstuck_status_t {
-    let fits = storage::fits::<unstuck_groups_t>(storage, size);
-    // SAFETY: as the header asks of every pointer.
-    let given = fits.and_then(|()| unsafe { Place::new(groups) });
-    status::of(given.map(|groups| {
-        let place: *mut unstuck_groups_t = storage.cast();
-        let empty = unstuck_groups_t { stamp: place.addr() ^ MAGIC, groups: SimilarCalls::new() };
+    let fits = storage::fits::<unstuck_similar_t>(storage, size);
+    // SAFETY: the header requires it.
+    let output = fits.and_then(|()| unsafe { Output::new(similar) });
+    status::of(output.map(|output| {
+        let place: *mut unstuck_similar_t = storage.cast();
+        let empty = unstuck_similar_t { stamp: place.addr() ^ MAGIC, calls: SimilarCalls::new() };
         // SAFETY: it fits, and C lets us write there.
         unsafe { place.write(empty) };
-        groups.put(place);
+        output.put(place);
     }))
 }
 
-/// The groups at `place`; none for NULL.
+/// Returns the similar calls at `place`, or `None` for NULL.
 ///
 /// # Safety
 ///
-/// `place` is NULL, or points at storage that C may read and write, and that nobody else uses while
-/// the result lives.
-unsafe fn groups_at<'c>(
-    place: *mut unstuck_groups_t,
+/// `place` is NULL, or points at storage that C may read and write, and that no other code uses while the
+/// result lives.
+unsafe fn similar_at<'c>(
+    place: *mut unstuck_similar_t,
 ) -> Result<Option<&'c mut SimilarCalls>, Status> {
     if place.is_null() {
         return Ok(None);
@@ -71,46 +71,46 @@ unsafe fn groups_at<'c>(
     // SAFETY: any bytes are such a number.
     if !place.is_aligned() || unsafe { (&raw const (*place).stamp).read() } != place.addr() ^ MAGIC
     {
-        return Err(Status::UNSTUCK_NO_GROUPS);
+        return Err(Status::UNSTUCK_NO_SIMILAR);
     }
-    // SAFETY: the stamp tells that groups were put there.
-    Ok(Some(unsafe { &mut (*place).groups }))
+    // SAFETY: the stamp shows that similar calls are there.
+    Ok(Some(unsafe { &mut (*place).calls }))
 }
 
-/// The agent asks for tool with the arguments args: length bytes of JSON; what is not JSON is taken
-/// as it stands. As unstuck_announce(), with digests and a tag made from them.
+/// Announces a call of tool with the arguments args, length bytes of JSON. Arguments that are not JSON are
+/// compared as bytes. Like unstuck_announce(), with digests and a tag made from the arguments.
 ///
-/// groups: to find calls that are alike by their words; NULL to hold only equal ones alike, as far as
-/// the policy's recipe says nothing else. tool: UTF-8. step: the step, or NULL for one of its own:
-/// calls that the agent issued together share one. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR,
-/// UNSTUCK_NO_GROUPS, UNSTUCK_NOT_UTF8 for the name of the tool.
+/// similar: finds calls with similar words. With NULL only equal calls are similar, unless the policy's
+/// recipe says otherwise. tool: UTF-8. step: the step, or NULL for a step of its own; calls that the agent
+/// issued together share a step. Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR, UNSTUCK_NO_SIMILAR;
+/// UNSTUCK_NOT_UTF8 for the name of the tool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_announce_json(
     detector: *mut unstuck_t,
-    groups: *mut unstuck_groups_t,
+    similar: *mut unstuck_similar_t,
     tool: *const c_char,
     args: *const c_char,
     length: usize,
     step: *const u64,
     announced: *mut unstuck_announced_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        announced_by(detector, announced, |found| {
+        announced_by(detector, announced, |handle| {
             let (tool, args) = (memory::text(tool)?, memory::bytes(args, length)?);
             let step = if step.is_null() { None } else { Some(memory::read(step)?) };
-            let made = call(&found.policy.recipe, groups_at(groups)?, tool, args);
-            Ok(found.watch.announce(step.map_or(made, |step| made.step(step))))
+            let call = call(&handle.policy.recipe, similar_at(similar)?, tool, args);
+            Ok(handle.detector.announce(step.map_or(call, |step| call.step(step))))
         })
     }
 }
 
-/// A result has come for call, of tool: length bytes of text. As unstuck_outcome(), with digests made
-/// from it.
+/// Reports the result of call, length bytes of text that tool returned. Like unstuck_outcome(), with
+/// digests made from the text.
 ///
-/// failed: whether the host knows that the call failed: 0 for no, anything else for yes; the default
-/// policy also reads failures, and how many tests fail, from results of tools that do not read or
-/// write. Of what is not UTF-8 only the bytes are compared. Errors: those of unstuck_outcome(), and
+/// failed: nonzero if the host knows that the call failed. The default policy
+/// also reads failures and the number of failing tests from results, except of tools that read or write.
+/// A text that is not UTF-8 is compared as bytes. Errors: the errors of unstuck_outcome(), and
 /// UNSTUCK_NOT_UTF8 for the name of the tool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_outcome_text(
@@ -122,19 +122,19 @@ pub unsafe extern "C" fn unstuck_outcome_text(
     failed: u8,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        judged(detector, verdict, |found| {
+        judged(detector, verdict, |handle| {
             let (id, tool) = (memory::read(call)?.id()?, memory::text(tool)?);
             let text = memory::bytes(text, length)?;
-            let outcome = outcome(&found.policy.recipe, tool, text, failed != 0);
-            Ok(found.watch.outcome(id, outcome))
+            let outcome = outcome(&handle.policy.recipe, tool, text, failed != 0);
+            Ok(handle.detector.outcome(id, outcome))
         })
     }
 }
 
-/// The agent took a turn without calling a tool, and said so much: length bytes of text. As
-/// unstuck_turn(). Errors: UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
+/// Reports a turn of the agent without a tool call, with length bytes of text. Like unstuck_turn(). Errors:
+/// UNSTUCK_NULL, UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_turn_text(
     detector: *mut unstuck_t,
@@ -142,17 +142,18 @@ pub unsafe extern "C" fn unstuck_turn_text(
     length: usize,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        judged(detector, verdict, |found| {
+        judged(detector, verdict, |handle| {
             let text = memory::bytes(text, length)?;
-            let turn = str::from_utf8(text).map(|text| found.policy.recipe.turn(text));
-            Ok(found.watch.text_turn(turn.unwrap_or_else(|_| Turn::new(Digest::of(text)))))
+            let turn = str::from_utf8(text).map(|text| handle.policy.recipe.turn(text));
+            let turn = turn.unwrap_or_else(|_| Turn::new(Digest::of(text)));
+            Ok(handle.detector.text_turn(turn))
         })
     }
 }
 
-/// The user says so much: length bytes of text. As unstuck_user_message(). Errors: UNSTUCK_NULL,
+/// Reports a message of the user, length bytes of text. Like unstuck_user_message(). Errors: UNSTUCK_NULL,
 /// UNSTUCK_NO_DETECTOR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_user_message_text(
@@ -161,19 +162,19 @@ pub unsafe extern "C" fn unstuck_user_message_text(
     length: usize,
     verdict: *mut unstuck_verdict_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     unsafe {
-        judged(detector, verdict, |found| {
+        judged(detector, verdict, |handle| {
             let text = memory::bytes(text, length)?;
-            let message = str::from_utf8(text).map(|text| found.policy.recipe.message(text));
-            Ok(found.watch.user_message(message.unwrap_or_else(|_| Digest::of(text))))
+            let message = str::from_utf8(text).map(|text| handle.policy.recipe.message(text));
+            Ok(handle.detector.user_message(message.unwrap_or_else(|_| Digest::of(text))))
         })
     }
 }
 
-fn call(recipe: &Recipe, groups: Option<&mut SimilarCalls>, tool: &str, args: &[u8]) -> Call {
-    match (str::from_utf8(args), groups) {
-        (Ok(args), Some(groups)) => recipe.call_among(groups, tool, args),
+fn call(recipe: &Recipe, similar: Option<&mut SimilarCalls>, tool: &str, args: &[u8]) -> Call {
+    match (str::from_utf8(args), similar) {
+        (Ok(args), Some(similar)) => recipe.call_among(similar, tool, args),
         (Ok(args), None) => recipe.call(tool, args),
         (Err(_), _) => Call::new(Tool::named(tool), Digest::of(args)),
     }

@@ -1,4 +1,4 @@
-//! Policies of the caller's own rules, in storage of the caller's.
+//! Policies with rules of the caller, in storage of the caller.
 
 use core::ffi::{c_char, c_void};
 use core::slice;
@@ -9,13 +9,13 @@ use unstuck_core::{
 };
 use unstuck_text::Recipe;
 
-use crate::memory::{self, Place, Plain};
+use crate::memory::{self, Output, Plain};
 use crate::policy::{self, unstuck_policy_t};
 use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
 use crate::storage;
 use crate::words;
 
-/// What a ladder counts.
+/// The count that a ladder uses.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_basis_t {
@@ -27,7 +27,7 @@ pub enum unstuck_basis_t {
     UNSTUCK_BY_ALL_FINDINGS = 2,
 }
 
-/// Which calls a rule sees; the others are skipped.
+/// The calls that a rule sees. It skips the others.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_select_t {
@@ -37,76 +37,75 @@ pub enum unstuck_select_t {
     UNSTUCK_SELECT_TAG = 1,
     /// Calls with any other tag.
     UNSTUCK_SELECT_EXCEPT = 2,
-    /// Calls whose outcome never came.
+    /// Calls without an outcome.
     UNSTUCK_SELECT_UNREPORTED = 3,
 }
 
-/// One rung of a ladder: from this count on, this action.
+/// A rung of a ladder: an action, and the count that it starts at.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct unstuck_rung_t {
-    /// The count from which on the rung holds, 1 or more. Counts rise from rung to rung.
+    /// The count that the rung starts at, 1 or more. Counts rise from rung to rung.
     pub count: u16,
-    /// What to do there: one of unstuck_action_t. Actions do not fall from rung to rung.
+    /// The action: one of unstuck_action_t. Actions do not fall from rung to rung.
     pub action: u8,
     /// Not read.
     pub reserved: u8,
 }
 
-/// What must match, which calls count, how they recur, and what to do about it. Zeros are a good
-/// beginning: every call, the same tool and arguments whatever comes back, in a row.
+/// A rule: the calls that it sees, the pattern that it finds, and the ladder of actions. Start from zeros:
+/// they find equal calls in a row among all calls, whatever their results.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct unstuck_rule_t {
-    /// What findings call the rule. Must stay where it is as long as the policy does.
+    /// The name of the rule. It must not move or change while the policy is in use.
     pub name: *const c_char,
     /// The ladder, from its lowest rung: rung_count rungs.
     pub rungs: *const unstuck_rung_t,
-    /// How many rungs there are, 1 to 10.
+    /// The number of rungs, 1 to 10.
     pub rung_count: u8,
-    /// What the ladder counts: one of unstuck_basis_t.
+    /// The count that the ladder uses: one of unstuck_basis_t.
     pub basis: u8,
-    /// How things recur: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call, those with
-    /// the same text if args is UNSTUCK_ARGS_SAME, and all of them else; if prompts is set it counts
-    /// messages of the user instead. UNSTUCK_ECHO counts what repeats inside a turn. Of such a rule
-    /// only name, ladder and times are read beside that.
+    /// The kind of the pattern: one of unstuck_kind_t. UNSTUCK_TEXT counts turns without a call: turns with
+    /// equal texts if args is UNSTUCK_ARGS_SAME, otherwise all turns. If prompts is set it counts messages
+    /// of the user instead. UNSTUCK_ECHO counts repetitions inside a turn. Besides these fields, rules of
+    /// both kinds use only name, ladder and times.
     pub kind: u8,
-    /// What two calls must have in common: one of unstuck_args_t.
+    /// The parts of calls that must be equal: one of unstuck_args_t.
     pub args: u8,
-    /// What their outcomes must have in common: one of unstuck_results_t.
+    /// The parts of outcomes that must be equal: one of unstuck_results_t.
     pub results: u8,
-    /// Which calls the rule sees: one of unstuck_select_t.
+    /// The calls that the rule sees: one of unstuck_select_t.
     pub select: u8,
-    /// The tag that select is about: one of unstuck_tag_t.
+    /// The tag for select: one of unstuck_tag_t.
     pub select_tag: u8,
-    /// Which outcomes match: 0 for any. 1 for failures, and a call that the rule sees and that worked
-    /// breaks the pattern. 2 for failures, and a call that worked is passed over.
+    /// The outcomes that match. 0: any outcome. 1: failures; a success that the rule sees breaks the pattern.
+    /// 2: failures; successes are skipped.
     pub failed: u8,
-    /// How often: records of a streak or recurrence, laps of a cycle, turns; 2 or more.
+    /// The number of repetitions: records of a streak or recurrence, laps of a cycle, or turns; 2 or more.
     pub times: u16,
-    /// A recurrence: among how many records, the window at most.
+    /// For a recurrence: the number of records to look at, at most the window.
     pub within: u8,
-    /// A recurrence: how many new calls may stand between the matches; 255 for any number.
+    /// For a recurrence: the largest number of new calls between the matches; 255 for any number.
     pub novel: u8,
-    /// A cycle: the shortest lap, in calls; 2 or more.
+    /// For a cycle: the shortest lap in calls; 2 or more.
     pub period_min: u8,
-    /// A cycle: the longest lap.
+    /// For a cycle: the longest lap in calls.
     pub period_max: u8,
-    /// How progress counts: 0 if a pattern that holds progress is no loop. 1 if it is a loop all the
-    /// same. 2 if nothing is a loop as long as there is progress anywhere in the window.
+    /// The effect of progress. 0: a pattern that contains progress is not a loop. 1: progress is ignored.
+    /// 2: there is no loop while there is progress anywhere in the window.
     pub ignore_progress: u8,
-    /// Whether silent results of different calls are as much evidence as others: 0 for no, anything
-    /// else for yes.
+    /// Nonzero if silent results of different calls are evidence like other results.
     pub count_silence: u8,
-    /// The most to ask for while the latest outcome is silent: one of unstuck_action_t; 0 for whatever
-    /// the ladder says.
+    /// The strongest action while the latest outcome is silent: one of unstuck_action_t; 0 for the action of
+    /// the ladder.
     pub silent_max: u8,
-    /// Whether the rule asks for more than a warning only if running the call again is known not to
-    /// help: 0 for no, anything else for yes. It is known if the calls fail alike, if idempotent calls
-    /// have equal answers (raw), or after 24 equal answers in a row.
+    /// Nonzero if the rule needs a proof that another call does not help before it asks for more than a
+    /// warning. A proof is that the calls fail in the same way, that
+    /// idempotent calls have equal raw results, or 24 equal results in a row.
     pub force_proven: u8,
-    /// A rule of UNSTUCK_TEXT: whether it counts how often the user sent the same message in a row,
-    /// with no call between. 0 for no, anything else for yes.
+    /// For UNSTUCK_TEXT: whether the rule counts equal messages of the user in a row with no call between: 0
+    /// for no, anything else for yes.
     pub prompts: u8,
     /// Not read.
     pub reserved: [u8; 5],
@@ -116,24 +115,24 @@ pub struct unstuck_rule_t {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct unstuck_rules_t {
-    /// What the policy is called. Must stay where it is as long as the policy does.
+    /// The name of the policy. It must not move or change while the policy is in use.
     pub name: *const c_char,
-    /// The rules, in the order in which they are judged: count rules.
+    /// The rules in the order of their evaluation: count rules.
     pub rules: *const unstuck_rule_t,
-    /// How many rules there are: 1 to 14 about calls, and up to 4 about text.
+    /// The number of rules: 1 to 14 about calls, and at most 4 about text.
     pub count: usize,
-    /// Whose calls are not recorded: bit n stands for the tag n of unstuck_tag_t.
+    /// The tags whose calls are not recorded: bit n is the tag n of unstuck_tag_t.
     pub exempt_tags: u16,
-    /// How many records the rules look back over, 1 to 64, and at most the detector's window.
+    /// The number of records that the rules look back over, 1 to 64, and at most the detector's window.
     pub window: u8,
     /// Not read.
     pub reserved: [u8; 5],
 }
 
-/// How many bytes each rule of your own adds to a policy.
+/// The size in bytes of each rule of your own in a policy.
 pub const UNSTUCK_POLICY_RULE: usize = 64;
 
-/// How many bytes each rung adds.
+/// The size in bytes of each rung.
 pub const UNSTUCK_POLICY_RUNG: usize = 4;
 
 const _: () = assert!(size_of::<Rule<'_>>() <= UNSTUCK_POLICY_RULE);
@@ -142,22 +141,22 @@ const _: () = assert!(size_of::<Rung>() <= UNSTUCK_POLICY_RUNG);
 
 // SAFETY: made of integers.
 unsafe impl Plain for unstuck_rung_t {}
-// SAFETY: made of integers and of addresses that nobody follows unseen.
+// SAFETY: made of integers and of addresses that are checked before use.
 unsafe impl Plain for unstuck_rule_t {}
-// SAFETY: made of integers and of addresses that nobody follows unseen.
+// SAFETY: made of integers and of addresses that are checked before use.
 unsafe impl Plain for unstuck_rules_t {}
 
-/// Makes a policy of rules of your own, in storage of the caller's. Digests for it are made as for
+/// Makes a policy from rules of your own, in storage of the caller. Its digests are made as for
 /// unstuck_balanced().
 ///
-/// storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_RULES_SIZE(rules, rungs) are enough for so
-/// many rules with so many rungs in all. It must stay as it is for as long as a detector follows the
-/// policy. rules and all that it points at may be thrown away afterwards, but for the names. policy:
-/// receives the address of the policy, which is that of storage.
+/// storage: size bytes, aligned to UNSTUCK_ALIGN; UNSTUCK_RULES_SIZE(rules, rungs) bytes are enough for that
+/// many rules with that many rungs in all. It must not change while a detector uses the policy. rules and
+/// everything that it points at may be freed afterwards, except the names. policy: receives the address of
+/// the policy, which is the address of storage.
 ///
-/// Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NOT_UTF8;
-/// UNSTUCK_VALUE for a number that is none of its enumeration; UNSTUCK_RULES for rules that cannot
-/// work. Where there is an error storage may hold anything.
+/// Errors: UNSTUCK_NULL, UNSTUCK_STORAGE_SHORT, UNSTUCK_STORAGE_MISALIGNED, UNSTUCK_NOT_UTF8; UNSTUCK_VALUE
+/// for a number outside its enumeration; UNSTUCK_RULES for rules that cannot work. After an error storage
+/// may hold anything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn unstuck_policy_of_rules(
     storage: *mut c_void,
@@ -165,7 +164,7 @@ pub unsafe extern "C" fn unstuck_policy_of_rules(
     rules: *const unstuck_rules_t,
     policy: *mut *const unstuck_policy_t,
 ) -> unstuck_status_t {
-    // SAFETY: as the header asks of every pointer.
+    // SAFETY: the header requires it.
     status::of(unsafe { of_rules(storage, size, rules, policy) })
 }
 
@@ -180,35 +179,35 @@ unsafe fn of_rules(
 ) -> Result<(), Status> {
     storage::fits::<unstuck_policy_t>(storage, size)?;
     let place: *mut unstuck_policy_t = storage.cast();
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     unsafe {
-        let (rules, policy) = (memory::read(rules)?, Place::new(policy)?);
-        let mut room = Room::behind(place, size);
-        let made = rules.policy(&mut room)?;
+        let (rules, policy) = (memory::read(rules)?, Output::new(policy)?);
+        let mut arena = Arena::behind(place, size);
+        let made = rules.policy(&mut arena)?;
         place.write(unstuck_policy_t::own(place, made, Recipe::BALANCED));
         policy.put(place);
     }
     Ok(())
 }
 
-/// What is left of a storage.
-struct Room {
+/// The free rest of a storage.
+struct Arena {
     next: *mut u8,
     left: usize,
 }
 
-impl Room {
-    /// The room behind the `T` at `place`, where `size` bytes are.
+impl Arena {
+    /// Returns the rest behind the `T` at `place`, in a storage of `size` bytes.
     fn behind<T>(place: *mut T, size: usize) -> Self {
         let left = size.saturating_sub(size_of::<T>());
         Self { next: place.wrapping_add(1).cast(), left }
     }
 
-    /// The list of what `one` gives for each place up to `count`.
+    /// Allocates a list of `count` values, which `one` makes.
     ///
     /// # Safety
     ///
-    /// The room is storage that C may write, and that nobody else uses as long as the list.
+    /// The arena is storage that C may write, and that no other code uses as long as the list lives.
     unsafe fn list<T: Copy>(
         &mut self,
         count: usize,
@@ -221,7 +220,7 @@ impl Room {
         self.next = self.next.wrapping_add(taken);
         for place in 0..count {
             let value = one(self, place)?;
-            // SAFETY: it lies within the room, and is aligned.
+            // SAFETY: the address is within the arena and aligned.
             unsafe { first.wrapping_add(place).write(value) };
         }
         // SAFETY: all of them were written just now.
@@ -230,43 +229,43 @@ impl Room {
 }
 
 impl unstuck_rules_t {
-    /// The policy of these rules, which are put into `room`.
+    /// Returns the policy of these rules, which are copied into `arena`.
     ///
     /// # Safety
     ///
-    /// The caller of [`unstuck_policy_of_rules`] vouches for the pointers, and for the room.
-    unsafe fn policy(&self, room: &mut Room) -> Result<Policy<'static>, Status> {
+    /// The pointers and the arena are as [`unstuck_policy_of_rules`] requires.
+    unsafe fn policy(&self, arena: &mut Arena) -> Result<Policy<'static>, Status> {
         if self.count > RULES_MAX.saturating_add(TEXT_RULES_MAX) {
             return Err(Status::UNSTUCK_RULES);
         }
-        // SAFETY: the caller says so; there are so many rules.
+        // SAFETY: the caller guarantees it. There are `count` rules.
         unsafe {
-            let calls = self.some(room, false, |rule, room| rule.of_calls(room))?;
-            let texts = self.some(room, true, |rule, room| rule.of_texts(room))?;
+            let calls = self.some(arena, false, |rule, arena| rule.of_calls(arena))?;
+            let texts = self.some(arena, true, |rule, arena| rule.of_texts(arena))?;
             let name = memory::text(self.name)?;
-            let policy = Policy::new(name, self.window, calls).map_err(policy::flaw)?;
-            let policy = policy.with_texts(texts).map_err(policy::flaw)?;
+            let policy = Policy::new(name, self.window, calls).map_err(policy::status)?;
+            let policy = policy.with_texts(texts).map_err(policy::status)?;
             Ok(policy.with_exempt(exempt(self.exempt_tags)?))
         }
     }
 }
 
 impl unstuck_rules_t {
-    /// Those rules that are about text, or that are not, as `made` makes them.
+    /// Returns the rules about text, or the rules about calls, as `made` converts them.
     ///
     /// # Safety
     ///
     /// As for [`unstuck_rules_t::policy`].
     unsafe fn some<T: Copy>(
         &self,
-        room: &mut Room,
+        arena: &mut Arena,
         about_text: bool,
-        made: impl Fn(unstuck_rule_t, &mut Room) -> Result<T, Status>,
+        made: impl Fn(unstuck_rule_t, &mut Arena) -> Result<T, Status>,
     ) -> Result<&'static [T], Status> {
         let mut places = [0; RULES_MAX.saturating_add(TEXT_RULES_MAX)];
         let mut free = places.iter_mut();
         let mut count = 0_usize;
-        // SAFETY: the caller says so; there are so many rules.
+        // SAFETY: the caller guarantees it. There are `count` rules.
         let rule = |place: usize| unsafe { memory::read(self.rules.wrapping_add(place)) };
         for place in 0..self.count {
             if rule(place)?.is_about_text()? == about_text {
@@ -274,15 +273,15 @@ impl unstuck_rules_t {
                 count = count.saturating_add(1);
             }
         }
-        let one = |room: &mut Room, nth: usize| {
-            made(rule(places.get(nth).copied().unwrap_or_default())?, room)
+        let one = |arena: &mut Arena, nth: usize| {
+            made(rule(places.get(nth).copied().unwrap_or_default())?, arena)
         };
-        // SAFETY: the caller says so.
-        unsafe { room.list(count, one) }
+        // SAFETY: the caller guarantees it.
+        unsafe { arena.list(count, one) }
     }
 }
 
-/// The tags whose bits are set.
+/// Returns the tags whose bits are set.
 fn exempt(bits: u16) -> Result<TagSet, Status> {
     let set = (0_u8..16).filter(|bit| bits.checked_shr((*bit).into()).unwrap_or(0) & 1 == 1);
     set.map(words::tag).try_fold(TagSet::EMPTY, |tags, tag| Ok(tags.with(tag?)))
@@ -293,15 +292,15 @@ impl unstuck_rule_t {
         Ok(matches!(words::kind(self.kind)?, Kind::Text | Kind::Echo))
     }
 
-    /// The rule about calls.
+    /// Returns the rule about calls.
     ///
     /// # Safety
     ///
     /// As for [`unstuck_rules_t::policy`].
-    unsafe fn of_calls(&self, room: &mut Room) -> Result<Rule<'static>, Status> {
+    unsafe fn of_calls(&self, arena: &mut Arena) -> Result<Rule<'static>, Status> {
         let (args, results) = (words::args(self.args)?, words::results(self.results)?);
-        // SAFETY: the caller says so.
-        let (name, ladder) = unsafe { (memory::text(self.name)?, self.ladder(room)?) };
+        // SAFETY: the caller guarantees it.
+        let (name, ladder) = unsafe { (memory::text(self.name)?, self.ladder(arena)?) };
         let mut rule = Rule::new(name, args, results, self.pattern()?, ladder);
         rule = rule.select(self.select(words::tag(self.select_tag)?)?);
         rule.outcomes = self.outcomes()?;
@@ -318,12 +317,12 @@ impl unstuck_rule_t {
         }
     }
 
-    /// The rule about text-only turns.
+    /// Returns the rule about text-only turns.
     ///
     /// # Safety
     ///
     /// As for [`unstuck_rules_t::policy`].
-    unsafe fn of_texts(&self, room: &mut Room) -> Result<TextRule<'static>, Status> {
+    unsafe fn of_texts(&self, arena: &mut Arena) -> Result<TextRule<'static>, Status> {
         use unstuck_core::Args;
         let texts = match (words::kind(self.kind)?, words::args(self.args)?) {
             (Kind::Echo, _) => Texts::Inside,
@@ -331,8 +330,8 @@ impl unstuck_rule_t {
             (_, Args::Same) => Texts::Same,
             _ => Texts::Any,
         };
-        // SAFETY: the caller says so.
-        let (name, ladder) = unsafe { (memory::text(self.name)?, self.ladder(room)?) };
+        // SAFETY: the caller guarantees it.
+        let (name, ladder) = unsafe { (memory::text(self.name)?, self.ladder(arena)?) };
         Ok(TextRule::new(name, texts, self.times, ladder))
     }
 
@@ -368,7 +367,7 @@ impl unstuck_rule_t {
     /// # Safety
     ///
     /// As for [`unstuck_rules_t::policy`].
-    unsafe fn ladder(&self, room: &mut Room) -> Result<Ladder<'static>, Status> {
+    unsafe fn ladder(&self, arena: &mut Arena) -> Result<Ladder<'static>, Status> {
         let count = usize::from(self.rung_count);
         if count > RUNGS_MAX {
             return Err(Status::UNSTUCK_RULES);
@@ -379,13 +378,13 @@ impl unstuck_rule_t {
             2 => Basis::AllFindings,
             _ => return Err(Status::UNSTUCK_VALUE),
         };
-        let rung = |_: &mut Room, place: usize| {
-            // SAFETY: the caller says so; there are so many rungs.
+        let rung = |_: &mut Arena, place: usize| {
+            // SAFETY: the caller guarantees it. There are `count` rungs.
             let rung = unsafe { memory::read(self.rungs.wrapping_add(place))? };
             Ok(Rung::new(rung.count, words::action(rung.action)?))
         };
-        // SAFETY: the caller says so.
-        Ok(Ladder { basis, rungs: unsafe { room.list(count, rung)? } })
+        // SAFETY: the caller guarantees it.
+        Ok(Ladder { basis, rungs: unsafe { arena.list(count, rung)? } })
     }
 }
 
@@ -399,7 +398,7 @@ mod tests {
 
     use super::*;
 
-    /// A storage with room for any policy.
+    /// A storage that is large enough for any policy.
     #[repr(align(8))]
     struct Storage([u8; 4096]);
 
@@ -431,54 +430,55 @@ mod tests {
 
     fn of_calls(rule: &Rule<'_>) -> unstuck_rule_t {
         let tag = |tag: Tag| words::unstuck_tag_t::from(tag) as u8;
-        let mut told = of_ladder(rule.name, &rule.ladder);
-        told.args = words::unstuck_args_t::from(rule.args) as u8;
-        told.results = words::unstuck_results_t::from(rule.results) as u8;
-        (told.select, told.select_tag) = match rule.select {
+        let mut converted = of_ladder(rule.name, &rule.ladder);
+        converted.args = words::unstuck_args_t::from(rule.args) as u8;
+        converted.results = words::unstuck_results_t::from(rule.results) as u8;
+        (converted.select, converted.select_tag) = match rule.select {
             Select::Every => (0, 0),
             Select::Tag(one) => (1, tag(one)),
             Select::Except(one) => (2, tag(one)),
             Select::Unreported => (3, 0),
         };
         match rule.pattern {
-            Pattern::Streak { times } => told.times = times,
+            Pattern::Streak { times } => converted.times = times,
             Pattern::Recurrence { times, within, novel } => {
-                (told.kind, told.times, told.within, told.novel) = (1, times.into(), within, novel);
+                (converted.kind, converted.times, converted.within, converted.novel) =
+                    (1, times.into(), within, novel);
             }
             Pattern::Cycle { period_min, period_max, laps } => {
-                (told.kind, told.times) = (2, laps.into());
-                (told.period_min, told.period_max) = (period_min, period_max);
+                (converted.kind, converted.times) = (2, laps.into());
+                (converted.period_min, converted.period_max) = (period_min, period_max);
             }
         }
-        told.failed = match rule.outcomes {
+        converted.failed = match rule.outcomes {
             Outcomes::Any => 0,
             Outcomes::Failed => 1,
             Outcomes::Failures => 2,
         };
-        told.ignore_progress = match rule.progress {
+        converted.ignore_progress = match rule.progress {
             Progress::Respect => 0,
             Progress::Ignore => 1,
             Progress::Anywhere => 2,
         };
-        told.force_proven = (rule.force == Force::Proven).into();
-        told.count_silence = (rule.silence == Silence::Evidence).into();
-        told.silent_max = words::unstuck_action_t::from(rule.silent_max) as u8;
-        told
+        converted.force_proven = (rule.force == Force::Proven).into();
+        converted.count_silence = (rule.silence == Silence::Evidence).into();
+        converted.silent_max = words::unstuck_action_t::from(rule.silent_max) as u8;
+        converted
     }
 
     fn of_texts(rule: &TextRule<'_>) -> unstuck_rule_t {
-        let mut told = of_ladder(rule.name, &rule.ladder);
-        (told.kind, told.args, told.prompts) = match rule.texts {
+        let mut converted = of_ladder(rule.name, &rule.ladder);
+        (converted.kind, converted.args, converted.prompts) = match rule.texts {
             Texts::Any => (3, 3, 0),
             Texts::Same => (3, 0, 0),
             Texts::Prompt => (3, 0, 1),
             Texts::Inside => (4, 0, 0),
         };
-        told.times = rule.times;
-        told
+        converted.times = rule.times;
+        converted
     }
 
-    fn told(policy: &Policy<'_>, rules: &[unstuck_rule_t]) -> unstuck_rules_t {
+    fn of_policy(policy: &Policy<'_>, rules: &[unstuck_rule_t]) -> unstuck_rules_t {
         let exempt = Tag::ALL.into_iter().filter(|tag| policy.exempt().contains(*tag));
         let bit = |tag: Tag| 1_u16 << (words::unstuck_tag_t::from(tag) as u8);
         unstuck_rules_t {
@@ -491,12 +491,13 @@ mod tests {
         }
     }
 
-    /// Tells `policy` by its rules in storage of every size: it is the same, or the storage is short.
-    fn tell(policy: &Policy<'_>) {
-        // The texts first: what is about text stands by itself.
+    /// Converts `policy` to C's rules and back in storage of every size. The result is equal, or the storage
+    /// is too short.
+    fn convert(policy: &Policy<'_>) {
+        // Rules about text may come first.
         let texts = policy.texts().iter().map(of_texts);
         let rules: Vec<_> = texts.chain(policy.rules().iter().map(of_calls)).collect();
-        let told = told(policy, &rules);
+        let converted = of_policy(policy, &rules);
         let mut storage = Storage([0xAA; 4096]);
         let rungs: usize = rules.iter().map(|rule| usize::from(rule.rung_count)).sum();
         let enough = policy::UNSTUCK_POLICY_HEAD
@@ -506,8 +507,9 @@ mod tests {
             let mut made = null();
             let place: *mut c_void = storage.0.as_mut_ptr().cast();
             // SAFETY: all of it is there.
-            let status =
-                unsafe { unstuck_policy_of_rules(place, size, &raw const told, &raw mut made) };
+            let status = unsafe {
+                unstuck_policy_of_rules(place, size, &raw const converted, &raw mut made)
+            };
             match status {
                 Status::UNSTUCK_OK => {
                     // SAFETY: it was made just now.
@@ -520,12 +522,12 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_can_be_told_by_its_rules() {
-        presets::ALL.into_iter().for_each(tell);
+    fn every_preset_can_be_written_in_c() {
+        presets::ALL.into_iter().for_each(convert);
     }
 
     #[test]
-    fn every_option_of_a_rule_can_be_told() {
+    fn every_option_of_a_rule_can_be_written_in_c() {
         const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
         const RULE: Rule<'_> =
             Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 2 }, LADDER);
@@ -545,6 +547,6 @@ mod tests {
         ];
         let policy = Policy::new("own", 8, &RULES).expect("rules that can work");
         let policy = policy.with_texts(&TEXTS).expect("texts that can work");
-        tell(&policy.with_exempt(TagSet::EMPTY.with(Tag::Act)));
+        convert(&policy.with_exempt(TagSet::EMPTY.with(Tag::Act)));
     }
 }

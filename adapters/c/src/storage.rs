@@ -1,32 +1,33 @@
-//! Detectors in storage of the caller's: put there, and found again.
+//! Detectors in storage of the caller.
 //!
-//! A detector stands behind a head that does not depend on its window. The head opens with a stamp
-//! over all that is followed later, and over its own address: what was never initialised, was moved
-//! or overwritten has another.
+//! A head with the window, the policy and a stamp precedes each detector. The stamp covers both pointers
+//! and the address of the head, so it does not match in storage that was never initialised, was moved or
+//! was overwritten.
 
 use core::ffi::c_void;
-use core::ptr;
 
 use unstuck_core::{
-    Announced, Call, CallId, Detector, Digest, Finding, LoopId, Outcome, Statistics, Turn, Verdict,
+    Announced, Call, CallId, Detector, Digest, Finding, LoopId, Nearness, Outcome, Statistics,
+    Turn, Verdict,
 };
 
 use crate::policy::{self, unstuck_policy_t};
 use crate::status::unstuck_status_t as Status;
+use crate::window::unstuck_window_t;
 
-/// A detector in storage of the caller's. All that is known of it is its address.
+/// A detector in storage of the caller, known by its address.
 #[derive(Debug)]
 pub struct unstuck_t(());
 
-/// What all detectors begin with.
+/// The part of a detector that does not depend on its window.
 #[repr(C)]
-struct Head {
-    /// Tells that the rest is what [`put`] wrote.
+pub(crate) struct Head {
+    /// Shows that [`put`] wrote the rest.
     stamp: usize,
-    /// An [`Erase`] as an address, since any bytes may stand here.
-    erase: *const c_void,
+    window: *const unstuck_window_t,
     policy: *const unstuck_policy_t,
-    /// The latest finding: others are made in its form, which nobody but the engine can.
+    /// The latest finding. Findings that come from C are made from it, because only the engine can create
+    /// one.
     seed: Option<Finding>,
 }
 
@@ -37,15 +38,17 @@ pub(crate) struct Slot<const W: usize> {
     detector: Detector<'static, W>,
 }
 
-/// What C may tell a detector of any window, or ask of it.
+/// The methods of a detector of any window that every program is linked with.
 ///
-/// As `AnyDetector` of the engine, less what few programs ask: every program is linked with all that
-/// is here, and with what is in `of_window.rs` and `checkpoint.rs` where it names that.
-pub(crate) trait Watch {
+/// It has fewer methods than the engine's `AnyDetector`, to keep small programs small. A full window adds
+/// [`Inspect`].
+pub(crate) trait Events {
     fn statistics(&self) -> &Statistics;
     fn announce(&mut self, call: Call) -> Announced;
     fn outcome(&mut self, call: CallId, outcome: Outcome) -> Verdict;
     fn vetoed(&mut self, call: CallId) -> Verdict;
+    fn cancel(&mut self, call: CallId) -> Verdict;
+    fn retry(&mut self, calls: usize) -> usize;
     fn finish(&mut self) -> Verdict;
     fn text_turn(&mut self, turn: Turn) -> Verdict;
     fn user_message(&mut self, message: Digest) -> Verdict;
@@ -55,7 +58,7 @@ pub(crate) trait Watch {
     fn false_positive(&mut self, finding: &Finding);
 }
 
-impl<const W: usize> Watch for Detector<'static, W> {
+impl<const W: usize> Events for Detector<'static, W> {
     fn statistics(&self) -> &Statistics {
         self.statistics()
     }
@@ -67,6 +70,12 @@ impl<const W: usize> Watch for Detector<'static, W> {
     }
     fn vetoed(&mut self, call: CallId) -> Verdict {
         self.vetoed(call)
+    }
+    fn cancel(&mut self, call: CallId) -> Verdict {
+        self.cancel(call)
+    }
+    fn retry(&mut self, calls: usize) -> usize {
+        self.retry(calls)
     }
     fn finish(&mut self) -> Verdict {
         self.finish()
@@ -91,35 +100,61 @@ impl<const W: usize> Watch for Detector<'static, W> {
     }
 }
 
-/// Finds the detector behind its head.
-type Erase = unsafe fn(*mut Head) -> *mut dyn Watch;
+/// The methods of a detector that only a full window has.
+pub(crate) trait Inspect {
+    fn peek(&self, call: Call) -> Verdict;
+    fn nearest(&self) -> Option<Nearness>;
+    /// Returns the length of the checkpoint.
+    fn save(&self, buffer: &mut [u8]) -> Result<usize, Status>;
+}
 
-/// The detector of window `W` behind `head`.
+impl<const W: usize> Inspect for Detector<'static, W> {
+    fn peek(&self, call: Call) -> Verdict {
+        self.peek(call)
+    }
+    fn nearest(&self) -> Option<Nearness> {
+        self.nearest()
+    }
+    fn save(&self, buffer: &mut [u8]) -> Result<usize, Status> {
+        Ok(self.save(buffer)?.len())
+    }
+}
+
+/// Returns the detector of window `W` behind `head`.
 ///
 /// # Safety
 ///
-/// `head` is that of a `Slot<W>`.
-unsafe fn erase<const W: usize>(head: *mut Head) -> *mut dyn Watch {
+/// `head` is the head of a `Slot<W>`.
+pub(crate) unsafe fn events<const W: usize>(head: *mut Head) -> *mut dyn Events {
     let slot: *mut Slot<W> = head.cast();
-    // SAFETY: it is within the slot.
+    // SAFETY: the detector is within the slot.
     unsafe { &raw mut (*slot).detector }
 }
 
-/// [`erase`] as an address.
-fn eraser<const W: usize>() -> *const c_void {
-    let erase: Erase = erase::<W>;
-    erase as *const c_void
+/// Like [`events`], for the methods of a full window.
+///
+/// # Safety
+///
+/// `head` is the head of a `Slot<W>`.
+pub(crate) unsafe fn inspect<const W: usize>(head: *mut Head) -> *mut dyn Inspect {
+    let slot: *mut Slot<W> = head.cast();
+    // SAFETY: the detector is within the slot.
+    unsafe { &raw mut (*slot).detector }
 }
 
-/// What stands for a detector of this library in the stamp.
+/// Marks a detector of this library in its stamp.
 const MAGIC: usize = 0x7573_6b63;
 
-fn stamp(at: *const Head, erase: *const c_void, policy: *const unstuck_policy_t) -> usize {
-    let addresses = [at.addr(), erase.addr(), policy.addr()];
+fn stamp(
+    head: *const Head,
+    window: *const unstuck_window_t,
+    policy: *const unstuck_policy_t,
+) -> usize {
+    let addresses = [head.addr(), window.addr(), policy.addr()];
     addresses.into_iter().fold(MAGIC, |stamp, address| stamp.rotate_left(9) ^ address)
 }
 
-/// Whether `storage` can hold a `T` that takes `size` bytes of it.
+/// Checks that `storage` of `size` bytes can hold a `T`.
 pub(crate) fn fits<T>(storage: *const c_void, size: usize) -> Result<(), Status> {
     if storage.is_null() {
         Err(Status::UNSTUCK_NULL)
@@ -132,37 +167,46 @@ pub(crate) fn fits<T>(storage: *const c_void, size: usize) -> Result<(), Status>
     }
 }
 
-/// Puts the detector that `make` makes under `policy` into `storage`; gives its address.
+/// Puts the detector that `make` returns for `policy` into `storage`.
 ///
 /// # Safety
 ///
-/// `storage` is NULL, or `size` bytes that C may write and that nobody else uses from now on;
-/// `policy` is NULL, or points at what may be read and stays as it is for as long.
+/// `storage` is NULL, or `size` bytes that C may write and that no other code uses from now on. `policy`
+/// is NULL, or points at readable bytes that do not change for as long. `window` is of `W` calls.
 pub(crate) unsafe fn put<const W: usize>(
+    window: &'static unstuck_window_t,
     storage: *mut c_void,
     size: usize,
     policy: *const unstuck_policy_t,
     make: impl FnOnce(&'static unstuck_policy_t) -> Result<Detector<'static, W>, Status>,
-) -> Result<*mut unstuck_t, Status> {
+) -> Result<(), Status> {
     fits::<Slot<W>>(storage, size)?;
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     let detector = make(unsafe { policy::at(policy)? })?;
     let slot: *mut Slot<W> = storage.cast();
-    let erase = eraser::<W>();
-    let head = Head { stamp: stamp(slot.cast(), erase, policy), erase, policy, seed: None };
-    // SAFETY: it fits, is aligned, and C lets us write there.
+    let head = Head { stamp: stamp(slot.cast(), window, policy), window, policy, seed: None };
+    // SAFETY: the slot fits and is aligned, and C lets us write there.
     unsafe { slot.write(Slot { head, detector }) };
-    Ok(storage.cast())
+    Ok(())
 }
 
-/// A detector that was found again.
-pub(crate) struct Found<'c> {
+/// A detector of any window in its storage.
+pub(crate) struct Handle<'c, D: ?Sized> {
     pub(crate) policy: &'static unstuck_policy_t,
     pub(crate) seed: &'c mut Option<Finding>,
-    pub(crate) watch: &'c mut dyn Watch,
+    pub(crate) detector: &'c mut D,
 }
 
-/// The head at `detector`, if one was put there.
+impl<D: ?Sized> Handle<'_, D> {
+    /// Keeps the finding of `verdict`, if it has one. Findings that come from C are made from it.
+    pub(crate) fn remember(&mut self, verdict: &Verdict) {
+        if verdict.finding.is_some() {
+            *self.seed = verdict.finding;
+        }
+    }
+}
+
+/// Returns the head at `detector`, if its stamp matches.
 ///
 /// # Safety
 ///
@@ -175,54 +219,45 @@ unsafe fn head(detector: *const unstuck_t) -> Result<*mut Head, Status> {
     if !head.is_aligned() {
         return Err(Status::UNSTUCK_NO_DETECTOR);
     }
-    // SAFETY: any bytes are such numbers and such addresses, and nobody follows those yet.
-    let (found, erase, policy) = unsafe {
+    // SAFETY: any bytes are such numbers and addresses. The addresses are not followed yet.
+    let (found, window, policy) = unsafe {
         (
             (&raw const (*head).stamp).read(),
-            (&raw const (*head).erase).read(),
+            (&raw const (*head).window).read(),
             (&raw const (*head).policy).read(),
         )
     };
-    if found == stamp(head, erase, policy) { Ok(head) } else { Err(Status::UNSTUCK_NO_DETECTOR) }
+    if found == stamp(head, window, policy) { Ok(head) } else { Err(Status::UNSTUCK_NO_DETECTOR) }
 }
 
-/// The detector at `detector`.
+/// Returns the detector at `detector`.
 ///
 /// # Safety
 ///
-/// `detector` is NULL, or points at storage that C may read and write, and that nobody else uses
-/// while the result lives.
-pub(crate) unsafe fn find<'c>(detector: *mut unstuck_t) -> Result<Found<'c>, Status> {
-    // SAFETY: the caller says so; then the stamp tells that `put` wrote all of the slot.
+/// `detector` is NULL, or points at storage that C may read and write, and that no other code uses while
+/// the result lives.
+pub(crate) unsafe fn find<'c>(detector: *mut unstuck_t) -> Result<Handle<'c, dyn Events>, Status> {
+    // SAFETY: the caller guarantees it. The stamp shows that `put` wrote the whole slot.
     unsafe {
         let head = head(detector)?;
-        let erase: Erase = core::mem::transmute::<*const c_void, Erase>((*head).erase);
-        let policy = policy::at((*head).policy)?;
-        Ok(Found { policy, seed: &mut (*head).seed, watch: &mut *erase(head) })
+        let (window, policy) = (&*(*head).window, policy::at((*head).policy)?);
+        Ok(Handle { policy, seed: &mut (*head).seed, detector: &mut *(window.events)(head) })
     }
 }
 
-/// A detector whose window is known.
-pub(crate) struct FoundOf<'c, const W: usize> {
-    pub(crate) seed: &'c mut Option<Finding>,
-    pub(crate) detector: &'c mut Detector<'static, W>,
-}
-
-/// The detector at `detector`, if its window is `W`.
+/// Returns the detector at `detector`, if its window is a full one.
 ///
 /// # Safety
 ///
 /// As for [`find`].
-pub(crate) unsafe fn find_of<'c, const W: usize>(
+pub(crate) unsafe fn find_full<'c>(
     detector: *mut unstuck_t,
-) -> Result<FoundOf<'c, W>, Status> {
-    // SAFETY: the caller says so.
-    let head = unsafe { head(detector)? };
-    // SAFETY: the stamp tells that `put` wrote all of the head.
-    if !ptr::eq(unsafe { (*head).erase }, eraser::<W>()) {
-        return Err(Status::UNSTUCK_WINDOW);
+) -> Result<Handle<'c, dyn Inspect>, Status> {
+    // SAFETY: the caller guarantees it. The stamp shows that `put` wrote the whole slot.
+    unsafe {
+        let head = head(detector)?;
+        let (window, policy) = (&*(*head).window, policy::at((*head).policy)?);
+        let full = window.full.ok_or(Status::UNSTUCK_NOT_FULL)?;
+        Ok(Handle { policy, seed: &mut (*head).seed, detector: &mut *(full.inspect)(head) })
     }
-    let slot: *mut Slot<W> = head.cast();
-    // SAFETY: and that of this window wrote all of the slot.
-    Ok(unsafe { FoundOf { seed: &mut (*slot).head.seed, detector: &mut (*slot).detector } })
 }

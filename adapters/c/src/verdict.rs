@@ -11,77 +11,74 @@ use crate::words::{
     self, unstuck_action_t, unstuck_args_t, unstuck_kind_t, unstuck_results_t, unstuck_tag_t,
 };
 
-/// A tool's name with its arguments, as digests. Zeros are a good beginning: they stand for a call of
-/// tool 0 in a step of its own.
+/// A call of a tool, as digests. Start from zeros: they are a call of tool 0 in a step of its own.
 ///
-/// Two calls are the same if tool and args are: how args is made decides what "the same" means, and
-/// unstuck_json_fingerprint() is one good way.
+/// Two calls are equal if tool and args are equal. unstuck_json_fingerprint() makes a good digest of JSON
+/// arguments.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct unstuck_call_t {
-    /// What stands for the arguments; the tool need not be in it.
+    /// The digest of the arguments, with or without the tool.
     pub args: u64,
-    /// What stands for all calls of this tool that are held alike; read where has_similar is set.
+    /// The digest that similar calls of this tool share; read if has_similar is set.
     pub similar: u64,
-    /// The step: calls that the agent issued together share one; read where has_step is set.
+    /// The step; read if has_step is set. Calls that the agent issued together share a step.
     pub step: u64,
-    /// Which tool: a number of your own, or that of unstuck_tool().
+    /// The tool: a number of your own, or the result of unstuck_tool().
     pub tool: u32,
-    /// What kind of tool: one of unstuck_tag_t.
+    /// The kind of the tool: one of unstuck_tag_t.
     pub tag: u8,
-    /// Whether similar counts: 0 for no, anything else for yes.
+    /// Nonzero if similar is set.
     pub has_similar: u8,
-    /// Whether step counts: 0 for no, anything else for yes.
+    /// Nonzero if step is set.
     pub has_step: u8,
-    /// Whether the call is idempotent: it only reads, or writes the same content to the same place, so
-    /// that an equal answer proves that calling again does not help. 0 for no, anything else for yes.
+    /// Nonzero if the call is idempotent. An idempotent call only reads, or
+    /// writes the same content to the same place, so an equal result proves that another call does not
+    /// help.
     pub idempotent: u8,
 }
 
-/// What came back from a call, as digests. Zeros are a good beginning: they stand for a call that
-/// worked, with a result of digest 0.
+/// The outcome of a call, as digests. Start from zeros: they are a success with a result of digest 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct unstuck_outcome_t {
-    /// What stands for the result, without what is volatile in it.
+    /// The digest of the result without volatile text.
     pub result: u64,
-    /// What stands for the result without its numbers, too; read where has_near is set.
+    /// The digest of the result without volatile text and numbers; read if has_near is set.
     pub near_result: u64,
-    /// How good the outcome is: less is better, as in the number of failing tests, or the distance
-    /// to a goal. Less than ever before of tools with the same tag is progress. Read where has_score
-    /// is set.
+    /// The score; read if has_score is set. Less is better, for example the number of failing tests or the
+    /// distance to a goal. A score below all earlier ones of tools with the same tag is progress.
     pub score: u32,
-    /// Whether near_result counts: 0 for no, anything else for yes.
+    /// Nonzero if near_result is set.
     pub has_near: u8,
-    /// Whether score counts: 0 for no, anything else for yes.
+    /// Nonzero if score is set.
     pub has_score: u8,
-    /// Whether the call failed: 0 for no, anything else for yes.
+    /// Nonzero if the call failed.
     pub failed: u8,
-    /// Whether the result says nothing (empty, "ok"): 0 for no, anything else for yes. Such a result
-    /// is no evidence between calls with different arguments.
+    /// Nonzero if the result is silent (empty, "ok"). A silent result is no
+    /// evidence between calls with different arguments.
     pub silent: u8,
-    /// The digest of the raw answer, its volatile parts included: equal answers prove that an
-    /// idempotent call does not help. Read where has_raw is set; without it, equal results are equal
-    /// answers.
+    /// The digest of the raw result, including volatile text; read if has_raw is set. Equal raw results prove
+    /// that an idempotent call does not help. Without it, result is used instead.
     pub raw: u64,
-    /// Whether raw counts: 0 for no, anything else for yes.
+    /// Nonzero if raw is set.
     pub has_raw: u8,
-    /// Whether the answer says that something is still under way: 0 for no, anything else for yes. The
-    /// call counts as one with UNSTUCK_TAG_POLL, unless it tests or ends the run.
+    /// Nonzero if the result says that something is still under way. The call
+    /// then counts as a poll (UNSTUCK_TAG_POLL), unless it tests or ends the run.
     pub pending: u8,
-    /// Whether the call timed out: 0 for no, anything else for yes. It is judged one repetition later
-    /// than others.
+    /// Nonzero if the call timed out. Time-outs are allowed one more
+    /// repetition.
     pub timed_out: u8,
     /// Not read.
     pub reserved: [u8; 5],
 }
 
-/// The detector's name for one announced call, to be handed back with its outcome. Copy it as you
-/// like; look at seq in unstuck_announced_t instead of its bytes.
+/// The id of an announced call, to be passed with its outcome. It can be copied. Use seq in
+/// unstuck_announced_t instead of its bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct unstuck_call_id_t {
-    /// Nobody's business but the detector's.
+    /// Private to the detector.
     pub bytes: [u8; 16],
 }
 
@@ -89,51 +86,51 @@ pub struct unstuck_call_id_t {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct unstuck_finding_t {
-    /// The first call of the pattern, by the sequence number of calls; for UNSTUCK_TEXT and
-    /// UNSTUCK_ECHO the first turn, counted likewise among text-only turns.
+    /// The sequence number of the first call of the pattern. For UNSTUCK_TEXT and UNSTUCK_ECHO it is a number
+    /// among text-only turns.
     pub first: u64,
-    /// The last call of the pattern: the one that was judged.
+    /// The sequence number of the last call of the pattern, which was judged.
     pub last: u64,
-    /// Which loop it is: the same in every run in which the same calls, answered the same, go round.
+    /// The id of the loop. It is the same in every run in which equal calls with equal results repeat.
     pub loop_id: u64,
-    /// The calls that prove it: bit n stands for the call numbered last - n. 0 where it is about text.
+    /// The calls that prove it: bit n is the call with the number last - n. 0 if the rule is about text.
     pub evidence: u64,
     /// The tool of the last call.
     pub tool: u32,
-    /// How often the calls matched: laps of a cycle; records of a streak or recurrence; turns.
+    /// The number of repetitions: laps of a cycle, records of a streak or recurrence, or turns.
     pub laps: u16,
-    /// How many calls make a lap: 1 but for cycles, and for UNSTUCK_ECHO, where it is how many words.
+    /// The number of calls in a lap of a cycle, or of words for UNSTUCK_ECHO. Otherwise 1.
     pub period: u8,
-    /// How sure the engine is, in percent.
+    /// The confidence of the engine in percent.
     pub confidence: u8,
-    /// Which rule fired, by its place in the policy, counted from 0; see unstuck_rule_name().
+    /// The rule that fired, by its place in the policy, counted from 0; see unstuck_rule_name().
     pub rule: u8,
-    /// 1 if that is a rule about text-only turns, which are counted apart, else 0.
+    /// 1 if the rule is about text-only turns, which have numbers of their own, else 0.
     pub about_text: u8,
     /// 1 if the last call failed, else 0.
     pub failed: u8,
-    /// How things recur.
+    /// The kind of the pattern.
     pub kind: unstuck_kind_t,
-    /// What the calls have in common.
+    /// The parts of the calls that are equal.
     pub args: unstuck_args_t,
-    /// What their outcomes have in common.
+    /// The parts of the outcomes that are equal.
     pub results: unstuck_results_t,
-    /// What kind of tool the last call was for.
+    /// The kind of the tool of the last call.
     pub tag: unstuck_tag_t,
-    /// The most that more of the same can lead to. UNSTUCK_WARN if the rule asks for proof before it
-    /// blocks, and there is none so far.
+    /// The strongest action that further repetitions can lead to. UNSTUCK_WARN if the rule needs a proof
+    /// before it blocks, and there is no proof yet.
     pub most: unstuck_action_t,
 }
 
-/// The engine's answer to one event: what to do, and why.
+/// The engine's verdict on one event: an action and its evidence.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct unstuck_verdict_t {
-    /// What to do.
+    /// The action.
     pub action: unstuck_action_t,
-    /// The rung of the ladder that is reached, counted from 1; 0 below the first.
+    /// The rung of the ladder that was reached, counted from 1; 0 below the first.
     pub rung: u8,
-    /// 1 if that rung was reached just now, else 0: who speaks only then speaks once a rung.
+    /// 1 if the rung was reached just now, else 0. A host that sends nudges only then sends one for each rung.
     pub fresh: u8,
     /// 1 if a rule fired, else 0; then finding is all zeros.
     pub has_finding: u8,
@@ -143,69 +140,69 @@ pub struct unstuck_verdict_t {
     pub finding: unstuck_finding_t,
 }
 
-/// What an announcement is answered with.
+/// The answer to an announcement.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct unstuck_announced_t {
-    /// The call's name, for its outcome.
+    /// The id of the call, for its outcome.
     pub call: unstuck_call_id_t,
-    /// Its sequence number: 0 for the first that a detector recorded, then one more each; read where
+    /// The sequence number of the call: 0 for the first call of a detector, then one more each; read if
     /// recorded is 1.
     pub seq: u64,
-    /// 1 if the call is recorded; 0 if its tool or its tag is exempt, and its outcome changes nothing.
+    /// 1 if the call is recorded; 0 if its tool or its tag is exempt. The outcome of an exempt call changes
+    /// nothing.
     pub recorded: u8,
     /// Always 0.
     pub reserved: [u8; 7],
-    /// The verdict on this call, before it runs: from UNSTUCK_BLOCK on, do not run it.
+    /// The verdict on this call before it runs. Do not run it if the action is UNSTUCK_BLOCK or stronger.
     pub verdict: unstuck_verdict_t,
-    /// The strongest verdict on earlier calls that this announcement settled, since a later step
-    /// began before their outcomes came. It says nothing about this call.
+    /// The strongest verdict on earlier calls that this announcement settled, because a later step began
+    /// before their outcomes came. It says nothing about this call.
     pub settled: unstuck_verdict_t,
 }
 
-/// How near a rule is to a finding.
+/// The distance of a rule from a finding.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct unstuck_nearness_t {
-    /// How many calls, or turns, of its pattern there are; 0 where nothing was seen yet.
+    /// The number of calls or turns that match the rule's pattern so far.
     pub held: u16,
-    /// How many a finding takes.
+    /// The number of calls or turns that a finding needs.
     pub needed: u16,
-    /// Which rule, by its place in the policy, counted from 0; see unstuck_rule_name().
+    /// The rule, by its place in the policy, counted from 0; see unstuck_rule_name().
     pub rule: u8,
-    /// 1 if that is a rule about text-only turns, which are counted apart, else 0.
+    /// 1 if the rule is about text-only turns, which have numbers of their own, else 0.
     pub about_text: u8,
     /// Always 0.
     pub reserved: [u8; 2],
 }
 
-/// Counts over the life of a detector. Every count stops at its greatest value.
+/// Counts over the life of a detector. Every count saturates at its largest value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct unstuck_statistics_t {
-    /// How many calls and text-only turns were looked at.
+    /// The number of calls and text-only turns.
     pub checks: u32,
-    /// How many verdicts had a finding, by unstuck_kind_t.
+    /// The number of verdicts with a finding, by unstuck_kind_t.
     pub findings: [u32; 5],
-    /// How many verdicts with a finding asked for what, by unstuck_action_t.
+    /// The number of verdicts with a finding, by unstuck_action_t.
     pub actions: [u32; 6],
-    /// How many findings were called wrong.
+    /// The number of findings that were reported as wrong.
     pub false_positives: u32,
 }
 
-/// What holds for the calls of one tool.
+/// A rule for the calls of one tool.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct unstuck_tool_rule_t {
-    /// Which tool.
+    /// The tool.
     pub tool: u32,
-    /// Whether its calls are not recorded: 0 for no, anything else for yes.
+    /// Nonzero if its calls are not recorded.
     pub exempt: u8,
-    /// Whether its calls have UNSTUCK_TAG_POLL, whatever tag they come with: 0 for no, anything else
-    /// for yes.
+    /// Nonzero if its calls have UNSTUCK_TAG_POLL instead of their own tag.
     pub poll: u8,
-    /// How many repetitions more than a rule says are asked for where its pattern ends with a call of
-    /// this tool; fewer, if negative. Never fewer than 2.
+    /// The number of additional repetitions that a pattern needs if it ends with a call of this tool. If
+    /// negative, it needs fewer, but at least 2.
     pub patience: i8,
     /// Not read.
     pub reserved: u8,
@@ -219,12 +216,12 @@ unsafe impl Plain for unstuck_outcome_t {}
 unsafe impl Plain for unstuck_call_id_t {}
 // SAFETY: made of integers.
 unsafe impl Plain for unstuck_tool_rule_t {}
-// SAFETY: made of integers: this is the form in which C hands a finding back.
+// SAFETY: made of integers. C passes a finding back in this form.
 unsafe impl Plain for FindingBits {}
 // SAFETY: made of integers.
 unsafe impl Plain for VerdictBits {}
 
-/// An [`unstuck_finding_t`] that comes from C: in the place of each enumeration any number may be.
+/// An [`unstuck_finding_t`] that comes from C. Its enumerations may have any value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FindingBits {
@@ -295,7 +292,7 @@ impl unstuck_outcome_t {
         self.qualified(outcome)
     }
 
-    /// The `outcome`, with what is known of the answer beside the result.
+    /// Returns `outcome` with the facts about the call besides its result.
     fn qualified(&self, mut outcome: Outcome) -> Outcome {
         if self.has_raw != 0 {
             outcome = outcome.raw(Digest::new(self.raw));
@@ -310,7 +307,7 @@ impl unstuck_outcome_t {
 impl unstuck_call_id_t {
     fn of(id: CallId) -> Self {
         let mut bytes = [0; 16];
-        // It fits: a number takes ten bytes at most, an era and a flag one each.
+        // It fits: a number takes at most ten bytes, an era and a flag one each.
         let _ = postcard::to_slice(&id, &mut bytes);
         Self { bytes }
     }
@@ -330,7 +327,7 @@ impl unstuck_tool_rule_t {
     }
 }
 
-/// The place of a rule, and whether it is one about text.
+/// Returns the place of a rule, and 1 if the rule is about text.
 fn place_of(rule: RuleIndex) -> (u8, u8) {
     match rule {
         RuleIndex::Call(place) => (place, 0),
@@ -388,7 +385,7 @@ impl From<Finding> for unstuck_finding_t {
 }
 
 impl VerdictBits {
-    /// The finding of the verdict, made under `policy`, in the form of `seed`.
+    /// Returns the finding of the verdict under `policy`, made from `seed`.
     pub(crate) fn finding(&self, seed: Finding, policy: &Policy<'_>) -> Result<Finding, Status> {
         if self.has_finding == 0 {
             return Err(Status::UNSTUCK_NO_FINDING);
@@ -398,8 +395,8 @@ impl VerdictBits {
 }
 
 impl FindingBits {
-    /// The finding that these stand for, in the form of `seed`, which is another of the same
-    /// detector: nobody else can make one. The calls that prove it are those of the seed.
+    /// Returns the finding with these fields, made from `seed`, another finding of the same detector. Only
+    /// the engine can create one. The evidence of the seed stays.
     fn finding(&self, seed: Finding, policy: &Policy<'_>) -> Result<Finding, Status> {
         let mut finding = seed;
         let (rule, rules) = match self.about_text {
@@ -407,7 +404,7 @@ impl FindingBits {
             1 => (RuleIndex::Text(self.rule), policy.texts().len()),
             _ => return Err(Status::UNSTUCK_VALUE),
         };
-        // A detector that learned of a rule that is not there could not be restored.
+        // A detector with feedback about an unknown rule could not be restored.
         if usize::from(self.rule) >= rules {
             return Err(Status::UNSTUCK_VALUE);
         }
@@ -476,7 +473,7 @@ impl From<&Statistics> for unstuck_statistics_t {
     }
 }
 
-/// The turn that said what `text` stands for, with so many laps of so many words inside.
+/// Returns the turn with the digest `text` and `laps` repetitions of `period` words.
 pub(crate) fn turn(text: u64, period: u8, laps: u16) -> Turn {
     let turn = Turn::new(Digest::new(text));
     if period == 0 || laps < 2 { turn } else { turn.repeated(RepeatedText { period, laps }) }

@@ -1,15 +1,13 @@
-//! The version of the library, for those who link it dynamically.
+//! The version of the library, for programs that link it dynamically.
 
 use core::ffi::c_char;
 
-use crate::memory::{row_of, text_of};
+use crate::memory::{padded, text_at};
 
-/// The version of the library that the program runs with, as in "0.1.0".
-///
-/// Never freed.
+/// Returns the version of the library that the program runs with, for example "0.1.0". Do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_version() -> *const c_char {
-    row_of(&VERSION, 0)
+    text_at(&VERSION, 0)
 }
 
-static VERSION: [[u8; 16]; 1] = [text_of(env!("CARGO_PKG_VERSION"))];
+static VERSION: [[u8; 16]; 1] = [padded(env!("CARGO_PKG_VERSION"))];

@@ -1,80 +1,80 @@
-//! The words of the engine, as numbers of C.
+//! The engine's enumerations as numbers of C.
 //!
-//! Numbers that come from C are taken as integers, since any may come; those that go there are of
-//! these enumerations.
+//! A number from C is read as an integer, because it may have any value. Numbers to C are of these
+//! enumerations.
 
 use core::ffi::c_char;
 
 use unstuck_core::{Action, Args, Kind, Results, Tag};
 
-use crate::memory::{row_of, text_of};
+use crate::memory::{padded, text_at};
 use crate::status::unstuck_status_t;
 
-/// What to do, from nothing to everything: a greater number asks for more.
+/// The action that a verdict asks for. A greater number is a stronger action.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_action_t {
-    /// Nothing: go on.
+    /// Continue.
     UNSTUCK_PROCEED = 0,
-    /// Tell the agent, in passing.
+    /// Mention the loop to the agent.
     UNSTUCK_NUDGE = 1,
-    /// Tell the agent plainly.
+    /// Warn the agent.
     UNSTUCK_WARN = 2,
-    /// Do not run the call; tell the agent why, and tell the detector by unstuck_vetoed().
+    /// Do not run the call. Give the reason to the agent, and report it by unstuck_vetoed().
     UNSTUCK_BLOCK = 3,
-    /// Throw away what was done since the start and begin again.
+    /// Discard the work since the start and begin again.
     UNSTUCK_START_OVER = 4,
     /// End the run.
     UNSTUCK_STOP = 5,
 }
 
-/// How something recurs.
+/// The kind of a pattern.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_kind_t {
-    /// The same thing several times in a row.
+    /// The same call several times in a row.
     UNSTUCK_STREAK = 0,
-    /// The same thing several times with others between.
+    /// The same call several times with other calls between.
     UNSTUCK_RECURRENCE = 1,
-    /// A sequence, repeated.
+    /// A repeated sequence of calls.
     UNSTUCK_CYCLE = 2,
     /// Text-only turns in a row.
     UNSTUCK_TEXT = 3,
-    /// A sequence repeated inside the text of one turn.
+    /// A sequence of words repeated inside one turn.
     UNSTUCK_ECHO = 4,
 }
 
-/// What two calls have in common that match.
+/// The parts of two calls that must be equal to match.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_args_t {
     /// The same tool and the same arguments.
     UNSTUCK_ARGS_SAME = 0,
-    /// The same tool and arguments that are held alike.
+    /// The same tool and similar arguments.
     UNSTUCK_ARGS_SIMILAR = 1,
     /// The same tool.
     UNSTUCK_ARGS_SAME_TOOL = 2,
-    /// Nothing.
+    /// No part: any two calls match.
     UNSTUCK_ARGS_ANY = 3,
 }
 
-/// What their outcomes have in common.
+/// The parts of two outcomes that must be equal to match.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_results_t {
-    /// Nothing.
+    /// No part: results are ignored.
     UNSTUCK_RESULTS_IGNORED = 0,
     /// The same result.
     UNSTUCK_RESULTS_SAME = 1,
-    /// The same result but for its numbers.
+    /// The same result except for its numbers.
     UNSTUCK_RESULTS_NEAR = 2,
 }
 
-/// What kind of tool a call is for, where that matters to a rule or to the advice given.
+/// The kind of a tool, which rules and nudges use.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum unstuck_tag_t {
-    /// Nothing that a rule asks for.
+    /// Any other tool.
     UNSTUCK_TAG_OTHER = 0,
     /// Runs tests.
     UNSTUCK_TAG_TEST = 1,
@@ -86,70 +86,68 @@ pub enum unstuck_tag_t {
     UNSTUCK_TAG_WRITE = 4,
     /// Searches.
     UNSTUCK_TAG_SEARCH = 5,
-    /// Asks for the state of something that is on its way.
+    /// Asks for the state of something that is still under way.
     UNSTUCK_TAG_POLL = 6,
     /// Only thinks or plans.
     UNSTUCK_TAG_THINK = 7,
-    /// Ends the run or hands it over.
+    /// Ends the run or hands it to another agent.
     UNSTUCK_TAG_FINISH = 8,
-    /// Throws the work away and starts over.
+    /// Discards the work and starts over.
     UNSTUCK_TAG_START_OVER = 9,
-    /// Acts, so that an equal confirmation proves nothing: presses a key, clicks, moves.
+    /// Acts, for example presses a key, clicks or moves. An equal confirmation proves nothing.
     UNSTUCK_TAG_ACT = 10,
 }
 
-/// The names by number, each in a row of its own that ends with NULs. As rows of one table they are
-/// linked where they are asked for; texts by themselves the linker keeps all together.
-static ACTIONS: [Row; 6] =
-    [row("proceed"), row("nudge"), row("warn"), row("block"), row("start_over"), row("stop")];
-static KINDS: [Row; 5] = [row("streak"), row("recurrence"), row("cycle"), row("text"), row("echo")];
-static TAGS: [Row; 11] = [
-    row("other"),
-    row("test"),
-    row("shell"),
-    row("read"),
-    row("write"),
-    row("search"),
-    row("poll"),
-    row("think"),
-    row("finish"),
-    row("start_over"),
-    row("act"),
+/// The names by number, padded with NULs. As tables they are linked only if they are used. The linker would
+/// keep separate texts together.
+static ACTIONS: [Name; 6] =
+    [name("proceed"), name("nudge"), name("warn"), name("block"), name("start_over"), name("stop")];
+static KINDS: [Name; 5] =
+    [name("streak"), name("recurrence"), name("cycle"), name("text"), name("echo")];
+static TAGS: [Name; 11] = [
+    name("other"),
+    name("test"),
+    name("shell"),
+    name("read"),
+    name("write"),
+    name("search"),
+    name("poll"),
+    name("think"),
+    name("finish"),
+    name("start_over"),
+    name("act"),
 ];
 
-/// A name, and NULs to the end: the longest has ten letters.
-type Row = [u8; 12];
+/// A name padded with NULs. The longest has ten letters.
+type Name = [u8; 12];
 
-const fn row(name: &str) -> Row {
-    text_of(name)
+const fn name(text: &str) -> Name {
+    padded(text)
 }
 
-/// The one spelling of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
-///
-/// Never freed. NULL for a number that is none of unstuck_action_t.
+/// Returns the name of an action: "proceed", "nudge", "warn", "block", "start_over", "stop".
+/// Do not free it. Returns NULL for a number outside unstuck_action_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_action_name(action: u8) -> *const c_char {
-    row_of(&ACTIONS, usize::from(action))
+    text_at(&ACTIONS, usize::from(action))
 }
 
-/// The one spelling of a kind: "streak", "recurrence", "cycle", "text", "echo".
-///
-/// Never freed. NULL for a number that is none of unstuck_kind_t.
+/// Returns the name of a kind: "streak", "recurrence", "cycle", "text", "echo".
+/// Do not free it. Returns NULL for a number outside unstuck_kind_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_kind_name(kind: u8) -> *const c_char {
-    row_of(&KINDS, usize::from(kind))
+    text_at(&KINDS, usize::from(kind))
 }
 
-/// The one spelling of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
+/// Returns the name of a tag: "other", "test", "shell", "read", "write", "search", "poll", "think",
 /// "finish", "start_over", "act".
-///
-/// Never freed. NULL for a number that is none of unstuck_tag_t.
+/// Do not free it. Returns NULL for a number outside unstuck_tag_t.
 #[unsafe(no_mangle)]
 pub extern "C" fn unstuck_tag_name(tag: u8) -> *const c_char {
-    row_of(&TAGS, usize::from(tag))
+    text_at(&TAGS, usize::from(tag))
 }
 
-/// The one of `all` with this number, each being where it belongs.
+/// Returns the value at place `number` of `all`.
 pub(crate) fn word<T: Copy>(all: &[T], number: u8) -> Result<T, unstuck_status_t> {
     all.get(usize::from(number)).copied().ok_or(unstuck_status_t::UNSTUCK_VALUE)
 }
@@ -233,7 +231,7 @@ impl From<Tag> for unstuck_tag_t {
             Tag::Finish => Self::UNSTUCK_TAG_FINISH,
             Tag::StartOver => Self::UNSTUCK_TAG_START_OVER,
             Tag::Act => Self::UNSTUCK_TAG_ACT,
-            // A tag that the engine learns later is none that C knows.
+            // A later version of the engine may have tags that C does not know.
             _ => Self::UNSTUCK_TAG_OTHER,
         }
     }
@@ -244,12 +242,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_has_its_number_and_its_spelling() {
-        fn spelled<T: Copy>(all: &[T], names: &[Row], code: impl Fn(T) -> (u8, &'static str)) {
+    fn every_value_has_its_number_and_its_name() {
+        fn spelled<T: Copy>(all: &[T], names: &[Name], code: impl Fn(T) -> (u8, &'static str)) {
             assert_eq!(all.len(), names.len());
             for (place, one) in all.iter().enumerate() {
-                let (number, name) = code(*one);
-                assert_eq!((usize::from(number), row(name)), (place, names[place]));
+                let (number, text) = code(*one);
+                assert_eq!((usize::from(number), name(text)), (place, names[place]));
                 assert_eq!(names[place].last(), Some(&0));
             }
         }

@@ -1,4 +1,4 @@
-//! The header that C programmers include is the one that the sources give.
+//! The header for C programmers is equal to the header that the sources give.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The board: how it begins, how it is heard, and how it ends.
+//! The board: its entry point, its log, and its exit.
 
 use core::panic::PanicInfo;
 use core::ptr;
@@ -9,16 +9,15 @@ use cortex_m_rt::{ExceptionFrame, entry, exception};
 // Linked for its logger.
 use defmt_semihosting as _;
 use semihosting::process::ExitCode;
-use unstuck_firmware::{Ended, Entry, FLASH_SIZE, Flash, Level, run};
+use unstuck_firmware::{Entry, Exit, FLASH_SIZE, Flash, Level, run};
 
-/// Where the memory ends that `memory.x` gives to the program. What comes behind it plays the part of
-/// flash.
+/// The end of the memory that `memory.x` gives to the program. The memory behind it stands in for flash.
 const MEMORY_END: usize = 0x2000_E000;
 
-/// What `cortex-m-rt` paints the stack with.
+/// The word that `cortex-m-rt` fills the stack with.
 const PAINT: u32 = cortex_m_rt::STACK_PAINT_VALUE;
 
-/// How long the robot has been on, in milliseconds, as of the latest entry of its log.
+/// The time of the latest log entry, in milliseconds since the robot was first switched on.
 static NOW: AtomicU32 = AtomicU32::new(0);
 
 defmt::timestamp!("{=u32:ms}", NOW.load(Ordering::Relaxed));
@@ -27,12 +26,12 @@ defmt::timestamp!("{=u32:ms}", NOW.load(Ordering::Relaxed));
 fn main() -> ! {
     #[expect(
         unsafe_code,
-        reason = "memory that the linker gives to nobody, and taken once a start"
+        reason = "the linker gives this memory to no other part, and `main` runs once"
     )]
     let memory = unsafe { &mut *ptr::with_exposed_provenance_mut::<[u8; FLASH_SIZE]>(MEMORY_END) };
     match run(Flash::over(memory), &mut log) {
-        Ok(Ended::Reset) => SCB::sys_reset(),
-        Ok(Ended::Home) => {
+        Ok(Exit::Reset) => SCB::sys_reset(),
+        Ok(Exit::Home) => {
             defmt::trace!("{} bytes of stack were used", stack_used());
             ExitCode::SUCCESS.exit_process()
         }
@@ -43,13 +42,13 @@ fn main() -> ! {
     }
 }
 
-/// How many bytes of stack were used since the latest start, at the deepest: those above the paint
-/// that all of it is given before `main`.
+/// Returns the largest number of bytes of stack that were used since the latest start. The whole stack
+/// is painted before `main`; the bytes above the remaining paint were used.
 fn stack_used() -> usize {
     let (top, bottom) = (MEMORY_END, cortex_m_rt::heap_start().addr());
     let words = (bottom..top).step_by(size_of::<u32>()).map(|place| {
         let word = ptr::with_exposed_provenance::<u32>(place);
-        #[expect(unsafe_code, reason = "memory that is there, and read as what it is")]
+        #[expect(unsafe_code, reason = "the address is within RAM, and any bytes are a word")]
         unsafe {
             word.read_volatile()
         }
@@ -58,7 +57,7 @@ fn stack_used() -> usize {
     top - bottom - unused * size_of::<u32>()
 }
 
-/// Sends `entry` to the host, which has its words.
+/// Sends `entry` to the host, which has its format.
 fn log(entry: Entry<'_>) {
     NOW.store(entry.at, Ordering::Relaxed);
     let event = entry.event;
@@ -70,14 +69,14 @@ fn log(entry: Entry<'_>) {
     }
 }
 
-/// A panic is logged, and the run has failed.
+/// Logs a panic and fails the run.
 #[panic_handler]
 fn panicked(info: &PanicInfo<'_>) -> ! {
     defmt::error!("{}", defmt::Display2Format(info));
     ExitCode::FAILURE.exit_process()
 }
 
-/// So has one that reached for memory that is not there.
+/// Fails the run after an access to memory that does not exist.
 #[allow(unsafe_code, reason = "the attribute asks for it; nothing here is unsafe")]
 #[exception]
 unsafe fn HardFault(_: &ExceptionFrame) -> ! {

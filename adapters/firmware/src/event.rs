@@ -1,26 +1,26 @@
-//! What is logged, and in which words: the same on the board and on its host.
+//! The log: its events and their text, which are the same on the board and on a computer.
 
 use core::fmt;
 
 use unstuck_core::{Action, Finding};
 
-use crate::planner::Ask;
+use crate::planner::ToolCall;
 
-/// How much an event matters.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Housekeeping.
     Debug,
-    /// What the robot does.
+    /// Work of the robot.
     Info,
-    /// What the watch says.
+    /// A message of the supervisor.
     Warn,
-    /// What goes wrong.
+    /// A fault of the robot.
     Error,
 }
 
 impl Level {
-    /// Its one spelling.
+    /// Returns the name of the level.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Debug => "DEBUG",
@@ -34,102 +34,102 @@ impl Level {
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'e> {
-    /// The robot begins, and nothing in flash tells of a mission.
-    Began,
-    /// Half of the flash holds nothing that can be gone on from.
+    /// The robot starts, and there is no mission in flash.
+    Started,
+    /// A slot of the flash holds a record that the robot cannot continue from.
     Unusable {
-        /// Which half.
+        /// The name of the slot.
         slot: &'static str,
-        /// Why.
+        /// The reason.
         why: &'e str,
     },
-    /// The robot goes on where it was.
-    WentOn {
-        /// How often it has been switched on.
+    /// The robot continues from a save.
+    Resumed {
+        /// The number of starts so far.
         boot: u16,
-        /// Which of all that were ever saved it goes on from.
+        /// The number of the save.
         number: u32,
-        /// Where that stands.
+        /// The name of its slot.
         slot: &'static str,
-        /// How many of the two slots hold a save that is whole.
+        /// The number of slots with a complete save, at most 2.
         whole: usize,
     },
     /// A person gives an order.
     Ordered(&'e str),
-    /// A call was made.
-    Made {
+    /// A call succeeded.
+    Succeeded {
         /// The number of the call.
         number: u64,
         /// The call.
-        ask: Ask,
+        call: ToolCall,
         /// Its result.
         result: &'e str,
     },
-    /// A call was made and failed.
+    /// A call failed.
     Failed {
         /// The number of the call.
         number: u64,
         /// The call.
-        ask: Ask,
+        call: ToolCall,
         /// Its result.
         result: &'e str,
     },
-    /// A call was refused, and not run.
+    /// A call was refused and did not run.
     Refused {
         /// The number of the call.
         number: u64,
         /// The call.
-        ask: Ask,
+        call: ToolCall,
     },
-    /// The watch found a loop.
-    Found {
-        /// What is to be done.
+    /// The supervisor found a loop.
+    Loop {
+        /// The action.
         action: Action,
         /// The name of the rule.
         rule: &'static str,
         /// The evidence.
         finding: &'e Finding,
     },
-    /// The planner is told so.
-    Told(&'e str),
-    /// All that is known was saved.
+    /// A nudge was sent to the planner.
+    Nudged(&'e str),
+    /// The state was saved.
     Saved {
-        /// Which of all that were ever saved it is.
+        /// The number of the save.
         number: u32,
-        /// Where it stands.
+        /// The name of its slot.
         slot: &'static str,
-        /// How long it is.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// It was not.
+    /// The state was not saved, for this reason.
     NotSaved(&'e str),
     /// The processor is reset.
     Reset,
-    /// The order is done with.
-    Over {
-        /// How many calls that took.
+    /// The order is carried out.
+    Done {
+        /// The number of calls that it took.
         calls: u16,
     },
-    /// The watch ended the order.
+    /// The supervisor ended the order.
     Stopped {
-        /// After how many calls.
+        /// The number of calls before that.
         calls: u16,
     },
     /// The mission is over.
     Home {
-        /// How many calls were judged, those of earlier starts included.
-        judged: u32,
-        /// How many verdicts named a loop; a call that is refused has one before it and one after.
-        found: u32,
+        /// The number of calls, including calls of earlier starts.
+        checks: u32,
+        /// The number of verdicts with a finding. A refused call has one before it and one after it.
+        findings: u32,
     },
 }
 
 impl Event<'_> {
-    /// How much it matters.
+    /// Returns the severity of the event.
     pub const fn level(&self) -> Level {
         match self {
             Self::Saved { .. } => Level::Debug,
-            Self::Found { .. } | Self::Told(_) | Self::Refused { .. } | Self::Stopped { .. } => {
+            Self::Loop { .. } | Self::Nudged(_) | Self::Refused { .. } | Self::Stopped { .. } => {
                 Level::Warn
             }
             Self::NotSaved(_) | Self::Reset | Self::Unusable { .. } => Level::Error,
@@ -138,14 +138,14 @@ impl Event<'_> {
     }
 }
 
-/// Gives events their words, which both formatters read alike, so that a line of the board's log is
-/// a line of the host's.
-macro_rules! words {
-    ($($event:pat => $($words:expr),+;)+) => {
+/// Implements both formatters from one list of formats, so that the board and a computer log equal
+/// lines.
+macro_rules! formats {
+    ($($event:pat => $($format:expr),+;)+) => {
         impl fmt::Display for Event<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match *self {
-                    $($event => write!(f, $($words),+),)+
+                    $($event => write!(f, $($format),+),)+
                 }
             }
         }
@@ -154,46 +154,46 @@ macro_rules! words {
         impl defmt::Format for Event<'_> {
             fn format(&self, f: defmt::Formatter<'_>) {
                 match *self {
-                    $($event => defmt::write!(f, $($words),+),)+
+                    $($event => defmt::write!(f, $($format),+),)+
                 }
             }
         }
     };
 }
 
-words! {
-    Event::Began => "the flash holds no mission: this one begins";
+formats! {
+    Event::Started => "the flash holds no mission: this one begins";
     Event::Unusable { slot, why } => "slot {}: {}", slot, why;
-    Event::WentOn { boot, number, slot, whole } =>
+    Event::Resumed { boot, number, slot, whole } =>
         "start {}: {} of 2 slots hold a whole save; going on from save {} in slot {}",
         boot, whole, number, slot;
     Event::Ordered(order) => "a person says: {}", order;
-    Event::Made { number, ask, result } =>
-        "#{} {} {} -> {}", number, ask.tool, ask.args, result;
-    Event::Failed { number, ask, result } =>
-        "#{} {} {} fails -> {}", number, ask.tool, ask.args, result;
-    Event::Refused { number, ask } => "#{} {} {} is not run", number, ask.tool, ask.args;
-    Event::Found { action, rule, finding } =>
+    Event::Succeeded { number, call, result } =>
+        "#{} {} {} -> {}", number, call.tool, call.args, result;
+    Event::Failed { number, call, result } =>
+        "#{} {} {} fails -> {}", number, call.tool, call.args, result;
+    Event::Refused { number, call } => "#{} {} {} is not run", number, call.tool, call.args;
+    Event::Loop { action, rule, finding } =>
         "{}: {} of period {}, {} laps, calls #{} to #{}, rule {}, loop {:016x}",
         action.name(), finding.kind.name(), finding.period, finding.laps, finding.first,
         finding.last, rule, finding.loop_id.bits();
-    Event::Told(nudge) => "the planner reads: {}", nudge;
+    Event::Nudged(nudge) => "the planner reads: {}", nudge;
     Event::Saved { number, slot, bytes } =>
         "save {} into slot {}: {} bytes", number, slot, bytes;
     Event::NotSaved(why) => "not saved: {}", why;
     Event::Reset => "the processor is reset";
-    Event::Over { calls } => "done with it, in {} calls", calls;
+    Event::Done { calls } => "done with it, in {} calls", calls;
     Event::Stopped { calls } => "the order ends here, after {} calls: a person has to look", calls;
-    Event::Home { judged, found } =>
-        "the mission is over: {} calls judged, {} verdicts with a loop", judged, found;
+    Event::Home { checks, findings } =>
+        "the mission is over: {} calls judged, {} verdicts with a loop", checks, findings;
 }
 
-/// An event, and when it happened: a line of the log.
+/// A line of the log: an event and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'e> {
-    /// How long the robot had been on, in milliseconds.
+    /// The time since the robot was first switched on, in milliseconds.
     pub at: u32,
-    /// What happened.
+    /// The event.
     pub event: Event<'e>,
 }
 

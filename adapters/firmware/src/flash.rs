@@ -1,25 +1,25 @@
-//! Flash memory as microcontrollers have it, simulated, with a power supply that can fail.
+//! Simulated flash memory of a microcontroller, with a power supply that can fail.
 
 use core::fmt;
 
-/// How many bytes are erased at once; the LM3S6965 has pages of 1 KiB.
+/// The number of bytes that are erased together. The LM3S6965 has pages of 1 KiB.
 pub const PAGE: usize = 1024;
 
-/// How many pages there are.
+/// The number of pages.
 pub const PAGES: usize = 8;
 
-/// How many bytes there are.
+/// The number of bytes.
 pub const FLASH_SIZE: usize = PAGE * PAGES;
 
-/// What an erased byte reads as.
+/// The value of an erased byte.
 pub const ERASED: u8 = 0xFF;
 
-/// Why flash was not changed as it was to be.
+/// The reason why a change of the flash failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashError {
-    /// The power went. What was to be changed is so in part.
+    /// The power went. Only a part of the change was made.
     PowerLost,
-    /// There is no flash at that place. Nothing was changed.
+    /// The address is outside the flash. The flash is unchanged.
     Beyond,
 }
 
@@ -34,10 +34,10 @@ impl fmt::Display for FlashError {
 
 impl core::error::Error for FlashError {}
 
-/// Flash over memory that outlasts a reset.
+/// Flash in memory that outlasts a reset.
 ///
-/// Programming only ever clears bits: what stood there must be erased before, and that sets the
-/// bits of a whole page.
+/// Programming only clears bits. Erasing sets all bits of a page, so a page is erased before it is
+/// programmed again.
 ///
 /// ```
 /// use unstuck_firmware::{FLASH_SIZE, Flash, FlashError};
@@ -53,23 +53,23 @@ impl core::error::Error for FlashError {}
 #[derive(Debug)]
 pub struct Flash<'m> {
     cells: &'m mut [u8; FLASH_SIZE],
-    /// How many bytes can still be changed; none where the power holds.
+    /// The number of bytes that can still be changed, or `None` if the power is stable.
     charge: Option<usize>,
 }
 
 impl<'m> Flash<'m> {
-    /// Flash that holds what `cells` do.
+    /// Creates a flash with the contents of `cells`.
     pub const fn over(cells: &'m mut [u8; FLASH_SIZE]) -> Self {
         Self { cells, charge: None }
     }
 
-    /// Lets the power go once so many more bytes are erased or programmed, as a battery does that
-    /// is pulled while the robot writes.
+    /// Cuts the power after `bytes` more bytes are erased or programmed, as if the battery were pulled
+    /// during a write.
     pub const fn lose_power_after(&mut self, bytes: usize) {
         self.charge = Some(bytes);
     }
 
-    /// All of it. Flash is read like memory.
+    /// Returns the contents. Flash is read like memory.
     pub const fn bytes(&self) -> &[u8] {
         self.cells
     }
@@ -78,7 +78,7 @@ impl<'m> Flash<'m> {
     ///
     /// # Errors
     ///
-    /// [`FlashError::Beyond`] where there is no such page; [`FlashError::PowerLost`].
+    /// [`FlashError::Beyond`] if there is no such page; [`FlashError::PowerLost`].
     pub fn erase(&mut self, page: usize) -> Result<(), FlashError> {
         let (pages, charge) = (self.cells.chunks_exact_mut(PAGE), &mut self.charge);
         let cells = pages.into_iter().nth(page).ok_or(FlashError::Beyond)?;
@@ -89,11 +89,11 @@ impl<'m> Flash<'m> {
         })
     }
 
-    /// Clears the bits from `place` on that are not set in `bytes`.
+    /// Clears the bits that are 0 in `bytes`, from the address `place` on.
     ///
     /// # Errors
     ///
-    /// [`FlashError::Beyond`] where that is past the end; [`FlashError::PowerLost`].
+    /// [`FlashError::Beyond`] if the bytes end past the flash; [`FlashError::PowerLost`].
     pub fn program(&mut self, place: usize, bytes: &[u8]) -> Result<(), FlashError> {
         let (cells, charge) = (self.cells.get_mut(place..), &mut self.charge);
         let cells = cells.and_then(|cells| cells.get_mut(..bytes.len()));
@@ -106,7 +106,7 @@ impl<'m> Flash<'m> {
     }
 }
 
-/// Takes what one byte costs from the `charge`.
+/// Takes the power for one byte from `charge`.
 fn spend(charge: &mut Option<usize>) -> Result<(), FlashError> {
     if let Some(left) = charge {
         *left = left.checked_sub(1).ok_or(FlashError::PowerLost)?;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_end_is_nothing() {
+    fn addresses_past_the_end_are_refused() {
         let mut memory = [ERASED; FLASH_SIZE];
         let mut flash = Flash::over(&mut memory);
         assert_eq!(flash.erase(PAGES), Err(FlashError::Beyond));

@@ -1,4 +1,4 @@
-//! The mission: on a board it is logged by `defmt`, on anything else it is printed.
+//! The mission, which is logged by `defmt` on a board and printed on a computer.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -7,9 +7,9 @@ mod board;
 
 #[cfg(not(target_os = "none"))]
 fn main() -> Result<(), unstuck_core::PolicyError<'static>> {
-    use unstuck_firmware::{Ended, FLASH_SIZE, Flash, run};
+    use unstuck_firmware::{Exit, FLASH_SIZE, Flash, run};
 
     let mut memory = [0; FLASH_SIZE];
-    while let Ended::Reset = run(Flash::over(&mut memory), &mut |entry| println!("{entry}"))? {}
+    while let Exit::Reset = run(Flash::over(&mut memory), &mut |entry| println!("{entry}"))? {}
     Ok(())
 }

@@ -1,62 +1,61 @@
-//! The planner: what a language model would ask for, from a script.
+//! The planner: a script that asks for calls as a language model would.
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 
 use crate::world::Fault;
 
-/// A call that the planner asks for: a tool, and its arguments as the model wrote them.
+/// A call that the planner asks for, with the arguments as the model wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct ToolCall {
     /// The name of the tool.
     pub tool: &'static str,
     /// Raw JSON.
     pub args: &'static str,
 }
 
-/// What befalls the robot itself.
+/// An accident of the robot itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
-    /// Nothing.
+    /// No accident.
     None,
-    /// The processor is reset once the robot has been switched on so often and this many calls of
-    /// the scene have been made.
+    /// The processor is reset during start `boot`, after `calls` calls of the scene.
     Reset {
-        /// Which start of the robot it befalls, counted from 1.
+        /// The start of the robot, counted from 1.
         boot: u16,
-        /// How many calls come before it.
+        /// The number of calls before it.
         calls: u16,
     },
-    /// The power goes in the middle of what is saved after as many calls.
+    /// The power goes in the middle of a save.
     PowerCut {
-        /// Which start of the robot it befalls, counted from 1.
+        /// The start of the robot, counted from 1.
         boot: u16,
-        /// After how many calls.
+        /// The number of calls before it.
         calls: u16,
     },
 }
 
-/// An order, and what the planner makes of it.
+/// An order, and the calls that the planner asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
-    /// What a person tells the robot to do.
+    /// The order of a person.
     pub order: &'static str,
-    /// What is wrong with the world.
+    /// The fault of the world.
     pub fault: Fault,
-    /// What the planner asks for, again and again.
-    routine: &'static [Ask],
-    /// How many calls it makes of that, at most.
+    /// The calls that the planner asks for, again and again.
+    routine: &'static [ToolCall],
+    /// The largest number of calls from the routine.
     calls: u16,
-    /// From which word of the watch on it listens.
+    /// The weakest action that the planner listens to.
     listens_from: Action,
-    /// What it asks for instead, each once.
-    instead: &'static [Ask],
-    /// What befalls the robot.
+    /// The calls that it asks for once it listens, each once.
+    instead: &'static [ToolCall],
+    /// The accident of the robot.
     pub mishap: Mishap,
 }
 
-const fn ask(tool: &'static str, args: &'static str) -> Ask {
-    Ask { tool, args }
+const fn call(tool: &'static str, args: &'static str) -> ToolCall {
+    ToolCall { tool, args }
 }
 
 /// The mission: one scene after the other.
@@ -64,10 +63,10 @@ pub static SCENES: [Scene; 7] = [
     Scene {
         order: "drive to the hall",
         fault: Fault::JammedWheel,
-        // The same call, however it is spelled.
+        // The same call in two spellings.
         routine: &[
-            ask("drive", r#"{"cm":40,"speed":"slow"}"#),
-            ask("drive", r#"{"speed": "slow", "cm": 40.0}"#),
+            call("drive", r#"{"cm":40,"speed":"slow"}"#),
+            call("drive", r#"{"speed": "slow", "cm": 40.0}"#),
         ],
         calls: 20,
         listens_from: Action::Stop,
@@ -77,16 +76,16 @@ pub static SCENES: [Scene; 7] = [
     Scene {
         order: "find the dock",
         fault: Fault::None,
-        routine: &[ask("turn", r#"{"deg":-30}"#), ask("turn", r#"{"deg":30}"#)],
+        routine: &[call("turn", r#"{"deg":-30}"#), call("turn", r#"{"deg":30}"#)],
         calls: 20,
         listens_from: Action::Warn,
-        instead: &[ask("drive", r#"{"cm":80,"speed":"slow"}"#)],
+        instead: &[call("drive", r#"{"cm":80,"speed":"slow"}"#)],
         mishap: Mishap::None,
     },
     Scene {
         order: "raise the elbow to 60 degrees",
         fault: Fault::None,
-        routine: &[ask("move_joint", r#"{"joint":"elbow","by_deg":2}"#)],
+        routine: &[call("move_joint", r#"{"joint":"elbow","by_deg":2}"#)],
         calls: 14,
         listens_from: Action::Nudge,
         instead: &[],
@@ -95,16 +94,16 @@ pub static SCENES: [Scene; 7] = [
     Scene {
         order: "turn the wrist to 54 degrees",
         fault: Fault::None,
-        // Each call is another one, and is answered with nothing but `ok`.
+        // Each call differs, and every result is `ok`.
         routine: &[
-            ask("set_joint", r#"{"joint":"wrist","to_deg":40}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":42}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":44}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":46}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":48}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":50}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":52}"#),
-            ask("set_joint", r#"{"joint":"wrist","to_deg":54}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":40}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":42}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":44}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":46}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":48}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":50}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":52}"#),
+            call("set_joint", r#"{"joint":"wrist","to_deg":54}"#),
         ],
         calls: 8,
         listens_from: Action::Nudge,
@@ -114,7 +113,7 @@ pub static SCENES: [Scene; 7] = [
     Scene {
         order: "charge the battery to 86 %",
         fault: Fault::None,
-        routine: &[ask("read_sensor", r#"{"sensor":"battery"}"#)],
+        routine: &[call("read_sensor", r#"{"sensor":"battery"}"#)],
         calls: 12,
         listens_from: Action::Nudge,
         instead: &[],
@@ -123,65 +122,65 @@ pub static SCENES: [Scene; 7] = [
     Scene {
         order: "pick up the bolt",
         fault: Fault::SlipperyBolt,
-        routine: &[ask("grip", r#"{"force_n":3}"#)],
+        routine: &[call("grip", r#"{"force_n":3}"#)],
         calls: 20,
         listens_from: Action::Nudge,
-        instead: &[ask("open_gripper", r#"{"width_mm":20}"#), ask("grip", r#"{"force_n":3}"#)],
+        instead: &[call("open_gripper", r#"{"width_mm":20}"#), call("grip", r#"{"force_n":3}"#)],
         mishap: Mishap::Reset { boot: 1, calls: 2 },
     },
     Scene {
         order: "call the lift",
         fault: Fault::StuckButton,
-        routine: &[ask("press", r#"{"button":"lift"}"#)],
+        routine: &[call("press", r#"{"button":"lift"}"#)],
         calls: 20,
         listens_from: Action::Warn,
-        instead: &[ask("turn", r#"{"deg":180}"#), ask("drive", r#"{"cm":40,"speed":"slow"}"#)],
+        instead: &[call("turn", r#"{"deg":180}"#), call("drive", r#"{"cm":40,"speed":"slow"}"#)],
         mishap: Mishap::PowerCut { boot: 2, calls: 2 },
     },
 ];
 
-/// How far the mission is: what the robot saves of it.
+/// The progress of the mission, which the robot saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// How often the robot has been switched on.
+pub struct MissionState {
+    /// The number of starts of the robot.
     pub boot: u16,
     /// The scene, counted from 0.
     pub scene: u8,
-    /// How many calls of the scene were made.
+    /// The number of calls in the scene so far.
     pub calls: u16,
-    /// How many calls had been made when the planner began to listen.
-    pub turned: Option<u16>,
+    /// The number of calls in the scene when the planner began to listen.
+    pub listening_since: Option<u16>,
 }
 
-impl Place {
-    /// The scene that is on, until the mission is over.
+impl MissionState {
+    /// Returns the current scene, or `None` after the mission.
     pub fn scene(&self) -> Option<&'static Scene> {
         SCENES.get(usize::from(self.scene))
     }
 
-    /// The call that the planner asks for next; `None` where it is done with the scene.
-    pub fn next(&self, scene: &Scene) -> Option<Ask> {
-        if let Some(turned) = self.turned {
-            let since = self.calls.checked_sub(turned)?;
+    /// Returns the next call that the planner asks for, or `None` at the end of the scene.
+    pub fn next(&self, scene: &Scene) -> Option<ToolCall> {
+        if let Some(start) = self.listening_since {
+            let since = self.calls.checked_sub(start)?;
             return scene.instead.get(usize::from(since)).copied();
         }
         let round = usize::from(self.calls).checked_rem(scene.routine.len())?;
         (self.calls < scene.calls).then(|| scene.routine.get(round).copied())?
     }
 
-    /// The call has been made, and the planner was told to take this action.
-    pub fn advance(&mut self, scene: &Scene, told: Action) {
+    /// Counts a call, whose verdict asked for `action`.
+    pub fn advance(&mut self, scene: &Scene, action: Action) {
         self.calls = self.calls.saturating_add(1);
-        if self.turned.is_none() && told >= scene.listens_from {
-            self.turned = Some(self.calls);
+        if self.listening_since.is_none() && action >= scene.listens_from {
+            self.listening_since = Some(self.calls);
         }
     }
 
-    /// The scene is over.
+    /// Ends the scene.
     pub const fn leave(&mut self) {
         self.scene = self.scene.saturating_add(1);
         self.calls = 0;
-        self.turned = None;
+        self.listening_since = None;
     }
 }
 
@@ -193,38 +192,38 @@ mod tests {
 
     use unstuck_core::Action;
 
-    use super::{Place, SCENES};
+    use super::{MissionState, SCENES};
 
-    /// The tools that the planner asks for in scene `scene`, if it is told `told` at each call.
-    fn tools(scene: u8, told: Action) -> Vec<&'static str> {
-        let mut place = Place { scene, ..Place::default() };
-        let scene = place.scene().expect("a scene");
+    /// Returns the tools that the planner asks for in scene `scene`, if each verdict asks for `action`.
+    fn tools(scene: u8, action: Action) -> Vec<&'static str> {
+        let mut mission = MissionState { scene, ..MissionState::default() };
+        let scene = mission.scene().expect("a scene");
         let mut tools = Vec::new();
-        while let Some(ask) = place.next(scene) {
-            tools.push(ask.tool);
-            place.advance(scene, told);
+        while let Some(call) = mission.next(scene) {
+            tools.push(call.tool);
+            mission.advance(scene, action);
         }
         tools
     }
 
     #[test]
-    fn a_planner_goes_on_until_it_is_told_something_that_it_listens_to() {
-        for (scene, told, expected) in [
+    fn a_planner_repeats_its_routine_until_it_listens() {
+        for (scene, action, expected) in [
             (5, Action::Proceed, ["grip"; 20].as_slice()),
             (5, Action::Nudge, &["grip", "open_gripper", "grip"]),
             (6, Action::Nudge, &["press"; 20]),
             (6, Action::Warn, &["press", "turn", "drive"]),
             (2, Action::Proceed, &["move_joint"; 14]),
         ] {
-            assert_eq!(tools(scene, told), expected, "{scene} {told:?}");
+            assert_eq!(tools(scene, action), expected, "{scene} {action:?}");
         }
     }
 
     #[test]
     fn every_scene_ends() {
         for scene in 0..u8::try_from(SCENES.len()).expect("a few") {
-            for told in Action::ALL {
-                assert!(!tools(scene, told).is_empty(), "{scene} {told:?}");
+            for action in Action::ALL {
+                assert!(!tools(scene, action).is_empty(), "{scene} {action:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Two slots of flash, of which one always holds what was saved last.
+//! Two slots of flash. One of them always holds the record that was saved last.
 
 use core::fmt;
 
@@ -6,16 +6,16 @@ use unstuck_core::Digest;
 
 use crate::flash::{FLASH_SIZE, Flash, FlashError, PAGE};
 
-/// How many bytes each of the two slots takes.
+/// The size of a slot in bytes.
 const SLOT: usize = FLASH_SIZE / 2;
 
-/// What stands at the start of a slot: a number, a length, and a sum over both and the record.
+/// The size of a slot's head: a number, a length, and a checksum of both and the record.
 const HEAD: usize = size_of::<u32>() + size_of::<u32>() + size_of::<u64>();
 
 /// The longest record, in bytes.
 pub const RECORD_MAX: usize = SLOT - HEAD;
 
-/// One of the two places for a record.
+/// A place for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// The first half of the flash.
@@ -25,7 +25,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// Its one spelling.
+    /// Returns the name of the slot.
     pub const fn name(self) -> &'static str {
         match self {
             Self::A => "A",
@@ -40,7 +40,7 @@ impl Slot {
         }
     }
 
-    /// Where it begins.
+    /// Returns the slot's first address.
     const fn place(self) -> usize {
         match self {
             Self::A => 0,
@@ -49,21 +49,21 @@ impl Slot {
     }
 }
 
-/// A record that was found whole.
+/// A complete record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'f> {
-    /// Which of all that were ever saved it is, counted from 1.
+    /// The number of the save, counted from 1.
     pub number: u32,
-    /// Where it is.
+    /// The slot that holds it.
     pub slot: Slot,
-    /// What was saved.
+    /// The saved bytes.
     pub bytes: &'f [u8],
 }
 
-/// Why a record was not saved. What was saved before is there as it was.
+/// The reason why a record was not saved. The earlier record is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// The record has so many bytes, and so does not fit into a slot.
+    /// The record has this many bytes and does not fit into a slot.
     TooLong(usize),
     /// The flash failed.
     Flash(FlashError),
@@ -88,10 +88,10 @@ impl From<FlashError> for StoreError {
     }
 }
 
-/// Records in flash, the newest of which outlasts a loss of power at any moment.
+/// Records in flash. The newest record survives a loss of power at any moment.
 ///
-/// A record goes into the slot that does not hold the newest one, and its head is written last. So
-/// whenever the power goes, one of the two is whole: the new one, or the one before.
+/// A new record replaces the older one of the two, and its head is written last. So one of the two is
+/// complete whenever the power goes: the new record or the one before it.
 ///
 /// ```
 /// use unstuck_firmware::{FLASH_SIZE, Flash, PAGE, Store, StoreError};
@@ -113,17 +113,17 @@ pub struct Store<'m> {
 }
 
 impl<'m> Store<'m> {
-    /// The records in `flash`, whatever it holds.
+    /// Creates a store of the records in `flash`. The flash may hold any bytes.
     pub const fn over(flash: Flash<'m>) -> Self {
         Self { flash }
     }
 
-    /// The flash beneath.
+    /// Returns the flash.
     pub const fn flash(&mut self) -> &mut Flash<'m> {
         &mut self.flash
     }
 
-    /// The records that are whole, the newest first: two at most, and none at the very first start.
+    /// Returns the complete records, the newest first. There are at most two, and none at the first start.
     pub fn newest(&self) -> impl Iterator<Item = Record<'_>> {
         let (a, b) = (self.record(Slot::A), self.record(Slot::B));
         let number = |record: Option<Record<'_>>| record.map(|record| record.number);
@@ -131,19 +131,19 @@ impl<'m> Store<'m> {
         newer.into_iter().flatten()
     }
 
-    /// Saves `bytes` in the place of the older record; returns where they are now.
+    /// Saves `bytes` in the place of the older record. Returns the number of the save and its slot.
     ///
     /// # Errors
     ///
-    /// [`StoreError::TooLong`] from [`RECORD_MAX`] on, and what the flash says. The newest record so
-    /// far is then still there.
+    /// [`StoreError::TooLong`] for more than [`RECORD_MAX`] bytes, and the error of the flash. The newest
+    /// record so far is then still there.
     pub fn save(&mut self, bytes: &[u8]) -> Result<(u32, Slot), StoreError> {
         if bytes.len() > RECORD_MAX {
             return Err(StoreError::TooLong(bytes.len()));
         }
         let newest = self.newest().next().map(|record| (record.number, record.slot));
         let (number, slot) = newest.map_or((1, Slot::A), |(number, slot)| {
-            // A page wears out some forty thousand times sooner.
+            // A page wears out long before the number wraps: after about 100,000 of 4 billion saves.
             (number.wrapping_add(1), slot.other())
         });
         let first = slot.place() / PAGE;
@@ -155,7 +155,7 @@ impl<'m> Store<'m> {
         Ok((number, slot))
     }
 
-    /// What `slot` holds, if it is whole.
+    /// Returns the record in `slot`, if it is complete.
     fn record(&self, slot: Slot) -> Option<Record<'_>> {
         let cells = self.flash.bytes().get(slot.place()..)?.get(..SLOT)?;
         let (found, rest) = cells.split_first_chunk::<HEAD>()?;
@@ -167,7 +167,7 @@ impl<'m> Store<'m> {
     }
 }
 
-/// The head of the record with this number.
+/// Returns the head of a record.
 fn head(number: u32, bytes: &[u8]) -> [u8; HEAD] {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let counts = (u64::from(number) << 32) | u64::from(length);
@@ -192,13 +192,13 @@ mod tests {
     use super::{RECORD_MAX, Store, StoreError};
     use crate::flash::{FLASH_SIZE, Flash, FlashError};
 
-    /// The newest record in `memory`.
+    /// Returns the newest record in `memory`.
     fn newest(memory: &mut [u8; FLASH_SIZE]) -> Option<Vec<u8>> {
         let store = Store::over(Flash::over(memory));
         store.newest().next().map(|record| record.bytes.to_vec())
     }
 
-    /// Saves `bytes` in `memory`, with so much power.
+    /// Saves `bytes` in `memory`, with power for `power` bytes.
     fn save(memory: &mut [u8; FLASH_SIZE], bytes: &[u8], power: usize) -> Result<(), StoreError> {
         let mut store = Store::over(Flash::over(memory));
         store.flash().lose_power_after(power);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_byte_the_power_goes_at_the_old_or_the_new_record_is_there() {
+    fn the_old_or_the_new_record_survives_a_power_cut_at_any_byte() {
         let (old, new) = ([0xA5; 1500], [0xFF; 1100]);
         let mut before = [0; FLASH_SIZE];
         for record in [&[1; 30], old.as_slice()] {
@@ -217,7 +217,7 @@ mod tests {
         for power in 0..=enough {
             let mut memory = before;
             let saved = save(&mut memory, &new, power);
-            // The last byte of a head may be one that erasing has already made.
+            // Erasing may already have produced the last byte of the head.
             let found = newest(&mut memory).expect("one of the two");
             match saved {
                 Ok(()) => assert_eq!((power, found.as_slice()), (enough, new.as_slice())),
@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn after_any_losses_of_power_one_of_the_last_two_is_there(
+        fn one_of_the_last_two_records_survives_any_power_cuts(
             saves in list((list(any::<u8>(), 0..1200), 0_usize..4000), 1..8),
         ) {
             let mut memory = Box::new([0; FLASH_SIZE]);
@@ -251,7 +251,7 @@ mod tests {
         }
 
         #[test]
-        fn flash_that_nobody_wrote_holds_no_record(noise in list(any::<u8>(), 64), fill: u8) {
+        fn flash_without_a_save_holds_no_record(noise in list(any::<u8>(), 64), fill: u8) {
             let mut memory = Box::new([fill; FLASH_SIZE]);
             for slot in memory.chunks_mut(FLASH_SIZE / 2) {
                 slot.iter_mut().zip(&noise).for_each(|(cell, byte)| *cell = *byte);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_and_changes_nothing() {
+    fn a_record_that_is_too_long_is_refused_and_changes_nothing() {
         let mut memory = [0; FLASH_SIZE];
         assert_eq!(save(&mut memory, &[7; RECORD_MAX], usize::MAX), Ok(()));
         let long = [8; RECORD_MAX + 1];

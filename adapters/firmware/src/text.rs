@@ -4,11 +4,11 @@ use core::fmt;
 
 use heapless::String;
 
-/// What stands at the end of a text that was cut.
+/// The end of a text that was cut.
 const CUT: &str = "…";
 
-/// A text of at most `N` bytes. What does not fit is cut off between two characters, and an
-/// ellipsis tells so: a robot must not fall silent, or over, because a sentence is long.
+/// A text of at most `N` bytes. A longer text is cut between two characters and ends with an ellipsis,
+/// because a long sentence must neither stop nor silence a robot.
 ///
 /// ```
 /// use core::fmt::Write as _;
@@ -20,25 +20,25 @@ const CUT: &str = "…";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Text<const N: usize> {
-    kept: String<N>,
+    buffer: String<N>,
     is_cut: bool,
 }
 
 impl<const N: usize> Text<N> {
-    /// No text yet.
+    /// Creates an empty text.
     pub const fn new() -> Self {
-        Self { kept: String::new(), is_cut: false }
+        Self { buffer: String::new(), is_cut: false }
     }
 
-    /// What was written.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
-        &self.kept
+        &self.buffer
     }
 
-    /// Adds `letter`, if there is room for it and for the sign that more was cut.
+    /// Adds `letter` if there is room for it and for the ellipsis.
     fn push(&mut self, letter: char) {
-        let room = N.saturating_sub(self.kept.len() + CUT.len());
-        self.is_cut = self.is_cut || letter.len_utf8() > room || self.kept.push(letter).is_err();
+        let room = N.saturating_sub(self.buffer.len() + CUT.len());
+        self.is_cut = self.is_cut || letter.len_utf8() > room || self.buffer.push(letter).is_err();
     }
 }
 
@@ -49,7 +49,7 @@ impl<const N: usize> fmt::Write for Text<N> {
         }
         text.chars().for_each(|letter| self.push(letter));
         if self.is_cut {
-            return self.kept.push_str(CUT).map_err(|_| fmt::Error);
+            return self.buffer.push_str(CUT).map_err(|_| fmt::Error);
         }
         Ok(())
     }

@@ -1,35 +1,35 @@
-//! The world that the robot is in: simulated, with faults, and with readings that are never still.
+//! A simulated world with faults and with noisy readings.
 
 use core::fmt::{self, Write as _};
 
 use crate::text::Text;
 
-/// The longest answer of a tool, in bytes.
-pub const ANSWER_MAX: usize = 120;
+/// The longest result of a tool, in bytes.
+pub const RESULT_MAX: usize = 120;
 
-/// What is wrong with the world.
+/// A fault of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// A stone in front of the left wheel, which blocks it until the robot backs off.
+    /// A stone blocks the left wheel until the robot backs off.
     JammedWheel,
-    /// A bolt that slips out of the gripper until that is opened wider.
+    /// A bolt slips out of the gripper until the gripper is opened wider.
     SlipperyBolt,
-    /// A button that does not give until somebody oils it.
+    /// A button is stuck until a person oils it.
     StuckButton,
 }
 
-/// What a tool came back with.
+/// The result of a tool.
 #[derive(Clone, Debug)]
-pub struct Answer {
-    /// What it says, as JSON.
-    pub text: Text<ANSWER_MAX>,
-    /// Whether the tool failed, which the robot knows without reading.
+pub struct ToolResult {
+    /// The text of the result, as JSON.
+    pub text: Text<RESULT_MAX>,
+    /// Whether the tool failed. The robot knows this without reading the text.
     pub failed: bool,
 }
 
-impl Answer {
+impl ToolResult {
     fn success(words: fmt::Arguments<'_>) -> Self {
         let mut text = Text::new();
         let _ = text.write_fmt(words);
@@ -41,7 +41,7 @@ impl Answer {
     }
 }
 
-/// The simulated world. It has no clock but its own, so that every run is the same.
+/// The simulated world. It has a clock of its own, so every run is the same.
 #[derive(Clone, Debug)]
 pub struct World {
     now: u32,
@@ -55,112 +55,111 @@ pub struct World {
 }
 
 impl World {
-    /// The world when the robot is switched on.
+    /// Creates the world as it is when the robot is switched on.
     pub const fn new() -> Self {
         Self { now: 0, noise: 1, fault: Fault::None, heading: 0, elbow: 310, charge: 160 }
     }
 
-    /// How long the robot has been on, in milliseconds.
+    /// Returns the time since the robot was switched on, in milliseconds.
     pub const fn now(&self) -> u32 {
         self.now
     }
 
-    /// Lets `fault` be what is wrong from now on.
+    /// Replaces the current fault by `fault`.
     pub const fn suffer(&mut self, fault: Fault) {
         self.fault = fault;
     }
 
-    /// The robot uses `tool` with `args`, which are JSON.
-    pub fn run(&mut self, tool: &str, args: &str) -> Answer {
+    /// Runs `tool` with `args`, a JSON text.
+    pub fn run(&mut self, tool: &str, args: &str) -> ToolResult {
         let elapsed = self.up_to(200, 900);
         self.now = self.now.saturating_add(elapsed);
-        let mut answer = match tool {
+        let mut result = match tool {
             "drive" => self.drive(number(args, "cm")),
             "turn" => self.turn(number(args, "deg")),
             "move_joint" => self.move_joint(number(args, "by_deg")),
-            // A servo that says no more than that it has heard.
-            "set_joint" => return Answer::success(format_args!("ok")),
+            // This servo only acknowledges the command.
+            "set_joint" => return ToolResult::success(format_args!("ok")),
             "read_sensor" => self.read_battery(),
             "grip" => self.grip(),
             "open_gripper" => self.open_gripper(number(args, "width_mm")),
             "press" => self.press(),
-            _ => Answer::failure(format_args!(r#"{{"error":"this robot has no such tool"}}"#)),
+            _ => ToolResult::failure(format_args!(r#"{{"error":"this robot has no such tool"}}"#)),
         };
-        // How long it took is never the same. The text cuts what is too long, and so writing never
-        // fails.
-        let _ = write!(answer.text, " after {elapsed} ms");
-        answer
+        // The duration differs each time. Writing never fails, because the text cuts what is too long.
+        let _ = write!(result.text, " after {elapsed} ms");
+        result
     }
 
-    fn drive(&mut self, cm: i32) -> Answer {
+    fn drive(&mut self, cm: i32) -> ToolResult {
         let motor = self.celsius(41);
         if self.fault == Fault::JammedWheel && cm > 0 {
             let why = format_args!(r#"{{"error":"left wheel stalls","motor_c":{motor}}}"#);
-            return Answer::failure(why);
+            return ToolResult::failure(why);
         }
         if self.fault == Fault::JammedWheel {
             self.fault = Fault::None;
         }
-        Answer::success(format_args!(r#"{{"moved_cm":{cm},"motor_c":{motor}}}"#))
+        ToolResult::success(format_args!(r#"{{"moved_cm":{cm},"motor_c":{motor}}}"#))
     }
 
-    fn turn(&mut self, deg: i32) -> Answer {
+    fn turn(&mut self, deg: i32) -> ToolResult {
         self.heading = (self.heading + deg).rem_euclid(360);
         let (heading, now) = (self.heading, self.now);
         let seen = r#""dock":"not seen""#;
-        Answer::success(format_args!(r#"{{"heading_deg":{heading},{seen},"up":"{now} ms"}}"#))
+        ToolResult::success(format_args!(r#"{{"heading_deg":{heading},{seen},"up":"{now} ms"}}"#))
     }
 
-    fn move_joint(&mut self, by: i32) -> Answer {
-        // The arm sags a little, and never quite as much.
+    fn move_joint(&mut self, by: i32) -> ToolResult {
+        // The arm sags by a small, varying amount.
         self.elbow += by * 10 - i32::from(self.up_to(0, 3) > 0);
         let elbow = Tenths(self.elbow);
-        Answer::success(format_args!(r#"{{"elbow_deg":{elbow},"goal_deg":60}}"#))
+        ToolResult::success(format_args!(r#"{{"elbow_deg":{elbow},"goal_deg":60}}"#))
     }
 
-    fn read_battery(&mut self) -> Answer {
+    fn read_battery(&mut self) -> ToolResult {
         self.now = self.now.saturating_add(30_000);
         self.charge += 1;
         let (percent, cell) = (self.charge / 2, self.celsius(24));
-        Answer::success(format_args!(r#"{{"charge_pct":{percent},"cell_c":{cell}}}"#))
+        ToolResult::success(format_args!(r#"{{"charge_pct":{percent},"cell_c":{cell}}}"#))
     }
 
-    fn grip(&mut self) -> Answer {
+    fn grip(&mut self) -> ToolResult {
         let finger = self.celsius(29);
         match self.fault {
             Fault::SlipperyBolt => {
                 let why = format_args!(r#"{{"error":"the bolt slips","finger_c":{finger}}}"#);
-                Answer::failure(why)
+                ToolResult::failure(why)
             }
-            _ => Answer::success(format_args!(r#"{{"held":"bolt","finger_c":{finger}}}"#)),
+            _ => ToolResult::success(format_args!(r#"{{"held":"bolt","finger_c":{finger}}}"#)),
         }
     }
 
-    fn open_gripper(&mut self, mm: i32) -> Answer {
+    fn open_gripper(&mut self, mm: i32) -> ToolResult {
         if self.fault == Fault::SlipperyBolt && mm > 10 {
             self.fault = Fault::None;
         }
-        Answer::success(format_args!(r#"{{"width_mm":{mm}}}"#))
+        ToolResult::success(format_args!(r#"{{"width_mm":{mm}}}"#))
     }
 
-    fn press(&self) -> Answer {
+    fn press(&self) -> ToolResult {
         let now = self.now;
         match self.fault {
             Fault::StuckButton => {
-                Answer::failure(format_args!(r#"{{"error":"no click","up":"{now} ms"}}"#))
+                ToolResult::failure(format_args!(r#"{{"error":"no click","up":"{now} ms"}}"#))
             }
-            _ => Answer::success(format_args!(r#"{{"click":true,"up":"{now} ms"}}"#)),
+            _ => ToolResult::success(format_args!(r#"{{"click":true,"up":"{now} ms"}}"#)),
         }
     }
 
-    /// Some `degrees` Celsius, and a few tenths that mean nothing.
+    /// Returns a temperature of `degrees` Celsius with noise below one degree.
     fn celsius(&mut self, degrees: i32) -> Tenths {
         Tenths(degrees * 10 + i32::try_from(self.up_to(0, 10)).unwrap_or(0))
     }
 
-    /// The next number of the noise, from `least` to below `end`.
+    /// Returns the next random number from `least` to below `end`.
     fn up_to(&mut self, least: u32, end: u32) -> u32 {
-        // A generator of Numerical Recipes; its upper bits are the better ones.
+        // The linear generator of Numerical Recipes. Its upper bits are better than its lower bits.
         self.noise = self.noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         least + (self.noise >> 16) % end.saturating_sub(least).max(1)
     }
@@ -182,7 +181,7 @@ impl fmt::Display for Tenths {
     }
 }
 
-/// The whole number that the member `name` of the flat object `args` has; 0 where there is none.
+/// Returns the integer part of the member `name` of the flat object `args`, or 0 if it has no number.
 fn number(args: &str, name: &str) -> i32 {
     let members = args.trim_matches(['{', '}', ' ']).split(',');
     let mut pairs = members.filter_map(|member| member.split_once(':'));
@@ -228,8 +227,8 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_not_there_fails() {
-        let answer = World::new().run("fly", "{}");
-        assert!(answer.failed && answer.text.as_str().contains("no such tool"));
+    fn an_unknown_tool_fails() {
+        let result = World::new().run("fly", "{}");
+        assert!(result.failed && result.text.as_str().contains("no such tool"));
     }
 }

@@ -1,30 +1,31 @@
-//! The mission on this machine: what the board logs, and that a reset changes no verdict.
+//! The mission on a computer: it logs what the board logs, and a reset changes no verdict.
 
 use proptest::collection::vec as list;
 use proptest::prelude::*;
 use proptest::sample::select;
-use unstuck_core::{Action, Verdict};
+use unstuck_core::Verdict;
 use unstuck_firmware::{
-    Ask, Ended, FLASH_SIZE, Fault, Flash, Place, RECORD_MAX, SCENES, Store, Watch, World, run,
+    Exit, FLASH_SIZE, Fault, Flash, MissionState, RECORD_MAX, SCENES, Store, Supervisor, ToolCall,
+    World, run,
 };
 
-/// What the board logs, as `cargo xtask firmware` has read it.
+/// The log of the board, as `cargo xtask firmware` decoded it.
 const GOLDEN: &str = include_str!("../mission.log");
 
-/// Starts the robot until it is home, with `memory` as its flash; what it logs from there on.
+/// Starts the robot with `memory` as its flash until the mission ends. Returns its log.
 fn go_home(memory: &mut [u8; FLASH_SIZE]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut start = || run(Flash::over(memory), &mut |entry| lines.push(entry.to_string()));
-    while start() == Ok(Ended::Reset) {}
+    while start() == Ok(Exit::Reset) {}
     lines
 }
 
-/// The log of the mission, from its first start to its end.
+/// Returns the log of a whole mission.
 fn log() -> Vec<String> {
     go_home(&mut [0; FLASH_SIZE])
 }
 
-/// The part of `log` that is about the order of scene `scene`.
+/// Returns the part of `log` about the order of scene `scene`.
 fn part(log: &[String], scene: usize) -> Vec<&str> {
     let order = |scene: usize| SCENES.get(scene).map_or("the mission is over", |scene| scene.order);
     let lines = log.iter().map(String::as_str);
@@ -33,10 +34,10 @@ fn part(log: &[String], scene: usize) -> Vec<&str> {
     from.take_while(|line| !line.contains(order(scene + 1))).collect()
 }
 
-/// The words that the watch said in scene `scene`, in their order.
-fn said(log: &[String], scene: usize) -> Vec<&str> {
-    let found = part(log, scene).into_iter().filter(|line| line.contains(", rule "));
-    found.filter_map(|line| line.split("WARN ").nth(1)?.split(':').next()).collect()
+/// Returns the actions of the verdicts in scene `scene`, in their order.
+fn actions(log: &[String], scene: usize) -> Vec<&str> {
+    let verdicts = part(log, scene).into_iter().filter(|line| line.contains(", rule "));
+    verdicts.filter_map(|line| line.split("WARN ").nth(1)?.split(':').next()).collect()
 }
 
 #[test]
@@ -49,12 +50,12 @@ fn the_board_and_this_machine_log_the_same() {
 }
 
 #[test]
-fn every_scene_hears_what_it_should() {
+fn every_scene_gets_its_verdicts() {
     let log = log();
     for (scene, expected) in [
-        // A jammed wheel, of a planner that never listens.
+        // A jammed wheel, with a planner that never listens.
         ["nudge", "block", "block", "block", "stop"].as_slice(),
-        // Two turns that work, which nothing proves to be useless, of one that listens to a warning.
+        // Two turns that work, with a planner that listens to a warning. No proof says that they are useless.
         &["nudge", "warn"],
         // Two joints that move, and a battery that charges.
         &[],
@@ -62,18 +63,18 @@ fn every_scene_hears_what_it_should() {
         &[],
         // A bolt that slips, before a reset and after.
         &["nudge"],
-        // A button, where what was known of two calls was lost.
+        // A button, where the state of two calls was lost.
         &["nudge", "block"],
     ]
     .into_iter()
     .enumerate()
     {
-        assert_eq!(said(&log, scene), expected, "{}", SCENES[scene].order);
+        assert_eq!(actions(&log, scene), expected, "{}", SCENES[scene].order);
     }
 }
 
 #[test]
-fn good_work_is_not_spoken_to() {
+fn good_work_gets_no_warning() {
     let log = log();
     for scene in [2, 3, 4] {
         let part = part(&log, scene);
@@ -82,41 +83,41 @@ fn good_work_is_not_spoken_to() {
     }
 }
 
-/// What a watch is told.
+/// A call, in a world with a fault.
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    ask: Ask,
+    call: ToolCall,
     fault: Fault,
 }
 
-/// Tells `watch` of a call in a world with that fault.
-fn tell(watch: &mut Watch, world: &mut World, event: Event) -> Verdict {
-    let Event { ask, fault } = event;
+/// Runs a call under `supervisor`. Returns the stronger of its verdicts.
+fn play(supervisor: &mut Supervisor, world: &mut World, event: Event) -> Verdict {
+    let Event { call, fault } = event;
     world.suffer(fault);
-    let announced = watch.announce(ask);
-    let after = if announced.verdict.action >= Action::Block {
-        watch.refused(announced.id)
+    let announced = supervisor.announce(call);
+    let after = if announced.is_blocked() {
+        supervisor.vetoed(announced.ticket)
     } else {
-        let answer = world.run(ask.tool, ask.args);
-        watch.outcome(announced.id, ask, &answer)
+        let result = world.run(call.tool, call.args);
+        supervisor.outcome(announced.ticket, call, &result)
     };
     announced.verdict.or_stronger(after)
 }
 
-/// The watch that goes on from what `watch` saves in flash.
-fn after_a_reset(watch: &Watch, place: Place) -> Watch {
+/// Saves `supervisor` in flash. Returns a supervisor that continues from there.
+fn after_a_reset(supervisor: &Supervisor, mission: MissionState) -> Supervisor {
     let (mut memory, mut buffer) = ([0; FLASH_SIZE], [0; RECORD_MAX]);
-    let record = watch.save(&place, &mut buffer).expect("a slot is long enough");
+    let record = supervisor.save(&mission, &mut buffer).expect("a slot is long enough");
     Store::over(Flash::over(&mut memory)).save(record).expect("the power holds");
     let store = Store::over(Flash::over(&mut memory));
     let newest = store.newest().next().expect("it was saved");
-    let mut resumed = Watch::new().unwrap();
-    assert_eq!(resumed.resume(newest.bytes), Ok(place));
+    let mut resumed = Supervisor::new().unwrap();
+    assert_eq!(resumed.resume(newest.bytes), Ok(mission));
     resumed
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let asks = [
+    let calls = [
         ("drive", r#"{"cm":40}"#),
         ("drive", r#"{"cm":-10}"#),
         ("turn", r#"{"deg":30}"#),
@@ -125,9 +126,10 @@ fn event() -> impl Strategy<Value = Event> {
         ("read_sensor", r#"{"sensor":"battery"}"#),
         ("fly", "up"),
     ];
-    let asks = asks.map(|(tool, args)| Ask { tool, args });
+    let calls = calls.map(|(tool, args)| ToolCall { tool, args });
     let faults = [Fault::None, Fault::JammedWheel, Fault::SlipperyBolt];
-    (select(asks.to_vec()), select(faults.to_vec())).prop_map(|(ask, fault)| Event { ask, fault })
+    (select(calls.to_vec()), select(faults.to_vec()))
+        .prop_map(|(call, fault)| Event { call, fault })
 }
 
 proptest! {
@@ -137,14 +139,15 @@ proptest! {
         resets in list(any::<bool>(), 40),
         repeats in 1_usize..9,
     ) {
-        let (mut steady, mut reset) = (Watch::new().unwrap(), Watch::new().unwrap());
+        let (mut steady, mut reset) = (Supervisor::new().unwrap(), Supervisor::new().unwrap());
         let (mut world, mut other) = (World::new(), World::new());
         let all = events.iter().flat_map(|event| std::iter::repeat_n(*event, repeats));
         for (event, is_reset) in all.zip(resets.into_iter().cycle()) {
-            let expected = tell(&mut steady, &mut world, event);
-            prop_assert_eq!(tell(&mut reset, &mut other, event), expected);
+            let expected = play(&mut steady, &mut world, event);
+            prop_assert_eq!(play(&mut reset, &mut other, event), expected);
             if is_reset {
-                reset = after_a_reset(&reset, Place { boot: 7, scene: 1, calls: 9, turned: None });
+                let mission = MissionState { boot: 7, scene: 1, calls: 9, listening_since: None };
+                reset = after_a_reset(&reset, mission);
             }
         }
     }
@@ -154,9 +157,9 @@ proptest! {
         record in list(any::<u8>(), 0..400),
         places in list((0_usize..600, any::<u8>()), 0..4),
     ) {
-        // Bytes that were saved in good order, and are none of this firmware's; and its own, damaged.
+        // Any bytes in a complete record, and a damaged state of this firmware.
         let mut own = [0; RECORD_MAX];
-        let own = Watch::new().unwrap().save(&Place::default(), &mut own).unwrap().to_vec();
+        let own = Supervisor::new().unwrap().save(&MissionState::default(), &mut own).unwrap().to_vec();
         let mut damaged = own.clone();
         for (place, byte) in places {
             if let Some(there) = damaged.get_mut(place) {
@@ -167,8 +170,8 @@ proptest! {
             let mut flash = [0; FLASH_SIZE];
             Store::over(Flash::over(&mut flash)).save(&bytes).unwrap();
             let lines = go_home(&mut flash);
-            let is_one = Watch::new().unwrap().resume(&bytes).is_ok();
-            prop_assert_eq!(lines[0].contains("going on"), is_one, "{}", lines[0]);
+            let is_usable = Supervisor::new().unwrap().resume(&bytes).is_ok();
+            prop_assert_eq!(lines[0].contains("going on"), is_usable, "{}", lines[0]);
         }
     }
 }
@@ -176,7 +179,7 @@ proptest! {
 #[test]
 fn a_mission_ends_though_its_flash_is_worn() {
     let mut flash = [0; FLASH_SIZE];
-    assert_eq!(run(Flash::over(&mut flash), &mut |_| ()), Ok(Ended::Reset));
+    assert_eq!(run(Flash::over(&mut flash), &mut |_| ()), Ok(Exit::Reset));
     let (a, b) = (0, FLASH_SIZE / 2);
     for place in (0..300).step_by(7) {
         for slots in [[a, a], [b, b], [a, b]] {
@@ -192,7 +195,7 @@ fn a_mission_ends_though_its_flash_is_worn() {
 
 #[test]
 fn a_mission_ends_whenever_the_power_goes() {
-    // More than the first start erases and writes, in steps that fall on every kind of byte.
+    // The largest value is more than the first start erases and writes. The step is prime to the layout.
     let mut losses = Vec::new();
     for power in (0..40_000).step_by(97) {
         let mut memory = [0; FLASH_SIZE];
@@ -200,16 +203,16 @@ fn a_mission_ends_whenever_the_power_goes() {
         flash.lose_power_after(power);
         let mut log = Vec::new();
         let first = run(flash, &mut |entry| log.push(entry.to_string()));
-        assert_eq!(first, Ok(Ended::Reset), "after {power} bytes");
+        assert_eq!(first, Ok(Exit::Reset), "after {power} bytes");
         losses.push(log.iter().any(|line| line.contains("the power went")));
         log.extend(go_home(&mut memory));
         assert!(log[log.len() - 1].contains("the mission is over"), "after {power} bytes");
-        // A word may come twice, since the last call may be made again.
-        let mut words = said(&log, 0);
-        words.dedup();
-        assert_eq!(words, ["nudge", "block", "stop"], "after {power} bytes");
+        // An action may come twice, because the last call may be repeated after the cut.
+        let mut actions_of_drive = actions(&log, 0);
+        actions_of_drive.dedup();
+        assert_eq!(actions_of_drive, ["nudge", "block", "stop"], "after {power} bytes");
         for scene in [2, 3, 4] {
-            assert_eq!(said(&log, scene), [""; 0], "after {power} bytes");
+            assert_eq!(actions(&log, scene), [""; 0], "after {power} bytes");
         }
     }
     assert_eq!((losses.first(), losses.last()), (Some(&true), Some(&false)));

@@ -33,7 +33,11 @@ pub(super) const FLAGS: [&str; 7] = [
 
 /// The programs: name, sources, and expected output.
 const PROGRAMS: [(&str, &[&str], &str); 2] = [
-    ("table", &["tests/c/firmware/table.c", "tests/c/play.c"], "events answered as under Rust\n"),
+    (
+        "table",
+        &["tests/c/firmware/table.c", "tests/c/play.c"],
+        "events have the verdicts of Rust\n",
+    ),
     (
         "robot",
         &["tests/c/firmware/robot.c"],

@@ -50,12 +50,19 @@ fn by_pkg_config(prefix: &Path) -> Outcome {
     })
 }
 
+/// Builds the `CMake` example in a copy outside the source tree.
 fn by_cmake(prefix: &Path) -> Outcome {
-    let build = folder("by-cmake");
+    let (copied, build) = (folder("cmake-example"), folder("by-cmake"));
+    let sources = EXAMPLES.map(|(_, _, source)| source);
+    let files = sources.into_iter().chain(["examples/CMakeLists.txt"]);
+    let copied_files = files
+        .map(of_package)
+        .try_for_each(|file| copy(&file, &copied.join(file.file_name().unwrap_or_default())));
     let mut configure = program("cmake");
     configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()));
-    configure.arg("-S").arg(of_package("packages/cmake/example")).arg("-B").arg(&build);
-    Outcome::of(&mut configure)
+    configure.arg("-S").arg(&copied).arg("-B").arg(&build);
+    filed(|| copied_files)
+        .and_then(|| Outcome::of(&mut configure))
         .and_then(|| Outcome::of(program("cmake").arg("--build").arg(&build)))
         .and_then(|| {
             each(EXAMPLES, |(_, _, source)| {

@@ -28,7 +28,7 @@ const EMPTY: &str = "empty";
 const SIZES: &str = "sizes";
 
 /// The rows of the table.
-const PROGRAMS: [LinkedProgram; 8] = [
+const PROGRAMS: [LinkedProgram; 9] = [
     LinkedProgram {
         what: "engine",
         holds: "`Detector::<20>::new(&BALANCED)`, `announce`, `outcome`, with digests of the host",
@@ -64,6 +64,12 @@ const PROGRAMS: [LinkedProgram; 8] = [
         what: "engine, recipe, groups",
         holds: "the same with `call_among`: also calls that are nearly alike",
         name: "groups",
+        without: EMPTY,
+    },
+    LinkedProgram {
+        what: "the README's program",
+        holds: "a `Worker<20>` with the default preset, and the text of nudges",
+        name: "readme",
         without: EMPTY,
     },
     LinkedProgram {

@@ -24,16 +24,18 @@ const COLUMNS: [(&str, &str); 4] = [
 ];
 
 /// The rows: a title, and the budget that the row shows.
-const ROWS: [(&str, Section, &str); 13] = [
+const ROWS: [(&str, Section, &str); 15] = [
     ("code of the engine", Section::Code, "engine"),
     ("… with JSON fingerprints", Section::Code, "engine, JSON"),
     ("… with JSON and masked results", Section::Code, "engine, JSON, masked results"),
     ("… with the default recipe", Section::Code, "engine, recipe"),
     ("… with the default recipe and similar calls", Section::Code, "engine, recipe, groups"),
+    ("code of the README's program, in total", Section::Code, "the README's program"),
     ("text of nudges, in addition", Section::Code, "nudge text adds"),
     ("`save` and `restore`, in addition", Section::Code, "save and restore add"),
     ("`Detector<20>`", Section::Memory, "Detector<20>"),
     ("`Detector<20>` and `SimilarCalls`", Section::Memory, "Detector<20> and SimilarCalls"),
+    ("`Worker<20>`, the memory of the README's program", Section::Memory, "Worker<20>"),
     ("stack of the engine's events", Section::Stack, "announce: eight open calls settle"),
     ("… of a call with the default recipe", Section::Stack, "call by the default recipe"),
     ("… of `restore`", Section::Stack, "restore"),

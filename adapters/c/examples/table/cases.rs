@@ -1,20 +1,20 @@
-//! The cases of the presets, in the notation that `adapters/text/tests/presets/table.rs` explains.
+//! The cases of the presets. `adapters/text/tests/presets/table.rs` explains their notation.
 
 use serde_json::json;
 use unstuck_core::Action;
 use unstuck_text::PRESETS;
 
-use crate::play::{Deed, Event, FAILED, Player, Table};
+use crate::play::{Event, EventKind, FAILED, Player, Table};
 
 const CASES: &str = include_str!("../../../text/tests/presets/cases.txt");
 
-/// Plays every case, each from the beginning.
+/// Plays every case with a new detector.
 pub(crate) fn play(table: &mut Table) {
     for line in CASES.lines().filter(|line| !line.is_empty()) {
         let (preset, rest) = line.split_once(": ").expect("a preset");
         let (events, actions) = rest.rsplit_once(" | ").expect("actions");
         let place = PRESETS.iter().position(|one| one.policy.name() == preset);
-        let mut player = table.begin(place.expect("a preset that there is"));
+        let mut player = table.begin(place.expect("a known preset"));
         let acted: String =
             events.split_whitespace().map(|token| initial(take(&mut player, token))).collect();
         assert_eq!(acted, actions.trim(), "{line}");
@@ -29,13 +29,13 @@ fn initial(action: Action) -> char {
     }
 }
 
-/// Plays the events that `token` stands for; gives the strongest action.
+/// Plays the events of `token`. Returns the strongest action.
 fn take(player: &mut Player<'_>, token: &str) -> Action {
     if let Some(text) = token.strip_prefix('"') {
-        return say(player, Deed::TurnText, text.trim_end_matches('"'));
+        return say(player, EventKind::TurnText, text.trim_end_matches('"'));
     }
     if let Some(text) = token.strip_prefix('>') {
-        return say(player, Deed::UserText, text);
+        return say(player, EventKind::UserText, text);
     }
     let (call, result, failed) = match (token.split_once('='), token.split_once('!')) {
         (Some((call, result)), _) => (call, Some(result), false),
@@ -47,12 +47,12 @@ fn take(player: &mut Player<'_>, token: &str) -> Action {
     call_and_answer(player, tool, &args, None, result, failed)
 }
 
-pub(crate) fn say(player: &mut Player<'_>, deed: Deed, text: &str) -> Action {
+pub(crate) fn say(player: &mut Player<'_>, kind: EventKind, text: &str) -> Action {
     let text = player.table.text(text);
-    player.play(Event { text, ..Event::new(deed) }).action
+    player.play(Event { text, ..Event::new(kind) }).action
 }
 
-/// Plays a call and, where there is one, its result; gives the strongest action.
+/// Plays a call and its result, if there is one. Returns the strongest action.
 pub(crate) fn call_and_answer(
     player: &mut Player<'_>,
     tool: &str,
@@ -62,7 +62,7 @@ pub(crate) fn call_and_answer(
     failed: bool,
 ) -> Action {
     let (name, text) = (player.table.text(tool), player.table.text(args));
-    let event = Event { name, text, ..Event::new(Deed::AnnounceJson) };
+    let event = Event { name, text, ..Event::new(EventKind::AnnounceJson) };
     let event = match step {
         Some(number) => Event { number, flags: crate::play::NUMBERED, ..event },
         None => event,
@@ -75,7 +75,7 @@ pub(crate) fn call_and_answer(
     answer(player, call, tool, result, failed).max(verdict.action)
 }
 
-/// Plays the result of the call numbered `call`.
+/// Plays the result of the call with the number `call`.
 pub(crate) fn answer(
     player: &mut Player<'_>,
     call: usize,
@@ -85,5 +85,5 @@ pub(crate) fn answer(
 ) -> Action {
     let (name, text) = (player.table.text(tool), player.table.text(result));
     let (which, flags) = (Player::which(call), if failed { FAILED } else { 0 });
-    player.play(Event { flags, which, name, text, ..Event::new(Deed::OutcomeText) }).action
+    player.play(Event { flags, which, name, text, ..Event::new(EventKind::OutcomeText) }).action
 }

@@ -1,8 +1,8 @@
-//! Writes a table for C: events, and the verdicts that the engine gives under Rust.
+//! Writes a table for C: events, and the verdicts of the engine under Rust.
 //!
-//! `table FILE` writes all that there is: random streams of digests, the cases of the presets, the
-//! recorded runs, and the design's vectors where they are present. `table FILE --small` writes what
-//! fits into a microcontroller: the streams and the cases.
+//! `table FILE` writes random streams of digests, the cases of the presets, the recorded runs, and the
+//! design's vectors if they are present. `table FILE --small` writes shorter streams and the cases, which
+//! fit into a microcontroller.
 
 mod cases;
 mod play;

@@ -1,4 +1,4 @@
-//! Plays events to the engine and notes them with what it answers.
+//! Plays events to the engine and records them with their verdicts.
 
 use unstuck_core::{
     Announced, Call, CallId, Detector, Digest, Finding, LoopId, Outcome, RepeatedText, Tag, Tool,
@@ -6,12 +6,12 @@ use unstuck_core::{
 };
 use unstuck_text::{PRESETS, Preset, SimilarCalls};
 
-/// How many calls an event can name: the latest so many.
+/// The number of latest calls that an event can name.
 pub(crate) const NAMED_MAX: usize = 64;
 
-/// What is done, as C spells it.
+/// The kind of an event. C has the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum EventKind {
     Begin,
     Announce,
     Outcome,
@@ -33,22 +33,22 @@ pub(crate) enum Deed {
     Restore,
 }
 
-/// One event with all that it may need, and the places of the answers.
+/// An event with all its parameters, and the places of its verdicts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    pub(crate) deed: Deed,
+    pub(crate) kind: EventKind,
     pub(crate) tag: u8,
-    /// The constants below, from [`ALIKE`] on.
+    /// A combination of the constants below, from [`ALIKE`] on.
     pub(crate) flags: u8,
     /// The preset, or the place of the call among the latest.
     pub(crate) which: u8,
-    /// The tool, or the digest of the whole answer.
+    /// The tool, or the raw digest of the result.
     pub(crate) tool: u32,
-    /// The step, or the score, or how many calls are taken back.
+    /// The step, the score, or the number of calls to take back.
     pub(crate) number: u32,
-    /// The arguments, the result, the text, a loop; or what should come of it.
+    /// The digest of the arguments, the result or the text; a loop id; or the expected result.
     pub(crate) one: u64,
-    /// What is similar, or near.
+    /// The similar or near digest.
     pub(crate) two: u64,
     pub(crate) name: usize,
     pub(crate) text: usize,
@@ -56,9 +56,9 @@ pub(crate) struct Event {
     pub(crate) settled: usize,
 }
 
-/// Similar or near is given.
+/// The event has a similar or near digest.
 pub(crate) const ALIKE: u8 = 1;
-/// A step or a score is given.
+/// The event has a step or a score.
 pub(crate) const NUMBERED: u8 = 2;
 pub(crate) const FAILED: u8 = 4;
 pub(crate) const SILENT: u8 = 8;
@@ -66,13 +66,13 @@ pub(crate) const SILENT: u8 = 8;
 pub(crate) const IDEMPOTENT: u8 = 16;
 pub(crate) const PENDING: u8 = 16;
 pub(crate) const TIMED_OUT: u8 = 32;
-/// The digest of the whole answer is given.
+/// The event has a raw digest.
 pub(crate) const RAW: u8 = 64;
 
 impl Event {
-    pub(crate) fn new(deed: Deed) -> Self {
+    pub(crate) fn new(kind: EventKind) -> Self {
         Self {
-            deed,
+            kind,
             tag: 0,
             flags: 0,
             which: 0,
@@ -111,13 +111,13 @@ impl Event {
     }
 }
 
-/// All events, with what they name.
+/// All events, with their verdicts and texts.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) events: Vec<Event>,
-    /// Each verdict once; the first is to proceed.
+    /// Each verdict once. The first is to proceed.
     pub(crate) verdicts: Vec<Verdict>,
-    /// Each text once; the first is empty.
+    /// Each text once. The first is empty.
     pub(crate) texts: Vec<String>,
 }
 
@@ -129,19 +129,19 @@ impl Default for Table {
 }
 
 impl Table {
-    /// The place of `text`.
+    /// Returns the place of `text`.
     pub(crate) fn text(&mut self, text: &str) -> usize {
         place_of(&mut self.texts, &text.to_owned())
     }
 
-    /// Begins a run under the preset at `place`.
+    /// Starts a run under the preset at `place`.
     pub(crate) fn begin(&mut self, place: usize) -> Player<'_> {
         let which = u8::try_from(place).expect("a handful of presets");
-        self.events.push(Event { which, ..Event::new(Deed::Begin) });
+        self.events.push(Event { which, ..Event::new(EventKind::Begin) });
         let preset = &PRESETS[place];
         let detector = Detector::new(preset.policy).expect("a window of 20");
         let ids = Vec::new();
-        Player { table: self, preset, detector, groups: SimilarCalls::new(), ids, finding: None }
+        Player { table: self, preset, detector, similar: SimilarCalls::new(), ids, finding: None }
     }
 }
 
@@ -152,34 +152,34 @@ fn place_of<T: Clone + PartialEq>(all: &mut Vec<T>, one: &T) -> usize {
     })
 }
 
-/// A run that goes on.
+/// A run in progress.
 pub(crate) struct Player<'t> {
     pub(crate) table: &'t mut Table,
     preset: &'static Preset,
     detector: Detector<'static, 20>,
-    groups: SimilarCalls,
+    similar: SimilarCalls,
     ids: Vec<CallId>,
     /// The latest finding.
     finding: Option<Finding>,
 }
 
 impl Player<'_> {
-    /// How many calls there were.
+    /// Returns the number of calls so far.
     pub(crate) fn calls(&self) -> usize {
         self.ids.len()
     }
 
-    /// What stands for the call numbered `call`, of the latest [`NAMED_MAX`].
+    /// Returns the place of the call with the number `call` among the latest [`NAMED_MAX`].
     pub(crate) fn which(call: usize) -> u8 {
         u8::try_from(call % NAMED_MAX).expect("few are named")
     }
 
-    /// The latest finding, if there was one.
+    /// Returns the latest finding.
     pub(crate) fn finding(&self) -> Option<Finding> {
         self.finding
     }
 
-    /// Plays `event`, and notes it.
+    /// Plays and records `event`.
     pub(crate) fn play(&mut self, mut event: Event) -> Verdict {
         let text = self.table.texts[event.text].clone();
         let name = self.table.texts[event.name].clone();
@@ -187,24 +187,24 @@ impl Player<'_> {
         let (detector, recipe) = (&mut self.detector, &self.preset.recipe);
         let mut settled = Verdict::PROCEED;
         let mut verdict = Verdict::PROCEED;
-        match event.deed {
-            Deed::Begin => unreachable!("a run begins but once"),
-            Deed::Announce => {
+        match event.kind {
+            EventKind::Begin => unreachable!("a run begins once"),
+            EventKind::Announce => {
                 (verdict, settled) = announced(&mut self.ids, detector.announce(event.call()));
             }
-            Deed::AnnounceJson => {
-                let call = recipe.call_among(&mut self.groups, &name, &text);
+            EventKind::AnnounceJson => {
+                let call = recipe.call_among(&mut self.similar, &name, &text);
                 let call = if event.has(NUMBERED) { call.step(event.number.into()) } else { call };
                 (verdict, settled) = announced(&mut self.ids, detector.announce(call));
             }
-            Deed::Outcome => verdict = detector.outcome(id, event.outcome()),
-            Deed::OutcomeText => {
+            EventKind::Outcome => verdict = detector.outcome(id, event.outcome()),
+            EventKind::OutcomeText => {
                 verdict = detector.outcome(id, recipe.outcome(&name, &text, event.has(FAILED)));
             }
-            Deed::Vetoed => verdict = detector.vetoed(id),
-            Deed::Cancel => verdict = detector.cancel(id),
-            Deed::Finish => verdict = detector.finish(),
-            Deed::Turn => {
+            EventKind::Vetoed => verdict = detector.vetoed(id),
+            EventKind::Cancel => verdict = detector.cancel(id),
+            EventKind::Finish => verdict = detector.finish(),
+            EventKind::Turn => {
                 let laps = u16::try_from(event.number).expect("a few");
                 let turn = Turn::new(Digest::new(event.one));
                 let turn = if laps > 1 {
@@ -214,23 +214,23 @@ impl Player<'_> {
                 };
                 verdict = detector.text_turn(turn);
             }
-            Deed::TurnText => verdict = detector.text_turn(recipe.turn(&text)),
-            Deed::User => verdict = detector.user_message(Digest::new(event.one)),
-            Deed::UserText => verdict = detector.user_message(recipe.message(&text)),
-            Deed::Clear => detector.clear(),
-            Deed::Progress => detector.progress(),
-            Deed::Retry => {
+            EventKind::TurnText => verdict = detector.text_turn(recipe.turn(&text)),
+            EventKind::User => verdict = detector.user_message(Digest::new(event.one)),
+            EventKind::UserText => verdict = detector.user_message(recipe.message(&text)),
+            EventKind::Clear => detector.clear(),
+            EventKind::Progress => detector.progress(),
+            EventKind::Retry => {
                 let taken = detector.retry(usize::try_from(event.number).expect("a few"));
                 event.one = u64::try_from(taken).expect("a few");
             }
-            Deed::Silence => detector.silence(LoopId::from_bits(event.one)),
-            Deed::FalsePositive => {
+            EventKind::Silence => detector.silence(LoopId::from_bits(event.one)),
+            EventKind::FalsePositive => {
                 detector.false_positive(&self.finding.expect("there was a finding"));
             }
-            Deed::Peek => verdict = detector.peek(event.call()),
-            Deed::Restore => {
+            EventKind::Peek => verdict = detector.peek(event.call()),
+            EventKind::Restore => {
                 event.one = restore(detector);
-                // C cannot tell of a finding that was made before.
+                // In C, a restored detector has no latest finding.
                 self.finding = None;
             }
         }
@@ -244,13 +244,13 @@ impl Player<'_> {
     fn named(&self, which: u8) -> CallId {
         let latest = self.ids.iter().enumerate().rev();
         let mut named = latest.filter(|(call, _)| Self::which(*call) == which);
-        // A call that nobody made is never asked for.
-        named.next().map_or_else(nobody, |(_, id)| *id)
+        // Streams only name calls that exist.
+        named.next().map_or_else(unrecorded, |(_, id)| *id)
     }
 }
 
-/// The name of a call that is not recorded.
-fn nobody() -> CallId {
+/// Returns the id of a call that is not recorded.
+fn unrecorded() -> CallId {
     let mut detector: Detector<'_, 20> =
         Detector::new(&unstuck_core::presets::START_OVER).expect("a window of 20");
     detector.announce(Call::new(Tool::new(0), Digest::new(0)).tag(Tag::Think)).id
@@ -261,7 +261,7 @@ fn announced(ids: &mut Vec<CallId>, announced: Announced) -> (Verdict, Verdict) 
     (announced.verdict, announced.settled)
 }
 
-/// Saves the detector and goes on with what was saved; gives the digest of that.
+/// Saves and restores the detector. Returns the digest of the checkpoint.
 fn restore(detector: &mut Detector<'static, 20>) -> u64 {
     let mut room = [0; Detector::<20>::CHECKPOINT_MAX];
     let saved = detector.save(&mut room).expect("it is long enough");

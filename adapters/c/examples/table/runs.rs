@@ -1,4 +1,4 @@
-//! The recorded runs of this tree, a detector for each of their workers.
+//! The recorded runs of the repository, with a detector for each worker.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use unstuck_trace::{Args, Event, Role, read};
 
 use crate::cases::{answer, call_and_answer, say};
-use crate::play::{Deed, Player, Table};
+use crate::play::{EventKind, Player, Table};
 
 const RUNS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs");
 
-/// Something that one worker did or heard.
-enum Deeds {
+/// An event of one worker.
+enum WorkerEvent {
     Call { index: usize, tool: String, args: String, step: u64 },
     Outcome { index: usize, text: String, failed: bool },
-    Said { deed: Deed, text: String },
+    Text { kind: EventKind, text: String },
 }
 
 /// Plays each worker of every file by the default preset.
@@ -25,9 +25,9 @@ pub(crate) fn play(table: &mut Table) {
     list(Path::new(RUNS), &mut files);
     files.sort();
     for file in files {
-        for deeds in workers(&file).into_values() {
+        for events in workers(&file).into_values() {
             let mut player = table.begin(0);
-            replay(&mut player, &deeds);
+            replay(&mut player, &events);
         }
     }
 }
@@ -39,28 +39,34 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What each worker in `file` did, in its order.
-fn workers(file: &Path) -> BTreeMap<String, Vec<Deeds>> {
-    let mut workers: BTreeMap<String, Vec<Deeds>> = BTreeMap::new();
+/// Returns the events of each worker in `file`, in their order.
+fn workers(file: &Path) -> BTreeMap<String, Vec<WorkerEvent>> {
+    let mut workers: BTreeMap<String, Vec<WorkerEvent>> = BTreeMap::new();
     let input = BufReader::new(File::open(file).expect("a recorded run"));
-    let mut note = |worker: &str, deeds| workers.entry(worker.to_owned()).or_default().push(deeds);
+    let mut record =
+        |worker: &str, events| workers.entry(worker.to_owned()).or_default().push(events);
     let trace = read(input, None, &mut |event| match event {
         Event::Call(call) => {
             let (Args::Json(args) | Args::Text(args)) = call.args;
             let (tool, args) = (call.tool.to_owned(), args.to_owned());
-            note(call.worker, Deeds::Call { index: call.index, tool, args, step: call.step });
+            record(
+                call.worker,
+                WorkerEvent::Call { index: call.index, tool, args, step: call.step },
+            );
         }
         Event::Outcome(outcome) if outcome.cut.is_none() => {
             let (index, text) = (outcome.call, outcome.text.to_owned());
-            note(outcome.worker, Deeds::Outcome { index, text, failed: outcome.failed });
+            record(outcome.worker, WorkerEvent::Outcome { index, text, failed: outcome.failed });
         }
         Event::Message(message) => {
             let text = message.text.to_owned();
             match message.role {
                 Role::Assistant if message.text_only => {
-                    note(message.worker, Deeds::Said { deed: Deed::TurnText, text });
+                    record(message.worker, WorkerEvent::Text { kind: EventKind::TurnText, text });
                 }
-                Role::User => note(message.worker, Deeds::Said { deed: Deed::UserText, text }),
+                Role::User => {
+                    record(message.worker, WorkerEvent::Text { kind: EventKind::UserText, text })
+                }
                 _ => {}
             }
         }
@@ -70,22 +76,22 @@ fn workers(file: &Path) -> BTreeMap<String, Vec<Deeds>> {
     workers
 }
 
-fn replay(player: &mut Player<'_>, deeds: &[Deeds]) {
+fn replay(player: &mut Player<'_>, events: &[WorkerEvent]) {
     let mut calls = BTreeMap::new();
-    for deed in deeds {
-        match deed {
-            Deeds::Call { index, tool, args, step } => {
+    for kind in events {
+        match kind {
+            WorkerEvent::Call { index, tool, args, step } => {
                 calls.insert(*index, (player.calls(), tool.clone()));
                 let step = u32::try_from(*step).ok();
                 call_and_answer(player, tool, args, step, None, false);
             }
-            Deeds::Outcome { index, text, failed } => {
+            WorkerEvent::Outcome { index, text, failed } => {
                 if let Some((call, tool)) = calls.get(index) {
                     answer(player, *call, tool, text, *failed);
                 }
             }
-            Deeds::Said { deed, text } => {
-                say(player, *deed, text);
+            WorkerEvent::Text { kind, text } => {
+                say(player, *kind, text);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The design's vectors, where they are present.
+//! The design's vectors, if they are present.
 
 use std::fs;
 
@@ -6,15 +6,15 @@ use serde_json::Value;
 use unstuck_text::PRESETS;
 
 use crate::cases::{call_and_answer, say};
-use crate::play::{Deed, Event, Player, Table};
+use crate::play::{Event, EventKind, Player, Table};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors.json");
 
-/// Plays every vector of a preset as it is; those with other settings than its own are left out, as
-/// C has no way to change them.
+/// Plays every vector of an unchanged preset. C cannot change settings, so vectors with other settings are
+/// left out.
 pub(crate) fn play(table: &mut Table) {
     let Ok(text) = fs::read_to_string(PATH) else {
-        println!("without the design's vectors, which are not here");
+        println!("the design's vectors are not present");
         return;
     };
     let vectors: Value = serde_json::from_str(&text).expect("JSON");
@@ -24,7 +24,7 @@ pub(crate) fn play(table: &mut Table) {
     let named = of_presets.map(|case| (case, case["preset"].as_str().expect("a preset")));
     for (case, preset) in named.chain(of_balanced) {
         let place = PRESETS.iter().position(|one| one.policy.name() == preset);
-        let mut player = table.begin(place.expect("a preset that there is"));
+        let mut player = table.begin(place.expect("a known preset"));
         for event in case["events"].as_array().expect("a list") {
             take(&mut player, event);
         }
@@ -40,13 +40,13 @@ fn take(player: &mut Player<'_>, event: &Value) {
             call_and_answer(player, text("tool"), &args, None, result, failed);
         }
         ("message", "assistant") => {
-            say(player, Deed::TurnText, text("text"));
+            say(player, EventKind::TurnText, text("text"));
         }
         ("message", "user") => {
-            say(player, Deed::UserText, text("text"));
+            say(player, EventKind::UserText, text("text"));
         }
         ("control", _) => {
-            let _ = player.play(Event::new(Deed::Clear));
+            let _ = player.play(Event::new(EventKind::Clear));
         }
         other => panic!("an event of type {other:?}"),
     }

@@ -1,4 +1,4 @@
-//! The table as a source for C.
+//! Writes the table as C source.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use unstuck_core::{Action, Args, Digest, Finding, Kind, Results, RuleIndex, Tag,
 
 use crate::play::{Event, Table};
 
-/// Everything as initialisers of the types in `tests/c/play.h`.
+/// Returns the table as initialisers of the types in `tests/c/play.h`.
 pub(crate) fn c_of(table: &Table) -> String {
-    let mut c = String::from("/* Made by the example `table`: do not change it. */\n\n");
+    let mut c = String::from("/* Made by the example `table`: do not edit. */\n\n");
     c.push_str("static const text_t texts[] = {\n");
     for text in &table.texts {
         let _ = writeln!(c, "    {{{}, {}}},", text.len(), quoted(text));
     }
-    c.push_str("};\n\nstatic const answer_t answers[] = {\n");
+    c.push_str("};\n\nstatic const expected_t expected[] = {\n");
     for verdict in &table.verdicts {
         let _ = writeln!(c, "    {{{}, {}}},", verdict_of(verdict), nudge_of(verdict));
     }
@@ -25,7 +25,7 @@ pub(crate) fn c_of(table: &Table) -> String {
     c
 }
 
-/// `text` as C reads it: each line apart, each byte that is no plain letter as three octal digits.
+/// Returns `text` as a C literal, one for each line. Bytes other than plain characters are octal.
 fn quoted(text: &str) -> String {
     let mut c = String::from('"');
     for byte in text.bytes() {
@@ -44,17 +44,17 @@ fn quoted(text: &str) -> String {
 }
 
 fn event_of(event: &Event) -> String {
-    let Event { deed, tag, flags, which, tool, number, one, two, name, text, verdict, settled } =
+    let Event { kind, tag, flags, which, tool, number, one, two, name, text, verdict, settled } =
         event;
     format!(
         "    {{{one}u, {two}u, {tool}u, {number}u, {name}, {text}, {verdict}, {settled}, \
          DO_{}, {tag}, {flags}, {which}}},\n",
-        format!("{deed:?}").to_uppercase()
+        format!("{kind:?}").to_uppercase()
     )
 }
 
 fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
-    all.iter().position(|other| other == one).expect("a word that there is")
+    all.iter().position(|other| other == one).expect("a known value")
 }
 
 fn verdict_of(verdict: &Verdict) -> String {
@@ -93,9 +93,9 @@ fn finding_of(finding: &Finding) -> String {
     )
 }
 
-/// The digest of what the agent is told; 0 where there is nothing to tell.
+/// Returns the digest of the nudge, or 0 if there is no finding.
 fn nudge_of(verdict: &Verdict) -> String {
-    let said = |finding: &Finding| finding.nudge(verdict.action, "grip").to_string();
-    let digest = verdict.finding.as_ref().map(|finding| Digest::of(said(finding).as_bytes()));
+    let nudge = |finding: &Finding| finding.nudge(verdict.action, "grip").to_string();
+    let digest = verdict.finding.as_ref().map(|finding| Digest::of(nudge(finding).as_bytes()));
     format!("{}u", digest.map_or(0, Digest::bits))
 }

@@ -1,4 +1,4 @@
-/* Everything that a program should not do, and that the library must survive and tell of. */
+/* Misuse of the library. Every misuse must give a status. */
 
 #include "unstuck.h"
 
@@ -10,9 +10,9 @@ static int failures;
 
 #define IS(expected, call) is((expected), (call), #call)
 
-static void is(unstuck_status_t expected, unstuck_status_t status, const char *what) {
+static void is(unstuck_status_t expected, unstuck_status_t status, const char *call) {
     if (status != expected) {
-        printf("%s gives %d, and should give %d\n", what, (int)status, (int)expected);
+        printf("%s gives %d, and should give %d\n", call, (int)status, (int)expected);
         failures++;
     }
 }
@@ -36,8 +36,8 @@ static unstuck_verdict_t verdict;
 static unstuck_nearness_t nearness;
 static unstuck_statistics_t statistics;
 
-/* Everything that can be asked of a detector, where there is none. */
-static void ask_all(unstuck_status_t expected, unstuck_t *detector) {
+/* Calls every function of a detector. full is the status of functions that need a full window. */
+static void call_all(unstuck_status_t expected, unstuck_status_t full, unstuck_t *detector) {
     size_t size = 0;
     char buffer[UNSTUCK_CHECKPOINT_64];
     IS(expected, unstuck_announce(detector, &call, &announced));
@@ -45,45 +45,47 @@ static void ask_all(unstuck_status_t expected, unstuck_t *detector) {
     IS(expected, unstuck_outcome(detector, &id, &outcome, &verdict));
     IS(expected, unstuck_outcome_text(detector, &id, "t", "x", 1, 0, &verdict));
     IS(expected, unstuck_vetoed(detector, &id, &verdict));
-    IS(expected, unstuck_cancel_20(detector, &id, &verdict));
+    IS(expected, unstuck_cancel(detector, &id, &verdict));
     IS(expected, unstuck_finish(detector, &verdict));
     IS(expected, unstuck_turn(detector, 1, 0, 0, &verdict));
     IS(expected, unstuck_turn_text(detector, "x", 1, &verdict));
     IS(expected, unstuck_user_message(detector, 1, &verdict));
     IS(expected, unstuck_user_message_text(detector, "x", 1, &verdict));
-    IS(expected, unstuck_peek_20(detector, &call, &verdict));
+    IS(full, unstuck_peek(detector, &call, &verdict));
     IS(expected, unstuck_clear(detector));
     IS(expected, unstuck_progress(detector));
-    IS(expected, unstuck_retry_20(detector, 1, &size));
+    IS(expected, unstuck_retry(detector, 1, &size));
     IS(expected, unstuck_false_positive(detector, &verdict));
     IS(expected, unstuck_silence(detector, 1));
-    IS(expected, unstuck_nearest_20(detector, &nearness));
+    IS(full, unstuck_nearest(detector, &nearness));
     IS(expected, unstuck_statistics(detector, &statistics));
-    IS(expected, unstuck_save_8(detector, buffer, sizeof buffer, &size));
-    IS(expected, unstuck_save_20(detector, buffer, sizeof buffer, &size));
-    IS(expected, unstuck_save_64(detector, buffer, sizeof buffer, &size));
+    IS(full, unstuck_save(detector, buffer, sizeof buffer, &size));
     HOLDS(unstuck_nudge(detector, &verdict, "t", buffer, sizeof buffer) == 0);
 }
 
+/* A detector with a full window. */
 static unstuck_t *begun(void) {
     unstuck_t *detector = NULL;
-    IS(UNSTUCK_OK, unstuck_init_20(storage, UNSTUCK_SIZE_20, unstuck_balanced(), &detector));
+    IS(UNSTUCK_OK, unstuck_init(storage, UNSTUCK_SIZE_20, unstuck_full_window_20(), unstuck_balanced(),
+                                &detector));
     HOLDS((void *)detector == (void *)storage);
     return detector;
 }
 
-/* NULL in the place of everything else. */
+/* NULL for every pointer. */
 static void null_everywhere(void) {
+    const unstuck_window_t *window = unstuck_window_20();
     unstuck_t *detector = begun();
-    unstuck_groups_t *groups = NULL;
+    unstuck_similar_t *similar = NULL;
     const unstuck_policy_t *policy = unstuck_balanced();
     size_t size = 0;
     uint64_t digest = 0;
     char buffer[8];
-    ask_all(UNSTUCK_NULL, NULL);
-    IS(UNSTUCK_NULL, unstuck_init_20(NULL, UNSTUCK_SIZE_20, policy, &detector));
-    IS(UNSTUCK_NULL, unstuck_init_20(other, sizeof other, NULL, &detector));
-    IS(UNSTUCK_NULL, unstuck_init_20(other, sizeof other, policy, NULL));
+    call_all(UNSTUCK_NULL, UNSTUCK_NULL, NULL);
+    IS(UNSTUCK_NULL, unstuck_init(NULL, UNSTUCK_SIZE_20, window, policy, &detector));
+    IS(UNSTUCK_NULL, unstuck_init(other, sizeof other, NULL, policy, &detector));
+    IS(UNSTUCK_NULL, unstuck_init(other, sizeof other, window, NULL, &detector));
+    IS(UNSTUCK_NULL, unstuck_init(other, sizeof other, window, policy, NULL));
     IS(UNSTUCK_NULL, unstuck_announce(detector, NULL, &announced));
     IS(UNSTUCK_NULL, unstuck_announce(detector, &call, NULL));
     IS(UNSTUCK_NULL, unstuck_announce_json(detector, NULL, NULL, "{}", 2, NULL, &announced));
@@ -98,22 +100,22 @@ static void null_everywhere(void) {
     IS(UNSTUCK_NULL, unstuck_outcome_text(detector, &id, "t", NULL, 1, 0, &verdict));
     IS(UNSTUCK_NULL, unstuck_vetoed(detector, NULL, &verdict));
     IS(UNSTUCK_NULL, unstuck_vetoed(detector, &id, NULL));
-    IS(UNSTUCK_NULL, unstuck_cancel_20(detector, NULL, &verdict));
+    IS(UNSTUCK_NULL, unstuck_cancel(detector, NULL, &verdict));
     IS(UNSTUCK_NULL, unstuck_finish(detector, NULL));
     IS(UNSTUCK_NULL, unstuck_turn(detector, 1, 0, 0, NULL));
     IS(UNSTUCK_NULL, unstuck_turn_text(detector, NULL, 1, &verdict));
     IS(UNSTUCK_NULL, unstuck_user_message(detector, 1, NULL));
     IS(UNSTUCK_NULL, unstuck_user_message_text(detector, NULL, 1, &verdict));
-    IS(UNSTUCK_NULL, unstuck_peek_20(detector, NULL, &verdict));
-    IS(UNSTUCK_NULL, unstuck_retry_20(detector, 1, NULL));
+    IS(UNSTUCK_NULL, unstuck_peek(detector, NULL, &verdict));
+    IS(UNSTUCK_NULL, unstuck_retry(detector, 1, NULL));
     IS(UNSTUCK_NULL, unstuck_false_positive(detector, NULL));
-    IS(UNSTUCK_NULL, unstuck_nearest_20(detector, NULL));
+    IS(UNSTUCK_NULL, unstuck_nearest(detector, NULL));
     IS(UNSTUCK_NULL, unstuck_statistics(detector, NULL));
-    IS(UNSTUCK_NULL, unstuck_save_20(detector, NULL, 99, &size));
-    IS(UNSTUCK_NULL, unstuck_save_20(detector, buffer, sizeof buffer, NULL));
-    IS(UNSTUCK_NULL, unstuck_restore_20(other, sizeof other, policy, NULL, 9, &detector));
-    IS(UNSTUCK_NULL, unstuck_groups_init(NULL, 0, &groups));
-    IS(UNSTUCK_NULL, unstuck_groups_init(other, sizeof other, NULL));
+    IS(UNSTUCK_NULL, unstuck_save(detector, NULL, 99, &size));
+    IS(UNSTUCK_NULL, unstuck_save(detector, buffer, sizeof buffer, NULL));
+    IS(UNSTUCK_NULL, unstuck_restore(other, sizeof other, unstuck_full_window_20(), policy, NULL, 9, &detector));
+    IS(UNSTUCK_NULL, unstuck_similar_init(NULL, 0, &similar));
+    IS(UNSTUCK_NULL, unstuck_similar_init(other, sizeof other, NULL));
     IS(UNSTUCK_NULL, unstuck_json_fingerprint(NULL, 1, &digest));
     IS(UNSTUCK_NULL, unstuck_json_fingerprint("{}", 2, NULL));
     IS(UNSTUCK_NULL, unstuck_text_digest(NULL, 1, &digest, &digest));
@@ -127,49 +129,69 @@ static void null_everywhere(void) {
     HOLDS(unstuck_rule_name(NULL, 0, 0, buffer, sizeof buffer) == 0);
 }
 
-/* Storage that is too short, askew, or of something else. */
+/* Storage that is too short, misaligned, or holds something else. */
 static void storage_of_all_kinds(void) {
+    const unstuck_window_t *window = unstuck_window_20();
     unstuck_t *detector = NULL;
-    unstuck_groups_t *groups = NULL;
+    unstuck_similar_t *similar = NULL;
     const unstuck_policy_t *policy = unstuck_balanced();
-    for (size_t size = 0; size < unstuck_sizeof_20(); size += 7) {
-        IS(UNSTUCK_STORAGE_SHORT, unstuck_init_20(other, size, policy, &detector));
+    for (size_t size = 0; size < unstuck_sizeof(window); size += 7) {
+        IS(UNSTUCK_STORAGE_SHORT, unstuck_init(other, size, window, policy, &detector));
     }
-    IS(UNSTUCK_OK, unstuck_init_20(other, unstuck_sizeof_20(), policy, &detector));
+    IS(UNSTUCK_OK, unstuck_init(other, unstuck_sizeof(window), window, policy, &detector));
     for (size_t askew = 1; askew < unstuck_alignof(); askew++) {
         IS(UNSTUCK_STORAGE_MISALIGNED,
-           unstuck_init_20(other + askew, UNSTUCK_SIZE_20, policy, &detector));
+           unstuck_init(other + askew, UNSTUCK_SIZE_20, window, policy, &detector));
         IS(UNSTUCK_NO_DETECTOR, unstuck_clear((unstuck_t *)(void *)(other + askew)));
     }
     for (int byte = 0; byte < 256; byte++) {
         memset(other, byte, sizeof other);
-        ask_all(UNSTUCK_NO_DETECTOR, (unstuck_t *)(void *)other);
-        IS(UNSTUCK_NO_POLICY, unstuck_init_20(storage, sizeof storage,
-                                              (const unstuck_policy_t *)(void *)other, &detector));
-        IS(UNSTUCK_NO_GROUPS,
-           unstuck_announce_json(begun(), (unstuck_groups_t *)(void *)other, "t", "{}", 2, NULL,
+        call_all(UNSTUCK_NO_DETECTOR, UNSTUCK_NO_DETECTOR, (unstuck_t *)(void *)other);
+        IS(UNSTUCK_NO_POLICY, unstuck_init(storage, sizeof storage, window,
+                                           (const unstuck_policy_t *)(void *)other, &detector));
+        const unstuck_window_t *no_window = (const unstuck_window_t *)(void *)other;
+        IS(UNSTUCK_NO_WINDOW,
+           unstuck_init(storage, sizeof storage, no_window, policy, &detector));
+        IS(UNSTUCK_NO_WINDOW, unstuck_restore(storage, sizeof storage, no_window, policy, "", 0,
+                                              &detector));
+        HOLDS(unstuck_sizeof(no_window) == 0);
+        IS(UNSTUCK_NO_SIMILAR,
+           unstuck_announce_json(begun(), (unstuck_similar_t *)(void *)other, "t", "{}", 2, NULL,
                                  &announced));
     }
     /* Moved. */
     memcpy(other, begun(), UNSTUCK_SIZE_20);
-    ask_all(UNSTUCK_NO_DETECTOR, (unstuck_t *)(void *)other);
-    /* Of another window than the function. */
+    call_all(UNSTUCK_NO_DETECTOR, UNSTUCK_NO_DETECTOR, (unstuck_t *)(void *)other);
+    /* A window that is not full cannot peek, save or restore. */
     char buffer[UNSTUCK_CHECKPOINT_64];
     size_t length = 0;
-    IS(UNSTUCK_WINDOW, unstuck_save_64(begun(), buffer, sizeof buffer, &length));
-    IS(UNSTUCK_WINDOW, unstuck_cancel_8(begun(), &id, &verdict));
-    IS(UNSTUCK_WINDOW, unstuck_retry_64(begun(), 1, &length));
-    IS(UNSTUCK_WINDOW, unstuck_peek_8(begun(), &call, &verdict));
-    IS(UNSTUCK_WINDOW, unstuck_nearest_64(begun(), &nearness));
-    IS(UNSTUCK_WINDOW, unstuck_init_8(other, sizeof other, policy, &detector));
-    IS(UNSTUCK_OK, unstuck_init_64(other, sizeof other, policy, &detector));
-    IS(UNSTUCK_OK, unstuck_save_64(detector, buffer, sizeof buffer, &length));
-    IS(UNSTUCK_STORAGE_SHORT, unstuck_groups_init(other, 64, &groups));
-    HOLDS(unstuck_sizeof_8() <= UNSTUCK_SIZE_8 && unstuck_sizeof_20() <= UNSTUCK_SIZE_20);
-    HOLDS(unstuck_sizeof_64() <= UNSTUCK_SIZE_64 && unstuck_alignof() <= UNSTUCK_ALIGN);
+    IS(UNSTUCK_OK, unstuck_init(other, sizeof other, window, policy, &detector));
+    IS(UNSTUCK_NOT_FULL, unstuck_peek(detector, &call, &verdict));
+    IS(UNSTUCK_NOT_FULL, unstuck_nearest(detector, &nearness));
+    IS(UNSTUCK_NOT_FULL, unstuck_save(detector, buffer, sizeof buffer, &length));
+    IS(UNSTUCK_OK, unstuck_save(begun(), buffer, sizeof buffer, &length));
+    IS(UNSTUCK_NOT_FULL,
+       unstuck_restore(other, sizeof other, window, policy, buffer, length, &detector));
+    /* A checkpoint of another window. */
+    IS(UNSTUCK_CHECKPOINT_DAMAGED, unstuck_restore(other, sizeof other, unstuck_full_window_64(),
+                                                   policy, buffer, length, &detector));
+    IS(UNSTUCK_WINDOW, unstuck_init(other, sizeof other, unstuck_window_8(), policy, &detector));
+    IS(UNSTUCK_WINDOW,
+       unstuck_init(other, sizeof other, unstuck_full_window_8(), policy, &detector));
+    IS(UNSTUCK_OK, unstuck_init(other, sizeof other, unstuck_window_64(), policy, &detector));
+    IS(UNSTUCK_OK, unstuck_init(other, sizeof other, unstuck_full_window_64(), policy, &detector));
+    IS(UNSTUCK_OK, unstuck_peek(detector, &call, &verdict));
+    IS(UNSTUCK_OK, unstuck_nearest(detector, &nearness));
+    IS(UNSTUCK_OK, unstuck_save(detector, buffer, sizeof buffer, &length));
+    IS(UNSTUCK_STORAGE_SHORT, unstuck_similar_init(other, 64, &similar));
+    HOLDS(unstuck_sizeof(unstuck_window_8()) <= UNSTUCK_SIZE_8);
+    HOLDS(unstuck_sizeof(unstuck_full_window_8()) <= UNSTUCK_SIZE_8);
+    HOLDS(unstuck_sizeof(window) <= UNSTUCK_SIZE_20 && unstuck_sizeof(NULL) == 0);
+    HOLDS(unstuck_sizeof(unstuck_full_window_64()) <= UNSTUCK_SIZE_64);
+    HOLDS(unstuck_alignof() <= UNSTUCK_ALIGN);
 }
 
-/* Numbers that stand for nothing. */
+/* Numbers outside their enumeration. */
 static void numbers_out_of_range(void) {
     unstuck_t *detector = begun();
     for (unsigned tag = 11; tag < 256; tag++) {
@@ -182,7 +204,7 @@ static void numbers_out_of_range(void) {
     memset(&wrong, 0xff, sizeof wrong);
     IS(UNSTUCK_NO_CALL, unstuck_outcome(detector, &wrong, &outcome, &verdict));
     HOLDS(unstuck_status_message(-1) == NULL && unstuck_status_message(99) == NULL);
-    /* A verdict without a finding, then one that somebody scribbled on. */
+    /* A verdict without a finding, then an overwritten one. */
     IS(UNSTUCK_OK, unstuck_finish(detector, &verdict));
     IS(UNSTUCK_NO_FINDING, unstuck_false_positive(detector, &verdict));
     for (int round = 0; round < 3; round++) {
@@ -190,7 +212,7 @@ static void numbers_out_of_range(void) {
         IS(UNSTUCK_OK, unstuck_outcome(detector, &announced.call, &outcome, &verdict));
     }
     HOLDS(verdict.has_finding == 1 && verdict.action == UNSTUCK_NUDGE);
-    IS(UNSTUCK_OK, unstuck_nearest_20(detector, &nearness));
+    IS(UNSTUCK_OK, unstuck_nearest(detector, &nearness));
     HOLDS(nearness.held == 3 && nearness.needed == 3 && nearness.rule == 0);
     IS(UNSTUCK_OK, unstuck_statistics(detector, &statistics));
     HOLDS(statistics.checks == 3 && statistics.findings[UNSTUCK_STREAK] == 1);
@@ -213,12 +235,12 @@ static void numbers_out_of_range(void) {
         IS(UNSTUCK_VALUE, unstuck_false_positive(detector, &scribbled));
         HOLDS(unstuck_nudge(detector, &scribbled, "t", buffer, sizeof buffer) == 0);
     }
-    /* Whatever it was told, it can be saved and goes on. */
+    /* After all of this feedback it can be saved and restored. */
     char checkpoint[UNSTUCK_CHECKPOINT_20];
     size_t length = 0;
     unstuck_t *restored = NULL;
-    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, sizeof checkpoint, &length));
-    IS(UNSTUCK_OK, unstuck_restore_20(other, sizeof other, unstuck_balanced(), checkpoint, length,
+    IS(UNSTUCK_OK, unstuck_save(detector, checkpoint, sizeof checkpoint, &length));
+    IS(UNSTUCK_OK, unstuck_restore(other, sizeof other, unstuck_full_window_20(), unstuck_balanced(), checkpoint, length,
                                       &restored));
 }
 
@@ -244,14 +266,14 @@ static void short_buffers(void) {
     }
     size_t needed = 0;
     char checkpoint[UNSTUCK_CHECKPOINT_20];
-    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, sizeof checkpoint, &needed));
+    IS(UNSTUCK_OK, unstuck_save(detector, checkpoint, sizeof checkpoint, &needed));
     for (size_t size = 0; size < needed; size++) {
-        IS(UNSTUCK_BUFFER_SHORT, unstuck_save_20(detector, checkpoint, size, &length));
+        IS(UNSTUCK_BUFFER_SHORT, unstuck_save(detector, checkpoint, size, &length));
     }
-    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, needed, &length));
+    IS(UNSTUCK_OK, unstuck_save(detector, checkpoint, needed, &length));
 }
 
-/* A checkpoint that was cut short, or of which a bit was turned. */
+/* A checkpoint that was cut short, or with a flipped bit. */
 static void damaged_checkpoints(void) {
     unstuck_t *detector = begun(), *restored = NULL;
     for (int round = 0; round < 9; round++) {
@@ -261,31 +283,31 @@ static void damaged_checkpoints(void) {
     char checkpoint[UNSTUCK_CHECKPOINT_20];
     size_t length = 0;
     const unstuck_policy_t *policy = unstuck_balanced();
-    IS(UNSTUCK_OK, unstuck_save_20(detector, checkpoint, sizeof checkpoint, &length));
-    IS(UNSTUCK_CHECKPOINT_POLICY, unstuck_restore_20(other, sizeof other, unstuck_repeat(),
+    IS(UNSTUCK_OK, unstuck_save(detector, checkpoint, sizeof checkpoint, &length));
+    IS(UNSTUCK_CHECKPOINT_POLICY, unstuck_restore(other, sizeof other, unstuck_full_window_20(), unstuck_repeat(),
                                                      checkpoint, length, &restored));
     for (size_t cut = 0; cut < length; cut++) {
         IS(UNSTUCK_CHECKPOINT_DAMAGED,
-           unstuck_restore_20(other, sizeof other, policy, checkpoint, cut, &restored));
+           unstuck_restore(other, sizeof other, unstuck_full_window_20(), policy, checkpoint, cut, &restored));
     }
     for (size_t bit = 8; bit < 8 * length; bit++) {
         checkpoint[bit / 8] ^= (char)(1 << bit % 8);
         IS(UNSTUCK_CHECKPOINT_DAMAGED,
-           unstuck_restore_20(other, sizeof other, policy, checkpoint, length, &restored));
+           unstuck_restore(other, sizeof other, unstuck_full_window_20(), policy, checkpoint, length, &restored));
         checkpoint[bit / 8] ^= (char)(1 << bit % 8);
     }
     checkpoint[0] ^= 1;
     IS(UNSTUCK_CHECKPOINT_VERSION,
-       unstuck_restore_20(other, sizeof other, policy, checkpoint, length, &restored));
+       unstuck_restore(other, sizeof other, unstuck_full_window_20(), policy, checkpoint, length, &restored));
     checkpoint[0] ^= 1;
-    IS(UNSTUCK_STORAGE_SHORT, unstuck_restore_20(other, 99, policy, checkpoint, length, &restored));
-    IS(UNSTUCK_OK, unstuck_restore_20(other, sizeof other, policy, checkpoint, length, &restored));
-    /* It goes on, and knows the calls of before; but no finding was made in this storage yet. */
+    IS(UNSTUCK_STORAGE_SHORT, unstuck_restore(other, 99, unstuck_full_window_20(), policy, checkpoint, length, &restored));
+    IS(UNSTUCK_OK, unstuck_restore(other, sizeof other, unstuck_full_window_20(), policy, checkpoint, length, &restored));
+    /* It continues and knows the earlier calls. This storage has no finding yet. */
     IS(UNSTUCK_NO_FINDING, unstuck_false_positive(restored, &verdict));
     IS(UNSTUCK_OK, unstuck_outcome(restored, &announced.call, &outcome, &verdict));
 }
 
-/* Bytes that are no text, and JSON that is none. */
+/* Bytes that are not UTF-8 or not JSON. */
 static void bytes_of_all_kinds(void) {
     unstuck_t *detector = begun();
     uint64_t one = 0, two = 0;
@@ -345,7 +367,7 @@ static void rules_for_tools(void) {
     IS(UNSTUCK_OK,
        unstuck_policy_with_tools(room, UNSTUCK_POLICY_SIZE(3), base, rules, 3, &policy));
     unstuck_t *detector = NULL;
-    IS(UNSTUCK_OK, unstuck_init_20(storage, sizeof storage, policy, &detector));
+    IS(UNSTUCK_OK, unstuck_init(storage, sizeof storage, unstuck_window_20(), policy, &detector));
     for (uint32_t tool = 0; tool < 3; tool++) {
         int first = 0;
         for (int round = 1; round < 9; round++) {
@@ -360,7 +382,7 @@ static void rules_for_tools(void) {
     call.tool = 0;
 }
 
-/* Rules of one's own in a window of 8: they work, and those that cannot are refused. */
+/* Rules of the caller in a window of 8. Rules that cannot work are refused. */
 static void rules_of_ones_own(void) {
     static alignas(UNSTUCK_ALIGN) unsigned char room[UNSTUCK_RULES_SIZE(2, 3)];
     const unstuck_rung_t rungs[2] = {{2, UNSTUCK_WARN, 0}, {4, UNSTUCK_STOP, 0}};
@@ -424,7 +446,7 @@ static void rules_of_ones_own(void) {
     IS(UNSTUCK_OK, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
 
     unstuck_t *detector = NULL;
-    IS(UNSTUCK_OK, unstuck_init_8(storage, UNSTUCK_SIZE_8, policy, &detector));
+    IS(UNSTUCK_OK, unstuck_init(storage, UNSTUCK_SIZE_8, unstuck_window_8(), policy, &detector));
     const uint8_t expected[] = {UNSTUCK_PROCEED, UNSTUCK_WARN, UNSTUCK_WARN, UNSTUCK_STOP};
     for (size_t round = 0; round < sizeof expected; round++) {
         IS(UNSTUCK_OK, unstuck_announce(detector, &call, &announced));
@@ -437,10 +459,10 @@ static void rules_of_ones_own(void) {
     HOLDS(unstuck_rule_name(policy, verdict.finding.rule, 1, name, sizeof name) == 4);
     HOLDS(strcmp(name, "talk") == 0);
 
-    /* Moved: its rules would still be those of before. */
+    /* Moved: it would still point at the rules in the old place. */
     memcpy(other, room, sizeof room);
     policy = (const unstuck_policy_t *)(void *)other;
-    IS(UNSTUCK_NO_POLICY, unstuck_init_8(storage, UNSTUCK_SIZE_8, policy, &detector));
+    IS(UNSTUCK_NO_POLICY, unstuck_init(storage, UNSTUCK_SIZE_8, unstuck_window_8(), policy, &detector));
     HOLDS(unstuck_policy_window(policy) == 0);
 }
 
@@ -454,7 +476,7 @@ int main(void) {
     bytes_of_all_kinds();
     rules_for_tools();
     if (failures == 0) {
-        puts("every misuse was told of");
+        puts("every misuse gave a status");
     }
     return failures != 0;
 }

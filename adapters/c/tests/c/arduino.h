@@ -1,4 +1,4 @@
-/* As much of Arduino's own header as the sketch needs, to compile it without the SDK. */
+/* Stubs of Arduino's header, to compile the sketch without the SDK. */
 
 struct SerialPort {
     void begin(unsigned long) {}

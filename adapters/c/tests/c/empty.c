@@ -1,3 +1,3 @@
-/* Nothing: what the linker is asked to keep is all that is in the program. */
+/* An empty program. It contains only the functions that the linker is asked to keep. */
 
 int main(void) { return 0; }

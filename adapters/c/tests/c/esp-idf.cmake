@@ -1,8 +1,8 @@
-# As much of ESP-IDF as the component calls, to see that it finds its files: cmake -P this file.
+# Stubs of ESP-IDF, to check with `cmake -P` that the component finds its files.
 
 function(idf_component_register)
-    cmake_parse_arguments(PARSE_ARGV 0 told "" "" "INCLUDE_DIRS;SRCS;REQUIRES")
-    foreach(folder IN LISTS told_INCLUDE_DIRS)
+    cmake_parse_arguments(PARSE_ARGV 0 component "" "" "INCLUDE_DIRS;SRCS;REQUIRES")
+    foreach(folder IN LISTS component_INCLUDE_DIRS)
         if(NOT EXISTS "${COMPONENT}/${folder}/unstuck.h")
             message(FATAL_ERROR "no header in ${folder}")
         endif()
@@ -17,7 +17,7 @@ endfunction()
 
 function(target_link_libraries)
     if(NOT "${ARGV}" STREQUAL "unstuck;INTERFACE;unstuck_library_file")
-        message(FATAL_ERROR "linked otherwise: ${ARGV}")
+        message(FATAL_ERROR "unexpected libraries: ${ARGV}")
     endif()
 endfunction()
 

@@ -1,4 +1,4 @@
-/* Plays a table of events to the library and compares every answer. Needs no C library. */
+/* Plays a table of events to the library and compares every verdict. Needs no C library. */
 
 #ifndef PLAY_H
 #define PLAY_H
@@ -10,7 +10,7 @@ typedef struct {
     const char *bytes;
 } text_t;
 
-/* A verdict, field by field in the order of the header, and the digest of what the agent is told. */
+/* A verdict with its fields in the order of the header, and the digest of its nudge. */
 typedef struct {
     uint8_t action, rung, fresh, has_finding;
     uint64_t first, last, loop_id, evidence;
@@ -18,7 +18,7 @@ typedef struct {
     uint16_t laps;
     uint8_t period, confidence, rule, about_text, failed, kind, args, results, tag, most;
     uint64_t nudge;
-} answer_t;
+} expected_t;
 
 enum {
     DO_BEGIN,
@@ -57,17 +57,17 @@ typedef struct {
     uint64_t one, two;
     uint32_t tool, number;
     uint16_t name, text, verdict, settled;
-    uint8_t deed, tag, flags, which;
+    uint8_t kind, tag, flags, which;
 } event_t;
 
 typedef struct {
     const event_t *events;
-    const answer_t *answers;
+    const expected_t *expected;
     const text_t *texts;
     uint32_t count;
 } table_t;
 
-/* Plays every event. Returns how many were answered as they should be: table->count if all were. */
+/* Plays every event. Returns the number of events before the first wrong verdict, or table->count. */
 uint32_t play(const table_t *table);
 
 #endif

@@ -1,4 +1,4 @@
-//! Turns the log of a board, from standard input, into lines: `unstuck-firmware-decoder ELF < LOG`.
+//! Decodes the log of a board from standard input: `unstuck-firmware-decoder ELF < LOG`.
 
 use std::env;
 use std::error::Error;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the log of `program`, an ELF file that holds the words of it.
+/// Prints the log. The ELF file `program` holds its formats.
 fn decode(program: &[u8]) -> Result<(), Box<dyn Error>> {
     let words = Table::parse(program)?.ok_or("the program logs nothing by defmt")?;
     let mut log = Vec::new();
@@ -41,7 +41,7 @@ fn decode(program: &[u8]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Prints one entry as the host would: when, how much it matters, and what happened.
+/// Prints one entry as a computer would: the time, the level and the event.
 fn print(frame: &Frame<'_>, out: &mut impl Write) -> io::Result<()> {
     if let Some(at) = frame.display_timestamp() {
         write!(out, "{at} ")?;

@@ -1,21 +1,21 @@
-//! What values take in memory.
+//! Sizes of values in memory.
 
 use unstuck_core::{
     Announced, AnyDetector, Call, CallId, Detector, Digest, Finding, Outcome, Policy, Rule,
     Statistics, Verdict,
 };
-use unstuck_text::SimilarCalls;
+use unstuck_text::{SimilarCalls, Worker};
 
 /// The longest name, in bytes.
 const NAME_MAX: usize = 32;
 
-/// The size of a kind of value. As it lies in memory, another program can read it there.
+/// The size of a kind of value, in a layout that another program can read.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// What it is, and zeros behind that.
+    /// The name, padded with zeros.
     name: [u8; NAME_MAX],
-    /// How many bytes one takes.
+    /// The size in bytes.
     bytes: u32,
 }
 
@@ -30,31 +30,32 @@ impl Size {
         size
     }
 
-    /// What it is.
+    /// Returns the name of the kind.
     #[must_use]
     pub fn name(&self) -> &str {
         let end = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_MAX);
         str::from_utf8(self.name.get(..end).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// How many bytes one takes.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u32 {
         self.bytes
     }
 }
 
-/// A detector, and the groups of calls that are nearly alike, which a host may keep beside it.
+/// A detector, and the similar calls that a host may keep beside it.
 type WithGroups<const W: usize> = (Detector<'static, W>, SimilarCalls);
 
-/// What is measured.
-pub const SIZES: [Size; 18] = [
+/// The measured kinds.
+pub const SIZES: [Size; 19] = [
     Size::of::<Detector<'_, 8>>("Detector<8>"),
     Size::of::<Detector<'_, 20>>("Detector<20>"),
     Size::of::<Detector<'_, 64>>("Detector<64>"),
     Size::of::<WithGroups<8>>("Detector<8> and SimilarCalls"),
     Size::of::<WithGroups<20>>("Detector<20> and SimilarCalls"),
     Size::of::<WithGroups<64>>("Detector<64> and SimilarCalls"),
+    Size::of::<Worker<'_, 20>>("Worker<20>"),
     Size::of::<Detector<'_, 20, 1>>("Detector<20, 1>"),
     Size::of::<[u8; Detector::<20>::CHECKPOINT_MAX]>("checkpoint of <20>, at most"),
     Size::of::<&dyn AnyDetector<'_>>("&dyn AnyDetector"),

@@ -1,4 +1,4 @@
-/* A robot's firmware: a jammed wheel is found, and a joint that moves is left alone. */
+/* Firmware of a robot. The detector finds a jammed wheel and leaves a moving joint alone. */
 
 #include "start.h"
 
@@ -9,8 +9,8 @@ static alignas(UNSTUCK_ALIGN) unsigned char storage[UNSTUCK_SIZE_20];
 
 enum { DRIVE = 1, NUDGE_JOINT = 2 };
 
-/* Announces a call and tells of its result; says what the detector says. */
-static uint8_t ran(unstuck_t *detector, uint32_t tool, uint64_t result, uint32_t distance) {
+/* Announces a call and reports its result. Returns the action of the verdict. */
+static uint8_t run_call(unstuck_t *detector, uint32_t tool, uint64_t result, uint32_t distance) {
     unstuck_call_t call = {0};
     call.tool = tool;
     unstuck_announced_t announced;
@@ -22,7 +22,7 @@ static uint8_t ran(unstuck_t *detector, uint32_t tool, uint64_t result, uint32_t
     outcome.result = result;
     outcome.score = distance;
     outcome.has_score = 1;
-    /* A wheel that does not turn is a failure; it is what proves that trying again does not help. */
+    /* A wheel that does not turn is a failure, which proves that another try does not help. */
     outcome.failed = tool == DRIVE;
     unstuck_status_t status =
         announced.verdict.action >= UNSTUCK_BLOCK
@@ -33,8 +33,8 @@ static uint8_t ran(unstuck_t *detector, uint32_t tool, uint64_t result, uint32_t
 
 int run(void) {
     unstuck_t *detector;
-    unstuck_status_t status =
-        unstuck_init_20(storage, sizeof storage, unstuck_balanced(), &detector);
+    unstuck_status_t status = unstuck_init(storage, sizeof storage, unstuck_window_20(),
+        unstuck_balanced(), &detector);
     if (status != UNSTUCK_OK) {
         say(unstuck_status_message(status));
         return 1;
@@ -43,13 +43,13 @@ int run(void) {
     say(" bytes of stack to begin\n");
     paint_stack();
     for (uint32_t angle = 0; angle < 8; angle++) {
-        if (ran(detector, NUDGE_JOINT, angle, 8 - angle) != UNSTUCK_PROCEED) {
+        if (run_call(detector, NUDGE_JOINT, angle, 8 - angle) != UNSTUCK_PROCEED) {
             say("the joint is not left alone\n");
             return 1;
         }
     }
     for (uint32_t turn = 0; turn < 8; turn++) {
-        say(unstuck_action_name(ran(detector, DRIVE, 0, 2)));
+        say(unstuck_action_name(run_call(detector, DRIVE, 0, 2)));
         say("\n");
     }
     say_number(stack_used());

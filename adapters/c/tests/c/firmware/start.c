@@ -1,10 +1,10 @@
-/* The beginning of a firmware for a Cortex-M3 under QEMU, without a C library. */
+/* The start-up code of a firmware for a Cortex-M3 under QEMU, without a C library. */
 
 #include "start.h"
 
 extern uint32_t stack_top[], data_start[], data_end[], data_source[], bss_start[], bss_end[];
 
-/* Asks the host for something, by semihosting. */
+/* Makes a semihosting request to the host. */
 static void ask(uint32_t what, const void *with) {
     register uint32_t r0 __asm__("r0") = what;
     register const void *r1 __asm__("r1") = with;
@@ -25,7 +25,7 @@ void say_number(uint32_t number) {
 }
 
 static _Noreturn void end(int how) {
-    /* "The application exited", or "a run-time error". */
+    /* ADP_Stopped_ApplicationExit, or ADP_Stopped_RunTimeErrorUnknown. */
     ask(0x18, (const void *)(how == 0 ? 0x20026u : 0x20023u));
     for (;;) {
     }
@@ -36,7 +36,7 @@ static _Noreturn void fault(void) {
     end(1);
 }
 
-/* What no program is likely to leave on the stack. */
+/* A word that a program is unlikely to leave on the stack. */
 static const uint32_t paint = 0xa5c3965au;
 
 uint32_t stack_used(void) {
@@ -66,7 +66,7 @@ static _Noreturn void reset(void) {
     end(run());
 }
 
-/* What the processor reads first: the stack, the beginning, and what is wrong. */
+/* The vector table: the initial stack, the reset handler and the fault handlers. */
 __attribute__((section(".vectors"), used)) static const struct {
     uint32_t *stack;
     void (*handlers[15])(void);

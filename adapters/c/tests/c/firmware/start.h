@@ -1,11 +1,11 @@
-/* What a firmware has instead of a C library: a beginning, a line to the host, and an end. */
+/* The services of a firmware without a C library: start-up, output to the host, and exit. */
 
 #ifndef START_H
 #define START_H
 
 #include <stdint.h>
 
-/* What a firmware does. Its result is how it ended: 0 for well. */
+/* The main function of a firmware. Returns 0 for success. */
 int run(void);
 
 /* Writes text to the host. */
@@ -14,10 +14,10 @@ void say(const char *text);
 /* Writes a number to the host. */
 void say_number(uint32_t number);
 
-/* Paints what lies below what is in use, so that stack_used() forgets what was. */
+/* Paints the unused part of the stack, so that stack_used() starts again. */
 void paint_stack(void);
 
-/* How many bytes of the stack were used since it was painted. */
+/* Returns the number of bytes of stack that were used since it was painted. */
 uint32_t stack_used(void);
 
 #endif

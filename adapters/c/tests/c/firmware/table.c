@@ -1,4 +1,4 @@
-/* The verdicts of the table are those of the library: on a microcontroller. */
+/* The library gives the verdicts of the table, on a microcontroller. */
 
 #include "play.h"
 #include "start.h"
@@ -6,17 +6,17 @@
 
 int run(void) {
     const uint32_t count = (uint32_t)(sizeof events / sizeof *events);
-    const table_t table = {events, answers, texts, count};
+    const table_t table = {events, expected, texts, count};
     uint32_t right = play(&table);
     if (right < count) {
         say("event ");
         say_number(right);
         say(" of ");
         say_number(count);
-        say(" is answered otherwise than under Rust\n");
+        say(" has another verdict than under Rust\n");
         return 1;
     }
     say_number(count);
-    say(" events answered as under Rust\n");
+    say(" events have the verdicts of Rust\n");
     return 0;
 }

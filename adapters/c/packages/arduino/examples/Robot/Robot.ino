@@ -1,4 +1,4 @@
-// A wheel is jammed, and the planner keeps asking for the same: what the detector makes of it.
+// A detector stops a planner that repeats a call although the wheel is jammed.
 
 #include <unstuck.h>
 
@@ -7,8 +7,8 @@ static unstuck_t *detector = nullptr;
 
 void setup() {
   Serial.begin(115200);
-  unstuck_status_t status =
-      unstuck_init_20(storage, sizeof storage, unstuck_balanced(), &detector);
+  unstuck_status_t status = unstuck_init(storage, sizeof storage, unstuck_window_20(),
+        unstuck_balanced(), &detector);
   if (status != UNSTUCK_OK) {
     Serial.println(unstuck_status_message(status));
   }
@@ -28,7 +28,7 @@ void loop() {
       announced.verdict.action >= UNSTUCK_BLOCK
           ? unstuck_vetoed(detector, &announced.call, &verdict)
           : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
-  // Rules that need no outcome spoke before: whichever asks for more holds.
+  // Rules that need no outcome judge before the call. The stronger action holds.
   if (announced.verdict.action > verdict.action) {
     verdict = announced.verdict;
   }

@@ -1,4 +1,4 @@
-/* A wheel is jammed, and the planner keeps asking for the same: what the detector makes of it. */
+/* A detector stops a planner that repeats a call although the wheel is jammed. */
 
 #include <stdalign.h>
 #include <stdio.h>
@@ -10,9 +10,10 @@ static alignas(UNSTUCK_ALIGN) unsigned char storage[UNSTUCK_SIZE_20];
 void app_main(void);
 
 void app_main(void) {
-    static const char answer[] = "stalled";
+    static const char result[] = "stalled";
     unstuck_t *detector;
-    if (unstuck_init_20(storage, sizeof storage, unstuck_balanced(), &detector) != UNSTUCK_OK) {
+    if (unstuck_init(storage, sizeof storage, unstuck_window_20(), unstuck_balanced(), &detector) !=
+        UNSTUCK_OK) {
         return;
     }
     for (int turn = 0; turn < 8; turn++) {
@@ -24,13 +25,13 @@ void app_main(void) {
             return;
         }
         unstuck_outcome_t outcome = {0};
-        outcome.result = unstuck_digest(answer, strlen(answer));
+        outcome.result = unstuck_digest(result, strlen(result));
         outcome.failed = 1;
         unstuck_status_t status =
             announced.verdict.action >= UNSTUCK_BLOCK
                 ? unstuck_vetoed(detector, &announced.call, &verdict)
                 : unstuck_outcome(detector, &announced.call, &outcome, &verdict);
-        /* Rules that need no outcome spoke before: whichever asks for more holds. */
+        /* Rules that need no outcome judge before the call. The stronger action holds. */
         if (announced.verdict.action > verdict.action) {
             verdict = announced.verdict;
         }
