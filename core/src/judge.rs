@@ -222,7 +222,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         self.patterns.rules.findings = self.patterns.rules.findings.saturating_add(1);
         let window = self.policy.window();
-        let Some(known) = self.patterns.loops.found(finding.loop_id, climb.now, window) else {
+        let Some(known) = self.patterns.loops.count_finding(finding.loop_id, climb.now, window)
+        else {
             return Verdict::PROCEED;
         };
         // A blocked call has no outcome, so the finding takes the outcome of the calls before it.
@@ -395,8 +396,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.view_ahead_of(0, record)
     }
 
-    /// Returns the past as seen by the open call of `record`, which is among the `later` latest
-    /// open calls.
+    /// Returns the past as seen by the open call of `record`, without the `later` latest open calls.
+    /// These include the call itself.
     pub(crate) fn view_ahead_of(&self, later: u32, record: &Record) -> View {
         let mut view = self.history.window.compare_call(record, self.policy);
         let earlier = u32::from(self.history.open.len()).saturating_sub(later);

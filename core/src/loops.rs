@@ -60,7 +60,7 @@ impl Loops {
     /// Records that the loop `id` was found with record `seq`, and returns it. A loop without a
     /// finding in the last `window` records has ended and begins again. The oldest loop makes
     /// room.
-    pub(crate) fn found(&mut self, id: LoopId, seq: u64, window: u8) -> Option<&mut Loop> {
+    pub(crate) fn count_finding(&mut self, id: LoopId, seq: u64, window: u8) -> Option<&mut Loop> {
         self.forget_ended(seq, window);
         let last = lower_half(seq);
         if !self.known.iter().any(|known| known.id == id) {
@@ -164,21 +164,21 @@ mod tests {
     #[test]
     fn a_loop_ends_when_a_window_has_passed_without_it() {
         let mut loops = Loops::new();
-        assert_eq!(loops.found(id(1), 10, 20).map(|known| known.findings), Some(1));
-        assert_eq!(loops.found(id(1), 30, 20).map(|known| known.findings), Some(2));
-        assert_eq!(loops.found(id(1), 51, 20).map(|known| known.findings), Some(1));
+        assert_eq!(loops.count_finding(id(1), 10, 20).map(|known| known.findings), Some(1));
+        assert_eq!(loops.count_finding(id(1), 30, 20).map(|known| known.findings), Some(2));
+        assert_eq!(loops.count_finding(id(1), 51, 20).map(|known| known.findings), Some(1));
     }
 
     #[test]
     fn the_loop_not_found_for_longest_makes_room() {
         let mut loops = Loops::new();
         for n in 0..LOOPS_MAX as u64 {
-            loops.found(id(n), n, 64);
+            loops.count_finding(id(n), n, 64);
         }
-        loops.found(id(0), 20, 64);
-        loops.found(id(99), 21, 64);
-        assert_eq!(loops.found(id(0), 22, 64).map(|known| known.findings), Some(3));
-        assert_eq!(loops.found(id(2), 23, 64).map(|known| known.findings), Some(2));
-        assert_eq!(loops.found(id(1), 24, 64).map(|known| known.findings), Some(1));
+        loops.count_finding(id(0), 20, 64);
+        loops.count_finding(id(99), 21, 64);
+        assert_eq!(loops.count_finding(id(0), 22, 64).map(|known| known.findings), Some(3));
+        assert_eq!(loops.count_finding(id(2), 23, 64).map(|known| known.findings), Some(2));
+        assert_eq!(loops.count_finding(id(1), 24, 64).map(|known| known.findings), Some(1));
     }
 }

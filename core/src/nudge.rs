@@ -242,7 +242,8 @@ impl Nudge<'_> {
                  not, or take a smaller step."
             ),
             (..=9, _) if laps & 1 == 0 => f.write_str(
-                " More of the same brings nothing new: use a different file, tool or query, or ask the user.",
+                " More of the same brings nothing new: use a different file, tool or query, or ask \
+                 the user.",
             ),
             (..=9, _) => f.write_str(
                 " Write down what you know and what you need, then take a smaller step or ask the \

@@ -1,7 +1,7 @@
 //! Policies: sets of rules, checked at construction.
 
 use crate::mask::WINDOW_MAX;
-use crate::policy_error::{PolicyError, PolicyErrorKind, flaw_of_ladder, flaw_of_pattern};
+use crate::policy_error::{PolicyError, PolicyErrorKind, error_of_ladder, error_of_pattern};
 use crate::record::{Call, Tag, TagSet, Tool};
 use crate::rule::{Args, Outcomes, RULES_MAX, RUNS_MAX, Results, Rule, TEXT_RULES_MAX, TextRule};
 use crate::selection::Selection;
@@ -138,12 +138,12 @@ impl<'p> Policy<'p> {
         }
         let (mut rest, mut runs, mut place) = (rules, 0_usize, 0_u32);
         while let [rule, tail @ ..] = rest {
-            if let Some(flaw) = flaw_of_pattern(rule.pattern, window) {
-                return Err(policy.error(Some(rule.name), flaw));
+            if let Some(kind) = error_of_pattern(rule.pattern, window) {
+                return Err(policy.error(Some(rule.name), kind));
             }
             let (least, most) = (rule.pattern.least(), rule.pattern.most());
-            if let Some(flaw) = flaw_of_ladder(&rule.ladder, least, most) {
-                return Err(policy.error(Some(rule.name), flaw));
+            if let Some(kind) = error_of_ladder(&rule.ladder, least, most) {
+                return Err(policy.error(Some(rule.name), kind));
             }
             runs = runs.saturating_add(usize_from(rule.pattern.runs()));
             if runs > RUNS_MAX {
@@ -172,8 +172,8 @@ impl<'p> Policy<'p> {
                     self.error(Some(rule.name), PolicyErrorKind::TooFewTimes { times: rule.times })
                 );
             }
-            if let Some(flaw) = flaw_of_ladder(&rule.ladder, rule.times, u16::MAX) {
-                return Err(self.error(Some(rule.name), flaw));
+            if let Some(kind) = error_of_ladder(&rule.ladder, rule.times, u16::MAX) {
+                return Err(self.error(Some(rule.name), kind));
             }
             rest = tail;
         }
@@ -366,9 +366,9 @@ impl<'p> Policy<'p> {
     pub(crate) const fn error(
         &self,
         rule: Option<&'p str>,
-        flaw: PolicyErrorKind,
+        kind: PolicyErrorKind,
     ) -> PolicyError<'p> {
-        PolicyError { policy: self.name, rule, flaw }
+        PolicyError { policy: self.name, rule, flaw: kind }
     }
 }
 

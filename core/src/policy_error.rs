@@ -292,7 +292,7 @@ impl fmt::Display for PolicyErrorKind {
 }
 
 /// Returns the error of a pattern under a policy that looks back over `window` records.
-pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<PolicyErrorKind> {
+pub(crate) const fn error_of_pattern(pattern: Pattern, window: u8) -> Option<PolicyErrorKind> {
     match pattern {
         Pattern::Streak { times } if times < 2 => Some(PolicyErrorKind::TooFewTimes { times }),
         Pattern::Recurrence { times: 0 | 1, .. } => {
@@ -318,7 +318,7 @@ pub(crate) const fn flaw_of_pattern(pattern: Pattern, window: u8) -> Option<Poli
 }
 
 /// Returns the error of a ladder whose pattern holds from `least` to `most` repetitions.
-pub(crate) const fn flaw_of_ladder(
+pub(crate) const fn error_of_ladder(
     ladder: &Ladder<'_>,
     least: u16,
     most: u16,

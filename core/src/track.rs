@@ -154,7 +154,7 @@ impl Track {
     ) -> Option<Hit> {
         let past = self.see(runs, rule, record, view)?;
         let pattern = if patience == 0 { rule.pattern } else { rule.pattern.patient(patience) };
-        self.tell(runs, pattern, rule, &past)
+        self.evaluate(runs, pattern, rule, &past)
     }
 
     /// Takes in one record that matches no earlier one. Every row begins again. Returns whether
@@ -208,7 +208,7 @@ impl Track {
     }
 
     /// Returns a hit if the pattern holds at a record with a match.
-    fn tell(
+    fn evaluate(
         &mut self,
         runs: &mut [u16],
         pattern: Pattern,
