@@ -140,6 +140,15 @@ pub struct Counts {
 
 /// A short English message for a worker of a swarm that is stuck. [`Display`](fmt::Display) renders it into any
 /// writer. [`Finding::nudge`] creates it.
+///
+/// ```
+/// use unstuck_swarm::{Action, Counts, Finding, LoopId, Outcome, Tool};
+///
+/// let counts = Counts { calls: 30, workers: 1, missed: 0, beyond: 20 };
+/// let finding = Finding::new(LoopId::from_bits(1), Tool::named("bash"), Outcome::Failed, counts);
+/// let text = finding.nudge(Action::Block, "bash").to_string();
+/// assert!(text.starts_with("One worker has made the same `bash` call 30 times"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Nudge<'n> {
     finding: Finding,
