@@ -1,9 +1,9 @@
 //! Coding agents: their hooks, their settings and their sessions.
 //!
-//! Each agent is one module with a value of [`Host`](host::Host), and [`Agent::ALL`] is the list of
-//! them. The README beside this folder's sources explains how to add one. The modules depend on each
-//! other in one direction: the vocabulary (`event`, `reply`, `hooks`, `settings`, `host`), then the
-//! agents, then this list, then the commands.
+//! Each agent is one module with a value of [`Host`], and [`Agent::ALL`] is the list of
+//! them. `agents/README.md` explains how to add one. The modules depend on each other in one direction:
+//! the vocabulary (`event`, `reply`, `hooks`, `settings`, `version`, `host`), then the agents, then this
+//! list, then the commands.
 
 mod claude_code;
 mod codex;
