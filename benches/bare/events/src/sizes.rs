@@ -1,4 +1,4 @@
-//! What values take in memory.
+//! Sizes of values in memory.
 
 use unstuck_core::{
     Announced, AnyDetector, Call, CallId, Detector, Digest, Finding, Outcome, Policy, Rule,
@@ -9,13 +9,13 @@ use unstuck_text::SimilarCalls;
 /// The longest name, in bytes.
 const NAME_MAX: usize = 32;
 
-/// The size of a kind of value. As it lies in memory, another program can read it there.
+/// The size of a type. Its layout is fixed, so another program can read it from memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// What it is, and zeros behind that.
+    /// The name, padded with zeros.
     name: [u8; NAME_MAX],
-    /// How many bytes one takes.
+    /// The size in bytes.
     bytes: u32,
 }
 
@@ -30,24 +30,24 @@ impl Size {
         size
     }
 
-    /// What it is.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         let end = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_MAX);
         str::from_utf8(self.name.get(..end).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// How many bytes one takes.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u32 {
         self.bytes
     }
 }
 
-/// A detector, and the groups of calls that are nearly alike, which a host may keep beside it.
+/// A detector with the record of similar calls that a host may keep beside it.
 type WithGroups<const W: usize> = (Detector<'static, W>, SimilarCalls);
 
-/// What is measured.
+/// The measured types.
 pub const SIZES: [Size; 18] = [
     Size::of::<Detector<'_, 8>>("Detector<8>"),
     Size::of::<Detector<'_, 20>>("Detector<20>"),
