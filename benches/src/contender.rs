@@ -1,4 +1,4 @@
-//! Who is measured: the engine, a plain detector, and the published ones.
+//! The contenders: the engine, a plain detector, and published detectors.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,24 +17,24 @@ use unstuck_text::{PRESETS, Preset, SimilarCalls};
 
 use crate::stream::{Stream, TOOL, Texts};
 
-/// How many calls a round has for those that take digests: few, so that what disturbs one round
-/// leaves most alone.
+/// The number of calls in a round for contenders that take digests. A round is short, so that a
+/// disturbance affects few rounds.
 const DIGESTS: u16 = 4000;
 
-/// How many calls a round has for those that take what an agent's host has.
+/// The number of calls in a round for contenders that take raw arguments and results.
 const TEXTS: u16 = 1000;
 
-/// How many calls the others look back over, as `BALANCED` does.
+/// The window of the other contenders, which is that of `BALANCED`.
 const WINDOW: usize = 20;
 
-/// From how many equal calls on the others find fault, as `BALANCED` does.
+/// The number of equal calls from which the other contenders flag a call, as `BALANCED` does.
 const TIMES: usize = 3;
 
-/// One that finds fault with calls.
+/// A detector that flags calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contender {
-    /// The last 20 calls in a `VecDeque<(String, Value)>`; those that equal the new one are counted.
+    /// A count of the calls that equal the new one among the last 20, in a `VecDeque<(String, Value)>`.
     Plain,
     /// The crate `tool-loop-guard`.
     ToolLoopGuard,
@@ -44,7 +44,7 @@ pub enum Contender {
     Microloop,
     /// The crate `loop-guardrail`.
     LoopGuardrail,
-    /// `BALANCED` with its recipe: raw arguments and results to a verdict.
+    /// `BALANCED` with its recipe, from raw arguments and results to a verdict.
     Unstuck,
     /// The rules of `BALANCED`, fitted to a window of 8, from digests.
     Window8,
@@ -52,18 +52,18 @@ pub enum Contender {
     Window20,
     /// The rules of `BALANCED` with a window of 64, from digests.
     Window64,
-    /// The rules of `BALANCED` without their ladders: no finding clears the history.
+    /// The rules of `BALANCED` without their ladders, so no finding clears the history.
     NoLadder,
 }
 
-/// A stream as the contenders take it, made beforehand.
+/// A stream in the form that the contenders take, made in advance.
 pub struct Input {
     digests: Vec<(Call, Outcome)>,
     texts: Vec<Texts>,
 }
 
 impl Input {
-    /// The calls of `stream` for one round.
+    /// Returns the calls of `stream` for one round.
     pub fn of(stream: Stream) -> Self {
         let digests = stream.digests(usize::from(DIGESTS));
         Self { digests, texts: stream.texts(usize::from(TEXTS)) }
@@ -71,7 +71,7 @@ impl Input {
 }
 
 impl Contender {
-    /// What the tables call it.
+    /// Returns the name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain VecDeque",
@@ -87,12 +87,12 @@ impl Contender {
         }
     }
 
-    /// Whether it is of interest on `stream`: ladders are climbed only where loops go on.
+    /// Returns whether the contender is measured on `stream`. Ladders matter only in long loops.
     pub fn runs_on(self, stream: Stream) -> bool {
         self != Self::NoLadder || matches!(stream, Stream::Cycle | Stream::AllEqual)
     }
 
-    /// How many calls it is shown in a round.
+    /// Returns the number of calls in a round.
     pub const fn calls(self) -> u16 {
         match self {
             Self::Window8 | Self::Window20 | Self::Window64 | Self::NoLadder => DIGESTS,
@@ -105,8 +105,8 @@ impl Contender {
         }
     }
 
-    /// With how many of the first `calls` calls of `input` it finds fault, having seen nothing
-    /// before. At most as many as [`Contender::calls`] says.
+    /// Returns how many of the first `calls` calls of `input` a new detector flags. `calls` is at most
+    /// [`Contender::calls`]; a larger number is reduced to it.
     pub fn flagged(self, input: &Input, calls: u16) -> u32 {
         let calls = usize::from(calls.min(self.calls()));
         let digests = || black_box(&input.digests[..calls]);
@@ -132,13 +132,13 @@ impl Contender {
 /// A ladder with one rung, which every finding reaches.
 const FLAT: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(1, Action::Nudge)]);
 
-/// The rules of `BALANCED`, none of which looks back over more than `window` calls.
+/// Returns the rules of `BALANCED`, fitted to a window of `window` calls.
 fn fitted_rules(window: u8) -> Vec<Rule<'static>> {
     BALANCED.rules().iter().map(|rule| fitted_rule(rule, window)).collect()
 }
 
-/// The rule with what is too long for `window` cut short: recurrences, the rungs that they would
-/// then not reach, and cycles.
+/// Returns the rule with recurrences and cycles limited to `window`, and without the rungs that would
+/// then be out of reach.
 fn fitted_rule(rule: &Rule<'static>, window: u8) -> Rule<'static> {
     match rule.pattern {
         Pattern::Streak { .. } => *rule,
@@ -155,7 +155,7 @@ fn fitted_rule(rule: &Rule<'static>, window: u8) -> Rule<'static> {
     }
 }
 
-/// The policy of `rules`, which were made to fit.
+/// Returns the policy of `rules`, which are fitted.
 fn fitted<'p>(window: u8, rules: &'p [Rule<'p>]) -> Policy<'p> {
     match Policy::new("balanced, fitted", window, rules) {
         Ok(policy) => policy,
@@ -163,7 +163,7 @@ fn fitted<'p>(window: u8, rules: &'p [Rule<'p>]) -> Policy<'p> {
     }
 }
 
-/// The detector of `policy`, which fits.
+/// Returns a detector with `policy`, which fits.
 pub(crate) fn detector<'p, const W: usize>(policy: &'p Policy<'p>) -> Detector<'p, W> {
     match Detector::new(policy) {
         Ok(detector) => detector,
@@ -171,8 +171,8 @@ pub(crate) fn detector<'p, const W: usize>(policy: &'p Policy<'p>) -> Detector<'
     }
 }
 
-/// Announces a call and reports its outcome, whatever the engine says of it; whether it found
-/// fault with the call, before or after it ran.
+/// Announces a call and reports its outcome, whatever the verdict. Returns whether the engine flags the
+/// call, before or after it ran.
 #[inline]
 fn judged<const W: usize>(
     detector: &mut Detector<'_, W>,
@@ -188,7 +188,7 @@ fn engine<const W: usize>(policy: &Policy<'_>, calls: &[(Call, Outcome)]) -> u32
     flagged_of(&mut detector::<W>(policy), calls)
 }
 
-/// With how many of `calls` the detector finds fault, whatever it has seen before.
+/// Returns how many of `calls` the detector flags. It may contain earlier calls.
 #[inline(never)]
 pub(crate) fn flagged_of<const W: usize>(
     detector: &mut Detector<'_, W>,
@@ -197,19 +197,19 @@ pub(crate) fn flagged_of<const W: usize>(
     count(calls, |(call, outcome)| judged(detector, *call, || *outcome))
 }
 
-/// With how many calls, each its arguments and its result, `BALANCED` with its recipe finds fault.
+/// Returns how many calls, given as arguments and result, `BALANCED` with its recipe flags.
 pub(crate) fn unstuck<'t>(calls: impl IntoIterator<Item = (&'t str, &'t str)>) -> u32 {
     let Preset { policy, recipe } = &PRESETS[0];
     let mut detector = detector::<WINDOW>(policy);
     let mut groups = SimilarCalls::new();
-    let finds_fault = |(args, result)| {
+    let flags = |(args, result)| {
         let call = recipe.call_among(&mut groups, TOOL, args);
         u32::from(judged(&mut detector, call, || recipe.outcome(TOOL, result, false)))
     };
-    calls.into_iter().map(finds_fault).sum()
+    calls.into_iter().map(flags).sum()
 }
 
-/// The obvious way.
+/// The obvious implementation.
 fn plain(calls: &[Texts]) -> u32 {
     let mut latest: VecDeque<(String, Value)> = VecDeque::with_capacity(WINDOW);
     count(calls, |Texts { args, .. }| {
@@ -249,8 +249,7 @@ fn microloop(calls: &[Texts]) -> u32 {
     })
 }
 
-/// `before_call` and `after_call`, as in the example of its README; the tool is one whose results
-/// it looks at.
+/// `before_call` and `after_call`, as in the example of its README. It reads the results of this tool.
 fn loop_guardrail(calls: &[Texts]) -> u32 {
     let settings = ToolCallGuardrailConfig {
         hard_stop_enabled: true,
@@ -266,12 +265,12 @@ fn loop_guardrail(calls: &[Texts]) -> u32 {
     })
 }
 
-/// How many of `calls` somebody finds fault with.
-fn count<T>(calls: &[T], mut finds_fault: impl FnMut(&T) -> bool) -> u32 {
-    calls.iter().map(|call| u32::from(finds_fault(call))).sum()
+/// Returns for how many of `calls` the function `flags` returns true.
+fn count<T>(calls: &[T], mut flags: impl FnMut(&T) -> bool) -> u32 {
+    calls.iter().map(|call| u32::from(flags(call))).sum()
 }
 
-/// The arguments, which are JSON.
+/// Parses the arguments, which are JSON.
 fn json(args: &str) -> Value {
     serde_json::from_str(args).unwrap_or_default()
 }
@@ -281,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_finds_fault_with_new_calls_and_everybody_with_equal_ones() {
+    fn every_contender_flags_equal_calls_and_no_new_ones() {
         for stream in Stream::value_variants() {
             let input = Input::of(*stream);
             for contender in Contender::value_variants() {

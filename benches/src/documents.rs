@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::stream::{Random, filled};
 
-/// How many bytes of documents a round has, as far as that makes no more than 256 documents.
+/// The number of bytes in a round, if that makes at most 256 documents.
 const ROUND: usize = 32 * 1024;
 
-/// What a document is like.
+/// A kind of document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Document {
@@ -34,7 +34,7 @@ pub enum Document {
 }
 
 impl Document {
-    /// What the tables call it.
+    /// Returns the name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Args60 => "60 B, arguments of a read",
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// How many bytes it has, but for the last record or sentence.
+    /// Returns the length in bytes, without the last record or sentence.
     pub const fn length(self) -> usize {
         match self {
             Self::Args60 => 60,
@@ -59,13 +59,13 @@ impl Document {
         }
     }
 
-    /// The documents of a round, of which no two mean the same. The same every time.
+    /// Returns the documents of a round, which all differ in meaning. They are the same every time.
     pub fn texts(self) -> Vec<String> {
         let count = (ROUND / self.length()).clamp(1, 256);
         (0..).take(count).map(|number| self.text(number)).collect()
     }
 
-    /// The document with the number `number`.
+    /// Returns the document number `number`.
     pub(crate) fn text(self, number: u64) -> String {
         let length = self.length();
         match self {
@@ -80,8 +80,7 @@ impl Document {
     }
 }
 
-/// The same document as another program would spell it: members in another order, with white
-/// space.
+/// Returns the same document in another spelling, with sorted members and white space.
 ///
 /// # Panics
 ///
@@ -92,7 +91,7 @@ pub fn respelled(text: &str) -> String {
     pretty.unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// How many bytes all of `texts` are.
+/// Returns the length of all `texts` together, in bytes.
 pub fn bytes(texts: &[String]) -> f64 {
     let bytes = texts.iter().map(String::len).sum::<usize>();
     u32::try_from(bytes).map_or(f64::INFINITY, f64::from)
@@ -133,7 +132,7 @@ fn args_500(number: u64) -> String {
     filled(opening, r"    let total = items.iter().map(Item::price).sum::<u64>();\n", 498) + r#""}"#
 }
 
-/// An array of objects with ids, names, floats and truth values.
+/// Returns an array of objects with ids, names, floats and booleans.
 fn records(number: u64, length: usize) -> String {
     let mut random = Random(number);
     let mut text = String::from("[");
@@ -141,7 +140,7 @@ fn records(number: u64, length: usize) -> String {
         let (name, city) = (random.below(100_000), random.below(300));
         let (whole, part, score) = (random.below(1000), random.below(100), random.below(1_000_000));
         let active = random.below(2) == 0;
-        // Writing into a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(
             text,
             r#"{{"id":{id},"name":"user {name}","city":"City {city}","price":{whole}.{part:02},"score":0.{score:06},"active":{active},"parent":null}}"#
@@ -154,13 +153,13 @@ fn records(number: u64, length: usize) -> String {
     text + "]"
 }
 
-/// The arguments that write a file of code; its lines are what `\n` stands between.
+/// Returns arguments that write a file of code, whose lines end with an escaped `\n`.
 pub(crate) fn file(number: u64, length: usize) -> String {
     let mut random = Random(number);
     let mut text = format!(r#"{{"path":"src/unit_{number}.rs","content":""#);
     while text.len() < length {
         let (line, value) = (random.below(4), random.below(100_000));
-        // Writing into a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = match line {
             0 => {
                 write!(text, r"    let sum_{value} = items.iter().map(Item::price).sum::<u64>();\n")
@@ -173,7 +172,7 @@ pub(crate) fn file(number: u64, length: usize) -> String {
     text + r#""}"#
 }
 
-/// Paragraphs of about a thousand bytes, made of `sentences`.
+/// Returns paragraphs of about a thousand bytes, made of `sentences`.
 fn strings(number: u64, length: usize, sentences: &[&str; 4]) -> String {
     let mut random = Random(number);
     let mut text = format!(r#"{{"id":{number},"paragraphs":["#);
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_as_long_as_they_say() {
+    fn documents_have_their_length() {
         for document in Document::value_variants() {
             let (length, texts) = (document.length(), document.texts());
             for text in &texts {
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_json_and_hold_what_they_are_about() {
+    fn documents_are_json_with_the_escapes_and_scripts_of_their_kind() {
         for (document, escapes, ascii) in [
             (Document::Args60, false, true),
             (Document::Args200, true, true),

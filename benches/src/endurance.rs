@@ -1,5 +1,6 @@
-//! Ten million events: whether the last take longer than the first.
+//! A long run, which shows whether later events take longer than earlier ones.
 
+use std::fmt;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -11,31 +12,31 @@ use crate::contender::{detector, flagged_of};
 use crate::rounds::median;
 use crate::stream::Stream;
 
-/// Of how many million events the first and the last are timed.
+/// The millions of events in a run. The first million and the last are reported.
 const MILLIONS: u32 = 10;
 
-/// How often all of that is run.
+/// The number of runs.
 const ROUNDS: usize = 15;
 
-/// How many different calls go by before the first comes back: far more than a window holds.
+/// The number of different calls before the first returns, far more than a window holds.
 const CALLS: usize = 10_000;
 
-/// How often they all go by in a million events: a call with its outcome is two.
+/// The number of laps over these calls in a million events. A call with its outcome is two events.
 const LAPS: usize = 1_000_000 / (2 * CALLS);
 
-/// Nanoseconds for an event, at the beginning of a long run and at its end.
+/// The time for an event at the beginning of a long run and at its end.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Endurance {
-    /// How many events the run has, in millions.
+    /// The number of events in the run, in millions.
     pub millions: u32,
-    /// The median for an event of the first million.
+    /// The median for an event of the first million, in nanoseconds.
     pub first_ns_per_event: f64,
-    /// The median for an event of the last million.
+    /// The median for an event of the last million, in nanoseconds.
     pub last_ns_per_event: f64,
 }
 
 impl Endurance {
-    /// Runs `BALANCED` over ten million events of a stream with 5 % repeats.
+    /// Runs `BALANCED` over ten million events of a stream in which 5 % of the calls repeat another.
     pub fn measure() -> Self {
         let calls = Stream::Repeats.digests(CALLS);
         let rounds = (0..ROUNDS).map(|_| first_and_last(&calls));
@@ -48,16 +49,26 @@ impl Endurance {
     }
 }
 
+impl fmt::Display for Endurance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { millions, first_ns_per_event: first, last_ns_per_event: last } = self;
+        write!(
+            f,
+            "{millions} million events: {first:.1} ns/event in the first million, {last:.1} in the last"
+        )
+    }
+}
+
 fn first_and_last(calls: &[(Call, Outcome)]) -> (f64, f64) {
     let mut detector = detector::<20>(&BALANCED);
     let millions: Vec<f64> = (0..MILLIONS).map(|_| million(&mut detector, calls)).collect();
     (millions.first().copied().unwrap_or(0.0), millions.last().copied().unwrap_or(0.0))
 }
 
-/// The nanoseconds that one event of the next million takes.
+/// Returns the nanoseconds for an event of the next million.
 fn million(detector: &mut Detector<'_, 20>, calls: &[(Call, Outcome)]) -> f64 {
     let start = Instant::now();
     let flagged: u32 = (0..LAPS).map(|_| flagged_of(detector, calls)).sum();
-    assert!(black_box(flagged) > 0, "a million events hold some loop");
+    assert!(black_box(flagged) > 0, "a million events contain loops");
     start.elapsed().as_secs_f64() * 1e9 / 1e6
 }

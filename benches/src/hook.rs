@@ -1,80 +1,95 @@
-//! `unstuck hook` as agents run it, from its start to its end, beside interpreters that do nothing.
+//! The benchmark `hook`: `unstuck hook` as agents run it, beside interpreters that do nothing.
 
 use std::cell::Cell;
-use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use comfy_table::Table;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::report::{Measurement, Report};
 use crate::rounds::{Case, Timing, take_turns};
-use crate::table::table;
+use crate::scan;
 
-/// How many rounds all programs go.
+/// The number of rounds.
 const ROUNDS: usize = 101;
 
-/// The lengths of the results in the events, in bytes: what most calls give back, and what few do.
+/// The lengths of the results in the events, in bytes: a usual one, and a rare one.
 const RESULTS: [usize; 2] = [500, 1 << 20];
 
-/// No line of a result is longer.
+/// The length of the longest line of a result.
 const LINE_MAX: usize = 64;
 
-/// A program that is started and waited for.
+/// A program that was started and waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// What the report calls it.
+pub struct Startup {
+    /// The program and its arguments.
     pub program: String,
-    /// How many bytes it is given to read.
+    /// The number of bytes that the program reads.
     pub bytes: usize,
-    /// The median time from its start to its end, in milliseconds.
+    /// The median time from start to end, in milliseconds.
     pub milliseconds: f64,
-    /// The median of how many times as long it took as the first program, in the same round.
+    /// The median ratio to the first program's time in the same round.
     pub ratio: f64,
 }
 
-/// Everything that was measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Each program.
-    pub rows: Vec<Row>,
-    /// What was left out, and why.
-    pub left_out: Vec<String>,
+impl Measurement for Startup {
+    const HEADINGS: &'static [&'static str] = &["program", "bytes to read", "ms", "ratio"];
+    const WORDS: usize = 1;
+
+    fn cells(&self) -> Vec<String> {
+        let Self { program, bytes, milliseconds, ratio } = self;
+        vec![
+            program.clone(),
+            bytes.to_string(),
+            format!("{milliseconds:.2}"),
+            format!("{ratio:.1}"),
+        ]
+    }
 }
 
-/// Runs the program `unstuck` as the hook of an agent, and others beside it, in turns.
+/// Runs the program `unstuck` as the hook of an agent, and other programs, in turns.
 ///
 /// # Errors
 ///
-/// If there is no folder for the state.
-pub fn measure(unstuck: &Path) -> io::Result<Report> {
+/// If there is no program `unstuck`, or no folder for its state.
+pub fn measure() -> io::Result<Report> {
+    let unstuck = scan::program()?;
     let (mut programs, mut left_out) = (Vec::new(), Vec::new());
-    let hooks = RESULTS.map(|length| Hook::new(unstuck, length));
-    for hook in hooks {
-        programs.push(Program::Hook(hook?));
+    for length in RESULTS {
+        programs.push(Program::Hook(Hook::new(&unstuck, length)?));
     }
     for (name, arguments) in
         [("true", &[][..]), ("python3", &["-c", "pass"]), ("node", &["-e", "0"])]
     {
-        match itself(name) {
+        match executable(name) {
             Some(path) => programs.push(Program::Other { name, path, arguments }),
             None => left_out.push(format!("{name}: it is not installed")),
         }
     }
     let case = |program| Case { calls: 1, run: Box::new(move || Program::run(program)) };
     let timings = take_turns(&programs.iter().map(case).collect::<Vec<_>>(), ROUNDS);
-    let row = |(program, Timing { ns_per_call, ratio, .. }): (&Program, Timing)| Row {
+    let startup = |(program, Timing { ns_per_call, ratio, .. }): (&Program, Timing)| Startup {
         program: program.name(),
         bytes: program.bytes(),
         milliseconds: ns_per_call / 1e6,
         ratio,
     };
-    Ok(Report { rows: programs.iter().zip(timings).map(row).collect(), left_out })
+    report(&programs.iter().zip(timings).map(startup).collect::<Vec<_>>(), left_out)
 }
 
-/// What takes a turn.
+fn report(startups: &[Startup], left_out: Vec<String>) -> io::Result<Report> {
+    let mut report = Report::default();
+    report.table("rows", startups)?;
+    report.remark(
+        "From start to end, with the state on disk. The ratio is to the first line, in the same round.",
+    );
+    left_out.into_iter().for_each(|reason| report.leave_out(reason));
+    Ok(report)
+}
+
+/// A program that takes turns with others.
 enum Program {
     Hook(Hook),
     Other { name: &'static str, path: PathBuf, arguments: &'static [&'static str] },
@@ -95,7 +110,7 @@ impl Program {
         }
     }
 
-    /// Starts it and waits for its end: 1 if that was not as it should be.
+    /// Starts the program and waits for its end. Returns 1 if it failed, else 0.
     fn run(&self) -> u32 {
         let ran = match self {
             Self::Hook(hook) => hook.run(),
@@ -107,13 +122,13 @@ impl Program {
     }
 }
 
-/// A hook, and the session that it is the hook of.
+/// A hook and its session.
 struct Hook {
     unstuck: PathBuf,
     state: tempfile::TempDir,
-    /// The end of every payload: the result, a line for each item of some build.
+    /// The end of every payload: the result, which is the output of a build.
     end: String,
-    /// How many events came before.
+    /// The number of earlier events.
     events: Cell<u64>,
 }
 
@@ -130,8 +145,8 @@ impl Hook {
         Ok(Self { unstuck: unstuck.to_owned(), state, end, events: Cell::new(0) })
     }
 
-    /// What stands before that in the event `n`: each is of another call, so that there is nothing to
-    /// say.
+    /// Returns the beginning of the payload of event `n`. Each event is of a different call, so the hook
+    /// has nothing to report.
     fn begin(n: u64) -> String {
         let fields = json!({
             "session_id": "5b6f9a52-0e0c-4f0b-9a63-0d6c1e2f7a10",
@@ -146,7 +161,7 @@ impl Hook {
         begin
     }
 
-    /// Whether it ended well and said nothing.
+    /// Runs the hook on the next event. Returns whether it succeeded without output.
     fn run(&self) -> io::Result<bool> {
         let begin = Self::begin(self.events.get());
         self.events.set(self.events.get() + 1);
@@ -163,45 +178,24 @@ impl Hook {
     }
 }
 
-/// A program that reads nothing and of which nothing is heard.
+/// Returns a command for `program` without input and output.
 fn silent(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// The program `name` itself: what is found by that name may be a script that looks for it.
-fn itself(name: &str) -> Option<PathBuf> {
-    let tells = match name {
+/// Returns the path of the executable `name`. On the search path there may be a script that starts it.
+fn executable(name: &str) -> Option<PathBuf> {
+    let arguments = match name {
         "python3" => ["-c", "import sys; print(sys.executable)"],
         "node" => ["-p", "process.execPath"],
         _ => ["", ""],
     };
-    let output = Command::new(name).args(tells).stdin(Stdio::null()).output().ok()?;
+    let output = Command::new(name).args(arguments).stdin(Stdio::null()).output().ok()?;
     let path = String::from_utf8(output.stdout).ok()?;
     let path = if path.trim().is_empty() { name } else { path.trim() };
     output.status.success().then(|| path.into())
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = ["program", "bytes to read", "ms", "ratio"];
-        let rows: Table = table(header, 1, self.rows.iter().map(Row::cells));
-        writeln!(f, "{rows}\n")?;
-        writeln!(
-            f,
-            "From its start to its end, the state on disk between; the ratio is to the first line, \
-             in the same round."
-        )?;
-        self.left_out.iter().try_for_each(|what| writeln!(f, "left out: {what}"))
-    }
-}
-
-impl Row {
-    fn cells(&self) -> [String; 4] {
-        let Self { program, bytes, milliseconds, ratio } = self;
-        [program.clone(), bytes.to_string(), format!("{milliseconds:.2}"), format!("{ratio:.1}")]
-    }
 }
 
 #[cfg(test)]
@@ -210,25 +204,23 @@ mod tests {
 
     #[test]
     fn a_report_has_one_table_and_a_line_for_all_else() {
-        let row = |program: &str, bytes, milliseconds, ratio| Row {
+        let startup = |program: &str, bytes, milliseconds, ratio| Startup {
             program: program.to_owned(),
             bytes,
             milliseconds,
             ratio,
         };
-        let report = Report {
-            rows: vec![
-                row("unstuck hook", 900, 1.234, 1.0),
-                row("unstuck hook", 1_049_000, 4.5, 3.66),
-                row("python3 -c pass", 0, 13.7, 11.1),
-            ],
-            left_out: vec!["node: it is not installed".to_owned()],
-        };
-        insta::assert_snapshot!(report);
+        let startups = [
+            startup("unstuck hook", 900, 1.234, 1.0),
+            startup("unstuck hook", 1_049_000, 4.5, 3.66),
+            startup("python3 -c pass", 0, 13.7, 11.1),
+        ];
+        let left_out = vec!["node: it is not installed".to_owned()];
+        insta::assert_snapshot!(report(&startups, left_out).unwrap());
     }
 
     #[test]
-    fn a_payload_is_as_long_as_its_result_and_each_is_of_another_call() {
+    fn a_payload_contains_its_result_and_a_call_of_its_own() {
         for length in RESULTS {
             let hook = Hook::new(Path::new("unstuck"), length).expect("a folder");
             let payload = Hook::begin(1) + &hook.end;

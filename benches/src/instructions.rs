@@ -1,4 +1,4 @@
-//! Instructions, counted by valgrind's callgrind: the same number every time.
+//! Instructions, counted by valgrind's callgrind. The number is the same every time.
 
 use std::env;
 use std::io;
@@ -6,50 +6,50 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
-/// What a report says in place of the numbers, where [`can_be_counted`] says no.
+/// The reason in a report if [`can_be_counted`] returns false.
 pub const NOT_COUNTED: &str = "instructions: valgrind is not installed";
 
-/// Whether valgrind is here.
+/// Returns whether valgrind is installed.
 pub fn can_be_counted() -> bool {
     let mut probe = Command::new("valgrind");
     probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// The instructions that a program like this one takes for one turn of its command `count`.
+/// Returns the instructions for one turn of `count BENCHMARK WORDS`, a command of this program.
 ///
-/// Counts this very program twice, running `count WORDS TURNS` for `turns` and for twice as many:
-/// what it takes to start falls away in the difference.
+/// Runs the command twice, with `turns` and with twice as many. The difference does not contain the
+/// instructions of the program's start.
 ///
 /// # Errors
 ///
 /// If valgrind does not start, or ends without a count.
-pub fn per_turn(words: &[String], turns: u16) -> io::Result<f64> {
-    let few = counted(words, turns)?;
-    let many = counted(words, 2 * turns)?;
+pub fn per_turn(benchmark: &str, words: &[String], turns: u16) -> io::Result<f64> {
+    let few = counted(benchmark, words, turns)?;
+    let many = counted(benchmark, words, 2 * turns)?;
     let more = u32::try_from(many.saturating_sub(few)).unwrap_or(u32::MAX);
     Ok(f64::from(more) / f64::from(turns))
 }
 
-fn counted(words: &[String], turns: u16) -> io::Result<u64> {
+fn counted(benchmark: &str, words: &[String], turns: u16) -> io::Result<u64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command.arg(env::current_exe()?).arg("count").args(words).arg(turns.to_string());
+    command.arg(env::current_exe()?).args(["count", benchmark]).args(words).arg(turns.to_string());
     let output = command.stdin(Stdio::null()).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    total(&said).filter(|_| output.status.success()).ok_or_else(|| {
-        io::Error::other(format!("valgrind ended with {} and no count:\n{said}", output.status))
+    let log = String::from_utf8_lossy(&output.stderr);
+    total(&log).filter(|_| output.status.success()).ok_or_else(|| {
+        io::Error::other(format!("valgrind ended with {} and no count:\n{log}", output.status))
     })
 }
 
-/// How the command line spells a value.
+/// Returns the spelling of a value on the command line.
 pub fn word(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|word| word.get_name().to_owned()).unwrap_or_default()
 }
 
-/// The instructions in all, of what callgrind says when it ends.
-fn total(said: &str) -> Option<u64> {
-    let count = said.lines().find_map(|line| line.split_once("Collected :"));
+/// Returns the number of instructions in callgrind's log.
+fn total(log: &str) -> Option<u64> {
+    let count = log.lines().find_map(|line| line.split_once("Collected :"));
     count?.1.trim().parse().ok()
 }
 
@@ -60,12 +60,12 @@ mod tests {
 
     #[test]
     fn the_total_is_read_from_the_closing_lines() {
-        for (said, expected) in [
+        for (log, expected) in [
             ("==7== Events    : Ir\n==7== Collected : 123456\n==7==\n", Some(123_456)),
             ("==7== Collected : \n", None),
             ("valgrind: no such file\n", None),
         ] {
-            assert_eq!(total(said), expected, "{said}");
+            assert_eq!(total(log), expected, "{log}");
         }
     }
 

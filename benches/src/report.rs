@@ -1,175 +1,149 @@
-//! What was measured, as a table and as JSON.
+//! A report: tables of measurements and remarks, printed as text or as JSON.
 
-use std::fmt;
+use std::fmt::{self, Display};
+use std::io::{self, Write as _};
 
-use comfy_table::Table;
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use serde::Serialize;
-use unstuck_core::Detector;
+use serde_json::{Map, Value};
 
-use crate::contender::Contender;
-use crate::endurance::Endurance;
-use crate::scan::Scan;
-use crate::stream::{ARGS_LENGTH, RESULT_LENGTH, Stream};
-use crate::table::table;
+/// A measurement that fills one line of a table.
+pub trait Measurement: Serialize {
+    /// The headings of the columns.
+    const HEADINGS: &'static [&'static str];
 
-/// A contender on a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// The stream.
-    pub stream: Stream,
-    /// The contender.
-    pub contender: Contender,
-    /// With how much of the stream it finds fault, in percent.
-    pub flagged_percent: f64,
-    /// The median time for a call with its result, in nanoseconds.
-    pub ns_per_call: f64,
-    /// The median of half of that: a call with its result is two events.
-    pub ns_per_event: f64,
-    /// The median ratio to the plain detector on the same stream; below 1 is faster.
-    pub ratio: f64,
-    /// Half the instructions for a call with its result, where they were counted.
-    pub instructions_per_event: Option<f64>,
+    /// The number of columns, from the left, that contain words. The other columns contain numbers,
+    /// which are aligned to the right.
+    const WORDS: usize;
+
+    /// Returns the cells of the line, one for each heading.
+    fn cells(&self) -> Vec<String>;
 }
 
-/// How much memory a detector is, in bytes; it holds nothing beside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Size {
-    /// How many records its window holds.
-    pub window: u8,
-    /// `size_of` of it.
-    pub bytes: usize,
-}
-
-impl Size {
-    /// The sizes of the detectors that are measured.
-    pub fn all() -> [Self; 3] {
-        [
-            Self { window: 8, bytes: size_of::<Detector<'_, 8>>() },
-            Self { window: 20, bytes: size_of::<Detector<'_, 20>>() },
-            Self { window: 64, bytes: size_of::<Detector<'_, 64>>() },
-        ]
-    }
-}
-
-/// Everything that was measured.
-#[derive(Clone, Debug, Serialize)]
+/// All results of a benchmark. Displays as text.
+#[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Each contender on each stream.
-    pub rows: Vec<Row>,
-    /// The detectors' sizes.
-    pub sizes: [Size; 3],
-    /// A long run of the engine.
-    pub endurance: Endurance,
-    /// The command-line program.
-    pub scans: Vec<Scan>,
-    /// What was left out, and why.
-    pub left_out: Vec<&'static str>,
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.table())?;
-        writeln!(
-            f,
-            "A call with its result is two events. `engine` takes digests; all others take \
-             {ARGS_LENGTH} bytes of arguments and\n{RESULT_LENGTH} of a result, at which only \
-             `loop-guardrail` and `unstuck` look. `x plain` is the time over that of\nthe plain \
-             detector.\n"
-        )?;
-        for Size { window, bytes } in self.sizes {
-            writeln!(f, "Detector<{window}>: {bytes} bytes")?;
-        }
-        let Endurance { millions, first_ns_per_event: first, last_ns_per_event: last } =
-            self.endurance;
-        writeln!(
-            f,
-            "{millions} million events: {first:.1} ns/event in the first million, {last:.1} in the last"
-        )?;
-        self.scans.iter().try_for_each(|scan| writeln!(f, "{scan}"))?;
-        self.left_out.iter().try_for_each(|what| writeln!(f, "left out: {what}"))
-    }
+    text: String,
+    json: Map<String, Value>,
+    left_out: Vec<String>,
 }
 
 impl Report {
-    fn table(&self) -> Table {
-        let header = [
-            "stream",
-            "judged by",
-            "flagged",
-            "ns/call",
-            "ns/event",
-            "x plain",
-            "instructions/event",
-        ];
-        table(header, 2, self.rows.iter().map(Row::cells))
-    }
-}
-
-impl Row {
-    fn cells(&self) -> [String; 7] {
-        let instructions = self.instructions_per_event;
-        [
-            self.stream.name().to_owned(),
-            self.contender.name().to_owned(),
-            format!("{:.1} %", self.flagged_percent),
-            format!("{:.0}", self.ns_per_call),
-            format!("{:.1}", self.ns_per_event),
-            format!("{:.3}", self.ratio),
-            instructions.map_or_else(String::new, |count| format!("{count:.0}")),
-        ]
-    }
-}
-
-impl fmt::Display for Scan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { traces, cores, bytes, megabytes_per_second, peak_kibibytes } = self;
-        let (megabytes, cores) = (bytes / 1_000_000, cores.name());
-        write!(f, "scan, {megabytes} MB {traces}, {cores}: {megabytes_per_second:.0} MB/s")?;
-        match peak_kibibytes {
-            Some(peak) => write!(f, ", {} MiB of memory at most", peak.div_ceil(1024)),
-            None => Ok(()),
+    /// Adds a table, which is the array `name` in JSON. Without measurements the text has no table.
+    ///
+    /// # Errors
+    ///
+    /// If a measurement cannot be serialized.
+    pub fn table<M: Measurement>(&mut self, name: &str, measurements: &[M]) -> io::Result<()> {
+        self.json.insert(name.to_owned(), serde_json::to_value(measurements)?);
+        if !measurements.is_empty() {
+            self.text += &table(measurements).to_string();
+            self.text += "\n\n";
         }
+        Ok(())
     }
+
+    /// Adds values with a line of text each. They are the array `name` in JSON.
+    ///
+    /// # Errors
+    ///
+    /// If a value cannot be serialized.
+    pub fn lines<V: Display + Serialize>(&mut self, name: &str, values: &[V]) -> io::Result<()> {
+        self.json.insert(name.to_owned(), serde_json::to_value(values)?);
+        self.text.extend(values.iter().map(|value| format!("{value}\n")));
+        Ok(())
+    }
+
+    /// Adds a remark for the reader of the text. JSON does not contain it.
+    pub fn remark(&mut self, remark: &str) {
+        self.text += remark;
+        self.text.push('\n');
+    }
+
+    /// Records a measurement that this machine cannot make, with the reason.
+    pub fn leave_out(&mut self, reason: impl Into<String>) {
+        self.left_out.push(reason.into());
+    }
+
+    /// Writes the report to standard output, as text or as one line of JSON.
+    ///
+    /// # Errors
+    ///
+    /// If standard output cannot be written.
+    pub fn print(mut self, as_json: bool) -> io::Result<()> {
+        let mut output = io::stdout();
+        if as_json {
+            self.json.insert("left_out".to_owned(), self.left_out.into());
+            return writeln!(output, "{}", Value::Object(self.json));
+        }
+        write!(output, "{self}")
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        self.left_out.iter().try_for_each(|reason| writeln!(f, "left out: {reason}"))
+    }
+}
+
+/// Formats a number, or nothing if it was not measured.
+pub(crate) fn rounded(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(String::new, |number| format!("{number:.digits$}"))
+}
+
+/// Returns a table of `measurements`. A first cell that equals the one above it stays empty.
+fn table<M: Measurement>(measurements: &[M]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(M::HEADINGS);
+    let mut group = String::new();
+    for measurement in measurements {
+        let mut cells = measurement.cells();
+        if let Some(first) = cells.first_mut().filter(|_| M::WORDS > 0) {
+            if *first == group {
+                first.clear();
+            } else {
+                group.clone_from(first);
+            }
+        }
+        table.add_row(cells);
+    }
+    for column in table.column_iter_mut().skip(M::WORDS) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::Cores;
+
+    #[derive(Serialize)]
+    struct Sample(&'static str, Option<f64>);
+
+    impl Measurement for Sample {
+        const HEADINGS: &'static [&'static str] = &["program", "ms"];
+        const WORDS: usize = 1;
+
+        fn cells(&self) -> Vec<String> {
+            vec![self.0.to_owned(), rounded(self.1, 1)]
+        }
+    }
 
     #[test]
-    fn a_report_has_one_table_and_a_line_for_all_else() {
-        let row = |stream, contender, ns_per_call, instructions_per_event| Row {
-            stream,
-            contender,
-            flagged_percent: 2.5,
-            ns_per_call,
-            ns_per_event: ns_per_call / 2.0,
-            ratio: ns_per_call / 800.0,
-            instructions_per_event,
-        };
-        let scan = |peak_kibibytes| Scan {
-            traces: "generated".to_owned(),
-            cores: Cores::One,
-            bytes: 155_000_000,
-            megabytes_per_second: 230.4,
-            peak_kibibytes,
-        };
-        let report = Report {
-            rows: vec![
-                row(Stream::AllNew, Contender::Plain, 800.0, Some(8000.0)),
-                row(Stream::AllNew, Contender::Window20, 80.3, None),
-                row(Stream::Cycle, Contender::Plain, 800.0, Some(8000.5)),
-            ],
-            sizes: [8, 20, 64].map(|window| Size { window, bytes: 1000 }),
-            endurance: Endurance {
-                millions: 10,
-                first_ns_per_event: 41.04,
-                last_ns_per_event: 41.06,
-            },
-            scans: vec![scan(Some(4097)), scan(None)],
-            left_out: vec!["scans on one core: taskset is not installed"],
-        };
+    fn a_report_has_tables_lines_and_remarks() {
+        let mut report = Report::default();
+        let samples = [Sample("a", Some(1.25)), Sample("a", None), Sample("longer", Some(100.0))];
+        report.table("samples", &samples).unwrap();
+        report.table::<Sample>("none", &[]).unwrap();
+        report.lines("sizes", &["8 bytes", "16 bytes"]).unwrap();
+        report.remark("A remark.");
+        report.leave_out("node: it is not installed");
         insta::assert_snapshot!(report);
+        let json = Value::Object(report.json).to_string();
+        assert_eq!(
+            json,
+            r#"{"none":[],"samples":[["a",1.25],["a",null],["longer",100.0]],"sizes":["8 bytes","16 bytes"]}"#
+        );
     }
 }

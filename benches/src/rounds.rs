@@ -1,32 +1,32 @@
-//! Rounds in which all contenders take turns, and the medians over them.
+//! Rounds in which all contenders take turns, and the medians over these rounds.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// One of those that take turns.
+/// A contender in the rounds.
 pub struct Case<'a> {
-    /// How many calls it judges in a round.
+    /// The number of calls that it judges in a round.
     pub calls: u16,
-    /// Runs a round, and gives the answer that must be the same every time.
+    /// Runs a round, and returns an answer, which must be the same every time.
     pub run: Box<dyn Fn() -> u32 + 'a>,
 }
 
-/// What the rounds of one case came to.
+/// The result of the rounds of one case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// The median time, in nanoseconds a call.
+    /// The median time for a call, in nanoseconds.
     pub ns_per_call: f64,
-    /// The median of what a call took in a round, over what one of the first case took in it.
+    /// The median ratio to the first case's time in the same round.
     pub ratio: f64,
-    /// What each round answered.
+    /// The answer of every round.
     pub answer: u32,
 }
 
-/// Runs every case once untimed, then `rounds` times in turns; the ratios are to the first.
+/// Runs every case once without timing, then `rounds` times in turns. Ratios are to the first case.
 ///
 /// # Panics
 ///
-/// If a case changes its answer: then it does not always do the same work.
+/// If a case changes its answer, because then it does not always do the same work.
 pub fn take_turns(cases: &[Case<'_>], rounds: usize) -> Vec<Timing> {
     let answers: Vec<u32> = cases.iter().map(|case| (case.run)()).collect();
     let mut times = vec![Vec::with_capacity(rounds); cases.len()];
@@ -35,7 +35,7 @@ pub fn take_turns(cases: &[Case<'_>], rounds: usize) -> Vec<Timing> {
             let start = Instant::now();
             let flagged = black_box((case.run)());
             times.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(case.calls));
-            assert_eq!(flagged, *answer, "a round answered otherwise than the one before");
+            assert_eq!(flagged, *answer, "the answer of a round differs from the one before");
         }
     }
     let first = times.first().cloned().unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn take_turns(cases: &[Case<'_>], rounds: usize) -> Vec<Timing> {
     times.into_iter().zip(answers).map(timing).collect()
 }
 
-/// The value that half of `values` are below; the upper of the two in the middle, and 0 of none.
+/// Returns the median, the upper one if there are two in the middle, or 0 if there are no values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)

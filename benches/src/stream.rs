@@ -1,11 +1,10 @@
-//! The streams of calls that every contender is shown.
+//! The streams of calls that every contender gets.
 
 use clap::ValueEnum;
 use serde::Serialize;
 use unstuck_core::{Call, Digest, Outcome, Tool};
 
-/// The tool of every call. `loop-guardrail` looks at the results of tools that it knows by name;
-/// this is one of them.
+/// The tool of every call. It is one of the tools whose results `loop-guardrail` reads.
 pub const TOOL: &str = "read_file";
 
 /// The length of every call's arguments, in bytes.
@@ -14,19 +13,19 @@ pub const ARGS_LENGTH: usize = 200;
 /// The length of every call's result, in bytes.
 pub const RESULT_LENGTH: usize = 500;
 
-/// How often one call in a stream with [`Stream::Repeats`] repeats another: every so many calls.
+/// In [`Stream::Repeats`], one call in this many repeats another.
 const REPEAT_EVERY: u64 = 20;
 
-/// How many calls back a repeated one lies at most.
+/// The largest distance of a repeated call from the original.
 const REPEAT_WITHIN: usize = 10;
 
-/// What a stream is like. Equal calls have equal results.
+/// A kind of stream. Equal calls have equal results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stream {
-    /// No call is like another.
+    /// All calls differ.
     AllNew,
-    /// One call in twenty is the same as one of the ten before it.
+    /// One call in twenty repeats one of the ten before it.
     Repeats,
     /// Three calls in turns.
     Cycle,
@@ -35,7 +34,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// What the tables call it.
+    /// Returns the name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllNew => "all new",
@@ -45,8 +44,8 @@ impl Stream {
         }
     }
 
-    /// The first `calls` calls, each as a number: equal numbers are equal calls. The same every
-    /// time.
+    /// Returns the first `calls` calls as numbers. Equal numbers are equal calls. The stream is the same
+    /// every time.
     pub fn numbers(self, calls: usize) -> Vec<u64> {
         let mut numbers = Vec::with_capacity(calls);
         let mut random = Random(1);
@@ -62,7 +61,7 @@ impl Stream {
         numbers
     }
 
-    /// The first `calls` calls as the engine takes them.
+    /// Returns the first `calls` calls as digests, which the engine takes.
     pub fn digests(self, calls: usize) -> Vec<(Call, Outcome)> {
         let digest = |number: u64| Digest::of(&number.to_le_bytes());
         let call = |number| Call::new(Tool::named(TOOL), digest(number));
@@ -70,21 +69,21 @@ impl Stream {
         numbers.map(|number| (call(number), Outcome::ok(digest(!number)))).collect()
     }
 
-    /// The first `calls` calls as an agent's host has them.
+    /// Returns the first `calls` calls as raw arguments and results.
     pub fn texts(self, calls: usize) -> Vec<Texts> {
         self.numbers(calls).into_iter().map(Texts::of).collect()
     }
 }
 
-/// One of the latest of `numbers`, where it is the turn of a repetition.
+/// Returns one of the latest `numbers` if the next call is a repetition.
 fn repeat(numbers: &[u64], random: &mut Random) -> Option<u64> {
     let (turn, back) = (random.below(REPEAT_EVERY), random.below(REPEAT_WITHIN as u64));
     let back = usize::try_from(back).ok()?;
-    let place = numbers.len().checked_sub(back + 1)?;
-    (turn == 0).then(|| numbers[place])
+    let position = numbers.len().checked_sub(back + 1)?;
+    (turn == 0).then(|| numbers[position])
 }
 
-/// A call and its result as an agent's host has them.
+/// The raw arguments and the raw result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
     /// JSON of [`ARGS_LENGTH`] bytes.
@@ -94,7 +93,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The call with the number `number`.
+    /// Returns the call number `number`.
     pub fn of(number: u64) -> Self {
         let opening = format!(
             r#"{{"path":"src/part_{:02}/unit_{number:07}.rs","offset":{},"limit":120,"all":false,"pattern":"fn \\w+\\(\"","reason":""#,
@@ -104,14 +103,14 @@ impl Texts {
         let reason = "to see who else calls this before it is changed ";
         let args = filled(opening, reason, ARGS_LENGTH - 2) + r#""}"#;
         let opening = format!("//! Unit {number}.\n\nuse crate::part::{{Part, Weight}};\n\n");
-        // Of one file's lines, the next holds none: what is read is news.
+        // No two files share a line, so every result is new.
         let line =
             format!("    let {} = parts.iter().map(Part::weight).sum::<u64>();\n", name(number));
         Self { args, result: filled(opening, &line, RESULT_LENGTH) }
     }
 }
 
-/// A name that no other number has, of syllables: a number in it would be masked.
+/// Returns a unique name for `number`. It consists of syllables, because digits would be masked.
 fn name(number: u64) -> String {
     const SYLLABLES: [&str; 8] = ["ko", "lu", "mi", "no", "pa", "ri", "so", "tu"];
     let mut rest = number;
@@ -123,7 +122,7 @@ fn name(number: u64) -> String {
     name
 }
 
-/// `opening`, and `filling` as often as it takes to reach `length` bytes of ASCII.
+/// Returns `opening`, extended with `filling` to `length` bytes of ASCII.
 pub(crate) fn filled(opening: String, filling: &str, length: usize) -> String {
     let mut text = opening;
     while text.len() < length {
@@ -133,7 +132,7 @@ pub(crate) fn filled(opening: String, filling: &str, length: usize) -> String {
     text
 }
 
-/// `SplitMix64` (Steele, Lea and Flood, 2014): the same numbers every time.
+/// `SplitMix64` (Steele, Lea and Flood, 2014), which returns the same numbers every time.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -152,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_holds_as_many_different_calls_as_it_says() {
+    fn each_stream_has_its_number_of_different_calls() {
         for (stream, least, most) in [
             (Stream::AllNew, 1000, 1000),
             (Stream::Repeats, 935, 965),

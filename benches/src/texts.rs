@@ -1,4 +1,4 @@
-//! The arguments and results that are read as texts.
+//! The arguments and results that contenders read as texts.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 use crate::documents::{Document, PROSE, file};
 use crate::stream::{ARGS_LENGTH, RESULT_LENGTH, Random, Texts};
 
-/// How many bytes of texts a round has, as far as that makes 2 to 256 texts.
+/// The number of bytes in a round, if that makes 2 to 256 texts.
 const ROUND: usize = 64 * 1024;
 
-/// What a text is like.
+/// A kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Lines of a log: times, process ids, durations, ids.
     Log,
-    /// What a compiler says: paths, line numbers, columns of spaces.
+    /// Compiler output: paths, line numbers, columns of spaces.
     Compiler,
     /// Sentences.
     Prose,
@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What the tables call it.
+    /// Returns the name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Log => "log lines",
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// How many bytes there are of it.
+    /// Returns the lengths of the texts that are measured, in bytes.
     pub const fn lengths(self) -> &'static [usize] {
         match self {
             Self::Log | Self::Compiler | Self::Prose => &[200, 500, 8000, 100_000],
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The texts of a round, of which no two are the same. The same every time.
+    /// Returns the texts of a round, which all differ. They are the same every time.
     pub fn texts(self, length: usize) -> Vec<String> {
         let count = (ROUND / length).clamp(2, 256);
         (0..).take(count).map(|number| self.text(number, length)).collect()
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// A text of `length` bytes, which begins with its number, put together by `line`.
+/// Returns a text of `length` bytes that begins with its number. `line` appends one line.
 fn lines(number: u64, length: usize, line: fn(&mut String, &mut Random)) -> String {
     let mut text = format!("Part {number}\n");
     let mut random = Random(number);
@@ -83,7 +83,7 @@ fn log_line(text: &mut String, random: &mut Random) {
     let (minute, second, thousandth) = (random.below(60), random.below(60), random.below(1000));
     let (order, status) = (random.below(5000), [200, 201, 404, 500][index(random, 4)]);
     let (duration, id) = (random.below(900), random.below(1 << 32));
-    // Writing into a text does not fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
         "2026-05-28T14:{minute:02}:{second:02}.{thousandth:03}Z INFO [4711] http: GET /orders/{order} \
@@ -94,7 +94,7 @@ fn log_line(text: &mut String, random: &mut Random) {
 fn warning(text: &mut String, random: &mut Random) {
     let name = ["total", "weight", "parts", "price", "items", "count"][index(random, 6)];
     let (part, line, column) = (random.below(40), random.below(900), random.below(80));
-    // Writing into a text does not fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
         "warning: unused variable: `{name}`\n   --> src/part_{part:02}/unit.rs:{line}:{column}\n    |\n\
@@ -107,7 +107,7 @@ fn sentence(text: &mut String, random: &mut Random) {
     *text += PROSE[index(random, PROSE.len())];
 }
 
-/// An index of a list of so many.
+/// Returns a random index into a list of `length` items.
 fn index(random: &mut Random, length: usize) -> usize {
     usize::try_from(random.below(length as u64)).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds and runs the programs of `benches`.
+//! `cargo xtask bench`: builds the program of `benches` and runs one benchmark.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,27 +6,22 @@ use std::process::ExitCode;
 
 use crate::machine::cargo;
 
-/// A benchmark: its name, its program in `benches`, and its needs.
+/// A benchmark and its needs.
 struct Benchmark {
+    /// Its name, which is also its command in the program of `benches`.
     name: &'static str,
-    program: &'static str,
     /// Whether it also measures the `unstuck` program.
     needs_cli: bool,
     takes_traces: bool,
 }
 
 const BENCHMARKS: [Benchmark; 6] = [
-    Benchmark { name: "engine", program: "engine", needs_cli: true, takes_traces: true },
-    Benchmark { name: "json", program: "json", needs_cli: false, takes_traces: false },
-    Benchmark { name: "hook", program: "hook", needs_cli: true, takes_traces: false },
-    Benchmark { name: "text", program: "text", needs_cli: false, takes_traces: false },
-    Benchmark { name: "swarm", program: "swarm", needs_cli: false, takes_traces: true },
-    Benchmark {
-        name: "swarm-redis",
-        program: "swarm_redis",
-        needs_cli: false,
-        takes_traces: false,
-    },
+    Benchmark { name: "engine", needs_cli: true, takes_traces: true },
+    Benchmark { name: "json", needs_cli: false, takes_traces: false },
+    Benchmark { name: "hook", needs_cli: true, takes_traces: false },
+    Benchmark { name: "text", needs_cli: false, takes_traces: false },
+    Benchmark { name: "swarm", needs_cli: false, takes_traces: true },
+    Benchmark { name: "swarm-redis", needs_cli: false, takes_traces: false },
 ];
 
 /// A benchmark and its options.
@@ -56,11 +51,11 @@ impl Bench {
 
     /// Builds and runs the benchmark. Only its report goes to standard output.
     pub(crate) fn run(self) -> ExitCode {
-        let Benchmark { program, needs_cli, .. } = BENCHMARKS[self.benchmark];
+        let Benchmark { name, needs_cli, .. } = BENCHMARKS[self.benchmark];
         let arguments = self.arguments();
         // Built alone, so that no dependency of another package changes its features.
         let success = (!needs_cli || succeeds(["build", "--package", "unstuck-cli"], Vec::new()))
-            && succeeds(["run", "--package", "unstuck-benches", "--bin", program, "--"], arguments);
+            && succeeds(["run", "--package", "unstuck-benches", "--", name], arguments);
         if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
@@ -71,11 +66,15 @@ impl Bench {
     }
 }
 
-/// Runs `cargo` with these arguments in a release build, and returns whether it succeeds.
+/// Runs `cargo` with these arguments, and returns whether it succeeds. It builds what users download.
 fn succeeds<const N: usize>(words: [&str; N], arguments: Vec<OsString>) -> bool {
     let mut command = cargo();
     let (task, rest) = words.split_at(1);
-    command.args(task).args(["--release", "--locked", "--quiet"]).args(rest).args(arguments);
+    command
+        .args(task)
+        .args(["--profile", "dist", "--locked", "--quiet"])
+        .args(rest)
+        .args(arguments);
     match command.status() {
         Ok(status) => status.success(),
         Err(error) => {

@@ -74,7 +74,7 @@ const FUZZ: &str = "\
 Usage: cargo xtask fuzz [--seconds N] [TARGET]
 
 Fuzzes each target for N seconds, 60 by default. A planted bug comes first and must be found;
-otherwise the silence of the other targets proves nothing. Needs `cargo install cargo-fuzz --locked`.
+otherwise the silence of the other targets proves nothing. Needs a C++ compiler.
 Inputs that a run learns are kept in `fuzz/target` for the next one.
 
 Targets:

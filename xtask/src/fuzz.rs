@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::str::FromStr;
 
-use crate::machine::{self, Machine, cargo};
+use crate::machine::{self, Machine, cargo, program};
 use crate::step::{Outcome, Step, Summary};
 use output::Figures;
 
@@ -62,8 +62,16 @@ const RUNS: &str = "adapters/trace/runs";
 /// The folders of committed inputs.
 const COMMITTED: [&str; 2] = ["corpus", "regressions"];
 
-/// The command that installs `cargo-fuzz`.
-const INSTALL: [&str; 3] = ["install", "cargo-fuzz", "--locked"];
+/// The flags that `cargo fuzz` passes to the compiler: coverage of edges, comparisons and the stack.
+/// There is no sanitizer, because the crates forbid unsafe code. So a stable compiler is enough.
+const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing \
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Cllvm-args=-sanitizer-coverage-stack-depth \
+    -Ccodegen-units=1";
+
+/// The target folder of the fuzzers.
+const BUILT: &str = "fuzz/target";
 
 /// The number of inputs within which the canary must be found. It usually takes about ten thousand.
 const CANARY_RUNS: u32 = 1_000_000;
@@ -103,7 +111,7 @@ pub(crate) fn list() -> String {
 fn steps(plan: Plan) -> Vec<Step> {
     let mut built = Outcome::Passed;
     let mut steps = vec![Step::run("build", || {
-        built = build();
+        built = build(Machine::Developer);
         built.clone()
     })];
     if built != Outcome::Passed {
@@ -119,16 +127,7 @@ fn steps(plan: Plan) -> Vec<Step> {
 
 /// Runs the canary, and each target for a few seconds, because most bugs are found at once.
 pub(crate) fn briefly(machine: Machine) -> Outcome {
-    if !has_cargo_fuzz() {
-        match machine {
-            Machine::Developer => return Outcome::LeftOut(missing()),
-            Machine::Ci => match Outcome::of(cargo().args(INSTALL)) {
-                Outcome::Passed => {}
-                other => return other,
-            },
-        }
-    }
-    let begun = build().and_then(canary);
+    let begun = build(machine).and_then(canary);
     if begun != Outcome::Passed {
         return begun;
     }
@@ -137,16 +136,23 @@ pub(crate) fn briefly(machine: Machine) -> Outcome {
     outcomes.fold(Outcome::Passed, |before, outcome| before.and_then(|| outcome))
 }
 
-/// Builds every target with `cargo-fuzz`.
-fn build() -> Outcome {
-    if !has_cargo_fuzz() {
-        return Outcome::Failed(missing());
-    }
-    Outcome::of(&mut cargo_fuzz("build"))
+/// Builds every target. The command does what `cargo fuzz build` does, without a tool to install.
+fn build(machine: Machine) -> Outcome {
+    machine::ready("c++", "g++", machine).and_then(|| {
+        let mut command = cargo();
+        command.args(["build", "--release", "--bins", "--locked", "--manifest-path"]);
+        command.args(["fuzz/Cargo.toml", "--target-dir", BUILT, "--target", &host()]);
+        Outcome::of(command.env("RUSTFLAGS", FLAGS))
+    })
 }
 
-fn missing() -> String {
-    format!("`cargo fuzz` is not installed; `cargo {}` brings it", INSTALL.join(" "))
+/// Returns the name of this platform. With a target, the flags do not apply to build scripts.
+fn host() -> String {
+    let version = program("rustc").arg("-vV").output();
+    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let host =
+        |version: String| Some(version.lines().find_map(|l| l.strip_prefix("host: "))?.to_owned());
+    version.ok().and_then(host).unwrap_or_default()
 }
 
 /// Checks that the fuzzer finds the planted bug. It starts without inputs and with a fixed seed.
@@ -157,12 +163,11 @@ fn canary() -> Outcome {
     if let Err(error) = begun.and_then(|()| emptied(&folder("artifacts").join(name))) {
         return Outcome::Failed(format!("the canary's folders cannot be emptied: {error}"));
     }
-    let mut command = cargo_fuzz("run");
-    command.arg(name).arg(learnt).arg("--");
-    command.args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
+    let mut command = Target::Canary.fuzzer();
+    command.arg(learnt).args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
     // The output of a found bug is long and looks like a failure, so it is not printed.
     match command.stdin(Stdio::null()).output() {
-        Err(error) => Outcome::Failed(format!("`cargo fuzz` did not start: {error}")),
+        Err(error) => Outcome::Failed(format!("`{name}` did not start: {error}")),
         Ok(output) => found(&String::from_utf8_lossy(&output.stderr)),
     }
 }
@@ -188,8 +193,9 @@ impl Learnt {
         Path::new(FOLDER).join("target").join(kind).join(target.name())
     }
 
-    /// Creates the folder. Empties it if inputs are not kept.
+    /// Creates the folder, and the folder of artifacts. Empties the first if inputs are not kept.
     fn begin(self, target: Target) -> io::Result<()> {
+        fs::create_dir_all(folder("artifacts").join(target.name()))?;
         let folder = machine::root().join(self.folder(target));
         match self {
             Self::Kept => fs::create_dir_all(folder),
@@ -247,9 +253,9 @@ impl Target {
         if let Err(error) = learnt.begin(self).and_then(|()| self.seed(learnt)) {
             return Outcome::Failed(format!("the runs in {RUNS} gave no inputs: {error}"));
         }
-        let mut command = cargo_fuzz("run");
+        let mut command = self.fuzzer();
         // The fuzzer writes what it learns to the first folder.
-        command.arg(self.name()).arg(learnt.folder(self)).args(self.committed()).arg("--");
+        command.arg(learnt.folder(self)).args(self.committed());
         command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
         command.args([format!("-max_len={LENGTH_MAX}"), "-print_final_stats=1".into()]);
         command.arg(format!("-dict={FOLDER}/words.dict"));
@@ -258,6 +264,14 @@ impl Target {
             println!("{}: {figures}", self.name());
         }
         outcome
+    }
+
+    /// Returns a command that runs the target. Inputs that break it go to `fuzz/artifacts`.
+    fn fuzzer(self) -> Command {
+        let path = [BUILT, &host(), "release", self.name()].iter().collect::<PathBuf>();
+        let mut command = program(machine::root().join(path));
+        command.arg(format!("-artifact_prefix={FOLDER}/artifacts/{}/", self.name()));
+        command
     }
 
     /// Returns the folders of committed inputs that exist.
@@ -329,21 +343,6 @@ fn emptied(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::create_dir_all(folder),
     }
-}
-
-/// Returns the command `cargo fuzz VERB`. It uses no sanitizer, because the crates forbid unsafe code.
-/// So a stable compiler is enough.
-fn cargo_fuzz(verb: &str) -> Command {
-    let mut command = cargo();
-    command.args(["fuzz", verb, "--fuzz-dir", FOLDER, "--sanitizer", "none"]);
-    command
-}
-
-/// Returns whether `cargo fuzz` is installed.
-fn has_cargo_fuzz() -> bool {
-    let mut probe = cargo();
-    probe.args(["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

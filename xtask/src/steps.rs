@@ -102,6 +102,8 @@ pub(crate) fn runs() -> Outcome {
 pub(crate) fn built(wanted: &[&str; 2]) -> Result<PathBuf, Outcome> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--locked"]).args(FEATURES).args(wanted);
+    // With an example, cargo enables the features of dev-dependencies, as it does for the tests.
+    build.args(["--example", "record"]);
     let own = env::current_exe();
     let own = own.map_err(|error| Outcome::Failed(format!("where this program is: {error}")))?;
     // Cargo puts it beside this program, or into the folder of examples there.

@@ -8,7 +8,8 @@ use std::path::Path;
 use crate::machine;
 
 /// The folders that may stand at the top level.
-const FOLDERS: &[&str] = &[".cargo", ".ci", "adapters", "benches", "core", "fuzz", "xtask"];
+const FOLDERS: &[&str] =
+    &[".cargo", ".ci", ".github", "adapters", "benches", "core", "fuzz", "xtask"];
 
 /// The largest file, in bytes. A larger one is an artefact and not a source.
 const FILE_SIZE_MAX: u64 = 512 * 1024;

@@ -1,4 +1,4 @@
-//! Tells the linker what memory the board has, and where a program for it begins.
+//! Passes the board's memory and the start of a program to the linker.
 
 use std::env;
 use std::fs;

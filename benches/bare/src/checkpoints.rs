@@ -1,4 +1,4 @@
-//! Detectors as bytes, and back, also from bytes that nobody wrote.
+//! Detectors that are saved, and restored from the bytes, also from damaged ones.
 
 use unstuck_core::{CHECKPOINT_VERSION, CheckpointError, Detector};
 
@@ -6,10 +6,10 @@ use crate::events::tell;
 use crate::input::Input;
 use crate::words::show;
 
-/// Enough for a checkpoint of the largest detector.
+/// The length of the buffer, enough for a checkpoint of the largest detector.
 const ROOM: usize = Detector::<64>::CHECKPOINT_MAX;
 
-/// Saves `detector`, damages what was written, and goes on with what is read from it.
+/// Saves `detector`, damages the bytes, and continues with the detector that they restore.
 pub(crate) fn save_and_restore<const W: usize, const OPEN: usize>(
     detector: &Detector<'_, W, OPEN>,
     input: &mut Input,
@@ -32,7 +32,7 @@ pub(crate) fn save_and_restore<const W: usize, const OPEN: usize>(
     }
 }
 
-/// Reads a detector like `like`, by either of the two ways.
+/// Restores a detector of the same type as `like`, in one of two ways.
 fn read<'p, const W: usize, const OPEN: usize>(
     like: &Detector<'p, W, OPEN>,
     bytes: &[u8],

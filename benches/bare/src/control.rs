@@ -1,4 +1,4 @@
-//! What a host knows that no call says.
+//! Events that a host reports beside calls.
 
 use core::hint::black_box;
 
@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::replies::{another, show_verdict};
 use crate::words::show;
 
-/// Tells `detector` what a host may, of `finding` among others.
+/// Sends `detector` the events of a host, for example about `finding`.
 pub(crate) fn control<const W: usize, const OPEN: usize>(
     detector: &mut Detector<'_, W, OPEN>,
     finding: Option<Finding>,
@@ -30,7 +30,7 @@ pub(crate) fn control<const W: usize, const OPEN: usize>(
     }
 }
 
-/// Any loop, or one that was read where it was printed.
+/// Returns an arbitrary loop id, or one that was parsed from text.
 pub(crate) fn loop_id(input: &mut Input) -> LoopId {
     let printed = "9f0c5e8b2a7d4411 +0é";
     let (start, end) = (usize::from(input.below::<4>()), usize::from(input.below::<32>()));

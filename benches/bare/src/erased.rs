@@ -1,4 +1,4 @@
-//! The same events, told to a detector whose capacity nobody knows.
+//! The same events for a detector whose capacity is erased.
 
 use core::hint::black_box;
 
@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::replies::{show_nearness, show_policy, show_statistics, show_verdict};
 use crate::texts::turn;
 
-/// Tells `detector` of everything, in an order that `input` decides.
+/// Sends `detector` every kind of event, in an order that `input` determines.
 pub(crate) fn tell_any(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
     let policy = detector.policy();
     show_policy(policy, input);
@@ -47,7 +47,7 @@ pub(crate) fn tell_any(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
     }
 }
 
-/// What no call says, and what is asked between two calls.
+/// Sends the events that are not calls, and the queries between two calls.
 fn hear(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
     match input.below::<8>() {
         0 => {

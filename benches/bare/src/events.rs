@@ -1,4 +1,4 @@
-//! Everything that a detector can be told, and everything that it answers.
+//! Every event of a detector, and every answer.
 
 use core::hint::black_box;
 
@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::replies::{show_nearness, show_policy, show_statistics, show_verdict};
 use crate::texts::turn;
 
-/// Tells `detector` of calls, outcomes, turns and messages, in an order that `input` decides.
+/// Sends `detector` calls, outcomes, turns and messages, in an order that `input` determines.
 pub(crate) fn tell<const W: usize, const OPEN: usize>(
     detector: &mut Detector<'_, W, OPEN>,
     input: &mut Input,
@@ -20,7 +20,7 @@ pub(crate) fn tell<const W: usize, const OPEN: usize>(
     while input.flag() {
         let id = announce(detector, input);
         black_box(id.seq());
-        // Outcomes come in any order, and twice.
+        // Outcomes arrive in any order, and some of them twice.
         let reported = if input.flag() { id } else { earlier };
         let verdict = after(detector, reported, input);
         show_verdict(verdict, policy, input);
@@ -37,7 +37,7 @@ pub(crate) fn tell<const W: usize, const OPEN: usize>(
     black_box(detector.clone());
 }
 
-/// An announcement, with one verdict on the calls that it settles, or with each.
+/// Announces a call, with one verdict for all calls that settle, or with one for each.
 fn announce<const W: usize, const OPEN: usize>(
     detector: &mut Detector<'_, W, OPEN>,
     input: &mut Input,
@@ -53,7 +53,7 @@ fn announce<const W: usize, const OPEN: usize>(
     id
 }
 
-/// What may happen after an announcement.
+/// Sends one of the events that may follow an announcement.
 fn after<const W: usize, const OPEN: usize>(
     detector: &mut Detector<'_, W, OPEN>,
     id: CallId,
@@ -78,7 +78,7 @@ fn after<const W: usize, const OPEN: usize>(
     }
 }
 
-/// The same, with every verdict that comes of it.
+/// Does the same, and uses every verdict.
 fn after_each<const W: usize, const OPEN: usize>(
     detector: &mut Detector<'_, W, OPEN>,
     id: CallId,

@@ -1,9 +1,9 @@
-//! The engine as programs without `std` call it, to see what it brings with it.
+//! The engine in programs without `std`, which show its size and its dependencies.
 //!
-//! What the engine needs at run time is in the linked program, and hardly anything else is. So the
-//! symbols of the program tell whether the engine can panic or allocate; `cargo xtask test` reads
-//! them. That means something only if the compiler does not know what the engine is given, or it
-//! would leave out all that this does not need: everything is made from the number of the
+//! A linked program contains the code that the engine needs at run time, and hardly any other code. So
+//! the symbols of the program show whether the engine can panic or allocate. `cargo xtask test` reads
+//! them. The check is valid only if the compiler cannot predict the engine's input, because otherwise
+//! it would remove code that this input does not need. So all input depends on the number of the
 //! program's arguments.
 
 #![no_std]
@@ -38,14 +38,14 @@ unsafe extern "C" {
     safe fn abort() -> !;
 }
 
-/// Where every panic would end. A program that does not refer to `abort` has none.
+/// The panic handler. A program that does not refer to `abort` cannot panic.
 #[panic_handler]
 fn panicked(_: &PanicInfo<'_>) -> ! {
     abort()
 }
 
-/// Calls every entry of the engine, by every preset and by a policy of its own making, in ways
-/// that `count` decides.
+/// Calls every function of the engine, with every preset and with policies of its own. `count`
+/// determines the input.
 pub fn every_entry(count: c_int) {
     let input = &mut Input::new(count);
     for preset in presets::ALL {
@@ -54,8 +54,8 @@ pub fn every_entry(count: c_int) {
     with_policy(input, in_every_size);
 }
 
-/// The smallest, the usual and the largest window, one open call and eight; and sizes that are no
-/// powers of two, of which the compiler proves less.
+/// The smallest, the usual and the largest window, with one and with eight open calls. Some sizes are
+/// not powers of two, because the compiler proves less about these.
 fn in_every_size(policy: &Policy<'_>, input: &mut Input) {
     watch::<1, 1>(policy, input);
     watch::<20, 8>(policy, input);
@@ -63,7 +63,7 @@ fn in_every_size(policy: &Policy<'_>, input: &mut Input) {
     watch::<33, 5>(policy, input);
 }
 
-/// Tells a detector all that there is to tell, or shows why it cannot be made.
+/// Sends a detector every kind of event, or shows why it cannot be made.
 fn watch<const W: usize, const OPEN: usize>(policy: &Policy<'_>, input: &mut Input) {
     match Detector::<W, OPEN>::new(policy) {
         Ok(mut detector) => {
@@ -75,7 +75,7 @@ fn watch<const W: usize, const OPEN: usize>(policy: &Policy<'_>, input: &mut Inp
     }
 }
 
-/// What a small host does: announces calls, runs or blocks them, and tells the agent why.
+/// Does the work of a small host: announces calls, runs or blocks them, and writes the reason.
 pub fn small_host(count: c_int) {
     let mut input = Input::new(count);
     let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) else { return };

@@ -1,4 +1,4 @@
-//! Policies that nobody has checked before the run: those that work, and those that do not.
+//! Policies that are checked at run time. Some are valid, others are not.
 
 use core::array::from_fn;
 
@@ -12,7 +12,7 @@ use crate::events::call;
 use crate::input::Input;
 use crate::words::show;
 
-/// Hands a policy that is made from `input` to `use_it`, or shows why there is none.
+/// Calls `use_it` with a policy made from `input`, or shows the error.
 pub(crate) fn with_policy(input: &mut Input, use_it: fn(&Policy<'_>, &mut Input)) {
     let rungs: [Rung; 12] = from_fn(|_| Rung::new(u16::from(input.byte()), input.action()));
     let rules: [Rule<'_>; RULES_MAX + 1] = from_fn(|_| rule(&rungs, input));
@@ -133,7 +133,7 @@ fn ladder<'p>(rungs: &'p [Rung], input: &mut Input) -> Ladder<'p> {
     }
 }
 
-/// The first few of `all`, none and all of them included.
+/// Returns the first few items of `all`, from no item to all items.
 fn some_of<'s, T>(all: &'s [T], input: &mut Input) -> &'s [T] {
     let most = if input.flag() { input.below::<16>() } else { input.byte() };
     all.get(..usize::from(most)).unwrap_or(all)

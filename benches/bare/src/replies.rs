@@ -1,4 +1,4 @@
-//! What a detector answers, shown to nobody.
+//! Uses for the answers of a detector. Nothing is printed.
 
 use core::hint::black_box;
 
@@ -29,7 +29,7 @@ pub(crate) fn show_verdict(verdict: Verdict, policy: &Policy<'_>, input: &mut In
     }
 }
 
-/// What a host may make of a finding, whose fields are open to it.
+/// Uses a finding as a host may, whose fields are public.
 pub(crate) fn another(mut finding: Finding, input: &mut Input) -> Finding {
     if input.flag() {
         finding = Finding::elsewhere(finding.loop_id, finding.tool, input.byte().into());

@@ -1,10 +1,10 @@
-//! Turns of text, and what repeats inside them.
+//! Turns of text, and repetitions inside them.
 
 use unstuck_core::{RepeatFinder, RepeatedText, Turn};
 
 use crate::input::Input;
 
-/// A turn that repeats something: what was found in a text, or whatever the host says.
+/// Returns a repetition that was found in a text, or one that the host made up.
 pub(crate) fn turn(input: &mut Input) -> Turn {
     let repeated = match input.below::<4>() {
         0 => RepeatedText { period: input.byte(), laps: u16::from(input.byte()) },

@@ -1,9 +1,9 @@
-//! What a person reads, written into memory that was there from the start.
+//! Text for people, written into static memory.
 
 use core::fmt::{self, Write};
 use core::hint::black_box;
 
-/// A line of a fixed length; what does not fit is an error to whoever writes it.
+/// A line of a fixed length. Text that does not fit is an error for the writer.
 struct Line {
     bytes: [u8; 240],
     length: usize,
@@ -23,7 +23,7 @@ impl Write for Line {
     }
 }
 
-/// Writes `words` to where nobody reads them, of which the compiler knows nothing.
+/// Writes `words` into a buffer, and hides from the compiler that it is not read.
 pub(crate) fn show(words: fmt::Arguments<'_>) {
     let mut line = Line { bytes: [0; 240], length: 0 };
     let written = line.write_fmt(words).is_ok();

@@ -1,4 +1,4 @@
-//! What the programs for a Cortex-M3 under QEMU have in common: the paint on the stack, and their ends.
+//! The common parts of the programs for a Cortex-M3 under QEMU: the stack paint, and the exits.
 
 #![no_std]
 
@@ -14,26 +14,26 @@ use cortex_m_semihosting::hprintln;
 pub use paint::depth;
 pub use state::State;
 
-/// The end of a program that did what it was to do.
+/// Ends the program with success.
 pub fn done() -> ! {
     debug::exit(EXIT_SUCCESS);
     halt()
 }
 
-/// The end of a program that did not.
+/// Ends the program with failure.
 pub fn failed(why: impl Display) -> ! {
     hprintln!("{why}");
     debug::exit(EXIT_FAILURE);
     halt()
 }
 
-/// Where every panic would end: none is expected, and none stays unseen.
+/// The panic handler. No panic is expected, and a panic makes the program fail.
 #[panic_handler]
 fn panicked(info: &PanicInfo<'_>) -> ! {
     failed(info)
 }
 
-/// Where no debugger listens.
+/// Loops if no debugger is attached.
 fn halt() -> ! {
     loop {
         core::hint::spin_loop();

@@ -1,11 +1,11 @@
-//! How deep the stack gets: what is free of it is painted, and looked at afterwards.
+//! The depth of the stack, measured by painting the free part and reading it afterwards.
 
 use core::hint::black_box;
 use core::ptr;
 
 use cortex_m::register::msp;
 
-/// What no event writes, but by a very unlikely chance.
+/// A word that events are very unlikely to write.
 const PAINT: u32 = 0xC3A5_5A3C;
 
 #[expect(unsafe_code, reason = "the linker says where the stack may end at the lowest")]
@@ -13,10 +13,10 @@ unsafe extern "C" {
     static _stack_end: u32;
 }
 
-/// How many bytes of stack `event` takes, its own frame and all beneath it.
+/// Returns the bytes of stack that `event` takes, with its own frame and all calls below it.
 ///
-/// It is called by an address that the compiler does not know. So it is not put into this function,
-/// whose frame lies above the paint.
+/// The compiler does not know the address of `event`, so it cannot inline it into this function, whose
+/// frame lies above the paint.
 #[inline(never)]
 pub fn depth<S>(state: &mut S, event: fn(&mut S)) -> u32 {
     let lowest = (&raw const _stack_end).addr();
@@ -27,8 +27,8 @@ pub fn depth<S>(state: &mut S, event: fn(&mut S)) -> u32 {
     u32::try_from(here - clean.unwrap_or(here)).unwrap_or(u32::MAX)
 }
 
-/// Paints every word from `lowest` to `here`. Never a call: what a call leaves below `here` would be
-/// painted over.
+/// Paints every word from `lowest` to `here`. It is always inlined, because the frame of a call would
+/// lie below `here` and be painted over.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "its frame would lie where it paints")]
 fn paint(lowest: usize, here: usize) {
@@ -36,7 +36,7 @@ fn paint(lowest: usize, here: usize) {
     while word < here {
         #[expect(
             unsafe_code,
-            reason = "nobody uses the memory between the end of the stack and here"
+            reason = "the memory between the end of the stack and here is unused"
         )]
         unsafe {
             ptr::write_volatile(ptr::with_exposed_provenance_mut(word), PAINT);
@@ -45,7 +45,7 @@ fn paint(lowest: usize, here: usize) {
     }
 }
 
-/// The word at the address `word`, between the end of the stack and its beginning.
+/// Reads the word at the address `word`, which must lie inside the stack.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as for what paints")]
 fn look(word: usize) -> u32 {

@@ -10,25 +10,25 @@ use unstuck_text::{Masks, Recipe, SimilarCalls};
 /// The tool of every call.
 const TOOL: &str = "read_sensor";
 
-/// What the events of a host work on.
+/// The data that the events of a host use.
 pub struct State {
     detector: Detector<'static, 20>,
     groups: SimilarCalls,
-    /// Where the detector is saved to, and how many bytes of it were written.
+    /// The buffer for a saved detector, and the number of bytes in it.
     page: [u8; Detector::<20>::CHECKPOINT_MAX],
     saved: usize,
     /// The next call and its outcome.
     next: (Call, Outcome),
-    /// The latest call that was announced, and what was said last.
+    /// The latest announced call, and the latest verdict.
     latest: CallId,
     said: Verdict,
-    /// A document of JSON, and a result.
+    /// The next JSON document and the next result.
     arguments: &'static str,
     result: &'static str,
 }
 
 impl State {
-    /// A host that has seen nothing yet; none if the default policy needs a longer window.
+    /// Returns a new host, or `None` if the default policy needs a longer window.
     #[must_use]
     pub fn new() -> Option<Self> {
         let digest = Digest::new(0);
@@ -47,58 +47,57 @@ impl State {
         })
     }
 
-    /// The next call is that with the number `number`, in the step `step` if it is in one; its
-    /// outcome has the same number.
+    /// Sets the number of the next call and of its outcome, and the step of the call, if any.
     pub fn prepare(&mut self, number: u64, step: Option<u64>) {
         let call = Call::new(Tool::named(TOOL), Digest::of(&number.to_le_bytes()));
         let call = step.map_or(call, |step| call.step(step));
         self.next = (call, Outcome::ok(Digest::of(&number.to_be_bytes())));
     }
 
-    /// The next texts are these.
+    /// Sets the next texts.
     pub fn texts(&mut self, arguments: &'static str, result: &'static str) {
         (self.arguments, self.result) = (arguments, result);
     }
 
-    /// The next call is announced.
+    /// Announces the next call.
     pub fn announce(&mut self) {
         let announced = self.detector.announce(self.next.0);
         (self.latest, self.said) = (announced.id, announced.verdict);
     }
 
-    /// The latest call has its outcome.
+    /// Reports the outcome of the latest call.
     pub fn outcome(&mut self) {
         let verdict = self.detector.outcome(self.latest, self.next.1);
-        // What was said stays, for those who ask for its words.
+        // The verdict is kept for the event that writes its text.
         self.said = if verdict.finding.is_some() { verdict } else { self.said };
     }
 
-    /// The latest call was not run.
+    /// Reports that the latest call was not run.
     pub fn vetoed(&mut self) {
         self.said = self.detector.vetoed(self.latest);
     }
 
-    /// The latest call is taken back.
+    /// Cancels the latest call.
     pub fn cancel(&mut self) {
         self.said = self.detector.cancel(self.latest);
     }
 
-    /// No more outcomes will come.
+    /// Reports that no more outcomes will arrive.
     pub fn finish(&mut self) {
         self.said = self.detector.finish();
     }
 
-    /// A turn without a call.
+    /// Reports a turn without a call.
     pub fn text_turn(&mut self) {
         self.said = self.detector.text_turn(Digest::new(1));
     }
 
-    /// A new instruction.
+    /// Reports a new instruction of the user.
     pub fn user_message(&mut self) {
         self.said = self.detector.user_message(Digest::of(self.result.as_bytes()));
     }
 
-    /// What no call says, one after another.
+    /// Reports the events that are not calls, one after another.
     pub fn control(&mut self) {
         self.detector.progress();
         black_box(self.detector.retry(black_box(2)));
@@ -108,49 +107,49 @@ impl State {
         }
     }
 
-    /// What the next call would meet.
+    /// Returns the verdict that the next call would get.
     pub fn peek(&mut self) {
         let _ = black_box(self.detector.peek(self.next.0));
     }
 
-    /// Which rule is nearest.
+    /// Finds the nearest rule.
     pub fn nearest(&mut self) {
         let _ = black_box(self.detector.nearest());
     }
 
-    /// The text that the agent reads.
+    /// Writes the text for the agent.
     pub fn nudge(&mut self) {
         if let Some(finding) = &self.said.finding {
             let _ = black_box(write!(Nowhere, "{}", finding.nudge(self.said.action, TOOL)));
         }
     }
 
-    /// The digest of the arguments.
+    /// Computes the fingerprint of the arguments.
     pub fn fingerprint(&mut self) {
         let _ = black_box(fingerprint(self.arguments.as_bytes()));
     }
 
-    /// The digest of the result by every mask.
+    /// Computes the digest of the result with all masks.
     pub fn mask(&mut self) {
         black_box(Masks::ALL.digest(self.result.as_bytes()));
     }
 
-    /// The call by the default recipe.
+    /// Reads the call by the default recipe.
     pub fn recipe_call(&mut self) {
         self.next.0 = Recipe::BALANCED.call_among(&mut self.groups, TOOL, self.arguments);
     }
 
-    /// The outcome by the default recipe.
+    /// Reads the outcome by the default recipe.
     pub fn recipe_outcome(&mut self) {
         self.next.1 = Recipe::BALANCED.outcome(TOOL, self.result, false);
     }
 
-    /// The detector is saved.
+    /// Saves the detector.
     pub fn save(&mut self) {
         self.saved = self.detector.save(&mut self.page).map_or(0, |bytes| bytes.len());
     }
 
-    /// The detector goes on from what was saved.
+    /// Restores the detector from the saved bytes.
     pub fn restore(&mut self) {
         let bytes = self.page.get(..self.saved).unwrap_or_default();
         if let Ok(detector) = Detector::restore(&presets::BALANCED, bytes) {
@@ -159,7 +158,7 @@ impl State {
     }
 }
 
-/// Takes words, and shows them to nobody.
+/// A writer that discards text.
 struct Nowhere;
 
 impl Write for Nowhere {

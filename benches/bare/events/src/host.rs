@@ -1,4 +1,4 @@
-//! A host with its detector, and what it does at a call.
+//! A host with its detector, and its work for a call.
 
 use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
 use unstuck_json::fingerprint;
@@ -6,29 +6,28 @@ use unstuck_text::{Masks, Recipe, SimilarCalls};
 
 use crate::texts::{ARGUMENTS, RESULTS};
 
-/// What is done at a call: each does what the one before it does, and more.
+/// The work for a call. Each variant includes the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// The same call again, with the same result, whose digests the host has. The detector counts,
-    /// finds, blocks, and begins afresh after eight times.
+    /// The same call again, with the same result, as digests. The detector counts, finds a loop, blocks,
+    /// and starts again after eight calls.
     Repeated,
-    /// A new call with a new result, whose digests the host has.
+    /// A new call with a new result, as digests.
     Novel,
-    /// Also the fingerprint of its arguments.
+    /// The same with the fingerprint of the arguments.
     Arguments,
-    /// Also the digest of its result by every mask.
+    /// The same with the digest of the result, with all masks.
     Result,
-    /// All that the default recipe does: which calls are alike, what kind of tool it is, whether the
-    /// result tells of a failure.
+    /// The whole default recipe: similar calls, the kind of tool, and failures that the result shows.
     Recipe,
 }
 
 impl Work {
-    /// Every work.
+    /// Every variant.
     pub const ALL: [Self; 5] =
         [Self::Repeated, Self::Novel, Self::Arguments, Self::Result, Self::Recipe];
 
-    /// What tables call it.
+    /// Returns the name in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,7 +39,7 @@ impl Work {
         }
     }
 
-    /// The work that is called `name`.
+    /// Returns the work with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|work| work.name() == name)
@@ -52,21 +51,21 @@ impl Work {
 pub struct Host {
     detector: Detector<'static, 20>,
     groups: SimilarCalls,
-    /// How many calls there were.
+    /// The number of calls so far.
     calls: u64,
-    /// Which texts are next.
+    /// The position of the next texts.
     text: usize,
 }
 
 impl Host {
-    /// A host that has seen nothing yet; none if the default policy needs a longer window.
+    /// Returns a new host, or `None` if the default policy needs a longer window.
     #[must_use]
     pub fn new() -> Option<Self> {
         let detector = Detector::new(&presets::BALANCED).ok()?;
         Some(Self { detector, groups: SimilarCalls::new(), calls: 0, text: 0 })
     }
 
-    /// Does `work` for one call and its outcome. Returns what to do, as a number.
+    /// Does `work` for one call and its outcome. Returns the action as a number.
     #[inline(never)]
     pub fn call(&mut self, work: Work) -> u8 {
         self.calls = self.calls.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! What a host does at a call, and what it keeps meanwhile: the same on every machine.
+//! The work of a host for a call, and its memory, for measurements on every machine.
 
 #![no_std]
 

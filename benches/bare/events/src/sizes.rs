@@ -9,7 +9,7 @@ use unstuck_text::{SimilarCalls, Worker};
 /// The longest name, in bytes.
 const NAME_MAX: usize = 32;
 
-/// The size of a kind of value, in a layout that another program can read.
+/// The size of a type. Its layout is fixed, so another program can read it from memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
@@ -30,7 +30,7 @@ impl Size {
         size
     }
 
-    /// Returns the name of the kind.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         let end = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_MAX);
@@ -44,10 +44,10 @@ impl Size {
     }
 }
 
-/// A detector, and the similar calls that a host may keep beside it.
+/// A detector with the record of similar calls that a host may keep beside it.
 type WithGroups<const W: usize> = (Detector<'static, W>, SimilarCalls);
 
-/// The measured kinds.
+/// The measured types.
 pub const SIZES: [Size; 19] = [
     Size::of::<Detector<'_, 8>>("Detector<8>"),
     Size::of::<Detector<'_, 20>>("Detector<20>"),

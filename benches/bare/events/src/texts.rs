@@ -1,6 +1,6 @@
-//! Arguments and results of a fixed length, each with a number in it that tells it from the others.
+//! Arguments and results of a fixed length, each with a unique number.
 
-/// How many there are of each: more than any window holds, so that each is new when it comes again.
+/// The number of texts of each kind. No window holds as many, so a text that returns is new.
 pub(crate) const TEXTS: usize = 100;
 
 /// The length of every call's arguments, in bytes.
@@ -9,10 +9,10 @@ const ARGUMENTS_LENGTH: usize = 200;
 /// The length of every call's result, in bytes.
 const RESULT_LENGTH: usize = 500;
 
-/// The arguments of calls, which is JSON.
+/// The arguments of calls, as JSON.
 pub static ARGUMENTS: [&str; TEXTS] = texts(&ARGUMENTS_BYTES);
 
-/// The results of calls, lines of a program.
+/// The results of calls, which are lines of a program.
 pub static RESULTS: [&str; TEXTS] = texts(&RESULTS_BYTES);
 
 static ARGUMENTS_BYTES: [[u8; ARGUMENTS_LENGTH]; TEXTS] = numbered([
@@ -27,8 +27,8 @@ static RESULTS_BYTES: [[u8; RESULT_LENGTH]; TEXTS] = numbered([
     b"\n",
 ]);
 
-/// Texts of the opening, as much as there is room for of the filling, over and over, and the
-/// closing; the number stands where the opening has `00`.
+/// Returns texts that consist of the opening, repetitions of the filling, and the closing. The number
+/// replaces the `00` in the opening.
 const fn numbered<const LENGTH: usize>(parts: [&[u8]; 3]) -> [[u8; LENGTH]; TEXTS] {
     let [opening, filling, closing] = parts;
     let mut texts = [[0; LENGTH]; TEXTS];
@@ -55,7 +55,7 @@ const fn numbered<const LENGTH: usize>(parts: [&[u8]; 3]) -> [[u8; LENGTH]; TEXT
     texts
 }
 
-/// The same, checked to be text before the program runs.
+/// Converts the texts to `str` at compile time.
 const fn texts<const LENGTH: usize>(
     bytes: &'static [[u8; LENGTH]; TEXTS],
 ) -> [&'static str; TEXTS] {

@@ -1,7 +1,7 @@
-//! What every program for a microcontroller needs: where it begins, and an end for panics.
+//! The entry point and the panic handler of every program for a microcontroller.
 //!
-//! The programs are linked to be measured, not to run: they lack the vectors that a processor
-//! starts from, and so hold nothing but what they call.
+//! The programs are linked to be measured, not to run. They lack the vector table that a processor
+//! starts from, so they contain only the code that they call.
 
 #![no_std]
 
@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 use core::hint::black_box;
 use core::panic::PanicInfo;
 
-/// Where every panic would end.
+/// The panic handler.
 #[panic_handler]
 fn panicked(_: &PanicInfo<'_>) -> ! {
     halt()
@@ -22,11 +22,11 @@ pub fn halt() -> ! {
     }
 }
 
-/// Makes a function of no arguments what the linker begins with.
+/// Makes a function without arguments the entry point.
 #[macro_export]
 macro_rules! program {
     ($main:path) => {
-        /// Where the linker begins.
+        /// The entry point for the linker.
         #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
         #[unsafe(no_mangle)]
         extern "C" fn _start() -> ! {
@@ -36,21 +36,21 @@ macro_rules! program {
     };
 }
 
-/// The arguments of a call, of which the compiler knows nothing.
+/// Returns the arguments of a call, which the compiler cannot predict.
 #[must_use]
 #[inline]
 pub fn arguments() -> &'static str {
     black_box("{}")
 }
 
-/// The result of a call, of which the compiler knows nothing.
+/// Returns the result of a call, which the compiler cannot predict.
 #[must_use]
 #[inline]
 pub fn result() -> &'static str {
     black_box("ok")
 }
 
-/// Takes words, and shows them to nobody.
+/// A writer that discards text.
 pub struct Nowhere;
 
 impl Write for Nowhere {

@@ -1,5 +1,5 @@
-//! Every entry of the engine, and behind them a panic and an allocation that were planted:
-//! whoever looks for such and does not find them here is blind.
+//! Every function of the engine, and a planted panic and allocation. A check that does not find them
+//! is broken.
 
 #![no_std]
 #![no_main]
@@ -14,12 +14,12 @@ unsafe extern "C" {
     safe fn malloc(size: usize) -> *mut c_void;
 }
 
-/// What the C library calls first.
+/// The entry point for the C library.
 #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
 #[unsafe(no_mangle)]
 extern "C" fn main(count: c_int, _arguments: *const *const c_char) -> c_int {
     every_entry(count);
     black_box(malloc(1));
-    // A fourth argument is one too many.
+    // Panics if there is a fourth argument.
     [0; 5][usize::try_from(count).unwrap_or(0)]
 }

@@ -1,5 +1,5 @@
-//! How many instructions events take, counted by the clock of an emulator to which each instruction
-//! is one nanosecond.
+//! Prints the instructions of events, counted by the clock of an emulator that takes one nanosecond for
+//! each instruction.
 
 #![no_std]
 #![no_main]
@@ -14,16 +14,16 @@ use cortex_m_semihosting::hprintln;
 use unstuck_emulated::{done, failed};
 use unstuck_events::{Host, Work};
 
-/// How many calls go before, until the window is full and every group is founded.
+/// The number of calls before the measurement, which fill the window and the record of similar calls.
 const BEFORE: u32 = 100;
 
-/// Over how many calls is counted.
+/// The number of measured calls.
 const CALLS: u32 = 1000;
 
-/// The instructions of one tick: the processor's clock has 12.5 MHz.
+/// The instructions of one tick of the processor's clock, which runs at 12.5 MHz.
 const TICK: u32 = 80;
 
-/// How often the loop runs whose instructions are known.
+/// The iterations of the loop that calibrates the clock.
 const LOOPS: u32 = 1_000_000;
 
 #[entry]
@@ -34,7 +34,7 @@ fn main() -> ! {
     clock.set_reload(0x00FF_FFFF);
     clock.clear_current();
     clock.enable_counter();
-    // A loop of two instructions tells whether the clock is what it is taken to be.
+    // A loop of two instructions checks the rate of the clock.
     let known = ticks(&mut clock, || cortex_m::asm::delay(LOOPS)) * TICK;
     if known.abs_diff(2 * LOOPS) > 2 * TICK {
         failed(format_args!(
@@ -52,7 +52,7 @@ fn main() -> ! {
     done()
 }
 
-/// How many ticks `work` takes.
+/// Returns the ticks that `work` takes.
 fn ticks(clock: &mut SYST, work: impl FnOnce()) -> u32 {
     clock.clear_current();
     let before = SYST::get_current();

@@ -1,4 +1,4 @@
-//! How deep the stack gets in each event of a host, at the most of all that are tried.
+//! Prints the deepest stack of each event of a host.
 
 #![no_std]
 #![no_main]
@@ -8,17 +8,17 @@ use cortex_m_semihosting::hprintln;
 use unstuck_emulated::{State, depth, done, failed};
 use unstuck_events::{ARGUMENTS, RESULTS};
 
-/// How many calls may be open at once.
+/// The number of calls that may be open at once.
 const OPEN: u64 = 8;
 
-/// JSON that is unlike most: as deep as may be, long numbers, strings that are escaped.
+/// Unusual JSON: the deepest nesting that is allowed, long numbers, escaped strings.
 const RARE: [&str; 3] = [
     concat!("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1"),
     "[123456789012345678901234567890.5e-17,-0,1e300,0.1e-7]",
     r#"{"\u0061\ud83d\ude00":"\"\\\/\b\f\n\r\t \u00e4 and more than eight bytes of it","ä":"ö"}"#,
 ];
 
-/// A result that is volatile for the most part.
+/// A result that consists mostly of volatile text.
 const VOLATILE: &str = "2026-05-28T14:38:00Z sshd[4711]: \x1b[31m/tmp/tmpab12cd_x/out.txt took \
     1m 30s at 0x7ffd5e8a, commit 3f2a1bc, 123e4567-e89b-12d3-a456-426614174000 on localhost:54321\n\
     test result: FAILED. 3 passed; 2 failed\n";
@@ -51,17 +51,17 @@ fn say(event: &str, bytes: u32) {
     hprintln!("{event}\t{bytes}");
 }
 
-/// The deepest of `events`.
+/// Returns the deepest stack of `events`.
 fn most(state: &mut State, events: &[fn(&mut State)]) -> u32 {
     events.iter().map(|event| depth(state, *event)).max().unwrap_or(0)
 }
 
-/// The deepest of a few times `event`.
+/// Returns the deepest stack of `event`, which is repeated a few times.
 fn repeated(state: &mut State, event: fn(&mut State)) -> u32 {
     (0..5).map(|_| depth(state, event)).max().unwrap_or(0)
 }
 
-/// The deepest of `times` calls, with numbers by `number`, and their outcomes.
+/// Returns the deepest stack of `times` calls and their outcomes, with the numbers that `number` gives.
 fn calls(state: &mut State, number: fn(u64) -> u64, times: u64) -> u32 {
     let call = |n| {
         state.prepare(number(n), None);
@@ -70,7 +70,7 @@ fn calls(state: &mut State, number: fn(u64) -> u64, times: u64) -> u32 {
     (0..times).map(call).max().unwrap_or(0)
 }
 
-/// The deepest of calls in one step, as many as may be open, and one that begins the next.
+/// Returns the deepest stack of a step with the most open calls, and of a call that starts the next.
 fn open_calls(state: &mut State) -> u32 {
     let announce = |n| {
         state.prepare(100 + n % 2, Some(u64::from(n == OPEN)));
@@ -79,7 +79,7 @@ fn open_calls(state: &mut State) -> u32 {
     (0..=OPEN).map(announce).max().unwrap_or(0)
 }
 
-/// The deepest of the ways in which a call does not run.
+/// Returns the deepest stack of the ways in which a call does not run.
 fn endings(state: &mut State) -> u32 {
     let ways = [State::vetoed, State::cancel, State::finish];
     let end = |way| {
@@ -90,7 +90,7 @@ fn endings(state: &mut State) -> u32 {
     ways.into_iter().map(end).max().unwrap_or(0)
 }
 
-/// The deepest of `event` for a few texts.
+/// Returns the deepest stack of `event` for a few texts.
 fn texts(state: &mut State, event: fn(&mut State)) -> u32 {
     let [plain, ..] = ARGUMENTS;
     let [code, ..] = RESULTS;

@@ -1,5 +1,5 @@
-//! What `cargo xtask footprint` asks on this machine: the sizes of values, or a work done a number
-//! of times, for valgrind to count.
+//! The program that `cargo xtask footprint` runs on this machine. It prints the sizes of values, or
+//! repeats a work for valgrind to count.
 
 use std::env;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Does `work` so many times.
+/// Does `work` as often as asked.
 fn repeat(work: Work, times: u32) {
     if let Some(mut host) = Host::new() {
         for _ in 0..times {

@@ -1,4 +1,4 @@
-//! The engine, saved to bytes and restored from bytes of which the compiler knows nothing.
+//! The engine, saved to bytes, and restored from bytes that the compiler cannot predict.
 
 #![no_std]
 #![no_main]

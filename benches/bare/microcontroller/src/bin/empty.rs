@@ -1,4 +1,4 @@
-//! Nothing, to see what a program has without anything of ours.
+//! An empty program, whose size is subtracted from the others.
 
 #![no_std]
 #![no_main]

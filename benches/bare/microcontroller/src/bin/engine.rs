@@ -1,4 +1,4 @@
-//! A call and its outcome, whose digests the host has, through every rule of the default policy.
+//! A call and its outcome as digests, judged by every rule of the default policy.
 
 #![no_std]
 #![no_main]

@@ -1,4 +1,4 @@
-//! The fingerprint of JSON of which the compiler knows nothing, and no engine.
+//! The fingerprint of JSON that the compiler cannot predict, without the engine.
 
 #![no_std]
 #![no_main]

@@ -1,4 +1,4 @@
-//! The engine, the default recipe, and the groups of calls that are nearly alike.
+//! The engine with the default recipe and the record of similar calls.
 
 #![no_std]
 #![no_main]

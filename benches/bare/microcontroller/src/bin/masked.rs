@@ -1,4 +1,4 @@
-//! The engine, the fingerprint of raw arguments, and the digest of a result by every mask.
+//! The engine, the fingerprint of raw arguments, and the digest of a result with all masks.
 
 #![no_std]
 #![no_main]

@@ -1,4 +1,4 @@
-//! The engine, and the text that tells the agent of a finding.
+//! The engine, and the text of a finding for the agent.
 
 #![no_std]
 #![no_main]

@@ -1,5 +1,4 @@
-//! The engine, and the default recipe for its digests: also what kind of tool it is, and whether
-//! the result tells of a failure or says nothing.
+//! The engine with the default recipe: digests, the kind of tool, and failed or silent results.
 
 #![no_std]
 #![no_main]

@@ -1,11 +1,11 @@
-//! What values take in memory here, kept where `cargo xtask footprint` reads it.
+//! Sizes of values on this target, in a static that `cargo xtask footprint` reads.
 
 #![no_std]
 #![no_main]
 
 use unstuck_events::{SIZES as OF_VALUES, Size};
 
-/// Each size with its name.
+/// The sizes with their names.
 #[used]
 #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
 #[unsafe(no_mangle)]

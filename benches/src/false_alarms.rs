@@ -1,4 +1,4 @@
-//! How often the rule of a swarm fires between runs that have nothing to do with each other.
+//! False alarms of a swarm's rule: how often it fires on unrelated runs.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,14 +11,16 @@ use unstuck_swarm::{Allowance, Ledger, Observation, Rule, Window, Worker};
 use unstuck_text::{Answer, Recipe};
 use unstuck_trace::{Args, Event};
 
-/// How often runs are drawn.
+use crate::report::Measurement;
+
+/// The number of draws.
 const DRAWS: u32 = 20_000;
 
 /// A recorded run: the calls of one agent.
 struct Run {
-    /// The folder that it stands in: those of one folder come from one source, and have like tasks.
+    /// The folder of the run. Runs of one folder have one source and similar tasks.
     source: String,
-    /// Whether it was labelled as healthy.
+    /// Whether its label says that it is healthy.
     healthy: bool,
     calls: Vec<Observation>,
 }
@@ -29,56 +31,76 @@ struct Label {
     r#loop: String,
 }
 
-/// Which runs are put side by side.
+/// The runs that are put side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draw {
-    /// Any.
+    /// Any runs.
     Any,
-    /// Any that are labelled as healthy.
+    /// Runs that are labelled as healthy.
     Healthy,
-    /// Those of one source.
+    /// Runs of one source.
     OneSource,
 }
 
-/// What came of drawing runs and having them judged as one swarm.
+/// The verdicts on runs that were drawn at random and judged as one swarm.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Innocents {
-    /// Which runs.
+pub struct FalseAlarms {
+    /// The kind of runs.
     pub draw: Draw,
-    /// How many at a time.
+    /// The number of runs in a draw, each of which is a worker.
     pub workers: usize,
-    /// How many calls the rule asked for.
+    /// The number of calls from which the rule fires.
     pub calls: u32,
-    /// Whether the first call of everybody was free if it worked.
+    /// Whether the rule does not count the first successful call of each worker.
     pub first_is_free: bool,
-    /// How many times runs were drawn.
+    /// The number of draws.
     pub draws: u32,
-    /// In how many of them the rule fired.
+    /// The number of draws in which the rule fired.
     pub fired: u32,
 }
 
-/// Draws runs of `folder`, which has labels, and interleaves their calls at random, in a window that
-/// never ends.
+/// Draws labelled runs of `folder`, and interleaves their calls at random, in a window without an end.
 ///
 /// # Errors
 ///
 /// If the labels or a run cannot be read.
-pub fn measure(folder: &Path) -> io::Result<Vec<Innocents>> {
+pub fn measure(folder: &Path) -> io::Result<Vec<FalseAlarms>> {
     let runs = runs(folder)?;
-    let mut rows = Vec::new();
+    let mut all = Vec::new();
     for draw in [Draw::Any, Draw::Healthy, Draw::OneSource] {
         for workers in [8, 24] {
             for (calls, first_is_free) in [(10, true), (10, false), (5, true), (5, false)] {
-                let row = Innocents { draw, workers, calls, first_is_free, draws: DRAWS, fired: 0 };
-                rows.push(row.measured(&runs));
+                let alarms =
+                    FalseAlarms { draw, workers, calls, first_is_free, draws: DRAWS, fired: 0 };
+                all.push(alarms.measured(&runs));
             }
         }
     }
-    Ok(rows)
+    Ok(all)
 }
 
-impl Innocents {
+impl Measurement for FalseAlarms {
+    const HEADINGS: &'static [&'static str] =
+        &["drawn", "workers", "rule of", "first is free", "draws", "fired"];
+    const WORDS: usize = 1;
+
+    fn cells(&self) -> Vec<String> {
+        let is_free = if self.first_is_free { "yes" } else { "no" };
+        let percent = f64::from(self.fired) * 100.0 / f64::from(self.draws.max(1));
+        vec![
+            self.draw.name().to_owned(),
+            self.workers.to_string(),
+            format!("{} calls", self.calls),
+            is_free.to_owned(),
+            self.draws.to_string(),
+            format!("{} ({percent:.2} %)", self.fired),
+        ]
+    }
+}
+
+impl FalseAlarms {
+    /// Draws runs, and counts the draws in which the rule fires.
     fn measured(mut self, runs: &[Run]) -> Self {
         let mut random = fastrand::Rng::with_seed(8);
         for _ in 0..self.draws {
@@ -88,7 +110,7 @@ impl Innocents {
         self
     }
 
-    /// Whether the rule fires on these runs, side by side.
+    /// Returns whether the rule fires on these runs, side by side.
     fn fires(&self, runs: &[&Run], random: &mut fastrand::Rng) -> bool {
         let worked = if self.first_is_free { Allowance::Once } else { Allowance::None };
         let rule = Rule::default().calls(self.calls).worked(worked);
@@ -113,7 +135,7 @@ impl Innocents {
 }
 
 impl Draw {
-    /// So many runs, or as many as there are of the kind, no run twice.
+    /// Draws `number` different runs, or all of the kind if there are fewer.
     fn of<'a>(self, runs: &'a [Run], number: usize, random: &mut fastrand::Rng) -> Vec<&'a Run> {
         let mut drawn: Vec<_> = runs.iter().collect();
         random.shuffle(&mut drawn);
@@ -129,7 +151,7 @@ impl Draw {
         drawn
     }
 
-    /// What the tables call it.
+    /// Returns the name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Any => "any runs",
@@ -139,7 +161,7 @@ impl Draw {
     }
 }
 
-/// The labelled runs of `folder`, those without a call left out.
+/// Returns the labelled runs of `folder` that contain a call.
 fn runs(folder: &Path) -> io::Result<Vec<Run>> {
     let labels = fs::read_to_string(folder.join("labels.jsonl"))?;
     let mut runs = Vec::new();
@@ -155,27 +177,28 @@ fn runs(folder: &Path) -> io::Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// The calls of a run, as a guard would tell of them. What cannot be read is left out.
+/// Returns the calls of a run, as a guard reports them. Unreadable lines are left out.
 fn calls(run: &[u8]) -> Vec<Observation> {
     let recipe = Recipe::BALANCED;
     let mut calls = Vec::new();
     let mut tools = Vec::new();
-    let mut places = HashMap::new();
+    let mut positions = HashMap::new();
     let _ = unstuck_trace::read(run, None, &mut |event| match event {
         Event::Call(call) => {
             let (Args::Json(args) | Args::Text(args)) = call.args;
             let digest = recipe.call(call.tool, args).digest();
-            places.insert(call.index, calls.len());
+            positions.insert(call.index, calls.len());
             tools.push(call.tool.to_owned());
             calls.push(Observation::new(Worker::new(0), Tool::named(call.tool), digest));
         }
         Event::Outcome(outcome) => {
-            let Some(&place) = places.get(&outcome.call) else { return };
-            let answer = Answer::new(&tools[place], outcome.text, outcome.failed);
-            let told = recipe.outcome_of(&Answer { cut: outcome.cut, ..answer });
-            let call = calls[place];
-            let digest = told.digest();
-            calls[place] = if told.has_failed() { call.failed(digest) } else { call.ok(digest) };
+            let Some(&position) = positions.get(&outcome.call) else { return };
+            let answer = Answer::new(&tools[position], outcome.text, outcome.failed);
+            let outcome = recipe.outcome_of(&Answer { cut: outcome.cut, ..answer });
+            let call = calls[position];
+            let digest = outcome.digest();
+            calls[position] =
+                if outcome.has_failed() { call.failed(digest) } else { call.ok(digest) };
         }
         Event::Message(_) | Event::Begin(_) => {}
     });
@@ -189,9 +212,9 @@ mod tests {
     const STUCK: &str = r#"{"type":"call","tool":"bash","args":{"command":"make"},"result":"no rule","is_error":true}
 "#;
 
-    fn row(workers: usize, calls: u32) -> Innocents {
+    fn alarms(workers: usize, calls: u32) -> FalseAlarms {
         let (draw, first_is_free) = (Draw::Any, true);
-        Innocents { draw, workers, calls, first_is_free, draws: 10, fired: 0 }
+        FalseAlarms { draw, workers, calls, first_is_free, draws: 10, fired: 0 }
     }
 
     #[test]
@@ -202,9 +225,9 @@ mod tests {
             calls: calls(STUCK.repeat(times).as_bytes()),
         };
         let runs = [run(5), run(5)];
-        assert_eq!(row(2, 10).measured(&runs).fired, 10);
-        assert_eq!(row(2, 11).measured(&runs).fired, 0);
-        assert_eq!(row(1, 5).measured(&runs).fired, 0);
+        assert_eq!(alarms(2, 10).measured(&runs).fired, 10);
+        assert_eq!(alarms(2, 11).measured(&runs).fired, 0);
+        assert_eq!(alarms(1, 5).measured(&runs).fired, 0);
     }
 
     #[test]
