@@ -1,4 +1,4 @@
-//! Calls that are issued together, that come twice, that never come back, or that nobody announced.
+//! Calls that are issued together, that come twice, that get no answer, or that were not announced.
 
 use unstuck::Action::{Block, Nudge, Proceed};
 use unstuck::{Action, Asked, Guard};
@@ -24,7 +24,7 @@ fn a_call_that_never_comes_back_keeps_no_step_open() {
     let mut guard = Guard::new();
     let mut decided = Vec::new();
     for _ in 0..4 {
-        // Denied by a person, say: nobody tells. It is given up when the next step begins.
+        // For example denied by a person without a report. It is given up when the next step begins.
         decided.push(guard.before("write_file", r#"{"path":"b"}"#).action());
         let (_, after) = fail(&mut guard, ARGS);
         decided.push(after.expect("not blocked").action());
@@ -203,8 +203,8 @@ fn what_a_person_says_lifts_a_block() {
 
 #[test]
 fn where_outcomes_overlap_no_answer_is_lost() {
-    // Agents side by side, or a host that runs so many calls of one answer at a time: a job whose
-    // answers move is asked after.
+    // Agents side by side, or a host that runs several calls of one answer at a time. They ask
+    // about a job whose answers change.
     for width in 1..=6 {
         let (mut guard, mut open) = (Guard::new(), std::collections::VecDeque::new());
         for n in 0..60 {

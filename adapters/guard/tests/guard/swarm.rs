@@ -1,4 +1,4 @@
-//! Workers that share a board: what they are told together, and what is told of them.
+//! Workers that share a store: the calls that are reported, and the messages about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use unstuck_swarm::{
 
 use super::ARGS;
 
-/// Counts without an end, and remembers what it was told.
+/// A store that counts without a limit and remembers the observations.
 struct Counting {
     rule: Rule,
     told: Mutex<Vec<Observation>>,
@@ -62,7 +62,7 @@ impl SwarmStore for Counting {
     }
 }
 
-/// The same, and says what it knows of calls before they are made.
+/// The same store, which also answers before a call runs.
 struct Looking(Arc<Counting>);
 
 impl SwarmStore for Looking {
@@ -78,7 +78,7 @@ impl SwarmStore for Looking {
     }
 }
 
-/// Panics, whatever it is told.
+/// A store that always panics.
 struct Broken;
 
 impl SwarmStore for Broken {
@@ -95,13 +95,13 @@ fn number(many: usize) -> u32 {
     u32::try_from(many).expect("a few")
 }
 
-/// A loop of so many calls of two workers.
+/// Returns the rule that finds this many calls of two workers.
 fn rule(calls: u32) -> Rule {
     Rule::default().calls(calls).check().expect("a rule")
 }
 
-/// A guard of the worker `name` on that board. Its own rules look at stretches in which nothing recurs
-/// often enough.
+/// Creates a guard of the worker `name` with that store. Between the calls under test it makes others,
+/// so that its own rules find no loop.
 fn worker(name: &str, board: &Arc<Counting>) -> Guard {
     on(board.clone()).worker(name).build().expect("a guard")
 }
@@ -110,7 +110,7 @@ fn on(board: Arc<dyn SwarmStore>) -> Builder {
     Guard::builder().swarm(board)
 }
 
-/// Makes the call of `tool` with `args`, if it may run, with that result; gives what was decided before
+/// Makes the call of `tool` with `args`, if it may run, with that result. Returns the decisions before
 /// and after it.
 fn make(guard: &mut Guard, tool: &str, args: &str, result: (&str, bool)) -> [Decision; 2] {
     let before = guard.before(tool, args);
@@ -122,14 +122,14 @@ fn make(guard: &mut Guard, tool: &str, args: &str, result: (&str, bool)) -> [Dec
     [before, after]
 }
 
-/// Makes the call that fails for all; gives the stronger action.
+/// Makes the call that fails for all workers. Returns the stronger action.
 fn fail(guard: &mut Guard) -> Action {
     let error = "make: *** No rule to make target 'all'.";
     let decided = make(guard, "bash", ARGS, (error, true));
     decided.iter().map(Decision::action).max().unwrap_or_default()
 }
 
-/// Calls that no other worker makes, so that no rule of its own finds what lies before and behind.
+/// Makes calls that no other worker makes, so that no rule of its own joins the calls around them.
 fn stroll(guard: &mut Guard, from: u32) {
     for n in from..from + 6 {
         let args = format!("[\"{}\",{n}]", guard.worker());
@@ -154,7 +154,7 @@ fn workers_that_are_stuck_together_hear_of_each_rung_once() {
     let third = [('a', Block), ('b', Block), ('c', Block)];
     assert_eq!(said, [first, second, third].concat());
     assert_eq!(board.told().iter().filter(|one| one.tool == Tool::named("bash")).count(), 8);
-    // Another call is nobody's loop.
+    // Another call is in no loop.
     assert_eq!(workers[2].before("bash", r#"{"command":"ls"}"#).judged(), Proceed);
 }
 
@@ -166,7 +166,7 @@ fn a_rung_is_told_once_and_of_one_that_was_drowned_out_it_is_told_later() {
     let [_, after] =
         make(&mut other, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
     assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("swarm", 2)));
-    // Its own third call in a row is what it hears of now.
+    // Now the message is about its own third call in a row.
     let [_, after] =
         make(&mut one, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
     assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("same-effect", 1)));
@@ -234,7 +234,7 @@ fn what_a_board_knows_blocks_the_first_call_of_a_worker() {
     let before = late.before("bash", ARGS);
     assert_eq!(before.action(), Block, "who has not made the call is not stopped");
     assert!(before.refusal().contains("4 workers have made the same `bash` call"), "{before:?}");
-    // What it writes may be what was missing: it may try.
+    // The written file may be the missing one, so that it may try.
     let makefile = r#"{"path":"Makefile","content":"all:"}"#;
     let [_, wrote] = make(&mut late, "write_file", makefile, ("written", false));
     assert_eq!((wrote.judged(), late.before("bash", ARGS).action()), (Proceed, Proceed));
@@ -394,7 +394,7 @@ fn who_looks_again_after_a_change_is_not_stuck() {
         (None, ("ok", false)),
         (Some("1"), ("ok", false)),
         (Some("2"), ("ok", false)),
-        // The same edit once more is none.
+        // The same edit once more is no novel write.
         (Some("2"), ("ok", false)),
         (Some("3"), ("error: it fails", true)),
         (None, ("ok", false)),
@@ -436,7 +436,7 @@ fn a_board_that_panics_takes_no_worker_down() {
     assert_eq!(super::actions(&mut guard, 8), alone);
 }
 
-/// What happens: which call, how it ends, and whether the guard is read anew before that.
+/// An event: the call, its ending, and whether the guard is restored before that.
 type Happening = (u8, u8, bool);
 
 fn go_on(guard: &mut Guard, (call, end, _): Happening) -> (Action, Action, String) {
