@@ -75,7 +75,7 @@ fn lines(counts: &Snapshotter) -> String {
 }
 
 #[test]
-fn traces_and_counts_tell_of_calls_and_verdicts_without_a_word_of_them() {
+fn traces_and_counts_name_calls_and_verdicts_without_their_text() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()

@@ -41,7 +41,7 @@ fn results(transcript: &[Entry]) -> Vec<&str> {
 }
 
 #[test]
-fn a_model_that_does_not_listen_is_told_ever_more_and_then_stopped() {
+fn a_model_that_does_not_listen_is_nudged_blocked_and_stopped() {
     let mut guard = Guard::new();
     let ran = RefCell::new(0);
     let tool = |call: &ToolCall| {

@@ -169,7 +169,7 @@ fn calls_of_a_cycle_are_all_refused() {
 }
 
 #[test]
-fn a_guard_that_is_restored_knows_of_it() {
+fn a_restored_guard_still_refuses_the_call() {
     let restored = |guard: &Guard| Guard::builder().restore(&guard.save()).expect("a checkpoint");
     let mut guard = restored(&ended());
     assert!(is_refused(&guard));

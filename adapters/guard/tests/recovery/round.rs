@@ -62,7 +62,7 @@ fn it_is_counted_what_became_of_the_files() {
 }
 
 /// Returns the message for the model after these edits.
-fn told(edit: impl Fn(&Repository)) -> String {
+fn message(edit: impl Fn(&Repository)) -> String {
     let repository = Repository::new();
     repository.write("a", "a");
     repository.commit();
@@ -73,7 +73,7 @@ fn told(edit: impl Fn(&Repository)) -> String {
 }
 
 #[test]
-fn the_model_is_told_what_was_undone() {
+fn the_message_says_what_was_undone() {
     let edits: [fn(&Repository); 4] = [
         |_| {},
         |repository| repository.write("a", "b"),
@@ -86,7 +86,7 @@ fn the_model_is_told_what_was_undone() {
         },
         |repository| drop(repository.git(["checkout", "-q", "-b", "other"])),
     ];
-    insta::assert_snapshot!(edits.map(told).join("\n\n"));
+    insta::assert_snapshot!(edits.map(message).join("\n\n"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_number_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn nobody_shares_a_run_or_a_number() {
+fn each_run_and_each_number_is_given_once() {
     let repository = Repository::new();
     repository.write("a", "a");
     let top = repository.top();
