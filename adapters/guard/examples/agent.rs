@@ -1,7 +1,7 @@
-//! A complete agent: a model with three tools that starts over when it is too stuck to be talked out
-//! of it. No network: the model is a script, the world is a list of lines.
+//! A complete agent: a model with three tools that starts over when no message gets it out of its loop.
+//! No network: the model is a script, the world is a list of lines.
 //!
-//! Put what asks your provider in place of `Model::answer`, and your tools in place of `Desk::run`.
+//! Replace `Model::answer` by a request to your provider, and `Desk::run` by your tools.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -45,7 +45,7 @@ fn main() {
     println!("{calls} calls, {} times over", guard.statistics().actions(Action::Stop));
 }
 
-/// What can go wrong between this program and a provider.
+/// The error of the connection to a provider.
 #[derive(Debug)]
 struct Unreachable;
 
@@ -55,7 +55,7 @@ impl fmt::Display for Unreachable {
     }
 }
 
-/// A model that first tries what does not work, and listens only when its work is undone.
+/// A model that first tries a call that cannot work, and listens only when its work is undone.
 struct Model {
     after_that: VecDeque<Reply>,
 }
@@ -67,7 +67,7 @@ impl Model {
         Self { after_that: (1..=3).map(put).chain([done]).collect() }
     }
 
-    /// What your provider would answer to the system prompt and this conversation.
+    /// Returns the answer of a provider to the system prompt and this conversation.
     fn answer(&mut self, said: &[Entry]) -> Result<Reply, Unreachable> {
         let _system_prompt = format!("You put things on a desk. {SYSTEM_NOTE}");
         let starts_over = |entry: &Entry| matches!(entry, Entry::User(text) if text.contains("take another approach"));
@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// What the tools work on, and how it was at first.
+/// The world that the tools change.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<Vec<String>>>);
 

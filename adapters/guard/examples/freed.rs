@@ -18,7 +18,7 @@ fn main() -> Result<(), ChatError<Infallible>> {
     Ok(())
 }
 
-/// Reads what was said last, and goes on from there: stubbornly, until it is told.
+/// Reads the latest entry and answers it: with the same call again, until there is a note.
 fn model(transcript: &[Entry]) -> Result<Reply, Infallible> {
     let id = transcript.len().to_string();
     let said = match transcript.last() {

@@ -1,4 +1,4 @@
-//! An agent that gets stuck, hears nobody, and is stopped. No network: the model is a script.
+//! An agent that gets stuck, ignores all notes, and is stopped. No network: the model is a script.
 //!
 //! It runs a build that cannot work. It is nudged, warned and blocked; then the run ends with the
 //! evidence, and a person can take over.

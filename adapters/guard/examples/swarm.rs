@@ -1,11 +1,11 @@
-//! Eight processes that get stuck together, and are freed by what each hears of the others. No model:
+//! Eight processes that get stuck together, and are freed because they share their counts. No model:
 //! each is a script.
 //!
 //! Every worker tries the same installation, which fails for all of them, and reads on between its
-//! tries, so that nothing recurs often enough for a guard that knows of one worker alone. Then they do
-//! it again with a board that they share: on the server that `UNSTUCK_SWARM` names, with the secret in
+//! tries, so that no guard of one worker alone finds a loop. Then they do
+//! it again with a store that they share: on the server that `UNSTUCK_SWARM` names, with the secret in
 //! `UNSTUCK_SWARM_SECRET`, or else on a `redis-server` that is started for it. They take turns, so that
-//! all is the same each time.
+//! the output is the same each time.
 
 use std::env;
 use std::error::Error;
@@ -22,13 +22,13 @@ type Failure = Box<dyn Error>;
 
 const WORKERS: usize = 8;
 
-/// How often a worker tries before its budget is spent.
+/// The number of tries in the budget of a worker.
 const TRIES_MAX: usize = 6;
 
-/// How many files a worker reads between two tries.
+/// The number of files that a worker reads between two tries.
 const READS: usize = 5;
 
-/// Tells this program that it is a worker, and which.
+/// The variable with the name of the worker, if this process is one.
 const WORKER: &str = "UNSTUCK_EXAMPLE_WORKER";
 const SWARM: &str = "UNSTUCK_SWARM";
 const SECRET: &str = "UNSTUCK_SWARM_SECRET";
@@ -50,10 +50,10 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What became of a worker.
+/// The result of a worker.
 struct Fate {
     tries: usize,
-    /// At which try it was told, and what.
+    /// The number of the try with a message, and the message.
     told: Option<(usize, String)>,
     is_free: bool,
 }
@@ -69,7 +69,7 @@ fn show(workers: &[Fate]) {
     println!("  {tries} tries of what cannot work");
 }
 
-/// Has all workers take turns until each is free, or has spent its budget.
+/// Lets all workers take turns until each is free, or has spent its budget.
 fn run(server: Option<&Server>) -> Result<Vec<Fate>, Failure> {
     let mut workers: Vec<_> =
         (1..=WORKERS).map(|n| Process::start(n, server)).collect::<Result<_, _>>()?;
@@ -81,7 +81,7 @@ fn run(server: Option<&Server>) -> Result<Vec<Fate>, Failure> {
     workers.into_iter().map(Process::end).collect()
 }
 
-/// A worker, as seen by who started it.
+/// A worker's process, as seen from the main process.
 struct Process {
     child: Child,
     turns: ChildStdin,
@@ -126,7 +126,7 @@ impl Process {
     }
 }
 
-/// A worker's own process: a turn for each line that it reads, and a line that tells of it.
+/// Runs in a worker's process: takes a turn for each line of input, and prints a line about it.
 fn work(name: &str) -> Result<(), Failure> {
     let builder = Guard::builder().session("example").worker(name);
     let mut guard = match env::var(SWARM) {
@@ -140,12 +140,12 @@ fn work(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A script in place of a model: it tries, reads on, and takes another way once it is told to.
+/// A script in place of a model: it tries, reads on, and takes another way after a message.
 fn try_again(guard: &mut Guard, name: &str, turn: usize) -> Option<String> {
     let told = call(guard, "bash", r#"{"command":"npm ci"}"#, "npm error 403 Forbidden", true);
     if told.is_some() {
         let other = r#"{"command":"npm ci --registry http://mirror.example"}"#;
-        // The other way works, so that nothing is said of it.
+        // The other way works, so that there is no message.
         let _ = call(guard, "bash", other, "added 412 packages", false);
         return told;
     }
@@ -156,7 +156,7 @@ fn try_again(guard: &mut Guard, name: &str, turn: usize) -> Option<String> {
     None
 }
 
-/// A call with that result; gives what the model is told.
+/// Makes a call with that result. Returns the message for the model.
 fn call(guard: &mut Guard, tool: &str, args: &str, result: &str, failed: bool) -> Option<String> {
     let before = guard.before(tool, args);
     if before.is_blocked() {
@@ -168,11 +168,11 @@ fn call(guard: &mut Guard, tool: &str, args: &str, result: &str, failed: bool) -
 
 fn settings(url: &str) -> Result<Settings, Failure> {
     let secret = env::var(SECRET)?;
-    // Nobody is in a hurry here, and what comes late would change the table.
+    // A long deadline, because a late answer would change the table.
     Ok(Settings::parse(url, secret.as_bytes())?.deadline(Duration::from_secs(1))?)
 }
 
-/// The server on which calls are counted; one that was started for it ends with the value.
+/// The server that counts the calls. If this program has started it, it ends on drop.
 struct Server {
     url: String,
     secret: String,

@@ -47,7 +47,7 @@ impl fmt::Debug for Setup {
 pub(crate) enum Mode {
     Act,
     Observe,
-    /// The guard looks at nothing.
+    /// The guard is off.
     Off,
 }
 
@@ -211,7 +211,7 @@ impl Builder {
     /// use unstuck::{Guard, SwarmStore};
     /// use unstuck_swarm::{Observation, Verdict};
     ///
-    /// /// A store that finds nothing.
+    /// /// A store that never finds a loop.
     /// struct Silent;
     ///
     /// impl SwarmStore for Silent {

@@ -270,7 +270,7 @@ impl Names {
         tool
     }
 
-    /// Returns the name of `tool`. The name is empty if the tool is none of the latest.
+    /// Returns the name of `tool`. The name is empty if the tool is not among the latest.
     pub(crate) fn of(&self, tool: Tool) -> &str {
         let mut names = self.0.iter().rev();
         names.find(|(stored, _)| *stored == tool).map_or("", |(_, name)| name)

@@ -85,7 +85,7 @@ impl Decision {
         self.judged
     }
 
-    /// Returns the name of the call, for its outcome. Decisions about anything else than a call have none.
+    /// Returns the name of the call, for its outcome. Only decisions about a call have one.
     pub const fn ticket(&self) -> Option<Ticket> {
         self.ticket
     }

@@ -35,7 +35,7 @@ pub(crate) type Engine = Detector<'static, WINDOW, OPEN>;
 /// itself ends a streak at the third.
 pub const BLOCKS_MAX: u8 = 5;
 
-/// The largest number of loops of a run that are told apart when loops are counted.
+/// The largest number of loops of a run that are distinguished when loops are counted.
 const LOOPS_MAX: usize = 16;
 
 /// A call that an agent asks for.
@@ -215,6 +215,20 @@ impl Guard {
         self.seen.worker.detector.statistics()
     }
 
+    /// Returns the mean confidence of all findings in percent, or `None` if there were none. The engine
+    /// rounds the mean of each kind down.
+    pub fn mean_confidence(&self) -> Option<u8> {
+        let statistics = self.statistics();
+        let (mut count, mut sum) = (0_u64, 0_u64);
+        for kind in Kind::ALL {
+            let findings = u64::from(statistics.findings(kind));
+            count = count.saturating_add(findings);
+            let mean = u64::from(statistics.mean_confidence(kind).unwrap_or_default());
+            sum = sum.saturating_add(findings.saturating_mul(mean));
+        }
+        u8::try_from(sum.checked_div(count)?).ok()
+    }
+
     /// Returns the number of loops that were found, each counted once in a run.
     ///
     /// ```
@@ -244,7 +258,7 @@ impl Guard {
         self.seen.worker.detector.nearest()
     }
 
-    /// Returns the decision on a call as if it were announced now. Changes nothing, asks neither the host
+    /// Returns the decision on a call as if it were announced now. It does not change the guard, asks neither the host
     /// nor a swarm, and has no ticket.
     ///
     /// ```
@@ -287,7 +301,7 @@ impl Guard {
     /// Calls belong to one step if they are announced one after the other without an outcome between. If
     /// outcomes were seen to come after later calls, as with agents that work side by side, the step lasts
     /// until all its calls are answered. A host that knows better gives [`Asked::step`], for all calls or
-    /// for none, or calls [`Guard::end_step`].
+    /// not at all, or calls [`Guard::end_step`].
     ///
     /// A call that comes again with the same id is not counted again: it is blocked if it was, and else
     /// may proceed.
@@ -323,8 +337,8 @@ impl Guard {
     /// Reports the result of a call. `failed` says whether the host knows that the call failed; the guard
     /// also reads from a command's output whether it failed.
     ///
-    /// An outcome that comes late or twice changes nothing. Neither does one without a ticket: a guard
-    /// that is off issues none.
+    /// An outcome that comes late or twice changes nothing. Neither does one without a ticket, from a
+    /// guard that is off.
     pub fn after<'a>(
         &mut self,
         ticket: impl Into<Option<Ticket>>,

@@ -38,7 +38,7 @@ pub trait Recovery {
     ///
     /// # Errors
     ///
-    /// If the work cannot be saved or cannot be undone. Nothing may be lost then.
+    /// If the work cannot be saved or cannot be undone. No work may be lost then.
     fn start_over(&mut self) -> Result<Undone, RecoveryError>;
 }
 

@@ -86,7 +86,7 @@ impl RefusedCalls {
         }
     }
 
-    /// Forgets the calls of one loop, because the host says that it is none.
+    /// Forgets the calls of one loop, because the host calls it a false positive.
     pub(crate) fn forget(&mut self, id: LoopId) {
         self.0.retain(|refused| refused.loop_id != id);
     }

@@ -1,4 +1,4 @@
-//! The numbers of steps, for hosts that give none.
+//! The numbers of steps, for hosts that do not number them.
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::CallId;
@@ -12,8 +12,8 @@ pub(crate) struct Steps {
     now: u64,
     /// Whether the step is over, so that the next call begins another.
     is_over: bool,
-    /// Whether an outcome ever came after a later step had begun. An answer to one call then says nothing
-    /// about the others, and the guard waits for their outcomes.
+    /// Whether an outcome ever came after a later step had begun. An answer to one call then does not
+    /// end the step, and the guard waits for the outcomes of the others.
     overlaps: bool,
 }
 

@@ -90,7 +90,7 @@ impl SwarmMemory {
         }
     }
 
-    /// Silences a loop, because the host says that it is none.
+    /// Silences a loop, because the host calls it a false positive.
     pub(crate) fn silence(&mut self, id: LoopId) {
         self.forget(id);
         push(&mut self.silenced, id, LOOPS_MAX);
@@ -153,7 +153,7 @@ impl SwarmMemory {
     }
 
     /// Returns whether the store's verdict on a call concerns this worker: it has never made the call, or
-    /// was warned of that loop. Otherwise its call may end in another way than those of the others.
+    /// was warned of that loop. Otherwise its call may end in another way than the calls of the others.
     fn concerns(&self, call: Digest, looked: Verdict) -> bool {
         let id = looked.finding.map(|finding| finding.loop_id);
         match self.loops.iter().find(|one| Some(one.loop_id) == id) {
@@ -171,7 +171,7 @@ impl SwarmMemory {
         now: u64,
     ) -> Option<SwarmLoop> {
         let Some(finding) = verdict.finding else {
-            // The call ended in another way than those of the others, or no store answers.
+            // The call ended in another way than the calls of the others, or no store answers.
             let of_call = |one: &&mut SwarmLoop| one.call == call;
             let lift = |one: &mut SwarmLoop| one.status.block = Block::Lifted;
             self.loops.iter_mut().filter(of_call).for_each(lift);
@@ -331,7 +331,7 @@ mod tests {
         assert!(blocks(&mut memory, 99, 0) && !blocks(&mut memory, 50, 0));
         assert!(memory.take_in(call(1), verdict(1099, 1, Action::Nudge), 0).is_none());
         assert!(memory.take_in(call(1), verdict(1001, 1, Action::Nudge), 0).is_some());
-        // A worker that repeats many calls has written nothing since, although each call is forgotten.
+        // A worker that repeats many calls has not written since, although each call is forgotten.
         let rounds = |memory: &mut SwarmMemory| {
             (200..240).filter(|n| memory.end_call(shared(*n, false), None)).count()
         };

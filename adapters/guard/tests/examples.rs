@@ -1,4 +1,4 @@
-//! The examples print what a reader of them expects.
+//! The output of the examples.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::Command;
 #[cfg(unix)]
 use std::process::Stdio;
 
-/// The program of an example, which stands beside the folder of this one.
+/// Returns the program of an example, which is in a folder beside that of this program.
 fn program(example: &str) -> PathBuf {
     let tests = env::current_exe().expect("this program");
     let profile = tests.ancestors().nth(2).expect("the folder of the profile");

@@ -1,6 +1,6 @@
-//! What traces and counts say: names and numbers, never arguments or results.
+//! Traces and counters contain names and numbers, never arguments or results.
 //!
-//! One test in a program of its own: whoever listens to traces is known to all threads.
+//! The test has a program of its own, because a subscriber of traces is known to all threads.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use tracing::subscriber::with_default;
 use unstuck::{Action, Guard, SwarmStore};
 use unstuck_swarm::{Counts, Finding, LoopId, Observation, Outcome, Verdict};
 
-/// What was written to a log.
+/// The bytes of a log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -31,7 +31,7 @@ impl Log {
     }
 }
 
-/// A loop until it is stopped.
+/// Repeats a call until the guard stops it.
 fn get_stuck(guard: &mut Guard) {
     for _ in 0..8 {
         let before = guard.before("bash", r#"{"command":"make secrets"}"#);
@@ -41,7 +41,7 @@ fn get_stuck(guard: &mut Guard) {
     }
 }
 
-/// A loop that is found when nothing more comes.
+/// Repeats a call that the guard finds only at the end.
 fn end_stuck(guard: &mut Guard) {
     for _ in 0..5 {
         let _ = guard.before("notify", r#"{"text":"secrets"}"#);
@@ -49,7 +49,7 @@ fn end_stuck(guard: &mut Guard) {
     assert_eq!(guard.finish().action(), Action::Nudge);
 }
 
-/// Says that ten workers are stuck, whatever it is told.
+/// A store that reports ten stuck workers for every call.
 struct Stuck;
 
 impl SwarmStore for Stuck {
@@ -61,7 +61,7 @@ impl SwarmStore for Stuck {
     }
 }
 
-/// A line for each thing that was counted.
+/// Returns a line for each counter.
 fn lines(counts: &Snapshotter) -> String {
     let counted = counts.snapshot().into_vec().into_iter();
     let lines = counted.map(|(key, _, _, value)| match value {
@@ -75,7 +75,7 @@ fn lines(counts: &Snapshotter) -> String {
 }
 
 #[test]
-fn traces_and_counts_tell_of_calls_and_verdicts_without_a_word_of_them() {
+fn traces_and_counts_name_calls_and_verdicts_without_their_text() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()

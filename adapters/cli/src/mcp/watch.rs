@@ -293,14 +293,14 @@ mod tests {
 
     #[test]
     fn calls_without_an_answer_are_given_up() {
-        let mut link = Link::new(Guard::new());
+        let mut proxy = Link::new(Guard::new());
         for id in 0..2 * WAITING_MAX {
             let line = call(&id.to_string());
-            assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
-            assert!(link.waiting.len() <= WAITING_MAX);
+            assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
+            assert!(proxy.waiting.len() <= WAITING_MAX);
         }
         let ids = (WAITING_MAX..2 * WAITING_MAX).map(|id| Id::Number(id.to_string().into()));
-        assert!(link.waiting.iter().map(|call| call.id.clone()).eq(ids));
+        assert!(proxy.waiting.iter().map(|call| call.id.clone()).eq(ids));
     }
 
     #[test]
@@ -315,19 +315,19 @@ mod tests {
             (false, r#"{"id":null,"result":{}}"#),
             (false, r#"{"id":1,"result":{"content":[]}"#),
         ] {
-            let mut link = Link::new(Guard::new());
-            assert_eq!(link.pass_to_server(call("1").as_bytes()), Passage::AsIs);
-            assert_eq!(link.pass_to_client(line.as_bytes()), None);
-            assert_eq!(link.waiting.is_empty(), ends, "{line}");
+            let mut proxy = Link::new(Guard::new());
+            assert_eq!(proxy.pass_to_server(call("1").as_bytes()), Passage::AsIs);
+            assert_eq!(proxy.pass_to_client(line.as_bytes()), None);
+            assert_eq!(proxy.waiting.is_empty(), ends, "{line}");
         }
     }
 
     /// A list with these tools, asked for and answered; neither changes.
-    fn listed(link: &mut Link, cursor: &str, tools: &str) {
+    fn listed(proxy: &mut Link, cursor: &str, tools: &str) {
         let asked = format!(r#"{{"id":"l","method":"tools/list","params":{{{cursor}}}}}"#);
-        assert_eq!(link.pass_to_server(asked.as_bytes()), Passage::AsIs);
+        assert_eq!(proxy.pass_to_server(asked.as_bytes()), Passage::AsIs);
         let answer = format!(r#"{{"id":"l","result":{{"tools":[{tools}]}}}}"#);
-        assert_eq!(link.pass_to_client(answer.as_bytes()), None);
+        assert_eq!(proxy.pass_to_client(answer.as_bytes()), None);
     }
 
     const EXEMPT: &str = r#"{"name":"t","_meta":{"unstuck/key":false}}"#;
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_list_is_learned_page_by_page() {
-        let mut link = Link::new(Guard::new());
+        let mut proxy = Link::new(Guard::new());
         for (cursor, tools, declared) in [
             ("", EXEMPT, 1),
             (r#""cursor":"2""#, READS, 2),
@@ -344,8 +344,8 @@ mod tests {
             (r#""cursor":null"#, READS, 1),
             ("", "", 0),
         ] {
-            listed(&mut link, cursor, tools);
-            assert_eq!(link.guard.declared(), declared, "{cursor} {tools}");
+            listed(&mut proxy, cursor, tools);
+            assert_eq!(proxy.guard.declared(), declared, "{cursor} {tools}");
         }
     }
 
@@ -361,10 +361,10 @@ mod tests {
             (r#"{"id":1,"method":"prompts/list"}"#, answer("")),
             (r#"{"method":"tools/list"}"#, answer("")),
         ] {
-            let mut link = Link::new(Guard::new());
-            assert_eq!(link.pass_to_server(asked.as_bytes()), Passage::AsIs);
-            assert_eq!(link.pass_to_client(answer.as_bytes()), None);
-            assert_eq!(link.guard.declared(), 0, "{asked} {answer}");
+            let mut proxy = Link::new(Guard::new());
+            assert_eq!(proxy.pass_to_server(asked.as_bytes()), Passage::AsIs);
+            assert_eq!(proxy.pass_to_client(answer.as_bytes()), None);
+            assert_eq!(proxy.guard.declared(), 0, "{asked} {answer}");
         }
     }
 
@@ -377,36 +377,36 @@ mod tests {
             (true, &batch),
             (false, r#"{"id":0,"method":"initialize","params":{}}"#),
         ] {
-            let mut link = Link::new(Guard::new());
-            listed(&mut link, "", &format!("{EXEMPT},{READS}"));
-            assert_eq!(link.guard.declared(), 2);
+            let mut proxy = Link::new(Guard::new());
+            listed(&mut proxy, "", &format!("{EXEMPT},{READS}"));
+            assert_eq!(proxy.guard.declared(), 2);
             if by_server {
-                assert_eq!(link.pass_to_client(line.as_bytes()), None);
+                assert_eq!(proxy.pass_to_client(line.as_bytes()), None);
             } else {
-                assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
+                assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
             }
-            assert_eq!(link.guard.declared(), 0, "{line}");
-            listed(&mut link, "", READS);
-            assert_eq!(link.guard.declared(), 1, "{line}");
+            assert_eq!(proxy.guard.declared(), 0, "{line}");
+            listed(&mut proxy, "", READS);
+            assert_eq!(proxy.guard.declared(), 1, "{line}");
         }
     }
 
     #[test]
     fn a_long_list_takes_bounded_memory() {
-        let mut link = Link::new(Guard::new());
+        let mut proxy = Link::new(Guard::new());
         let tools: Vec<String> =
             (0..10_000).map(|n| READS.replace("\"u\"", &format!("\"u{n}\""))).collect();
-        listed(&mut link, "", &tools.join(","));
-        assert_eq!(link.guard.declared(), DECLARED_MAX);
+        listed(&mut proxy, "", &tools.join(","));
+        assert_eq!(proxy.guard.declared(), DECLARED_MAX);
         for id in 0..100 {
             let asked = format!(r#"{{"id":{id},"method":"tools/list"}}"#);
-            assert_eq!(link.pass_to_server(asked.as_bytes()), Passage::AsIs);
+            assert_eq!(proxy.pass_to_server(asked.as_bytes()), Passage::AsIs);
         }
         // Only the latest of those that wait are answered.
         for (id, declared) in [(0, DECLARED_MAX), (91, DECLARED_MAX), (92, 1)] {
             let answer = format!(r#"{{"id":{id},"result":{{"tools":[{READS}]}}}}"#);
-            assert_eq!(link.pass_to_client(answer.as_bytes()), None);
-            assert_eq!(link.guard.declared(), declared, "{id}");
+            assert_eq!(proxy.pass_to_client(answer.as_bytes()), None);
+            assert_eq!(proxy.guard.declared(), declared, "{id}");
         }
     }
 
@@ -417,11 +417,11 @@ mod tests {
             r#"{"id":0,"method":"initialize"}"#,
         );
         for (line, left) in [(cancel, &["2"][..]), (anew, &[]), (&call("1"), &["2", "1"])] {
-            let mut link = Link::new(Guard::new());
+            let mut proxy = Link::new(Guard::new());
             for line in [&call("1"), &call("2"), line] {
-                assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
+                assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
             }
-            let waiting = link.waiting.iter().map(|call| call.id.clone());
+            let waiting = proxy.waiting.iter().map(|call| call.id.clone());
             assert!(waiting.eq(left.iter().map(|id| Id::Number((*id).into()))), "{line}");
         }
     }
@@ -429,22 +429,22 @@ mod tests {
     #[test]
     fn after_a_pause_a_run_begins() {
         for (seconds, refused) in [(60, true), (3600, false)] {
-            let mut link = Link::new(Guard::new());
+            let mut proxy = Link::new(Guard::new());
             for id in 0..5 {
-                assert_eq!(link.pass_to_server(call(&id.to_string()).as_bytes()), Passage::AsIs);
+                assert_eq!(proxy.pass_to_server(call(&id.to_string()).as_bytes()), Passage::AsIs);
                 let answer = format!(r#"{{"id":{id},"error":{{"code":1,"message":"down"}}}}"#);
-                let _ = link.pass_to_client(answer.as_bytes());
+                let _ = proxy.pass_to_client(answer.as_bytes());
             }
-            let latest = link.latest.expect("an answer");
-            link.called_at(latest + Duration::from_secs(seconds));
-            let passage = link.pass_to_server(call("5").as_bytes());
+            let latest = proxy.latest.expect("an answer");
+            proxy.called_at(latest + Duration::from_secs(seconds));
+            let passage = proxy.pass_to_server(call("5").as_bytes());
             assert_eq!(passage != Passage::AsIs, refused, "{seconds} s");
         }
     }
 
     #[test]
     fn only_whole_calls_reach_the_guard() {
-        let mut link = Link::new(Guard::new());
+        let mut proxy = Link::new(Guard::new());
         for line in [
             r#"{"method":"tools/call","params":{"name":"t"}}"#,
             r#"{"id":[1],"method":"tools/call","params":{"name":"t"}}"#,
@@ -452,8 +452,8 @@ mod tests {
             r#"{"id":1,"method":"tools/call"}"#,
             r#"{"id":1,"method":"tools/list","params":{"name":"t"}}"#,
         ] {
-            assert_eq!(link.pass_to_server(line.as_bytes()), Passage::AsIs);
-            assert!(link.waiting.is_empty(), "{line}");
+            assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
+            assert!(proxy.waiting.is_empty(), "{line}");
         }
     }
 }

@@ -29,8 +29,8 @@ impl fmt::Display for LoopDetected {
 
 impl Error for LoopDetected {}
 
-/// The reason why a run ended before the model was done. `E` is the error of the host's own functions; a
-/// [`Run`](crate::Run) calls none.
+/// The reason why a run ended before the model was done. `E` is the error of the host's own functions,
+/// which a [`Run`](crate::Run) does not call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ChatError<E = Infallible> {

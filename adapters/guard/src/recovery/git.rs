@@ -61,7 +61,7 @@ use super::{Recovery, RecoveryError, Undone};
 /// [`WentBack::left`] names it. No program can see what another process writes afterwards to a file that it
 /// had opened before.
 ///
-/// This needs the program `git`, and runs none of the user's hooks.
+/// This needs the program `git`, and does not run the user's hooks.
 ///
 /// ```no_run
 /// use unstuck::{GitWorkTree, Undone};
@@ -170,7 +170,7 @@ impl GitWorkTree {
     ///
     /// # Errors
     ///
-    /// If the state cannot be saved; nothing is changed then. Or if going back breaks off; nothing is lost
+    /// If the state cannot be saved; the tree is unchanged then. Or if going back breaks off; no file is lost
     /// then: a second call goes on, and [`restore`](Self::restore) goes back.
     pub fn start_over(&mut self) -> Result<WentBack, GitError> {
         self.go_to(&saved_state::start(&self.run), Self::no_run)

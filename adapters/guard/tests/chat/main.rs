@@ -13,12 +13,12 @@ use unstuck::{
     START_OVERS_MAX, ToolCall, ToolOutput, Undone,
 };
 
-/// A model that asks for the same, whatever it is told.
+/// A model that always asks for the same call.
 fn stubborn(said: &[Entry]) -> Result<Reply, Infallible> {
     Ok(Reply::call(said.len().to_string(), "bash", r#"{"command":"make"}"#))
 }
 
-/// A tool that fails, whatever it is asked.
+/// A tool that always fails.
 fn broken(_: &ToolCall) -> Result<ToolOutput, Infallible> {
     Ok(ToolOutput::failed("no such target"))
 }
@@ -41,7 +41,7 @@ fn results(transcript: &[Entry]) -> Vec<&str> {
 }
 
 #[test]
-fn a_model_that_does_not_listen_is_told_ever_more_and_then_stopped() {
+fn a_model_that_does_not_listen_is_nudged_blocked_and_stopped() {
     let mut guard = Guard::new();
     let ran = RefCell::new(0);
     let tool = |call: &ToolCall| {
@@ -202,7 +202,7 @@ fn an_endless_run_and_an_error_of_the_host_end_it() {
     assert_eq!(outcome.unwrap_err().to_string(), "the door is closed");
 }
 
-/// What a future that waits for nobody comes to.
+/// Returns the result of a future that never waits.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

@@ -68,7 +68,7 @@ fn a_guard_that_is_off_sees_nothing() {
     assert_eq!(guard.statistics().checks(), 0);
 }
 
-/// Names the variable by which the test below asks itself, in another process.
+/// The variable by which the test below recognises that it runs in another process.
 const ASKED: &str = "UNSTUCK_TEST_ASKS_ITSELF";
 
 #[test]

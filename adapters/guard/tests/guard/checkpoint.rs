@@ -1,4 +1,4 @@
-//! A guard that is written and read goes on as if nothing had happened, and no bytes hurt it.
+//! A restored guard goes on as before, and arbitrary bytes do no harm.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,10 +8,10 @@ use unstuck_text::PRESETS;
 
 use super::actions;
 
-/// What happens to a guard: which call, how it ends, and whether it is read anew before that.
+/// An event: the call, its ending, and whether the guard is restored before that.
 type Happening = (u8, u8, bool);
 
-/// What one of these guards decides.
+/// Returns the decisions of a guard on an event.
 fn go_on(guard: &mut Guard, n: usize, (call, end, _): Happening) -> (Action, Action, String) {
     let args = format!(r#"{{"command":"make {}","words":"of no importance"}}"#, call % 3);
     let id = (n - usize::from(n > 0 && call == 9)).to_string();

@@ -1,4 +1,4 @@
-//! Declarations at run time, and what goes before what.
+//! Declarations at run time, and the precedence of declarations.
 
 use unstuck::{
     Action, Asked, BuildError, DECLARED_MAX, Declaration, Effect, Guard, KEY_MAX, OwnTool, Tag,
@@ -7,10 +7,10 @@ use unstuck::{
 use unstuck_core::{Call, Policy};
 use unstuck_text::{PRESETS, Preset, Recipe};
 
-/// The name of the tool in these tests, which says nothing of it.
+/// The name of the tool in these tests, which is no hint to its kind.
 const TOOL: &str = "gizmo";
 
-/// A guard that stops at the third equal call, whatever its result.
+/// Creates a guard that stops at the third equal call, even if the results differ.
 fn guard(recipe: Recipe, policy: Policy<'static>) -> Guard {
     let policy = Box::leak(Box::new(policy));
     Guard::builder().policy(policy, recipe).build().expect("a guard")
@@ -20,7 +20,7 @@ fn repeat() -> &'static Preset {
     Preset::named("repeat").expect("a preset")
 }
 
-/// Whether calls that differ in `n` alone are held equal.
+/// Returns whether calls that differ only in `n` are equal to the guard.
 fn are_equal(guard: &Guard) -> bool {
     let mut guard = guard.begin("another", "main");
     let call = |guard: &mut Guard, n| {
@@ -30,7 +30,7 @@ fn are_equal(guard: &Guard) -> bool {
     (0..9).any(|n| call(&mut guard, n) > Action::Proceed)
 }
 
-/// Whether equal answers are taken for those of a poll: it may get seven of them.
+/// Returns whether the guard treats the tool as a poll, which may get seven equal answers.
 fn waits(guard: &Guard) -> bool {
     let mut guard = guard.begin("another", "main");
     let mut look = || guard.finished(&Asked::new(TOOL, "{}"), "the same", false).judged();

@@ -39,7 +39,7 @@ fn end(guard: &mut Guard) {
     panic!("no stop in {CALLS_MAX} calls");
 }
 
-/// A guard that has ended a run after `CONTINUE` was heard once.
+/// Creates a guard that has stopped a run after `CONTINUE` came once.
 fn ended() -> Guard {
     let mut guard = Guard::new();
     let _ = guard.user_message(CONTINUE);
@@ -47,7 +47,7 @@ fn ended() -> Guard {
     guard
 }
 
-/// Whether the failing call is refused. It is not made.
+/// Returns whether the failing call is refused, without making it.
 fn is_refused(guard: &Guard) -> bool {
     let before = guard.clone().before("bash", ARGS);
     assert_eq!(before.is_blocked(), before.action() == Action::Stop);
@@ -169,7 +169,7 @@ fn calls_of_a_cycle_are_all_refused() {
 }
 
 #[test]
-fn a_guard_that_is_restored_knows_of_it() {
+fn a_restored_guard_still_refuses_the_call() {
     let restored = |guard: &Guard| Guard::builder().restore(&guard.save()).expect("a checkpoint");
     let mut guard = restored(&ended());
     assert!(is_refused(&guard));

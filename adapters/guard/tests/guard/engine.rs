@@ -1,4 +1,4 @@
-//! The guard says what the engine says: it adds names and words, and no opinion.
+//! The guard agrees with the engine: it adds names and words, and changes no verdict.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use unstuck::{Action, Asked, Guard};
 use unstuck_core::{CallId, Detector};
 use unstuck_text::{PRESETS, SimilarCalls};
 
-/// What happens: which tool, with which arguments, in a step of its own or not, and what comes back.
+/// An event: the tool, the arguments, whether it begins a step, and the result.
 type Happening = (u8, u8, bool, u8);
 
 const TOOLS: [&str; 3] = ["bash", "read_file", "check_status"];
@@ -18,7 +18,7 @@ proptest! {
         happenings in vec((0..3_u8, 0..3_u8, prop::bool::weighted(0.8), 0..6_u8), 0..60),
     ) {
         for preset in &PRESETS {
-            // An observer is not in the way.
+            // An observer blocks no call.
             let guard = Guard::builder().preset(preset).observe_only();
             let mut guard = guard.build().expect("a guard");
             let mut engine: Detector<'_, 64, 32> = Detector::new(preset.policy).expect("it fits");
@@ -46,14 +46,14 @@ proptest! {
     }
 }
 
-/// What clears the engine's history clears the likeness of what was in it.
+/// An event that clears the engine's history clears the groups of similar calls, too.
 fn forget(action: Action, groups: &mut SimilarCalls) {
     if action >= Action::StartOver {
         groups.clear();
     }
 }
 
-/// Whether a guard can go where its host goes.
+/// Checks that a guard can move between threads.
 const fn goes_anywhere<T: Send + Sync + Clone + 'static>() {}
 const _: () = goes_anywhere::<Guard>();
 

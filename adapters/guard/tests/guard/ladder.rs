@@ -1,4 +1,4 @@
-//! What is said and done as a loop goes on, and what a host may say to it.
+//! The messages and actions as a loop goes on, and the rulings of a host.
 
 use std::sync::{Arc, Mutex};
 
@@ -76,7 +76,7 @@ fn a_result_has_the_shape_of_each_provider() {
         if before.is_blocked() {
             break before;
         }
-        // A call that has run keeps its result, whatever the decision is.
+        // A call that has run keeps its result, even if the decision is to block the next.
         let after = after.expect("the call has run");
         for output in [ToolOutput::failed("no"), ToolOutput::ok("no")] {
             let text = after.annotate("no").into_owned();

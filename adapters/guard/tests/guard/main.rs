@@ -6,6 +6,7 @@ mod checkpoint;
 mod declared;
 mod ended;
 mod engine;
+mod feedback;
 mod ladder;
 mod scenarios;
 mod swarm;
@@ -15,7 +16,7 @@ use unstuck::{Action, Decision, Guard};
 /// Arguments of a call that is made again and again.
 const ARGS: &str = r#"{"command":"make all"}"#;
 
-/// Makes the call of `bash` with `args`, if it may run, which fails as ever; gives the decisions
+/// Makes the call of `bash` with `args`, if it may run, and reports the same failure. Returns the decisions
 /// before and after it.
 fn fail(guard: &mut Guard, args: &str) -> (Decision, Option<Decision>) {
     let before = guard.before("bash", args);
@@ -27,7 +28,7 @@ fn fail(guard: &mut Guard, args: &str) -> (Decision, Option<Decision>) {
     (before, Some(after))
 }
 
-/// What is decided on so many such calls: the stronger of before and after each.
+/// Makes this many such calls. Returns the stronger action before and after each.
 fn actions(guard: &mut Guard, calls: usize) -> Vec<Action> {
     let decided = |guard: &mut Guard| {
         let (before, after) = fail(guard, ARGS);

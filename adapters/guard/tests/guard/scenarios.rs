@@ -1,16 +1,16 @@
-//! Courses that agents take: work that looks like a loop, and loops that look like work.
+//! Runs of agents: work that looks like a loop, and loops that look like work.
 
 use serde_json::{Value, json};
 use unstuck::{Action, Asked, Decision, Guard};
 
-/// Makes a call of `bash` that works, and gives what is judged of it.
+/// Makes a call of `bash` that works. Returns the judged action.
 fn works(guard: &mut Guard, command: &str, result: &str) -> Action {
     let before = guard.before("bash", json!({ "command": command }).to_string());
     let after = guard.after(before.ticket(), result, false);
     before.judged().max(after.judged())
 }
 
-/// The decisions on calls that one step makes of `Read`, all of which fail with `result`.
+/// Returns the decisions on calls of `Read` in one step, all of which fail with `result`.
 fn fails_together(guard: &mut Guard, step: u64, calls: u64, result: &str) -> Vec<Decision> {
     let read = |call| json!({ "file_path": format!("/srv/app/{step}/{call}.conf") }).to_string();
     let args: Vec<_> = (0..calls).map(read).collect();
@@ -76,12 +76,12 @@ fn judged(tool: &str, calls: impl IntoIterator<Item = (Value, String)>) -> Vec<A
     calls.into_iter().map(made).collect()
 }
 
-/// Which call something is said of first, counted from 1; `None` if nothing is.
+/// Returns the number of the first call with a message, counted from 1.
 fn first(judged: &[Action]) -> Option<usize> {
     judged.iter().position(|action| *action > Action::Proceed).map(|place| place + 1)
 }
 
-/// Spellings of one thing that is looked for.
+/// Search patterns for the same thing.
 const SPELLINGS: [&str; 10] =
     ["foo", "fo0", "f00", "Foo", "FOO", "foo_", "fooo", "fOo", "f-o-o", "oof"];
 

@@ -1,4 +1,4 @@
-//! Workers that share a board: what they are told together, and what is told of them.
+//! Workers that share a store: the calls that are reported, and the messages about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -16,24 +16,24 @@ use unstuck_swarm::{
 
 use super::ARGS;
 
-/// Counts without an end, and remembers what it was told.
+/// A store that counts without a limit and remembers the observations.
 struct Counting {
     rule: Rule,
-    told: Mutex<Vec<Observation>>,
+    reported: Mutex<Vec<Observation>>,
 }
 
 impl Counting {
     fn new(rule: Rule) -> Arc<Self> {
-        Arc::new(Self { rule, told: Mutex::default() })
+        Arc::new(Self { rule, reported: Mutex::default() })
     }
 
-    fn told(&self) -> Vec<Observation> {
-        self.told.lock().expect("nobody panicked").clone()
+    fn reported(&self) -> Vec<Observation> {
+        self.reported.lock().expect("nobody panicked").clone()
     }
 
     fn judge(&self, key: Key) -> Verdict {
-        let told = self.told();
-        let equal: Vec<_> = told.iter().filter(|one| one.key() == key).collect();
+        let reported = self.reported();
+        let equal: Vec<_> = reported.iter().filter(|one| one.key() == key).collect();
         let workers: BTreeSet<Worker> = equal.iter().map(|one| one.worker).collect();
         let (Some(last), calls, workers) =
             (equal.last(), number(equal.len()), number(workers.len()))
@@ -57,12 +57,12 @@ impl Counting {
 
 impl SwarmStore for Counting {
     fn record(&self, observation: &Observation) -> Verdict {
-        self.told.lock().expect("nobody panicked").push(*observation);
+        self.reported.lock().expect("nobody panicked").push(*observation);
         self.judge(observation.key())
     }
 }
 
-/// The same, and says what it knows of calls before they are made.
+/// The same store, which also answers before a call runs.
 struct Looking(Arc<Counting>);
 
 impl SwarmStore for Looking {
@@ -72,22 +72,22 @@ impl SwarmStore for Looking {
 
     fn look(&self, call: Digest) -> Verdict {
         let keys: BTreeSet<Key> =
-            self.0.told().iter().filter(|one| one.call == call).map(Observation::key).collect();
+            self.0.reported().iter().filter(|one| one.call == call).map(Observation::key).collect();
         let verdicts = keys.into_iter().map(|key| self.0.judge(key));
         verdicts.max_by_key(|verdict| verdict.rung).unwrap_or(Verdict::PROCEED)
     }
 }
 
-/// Panics, whatever it is told.
+/// A store that always panics.
 struct Broken;
 
 impl SwarmStore for Broken {
     fn record(&self, _: &Observation) -> Verdict {
-        panic!("a bug of the board");
+        panic!("a bug of the store");
     }
 
     fn look(&self, _: Digest) -> Verdict {
-        panic!("a bug of the board");
+        panic!("a bug of the store");
     }
 }
 
@@ -95,22 +95,22 @@ fn number(many: usize) -> u32 {
     u32::try_from(many).expect("a few")
 }
 
-/// A loop of so many calls of two workers.
+/// Returns the rule that finds this many calls of two workers.
 fn rule(calls: u32) -> Rule {
     Rule::default().calls(calls).check().expect("a rule")
 }
 
-/// A guard of the worker `name` on that board. Its own rules look at stretches in which nothing recurs
-/// often enough.
-fn worker(name: &str, board: &Arc<Counting>) -> Guard {
-    on(board.clone()).worker(name).build().expect("a guard")
+/// Creates a guard of the worker `name` with that store. Between the calls under test it makes others,
+/// so that its own rules find no loop.
+fn worker(name: &str, store: &Arc<Counting>) -> Guard {
+    on(store.clone()).worker(name).build().expect("a guard")
 }
 
-fn on(board: Arc<dyn SwarmStore>) -> Builder {
-    Guard::builder().swarm(board)
+fn on(store: Arc<dyn SwarmStore>) -> Builder {
+    Guard::builder().swarm(store)
 }
 
-/// Makes the call of `tool` with `args`, if it may run, with that result; gives what was decided before
+/// Makes the call of `tool` with `args`, if it may run, with that result. Returns the decisions before
 /// and after it.
 fn make(guard: &mut Guard, tool: &str, args: &str, result: (&str, bool)) -> [Decision; 2] {
     let before = guard.before(tool, args);
@@ -122,14 +122,14 @@ fn make(guard: &mut Guard, tool: &str, args: &str, result: (&str, bool)) -> [Dec
     [before, after]
 }
 
-/// Makes the call that fails for all; gives the stronger action.
+/// Makes the call that fails for all workers. Returns the stronger action.
 fn fail(guard: &mut Guard) -> Action {
     let error = "make: *** No rule to make target 'all'.";
     let decided = make(guard, "bash", ARGS, (error, true));
     decided.iter().map(Decision::action).max().unwrap_or_default()
 }
 
-/// Calls that no other worker makes, so that no rule of its own finds what lies before and behind.
+/// Makes calls that no other worker makes, so that no rule of its own joins the calls around them.
 fn stroll(guard: &mut Guard, from: u32) {
     for n in from..from + 6 {
         let args = format!("[\"{}\",{n}]", guard.worker());
@@ -140,8 +140,8 @@ fn stroll(guard: &mut Guard, from: u32) {
 
 #[test]
 fn workers_that_are_stuck_together_hear_of_each_rung_once() {
-    let board = Counting::new(rule(2));
-    let mut workers = ["a", "b", "c"].map(|name| worker(name, &board));
+    let store = Counting::new(rule(2));
+    let mut workers = ["a", "b", "c"].map(|name| worker(name, &store));
     let mut said = Vec::new();
     for n in 0..3 {
         for (guard, name) in workers.iter_mut().zip("abc".chars()) {
@@ -153,20 +153,20 @@ fn workers_that_are_stuck_together_hear_of_each_rung_once() {
     let second = [('a', Warn), ('b', Warn), ('c', Block)];
     let third = [('a', Block), ('b', Block), ('c', Block)];
     assert_eq!(said, [first, second, third].concat());
-    assert_eq!(board.told().iter().filter(|one| one.tool == Tool::named("bash")).count(), 8);
-    // Another call is nobody's loop.
+    assert_eq!(store.reported().iter().filter(|one| one.tool == Tool::named("bash")).count(), 8);
+    // Another call is in no loop.
     assert_eq!(workers[2].before("bash", r#"{"command":"ls"}"#).judged(), Proceed);
 }
 
 #[test]
-fn a_rung_is_told_once_and_of_one_that_was_drowned_out_it_is_told_later() {
-    let board = Counting::new(rule(3));
-    let (mut one, mut other) = (worker("a", &board), worker("b", &board));
+fn a_rung_has_one_message_and_one_that_was_drowned_out_comes_later() {
+    let store = Counting::new(rule(3));
+    let (mut one, mut other) = (worker("a", &store), worker("b", &store));
     assert_eq!([fail(&mut one), fail(&mut one)], [Proceed; 2]);
     let [_, after] =
         make(&mut other, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
     assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("swarm", 2)));
-    // Its own third call in a row is what it hears of now.
+    // Now the message is about its own third call in a row.
     let [_, after] =
         make(&mut one, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
     assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("same-effect", 1)));
@@ -187,8 +187,8 @@ fn a_rung_is_told_once_and_of_one_that_was_drowned_out_it_is_told_later() {
 
 #[test]
 fn every_message_of_a_swarm_reads_well() {
-    let board = Counting::new(rule(2).strongest(Stop));
-    let mut workers = ["a", "b"].map(|name| worker(name, &board));
+    let store = Counting::new(rule(2).strongest(Stop));
+    let mut workers = ["a", "b"].map(|name| worker(name, &store));
     let mut said = Vec::new();
     for n in 0..5 {
         for guard in &mut workers {
@@ -204,8 +204,8 @@ fn every_message_of_a_swarm_reads_well() {
 
 #[test]
 fn an_agent_that_insists_is_stopped() {
-    let board = Counting::new(rule(2));
-    let mut workers = ["a", "b", "c", "d", "e", "f"].map(|name| worker(name, &board));
+    let store = Counting::new(rule(2));
+    let mut workers = ["a", "b", "c", "d", "e", "f"].map(|name| worker(name, &store));
     let first: Vec<_> = workers.iter_mut().map(fail).collect();
     assert_eq!(first, [Proceed, Nudge, Nudge, Warn, Warn, Block]);
     let [.., last] = &mut workers;
@@ -219,9 +219,9 @@ fn an_agent_that_insists_is_stopped() {
 }
 
 #[test]
-fn what_a_board_knows_blocks_the_first_call_of_a_worker() {
-    let board = Counting::new(rule(2).strongest(Stop));
-    let looking = || on(Arc::new(Looking(Arc::clone(&board))));
+fn a_look_up_blocks_the_first_call_of_a_worker() {
+    let store = Counting::new(rule(2).strongest(Stop));
+    let looking = || on(Arc::new(Looking(Arc::clone(&store))));
     let mut others =
         [1, 2, 3, 4].map(|n: u8| looking().worker(&n.to_string()).build().expect("one"));
     for n in 0..2 {
@@ -234,16 +234,16 @@ fn what_a_board_knows_blocks_the_first_call_of_a_worker() {
     let before = late.before("bash", ARGS);
     assert_eq!(before.action(), Block, "who has not made the call is not stopped");
     assert!(before.refusal().contains("4 workers have made the same `bash` call"), "{before:?}");
-    // What it writes may be what was missing: it may try.
+    // The written file may be the missing one, so that it may try.
     let makefile = r#"{"path":"Makefile","content":"all:"}"#;
     let [_, wrote] = make(&mut late, "write_file", makefile, ("written", false));
     assert_eq!((wrote.judged(), late.before("bash", ARGS).action()), (Proceed, Proceed));
 }
 
 #[test]
-fn a_person_lifts_a_block_until_the_board_answers() {
-    let board = Counting::new(rule(2));
-    let looking = || on(Arc::new(Looking(Arc::clone(&board))));
+fn a_user_message_lifts_a_block_until_the_store_answers() {
+    let store = Counting::new(rule(2));
+    let looking = || on(Arc::new(Looking(Arc::clone(&store))));
     let mut workers = ["a", "b"].map(|name| looking().worker(name).build().expect("a guard"));
     for n in 0..3 {
         for guard in &mut workers {
@@ -251,28 +251,28 @@ fn a_person_lifts_a_block_until_the_board_answers() {
             stroll(guard, 100 * n);
         }
     }
-    let [_, told] = &mut workers;
-    assert_eq!(told.before("bash", ARGS).action(), Block);
-    let _ = told.user_message("There is a Makefile now.");
-    stroll(told, 300);
-    let [before, after] = make(told, "bash", ARGS, ("Nothing to be done for 'all'.", false));
+    let [_, blocked] = &mut workers;
+    assert_eq!(blocked.before("bash", ARGS).action(), Block);
+    let _ = blocked.user_message("There is a Makefile now.");
+    stroll(blocked, 300);
+    let [before, after] = make(blocked, "bash", ARGS, ("Nothing to be done for 'all'.", false));
     assert_eq!([before.action(), after.action()], [Proceed; 2]);
     let [before, after] =
-        make(told, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
+        make(blocked, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
     assert_eq!([before.action(), after.action()], [Proceed, Block], "they are stuck all the same");
-    assert_eq!(told.before("bash", ARGS).action(), Block);
+    assert_eq!(blocked.before("bash", ARGS).action(), Block);
 }
 
 #[test]
 fn what_was_said_is_part_of_a_checkpoint() {
-    let board = Counting::new(rule(2));
-    let (mut one, mut other) = (worker("a", &board), worker("b", &board));
+    let store = Counting::new(rule(2));
+    let (mut one, mut other) = (worker("a", &store), worker("b", &store));
     let mut said = Vec::new();
     for n in 0..3 {
         for guard in [&mut one, &mut other] {
             let before = guard.before("bash", ARGS);
             // A process for each event, as hooks are.
-            let builder = on(Arc::clone(&board) as Arc<dyn SwarmStore>).worker(guard.worker());
+            let builder = on(Arc::clone(&store) as Arc<dyn SwarmStore>).worker(guard.worker());
             *guard = builder.restore(&guard.save()).expect("what was just written");
             let error = "make: *** No rule to make target 'all'.";
             let after = guard.after(before.ticket(), error, true);
@@ -287,7 +287,7 @@ fn what_was_said_is_part_of_a_checkpoint() {
     );
     let builder = || Guard::builder().worker("b");
     let bytes = other.save();
-    let mut with = builder().swarm(board).restore(&bytes).expect("a checkpoint");
+    let mut with = builder().swarm(store).restore(&bytes).expect("a checkpoint");
     let mut without = builder().restore(&bytes).expect("a checkpoint");
     assert_eq!(with.before("bash", ARGS).action(), Block);
     assert_eq!(without.before("bash", ARGS).action(), Proceed, "who left the swarm is free");
@@ -301,7 +301,7 @@ fn the_host_is_asked_and_may_overrule() {
         (Ruling::Instead(Warn), [Warn; 4]),
         (Ruling::FalsePositive, [Proceed; 4]),
     ] {
-        let board = Counting::new(rule(2));
+        let store = Counting::new(rule(2));
         let asked = Arc::new(Mutex::new(0));
         let count = Arc::clone(&asked);
         let judge = move |found: &unstuck::Evidence| {
@@ -309,8 +309,8 @@ fn the_host_is_asked_and_may_overrule() {
             *count.lock().expect("nobody panicked") += 1;
             ruling
         };
-        let mut guard = on(board.clone()).on_finding(judge).build().expect("a guard");
-        let mut other = worker("other", &board);
+        let mut guard = on(store.clone()).on_finding(judge).build().expect("a guard");
+        let mut other = worker("other", &store);
         let mut said = Vec::new();
         for n in 0..4 {
             let _ = fail(&mut other);
@@ -326,8 +326,8 @@ fn the_host_is_asked_and_may_overrule() {
 
 #[test]
 fn who_only_observes_is_counted_and_who_is_off_is_not() {
-    let board = Counting::new(rule(2));
-    let observer = || on(board.clone()).observe_only();
+    let store = Counting::new(rule(2));
+    let observer = || on(store.clone()).observe_only();
     let mut observers = ["a", "b"].map(|name| observer().worker(name).build().expect("one"));
     let mut judged = Vec::new();
     for n in 0..3 {
@@ -344,21 +344,21 @@ fn who_only_observes_is_counted_and_who_is_off_is_not() {
     assert_eq!(judged, [Proceed, Nudge, Nudge, Warn, Warn, Block]);
     let mut unheard = observer().without_outcomes().worker("c").build().expect("a guard");
     for n in 0..9 {
-        let before = board.told().len();
+        let before = store.reported().len();
         assert_eq!(unheard.before("bash", ARGS).action(), Proceed);
-        assert_eq!(board.told().len(), before + 1, "call {n} is made, whatever is found");
+        assert_eq!(store.reported().len(), before + 1, "call {n} is made, whatever is found");
     }
-    let told = board.told().len();
-    let mut off = on(board.clone()).off().build().expect("a guard");
-    assert_eq!((fail(&mut off), board.told().len()), (Proceed, told));
+    let reported = store.reported().len();
+    let mut off = on(store.clone()).off().build().expect("a guard");
+    assert_eq!((fail(&mut off), store.reported().len()), (Proceed, reported));
 }
 
 #[test]
-fn the_board_is_told_of_calls_that_came_to_an_end_and_say_something() {
-    let board = Counting::new(rule(100));
+fn only_calls_that_ended_and_may_be_a_loop_are_reported() {
+    let store = Counting::new(rule(100));
     let exempt = ToolRule::new(Tool::named("screenshot")).exempt();
     let poll = ToolRule::new(Tool::named("job")).poll();
-    let guard = on(board.clone()).tool(exempt).tool(poll);
+    let guard = on(store.clone()).tool(exempt).tool(poll);
     let mut guard = guard.session("s").worker("w").build().expect("a guard");
     for tool in ["think", "screenshot", "job", "job_status", "finish", "bash"] {
         let _ = make(&mut guard, tool, "{}", ("as ever", false));
@@ -369,32 +369,38 @@ fn the_board_is_told_of_calls_that_came_to_an_end_and_say_something() {
     let _ = (guard.after(twice, "once", false), guard.after(twice, "once", false), lost);
     let seen_late = Asked::new("bash", "[5]").id("late");
     let _ = (guard.finished(&seen_late, "5", true), guard.finished(&seen_late, "5", true));
-    let told = board.told();
-    assert!(told.iter().all(|one| one.tool == Tool::named("bash") && one.worker == told[0].worker));
-    let failed: Vec<_> = told.iter().map(|one| one.result.map(|result| result.failed)).collect();
+    let reported = store.reported();
+    assert!(
+        reported
+            .iter()
+            .all(|one| one.tool == Tool::named("bash") && one.worker == reported[0].worker)
+    );
+    let failed: Vec<_> =
+        reported.iter().map(|one| one.result.map(|result| result.failed)).collect();
     assert_eq!(failed, [Some(false), Some(false), Some(true)]);
-    let calls: BTreeSet<_> = told.iter().map(|one| one.call).collect();
+    let calls: BTreeSet<_> = reported.iter().map(|one| one.call).collect();
     assert_eq!(calls.len(), 3);
     for (session, worker) in [("s", "v"), ("t", "w"), ("w", "s")] {
         let _ = make(&mut guard.begin(session, worker), "bash", "{}", ("as ever", false));
     }
-    let workers: BTreeMap<_, _> = board.told().iter().map(|one| (one.worker, one.call)).collect();
+    let workers: BTreeMap<_, _> =
+        store.reported().iter().map(|one| (one.worker, one.call)).collect();
     assert_eq!(workers.len(), 4);
 }
 
 #[test]
 fn who_looks_again_after_a_change_is_not_stuck() {
-    let board = Counting::new(rule(100));
-    let mut guard = worker("a", &board);
-    let runs = |board: &Counting| {
-        board.told().iter().filter(|one| one.tool == Tool::named("bash")).count()
+    let store = Counting::new(rule(100));
+    let mut guard = worker("a", &store);
+    let runs = |store: &Counting| {
+        store.reported().iter().filter(|one| one.tool == Tool::named("bash")).count()
     };
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (edit, result) in [
         (None, ("ok", false)),
         (Some("1"), ("ok", false)),
         (Some("2"), ("ok", false)),
-        // The same edit once more is none.
+        // The same edit once more is no novel write.
         (Some("2"), ("ok", false)),
         (Some("3"), ("error: it fails", true)),
         (None, ("ok", false)),
@@ -402,17 +408,17 @@ fn who_looks_again_after_a_change_is_not_stuck() {
         if let Some(edit) = edit {
             let _ = make(&mut guard, "write_file", edit, ("written", false));
         }
-        let before = runs(&board);
+        let before = runs(&store);
         let _ = make(&mut guard, "bash", r#"{"command":"make"}"#, result);
-        told.push(runs(&board) > before);
+        reported.push(runs(&store) > before);
     }
-    assert_eq!(told, [true, false, false, true, true, true]);
+    assert_eq!(reported, [true, false, false, true, true, true]);
 }
 
 #[test]
-fn without_outcomes_the_board_is_told_before() {
-    let board = Counting::new(rule(2));
-    let guard = |name| on(board.clone()).without_outcomes().worker(name).build().expect("a guard");
+fn without_outcomes_calls_are_reported_before_they_run() {
+    let store = Counting::new(rule(2));
+    let guard = |name| on(store.clone()).without_outcomes().worker(name).build().expect("a guard");
     let (mut one, mut other) = (guard("a"), guard("b"));
     let mut said = Vec::new();
     for n in 0..4 {
@@ -424,19 +430,19 @@ fn without_outcomes_the_board_is_told_before() {
         }
     }
     assert_eq!(said, [Proceed, Nudge, Nudge, Warn, Warn, Block, Block, Block]);
-    let told = board.told();
-    assert!(told.iter().all(|one| one.result.is_none()));
-    assert_eq!(told.iter().filter(|one| one.tool == Tool::named("bash")).count(), 7);
+    let reported = store.reported();
+    assert!(reported.iter().all(|one| one.result.is_none()));
+    assert_eq!(reported.iter().filter(|one| one.tool == Tool::named("bash")).count(), 7);
 }
 
 #[test]
-fn a_board_that_panics_takes_no_worker_down() {
+fn a_store_that_panics_takes_no_worker_down() {
     let mut guard = on(Arc::new(Broken)).build().expect("a guard");
     let alone = super::actions(&mut Guard::new(), 8);
     assert_eq!(super::actions(&mut guard, 8), alone);
 }
 
-/// What happens: which call, how it ends, and whether the guard is read anew before that.
+/// An event: the call, its ending, and whether the guard is restored before that.
 type Happening = (u8, u8, bool);
 
 fn go_on(guard: &mut Guard, (call, end, _): Happening) -> (Action, Action, String) {
@@ -454,11 +460,11 @@ fn go_on(guard: &mut Guard, (call, end, _): Happening) -> (Action, Action, Strin
 
 proptest! {
     #[test]
-    fn a_board_that_finds_nothing_changes_nothing(
+    fn a_store_without_findings_changes_no_decision(
         happenings in vec((0..8_u8, 0..8_u8, any::<bool>()), 0..40),
     ) {
-        let board = Counting::new(rule(1000));
-        let builder = || on(board.clone() as Arc<dyn SwarmStore>);
+        let store = Counting::new(rule(1000));
+        let builder = || on(store.clone() as Arc<dyn SwarmStore>);
         let (mut alone, mut among) = (Guard::new(), builder().build().expect("a guard"));
         for happening in happenings {
             if happening.2 {

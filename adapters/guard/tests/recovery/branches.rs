@@ -18,7 +18,7 @@ fn head(repository: &Repository) -> String {
     repository.git(["rev-parse", "HEAD"]).trim().to_owned()
 }
 
-/// Whether `commit` is reachable from a ref of the run.
+/// Returns whether `commit` is reachable from a ref of the run.
 fn is_kept(repository: &Repository, commit: &str) -> bool {
     let refs = repository.git(["for-each-ref", "--contains", commit, "refs/unstuck/run"]);
     !refs.is_empty()

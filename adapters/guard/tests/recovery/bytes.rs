@@ -1,4 +1,4 @@
-//! What git would change, hide or refuse comes back byte by byte, and what is not kept stays.
+//! Files that git would change, hide or refuse come back byte by byte, and unsaved files stay.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use unstuck::{GitError, GitWorkTree};
 
 use crate::repository::{Content, Repository, git};
 
-/// A repository in which git converts what it can.
+/// Creates a repository in which git converts all that it can.
 fn converting() -> Repository {
     let repository = Repository::new();
     repository.git(["config", "core.autocrlf", "true"]);
@@ -150,7 +150,7 @@ fn what_was_not_there_is_not_there_again_though_it_would_be_ignored() {
     assert_eq!(repository.files(), end);
 }
 
-/// A repository in which there is another one, with a file in it.
+/// Creates a repository with another one inside, which has a file.
 fn nesting(name: &str) -> Repository {
     let repository = Repository::new();
     repository.write("a", "a");

@@ -1,4 +1,4 @@
-//! Whatever is done to a small tree, it goes back to its start and comes again.
+//! A small tree goes back to its start and forth again after any changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::repository::{Content, Repository, link, set_executable};
 
 type File = (PathBuf, Content);
 
-/// Names of which some are folders of others, and some are ignored.
+/// File names. Some are folders of others, and some are ignored.
 const NAMES: [&str; 8] = ["a", "b", "a/b", "a/b/c", "d/e", "d/f.o", "g.o", "b/.gitignore"];
 
-/// Something that an agent, or a person, does to a tree.
+/// A change of the tree by an agent or a person.
 #[derive(Clone, Debug)]
 enum Edit {
     Write(usize, u8),
@@ -44,7 +44,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Removes what is at `path`, and the files that `path` would have to be in.
+/// Removes the thing at `path`, and the files that stand in place of its folders.
 fn make_way(top: &Path, path: &Path) {
     let above = path.ancestors().skip(1).take_while(|&above| above != top);
     for above in above.filter(|above| above.symlink_metadata().is_ok_and(|found| !found.is_dir())) {
@@ -101,7 +101,7 @@ fn apply(repository: &Repository, edit: &Edit) {
     }
 }
 
-/// The files that git lists, which are those that are kept.
+/// Returns the files that git lists, which are the saved ones.
 fn kept(repository: &Repository) -> Vec<File> {
     let listed = repository.git(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let listed: std::collections::BTreeSet<_> = listed.split('\0').map(Path::new).collect();
@@ -132,14 +132,14 @@ proptest! {
         let went = tree.start_over().expect("the start");
         prop_assert_eq!(&went.left, &Vec::<PathBuf>::new());
         prop_assert_eq!(repository.staged(), start.1);
-        // What was ignored is left alone, even if it is not ignored any more.
+        // Ignored files are left alone, even if they are not ignored any more.
         let is_ignored = |file: &File| all.get(&file.0) == Some(&file.1) && !end.contains(file);
         let (uncovered, others): (Vec<_>, Vec<_>) =
             kept(&repository).into_iter().partition(|file| is_ignored(file) && !start.0.contains(file));
         prop_assert_eq!((others, uncovered.len()), (start.0, went.uncovered));
         tree.restore(1).expect("the end");
         prop_assert_eq!((kept(&repository), repository.staged()), (end, end_staged));
-        // Not even what is ignored has changed on the way.
+        // Even ignored files have not changed on the way.
         prop_assert_eq!(repository.files(), all);
     }
 }

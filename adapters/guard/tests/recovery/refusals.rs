@@ -1,4 +1,4 @@
-//! Where it is not possible to start over, and that nothing is changed there.
+//! States in which it is not possible to start over. They stay unchanged.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use unstuck::{GitError, GitWorkTree};
 
 use crate::repository::{Repository, git};
 
-/// Runs git, which is to stop on the way.
+/// Runs git, which must stop on the way.
 fn stopping(repository: &Repository, arguments: &[&str]) {
     let mut command = Command::new("git");
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_EDITOR", "true");
@@ -16,7 +16,7 @@ fn stopping(repository: &Repository, arguments: &[&str]) {
     assert!(!output.status.success(), "{command:?} went through");
 }
 
-/// A repository with two branches that do not agree, and a patch that does not fit.
+/// Creates a repository with two conflicting branches, and a patch that does not apply.
 fn disagreeing() -> Repository {
     let repository = Repository::new();
     repository.write("a", "first\n");
@@ -164,7 +164,7 @@ fn what_git_takes_into_no_tree_is_not_taken_away() {
         let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
         repository.write(name, "written since");
         if repository.top().join(".git/notes").exists() {
-            // Here the one name is the other.
+            // On this file system both names are equal.
             continue;
         }
         let (files, refs) = (repository.files(), repository.git(["for-each-ref"]));

@@ -1,4 +1,4 @@
-//! Repositories to try things on, and what is in them, down to the last byte.
+//! Repositories for tests, and their contents down to the last byte.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -8,21 +8,21 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A file's bytes, or where a link leads to.
+/// The bytes of a file, or the target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     File { executable: bool, bytes: Vec<u8> },
     Link(PathBuf),
 }
 
-/// A repository that goes away by itself.
+/// A temporary repository.
 #[derive(Debug)]
 pub(crate) struct Repository {
     folder: TempDir,
 }
 
 impl Repository {
-    /// One without a commit, on the branch `main`.
+    /// Creates a repository without a commit, on the branch `main`.
     pub(crate) fn new() -> Self {
         let repository = Self { folder: tempfile::tempdir().expect("a temporary folder") };
         repository.git(["init", "-q", "--template="]);
@@ -30,7 +30,7 @@ impl Repository {
         repository
     }
 
-    /// A copy of it, as it is now.
+    /// Copies the repository.
     pub(crate) fn copied(&self) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         copy(self.top(), folder.path());
@@ -41,7 +41,7 @@ impl Repository {
         self.folder.path()
     }
 
-    /// What git prints, which must go well.
+    /// Runs git, which must succeed. Returns its output.
     pub(crate) fn git<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> String {
         git(self.top(), arguments)
     }
@@ -52,14 +52,14 @@ impl Repository {
         self.git(["commit", "-q", "--allow-empty", "-m", "a commit"]);
     }
 
-    /// Writes a file, in folders that are made where they are missing.
+    /// Writes a file, and makes missing folders.
     pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: impl AsRef<[u8]>) {
         let path = self.top().join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to write to");
         fs::write(path, bytes).expect("a file that can be written");
     }
 
-    /// Removes a file, or a folder with all that is in it.
+    /// Removes a file, or a folder with its contents.
     pub(crate) fn remove(&self, name: impl AsRef<Path>) {
         let path = self.top().join(name);
         match path.symlink_metadata().expect("something to remove") {
@@ -69,14 +69,14 @@ impl Repository {
         .expect("a thing that can be removed");
     }
 
-    /// Every file below the top, ignored or not, but for git's own.
+    /// Returns every file below the top, ignored or not, except git's own.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Content> {
         let mut files = BTreeMap::new();
         walk(self.top(), Path::new(""), &mut files);
         files
     }
 
-    /// What is checked out and what is staged.
+    /// Returns the branch, the commit and the index.
     pub(crate) fn staged(&self) -> String {
         let head = fs::read_to_string(self.top().join(".git/HEAD")).expect("a head");
         let branch = head.trim().trim_start_matches("ref: ");
@@ -85,7 +85,7 @@ impl Repository {
     }
 }
 
-/// What git prints in `folder`, with nobody's settings; this must go well.
+/// Runs git in `folder` without settings of the user; it must succeed. Returns its output.
 pub(crate) fn git<A: AsRef<OsStr>>(
     folder: &Path,
     arguments: impl IntoIterator<Item = A>,
@@ -146,7 +146,7 @@ pub(crate) fn link(target: &Path, at: &Path) {
     std::os::unix::fs::symlink(target, at).expect("a link");
 }
 
-/// Makes what stands for a link at `at`.
+/// Makes a file in place of a link at `at`.
 #[cfg(not(unix))]
 pub(crate) fn link(target: &Path, at: &Path) {
     fs::write(at, target.as_os_str().as_encoded_bytes()).expect("a file");
@@ -160,11 +160,11 @@ pub(crate) fn set_executable(path: &Path, executable: bool) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a file of one's own");
 }
 
-/// Nothing: no file says there whether it can be executed.
+/// Does nothing: on this system files have no such permission.
 #[cfg(not(unix))]
 pub(crate) fn set_executable(_path: &Path, _executable: bool) {}
 
-/// A repository with something of every kind, where a run can begin.
+/// Creates a repository with files of every kind, where a run can begin.
 pub(crate) fn beginning() -> Repository {
     let repository = Repository::new();
     for name in ["changed", "deleted", "folder/deep/gone", "script", "renamed", "to-folder"] {
@@ -184,7 +184,7 @@ pub(crate) fn beginning() -> Repository {
     repository
 }
 
-/// What an agent may do to it.
+/// Changes the repository as an agent may.
 pub(crate) fn edits(repository: &Repository) {
     let top = repository.top();
     repository.write("changed", "changed once more\n");

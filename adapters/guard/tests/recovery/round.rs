@@ -19,7 +19,7 @@ fn the_tree_goes_back_to_its_start_and_comes_again() {
 
     let went = tree.restore(1).expect("the end");
     assert_eq!((repository.files(), repository.staged()), (end, end_staged));
-    // What was there before is kept, too, though it is the start.
+    // The former state is saved, too, although it is the start.
     assert_eq!((went.number, went.to.number), (2, Some(1)));
     tree.restore(2).expect("the start once more");
     assert_eq!((repository.files(), repository.staged()), (start, start_staged));
@@ -61,8 +61,8 @@ fn it_is_counted_what_became_of_the_files() {
     assert!(!went.is_change() && went.files().is_empty(), "{went:?}");
 }
 
-/// What the model is told after these edits.
-fn told(edit: impl Fn(&Repository)) -> String {
+/// Returns the message for the model after these edits.
+fn message(edit: impl Fn(&Repository)) -> String {
     let repository = Repository::new();
     repository.write("a", "a");
     repository.commit();
@@ -73,7 +73,7 @@ fn told(edit: impl Fn(&Repository)) -> String {
 }
 
 #[test]
-fn the_model_is_told_what_was_undone() {
+fn the_message_says_what_was_undone() {
     let edits: [fn(&Repository); 4] = [
         |_| {},
         |repository| repository.write("a", "b"),
@@ -86,7 +86,7 @@ fn the_model_is_told_what_was_undone() {
         },
         |repository| drop(repository.git(["checkout", "-q", "-b", "other"])),
     ];
-    insta::assert_snapshot!(edits.map(told).join("\n\n"));
+    insta::assert_snapshot!(edits.map(message).join("\n\n"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Runs by name, and numbers that nobody shares.
+//! Runs by name, and numbers that are given once.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -57,7 +57,7 @@ fn a_number_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn nobody_shares_a_run_or_a_number() {
+fn each_run_and_each_number_is_given_once() {
     let repository = Repository::new();
     repository.write("a", "a");
     let top = repository.top();
@@ -88,13 +88,13 @@ fn two_at_once_lose_nothing() {
     let open = || GitWorkTree::open(repository.top(), None).expect("a run");
     thread::scope(|scope| {
         for _ in 0..2 {
-            // One may meet the other on the way and give up.
+            // One process may meet the other on the way and give up.
             scope.spawn(|| open().start_over().ok());
         }
     });
     open().start_over().expect("the start");
     assert_eq!((repository.files(), repository.staged()), start);
-    // Whoever had the first number had seen all of it, since the other began after that.
+    // The process with the first number had seen all files, because the other began later.
     open().restore(1).expect("the end");
     assert_eq!((repository.files(), repository.staged()), end);
 }

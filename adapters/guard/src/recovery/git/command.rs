@@ -11,7 +11,7 @@ use super::error::GitError;
 
 /// The options of every command line, before the command.
 const OPTIONS: [&str; 10] = [
-    // Commands that read take no lock and write nothing.
+    // Commands that read take no lock and do not write.
     "--no-optional-locks",
     "--no-pager",
     "--literal-pathspecs",

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::snapshot::Mode;
 
-/// Marks a step, at which a test can break off. It does nothing otherwise.
+/// Marks a step, at which a test can break off. Otherwise it always succeeds.
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps, reason = "in tests it breaks off")]
 pub(super) fn step() -> io::Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn release(held: &Path, path: &Path) -> io::Result<()> {
         step()?;
         return fs::remove_file(held);
     }
-    // Folders have no hard links, and some file systems have none at all.
+    // Folders have no hard links, and some file systems do not support them.
     match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::rename(held, path),
         _ => Ok(()),

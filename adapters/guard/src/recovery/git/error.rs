@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The reason why a work tree could not be saved, or could not go back.
 ///
-/// Except for [`GitError::Midway`], nothing in the tree was changed.
+/// The tree is unchanged, except after [`GitError::Midway`].
 ///
 /// ```
 /// use unstuck::{GitError, GitWorkTree};

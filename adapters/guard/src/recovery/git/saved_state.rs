@@ -225,7 +225,7 @@ pub(super) fn commit(
     Ok(text(&git.fed(&command, &state.message(title))?))
 }
 
-/// Makes the new ref `reference`. Returns whether there was none.
+/// Makes the new ref `reference`. Returns whether the ref is new.
 pub(super) fn create(git: &Git, reference: &str, commit: &str) -> Result<bool, GitError> {
     // An empty old commit means that the ref must not exist.
     let asked = git.output(["update-ref", reference, commit, ""])?;
