@@ -103,7 +103,9 @@ pub fn measure(traces: Option<&Path>) -> io::Result<Report> {
     let endurance = Endurance::measure();
     let scans = scans(traces, &mut left_out)?;
     let mut report = report(&comparisons, Size::all(), endurance, &scans)?;
-    left_out.into_iter().for_each(|reason| report.leave_out(reason));
+    for reason in left_out {
+        report.leave_out(reason);
+    }
     Ok(report)
 }
 

@@ -85,7 +85,9 @@ fn report(startups: &[Startup], left_out: Vec<String>) -> io::Result<Report> {
     report.remark(
         "From start to end, with the state on disk. The ratio is to the first line, in the same round.",
     );
-    left_out.into_iter().for_each(|reason| report.leave_out(reason));
+    for reason in left_out {
+        report.leave_out(reason);
+    }
     Ok(report)
 }
 
