@@ -42,8 +42,8 @@ pub unsafe extern "C" fn unstuck_save(
 }
 
 /// Puts the detector into storage that unstuck_save() wrote, to continue as if nothing had happened.
-/// Storage, policy and detector are the same as for unstuck_init(). The window is a full one with the
-/// number of calls of the saved detector.
+/// Storage, policy and detector are the same as for unstuck_init(). The window is a full one, of
+/// the same or another number of calls.
 ///
 /// checkpoint: length bytes; any bytes may be given. Ids of calls from before the save stay valid, and
 /// verdicts do not. Takes some KiB of stack. Errors: the errors of unstuck_init(), UNSTUCK_NOT_FULL,

@@ -65,7 +65,7 @@ fn workers(file: &Path) -> BTreeMap<String, Vec<WorkerEvent>> {
                     record(message.worker, WorkerEvent::Text { kind: EventKind::TurnText, text });
                 }
                 Role::User => {
-                    record(message.worker, WorkerEvent::Text { kind: EventKind::UserText, text })
+                    record(message.worker, WorkerEvent::Text { kind: EventKind::UserText, text });
                 }
                 _ => {}
             }

@@ -89,7 +89,7 @@ fn event(dice: &mut Dice, player: &Player<'_>) -> Event {
         EventKind::User => event.one = dice.digest(20),
         EventKind::Retry => event.number = 1 + dice.roll(3),
         EventKind::Silence => {
-            event.one = player.finding().map_or(0, |finding| finding.loop_id.bits())
+            event.one = player.finding().map_or(0, |finding| finding.loop_id.bits());
         }
         _ => {}
     }

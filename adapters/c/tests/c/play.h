@@ -53,7 +53,8 @@ enum {
     RAW = 64
 };
 
-typedef struct {
+/* Without padding, so that the small table fits into 256 KiB of flash. */
+typedef struct __attribute__((packed, aligned(4))) {
     uint64_t one, two;
     uint32_t tool, number;
     uint16_t name, text, verdict, settled;
