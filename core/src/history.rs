@@ -21,7 +21,7 @@ pub(crate) struct History<const W: usize, const OPEN: usize> {
     pub(crate) in_step: u8,
     /// How many times calls were taken back.
     pub(crate) era: u8,
-    /// Whether the next record is progress because the host said so.
+    /// True if the next record is progress because the host said so.
     pub(crate) moved: bool,
     /// The number of latest calls in a row that were equal and came back with equal bytes.
     pub(crate) unbroken: u16,

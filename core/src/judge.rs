@@ -435,7 +435,7 @@ pub(crate) struct Climb {
     pub(crate) proof: Proof,
     /// The rule that blocks the calls of the loop before they run, from [`Action::Block`] on.
     pub(crate) blocker: Option<u8>,
-    /// Whether the record is of a call that did not run.
+    /// True if the record is of a call that did not run.
     pub(crate) is_attempt: bool,
 }
 

@@ -72,9 +72,9 @@ pub(crate) struct Needs {
     pub(crate) result: bool,
     pub(crate) near: bool,
     pub(crate) raw: bool,
-    /// Whether some rule is judged when a call is announced.
+    /// True if some rule is judged when a call is announced.
     pub(crate) early: bool,
-    /// Whether some rule is judged with more or less patience than it says.
+    /// True if some rule is judged with more or less patience than it says.
     pub(crate) patience: bool,
 }
 

@@ -72,7 +72,7 @@ impl Ending {
 pub(crate) struct Proof {
     /// The count up to which force is proved.
     pub(crate) count: u16,
-    /// Whether the latest repetition is proved, so that more of the same goes on to force.
+    /// True if the latest repetition is proved, so that more of the same goes on to force.
     pub(crate) is_latest: bool,
 }
 

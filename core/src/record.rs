@@ -473,15 +473,15 @@ pub(crate) struct Record {
     pub(crate) status: Status,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
-    /// Whether an equal answer proves that calling again does not help.
+    /// True if an equal answer proves that calling again does not help.
     pub(crate) idempotent: bool,
-    /// Whether the call timed out.
+    /// True if the call timed out.
     pub(crate) late: bool,
-    /// Whether its `args` were absent from the window when it was announced.
+    /// True if its `args` were absent from the window when it was announced.
     pub(crate) novel: bool,
     /// The number of records directly before it that were issued together with it.
     pub(crate) in_step: u8,
-    /// Whether it is progress, whatever earlier answers of the same call were.
+    /// True if it is progress, whatever earlier answers of the same call were.
     pub(crate) moved: bool,
     pub(crate) era: u8,
     pub(crate) score: Score,

@@ -274,7 +274,7 @@ impl Pattern {
     }
 }
 
-/// Whether progress inside a pattern means that the pattern is no loop.
+/// The effect of progress inside a pattern.
 ///
 /// Progress is a different answer to the same call than the last time, by the rule's own measure
 /// of results. The record that made progress may begin a pattern, but no pattern reaches back
@@ -391,7 +391,7 @@ pub struct Rule<'p> {
     pub outcomes: Outcomes,
     /// The way in which matching records recur.
     pub pattern: Pattern,
-    /// Whether progress undoes the pattern.
+    /// The effect of progress inside the pattern.
     pub progress: Progress,
     /// The actions to take.
     pub ladder: Ladder<'p>,

@@ -22,10 +22,10 @@ pub const TOOL_RULES_MAX: usize = 64;
 pub struct ToolRule {
     /// The tool.
     pub tool: Tool,
-    /// Whether its calls are not recorded. The engine then treats them as if they had never been
+    /// True if its calls are not recorded. The engine then treats them as if they had never been
     /// made.
     pub exempt: bool,
-    /// Whether its calls have the tag [`Tag::Poll`], regardless of the tag that the host gives.
+    /// True if its calls have the tag [`Tag::Poll`], regardless of the tag that the host gives.
     pub poll: bool,
     /// The number of additional repetitions that rules ask for if their pattern ends with a call
     /// of this tool. A negative number means fewer, but never fewer than 2.

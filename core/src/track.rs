@@ -17,7 +17,7 @@ pub(crate) struct Track {
     seen: Mask,
     /// The number of latest records among them that match in a row.
     streak: u16,
-    /// Whether a run counter may be above zero.
+    /// True if a run counter may be above zero.
     running: bool,
 }
 

@@ -191,7 +191,7 @@ pub struct Finding {
     pub tool: Tool,
     /// The kind of that tool.
     pub tag: Tag,
-    /// Whether the last call failed.
+    /// True if the last call failed.
     pub failed: bool,
     /// The number of calls in a lap: 1 except for cycles. For [`Kind::Echo`], the number of words
     /// in a lap.
@@ -327,7 +327,7 @@ pub struct Verdict {
     pub action: Action,
     /// The rung of the ladder that is reached, counted from 1. It is 0 below the first rung.
     pub rung: u8,
-    /// Whether that rung was reached just now. A host that speaks only then speaks once for each
+    /// True if that rung was reached just now. A host that speaks only then speaks once for each
     /// rung.
     pub fresh: bool,
     /// The evidence, if a rule fired.

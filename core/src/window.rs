@@ -489,9 +489,9 @@ pub(crate) struct View {
     pub(crate) written: Mask,
     /// The records that the policy's window reaches.
     pub(crate) reach: Mask,
-    /// Whether the record is progress by its result.
+    /// True if the record is progress by its result.
     changed: bool,
-    /// Whether the record is progress by its near result.
+    /// True if the record is progress by its near result.
     nearly_changed: bool,
 }
 

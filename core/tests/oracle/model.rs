@@ -142,7 +142,7 @@ struct Record {
     step: usize,
     status: Status,
     novel: bool,
-    /// Whether it is progress, whatever earlier answers of the same call were.
+    /// True if it is progress, whatever earlier answers of the same call were.
     moved: bool,
     /// The index of the call among all announced calls.
     call: usize,
@@ -180,7 +180,7 @@ struct Count {
 struct Proof {
     /// Rungs that ask for `Block` or more count only up to this number.
     reach: usize,
-    /// Whether the latest repetition is proved, so that more of the same raises `reach`.
+    /// True if the latest repetition is proved, so that more of the same raises `reach`.
     grows: bool,
 }
 
@@ -249,7 +249,7 @@ pub(crate) struct Model<'p> {
     calls: usize,
     /// The best score of each tag.
     best: Vec<(Tag, u8)>,
-    /// Whether the next call is progress.
+    /// True if the next call is progress.
     moved: bool,
     /// The silenced loops, and the rules that were wrong about a tool, once for each time.
     silenced: Vec<(Identity, Kind)>,

@@ -18,7 +18,7 @@ pub(crate) struct Pair<'p, const W: usize> {
     calls: Vec<CallId>,
     /// The latest finding.
     last: Option<Finding>,
-    /// Whether the engine is saved and restored before every event, and its other answers are
+    /// True if the engine is saved and restored before every event, and its other answers are
     /// checked.
     thorough: bool,
 }
