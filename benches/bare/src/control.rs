@@ -22,6 +22,9 @@ pub(crate) fn control<const W: usize, const OPEN: usize>(
         1 => detector.progress(),
         2 => detector.silence(loop_id(input)),
         3 => show_verdict(detector.peek(call(input)), detector.policy(), input),
+        4 => {
+            black_box(detector.tool_of(input.byte().into()));
+        }
         _ => {}
     }
     if let Some(finding) = finding {

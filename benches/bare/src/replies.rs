@@ -25,7 +25,9 @@ pub(crate) fn show_verdict(verdict: Verdict, policy: &Policy<'_>, input: &mut In
     if let Some(finding) = verdict.finding {
         let finding = if input.flag() { finding } else { another(finding, input) };
         show_finding(&finding, policy);
-        show(format_args!("{}", finding.nudge(action, input.text())));
+        let names = [input.text(), input.text(), input.text()];
+        let lap = names.get(..input.below::<4>().into()).unwrap_or(&names);
+        show(format_args!("{}", finding.nudge(action, input.text()).lap(lap)));
     }
 }
 
@@ -46,7 +48,7 @@ fn show_finding(finding: &Finding, policy: &Policy<'_>) {
     show(format_args!("{kind} {tag} {loop_id} {}", finding.rule_name(policy)));
     black_box([kind.name(), args.name(), results.name(), tag.name()]);
     black_box((tool.id(), loop_id.bits(), finding.is_about_prompts()));
-    for seq in finding.calls() {
+    for seq in finding.calls().chain(finding.lap()) {
         black_box(seq);
     }
 }
