@@ -74,31 +74,39 @@
 //! 1. Write `src/formats/my_agent.rs` with an `impl Format { pub const MY_AGENT: Self = … }`. The
 //!    constant holds a `Definition`: the name, the error for an input without a record, the layouts,
 //!    whether results flag failures, a function that recognises an object, and one that reads an
-//!    input. `openai.rs` is a short example of a document, and `codex.rs` of JSON Lines.
-//! 2. Add `mod my_agent;` and `Self::MY_AGENT` to `src/formats.rs`. Of two formats with equally
-//!    strong clues, the first in the list gets the input.
+//!    input. `openai.rs` is a short example of a document, and `native.rs` of JSON Lines.
+//! 2. Add `mod my_agent;` and `Self::MY_AGENT` to `src/formats.rs`. In JSON Lines, the first object
+//!    with a firm clue decides. If several formats claim one object, the strongest clue wins, and
+//!    among equal clues the first format in the list.
 //! 3. `recognise` gets one object of the first 64 KiB and its `Place`: a line, a whole document, or
-//!    an element of a document's list. Return a `Clue` with the keys that it found. Return
-//!    `Clue::mark` or `Clue::record` for keys that no other format has, `Clue::hint` for likely ones
-//!    and `Clue::fallback` for keys that several formats share. A clue that is `tentative` holds only
-//!    if no later line has a better one. If one line can be a whole document, `is_document` says so.
+//!    an element of an array or of a document's `messages`. Members behind the 64 KiB are missing.
+//!    Return a `Clue` with the keys that it found: `Clue::mark` for a key that no other format has,
+//!    `Clue::record` for a complete record, `Clue::hint` for likely keys, and `Clue::fallback` for keys
+//!    that several formats share. A clue that is `tentative` holds only if no later line has a firm
+//!    one. If one line can be a whole document, `is_document` says so.
 //! 4. `read` passes lines (`lines::replay`) or elements (`document::replay`) to a function for one
 //!    record. That function parses the record with `field::object`, whose `Raw` fields borrow from
 //!    the input, and calls the `Recorder`:
-//!    - `recognise` for every record that surely belongs to the format;
-//!    - `call` for a call, then `pairing.issue` with its id; `Step::Same` if it belongs to the same
-//!      answer of the model as the call before;
+//!    - `recognise` for every record that surely belongs to the format, `session` for the name of
+//!      the run, and `begin` if another run begins;
+//!    - `call` for a call, then `pairing.issue` with its id as text (the digest of the content matters
+//!      only to `mirrors`), or `pairing.issue_unnamed` without one. `Step::Same` says that the call
+//!      belongs to the same answer of the model as the call before. If the format has no id of turns,
+//!      keep the state in `Recorder::turn`: the step is the same if a call came and no result since;
 //!    - `pairing.answer` for a result, then `outcome` with the index that it returns;
-//!    - `settle` at the beginning of a turn, `say` for the agent's words, and `message` for all
-//!      others.
+//!    - `say` for the agent's words, `message` for those of others, and `settle` before a message
+//!      that begins a turn. A call needs no `settle`: it takes the agent's words before it.
 //!
-//!    Return a `ProblemKind` for a record that cannot be read. The others are still delivered.
-//! 5. Write `tests/my_agent.rs` with one small case for each trap of the format, add an example to
-//!    `tests/detection.rs`, and a document to `tests/properties.rs`. Real files that are at hand
-//!    belong into `tests/real_files.rs`.
+//!    Return `Ok(())` for a record that does not matter, and a `ProblemKind` for one that cannot be
+//!    read. The others are still delivered.
+//! 5. Write `tests/my_agent.rs` with one small case for each trap of the format. Add examples with
+//!    their reasons to `tests/detection.rs`, also to `a_named_format_that_does_not_fit_is_an_error`,
+//!    and a document, or lines that are recognised one by one, to `tests/properties.rs`. Real files
+//!    that are at hand belong into `tests/real_files.rs`.
 //! 6. If the format was refused by name, remove its clue from `src/foreign.rs`. Add a row to the
-//!    table above and a line to the README of the command line. Its `--from` takes the new name from
-//!    the list; one snapshot of its help shows all names.
+//!    table above, a line to the README of the project and of the command line, and the format's keys
+//!    to `fuzz/words.dict`. Its `--from` takes the new name from the list; one snapshot of its help
+//!    shows all names.
 
 mod clue;
 mod detect;
