@@ -8,10 +8,11 @@ use std::fmt;
 
 use crate::guard::Guard;
 use crate::recovery::Recovery;
+use crate::tool_output::ToolOutput;
 
 pub use error::{ChatError, LoopDetected};
 pub use run::{Next, Run};
-pub use transcript::{Entry, Reply, ToolCall, ToolOutput};
+pub use transcript::{Entry, Reply, ToolCall};
 
 /// The number of times that a run asks the model at most, unless [`Chat::turns_max`] sets another. A long
 /// task takes fewer.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding, RuleIndex, Tool};
 
-use crate::chat::ToolOutput;
+use crate::tool_output::ToolOutput;
 
 /// The name of an announced call, for its outcome. It is valid for the guard that issued it.
 ///

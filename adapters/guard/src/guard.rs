@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{
-    Action, Call, Detector, Digest, Finding, Kind, LoopId, Nearness, Outcome, Policy, Statistics,
-    Verdict,
+    Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Verdict,
 };
 use unstuck_text::{Answer, Digester, LINE_WORDS, Worker};
 
+use crate::asked::Asked;
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Decision, Evidence, Message, Ticket};
@@ -37,51 +37,6 @@ pub const BLOCKS_MAX: u8 = 5;
 
 /// The largest number of loops of a run that are distinguished when loops are counted.
 const LOOPS_MAX: usize = 16;
-
-/// A call that an agent asks for.
-///
-/// ```
-/// use unstuck::{Asked, Guard};
-///
-/// let mut guard = Guard::new();
-/// let asked = Asked::new("bash", r#"{"command":"make"}"#).id("toolu_01").step(3);
-/// let decision = guard.announce(&asked);
-/// assert_eq!(guard.ticket("toolu_01"), decision.ticket());
-/// ```
-#[derive(Clone, Debug)]
-#[must_use = "a call that is not announced is not watched"]
-pub struct Asked<'a> {
-    tool: &'a str,
-    args: Payload<'a>,
-    id: Option<&'a str>,
-    step: Option<u64>,
-}
-
-impl<'a> Asked<'a> {
-    /// Creates a call of `tool` with `args`, a JSON text. Other text is taken literally.
-    pub fn new(tool: &'a str, args: impl Into<Payload<'a>>) -> Self {
-        Self { tool, args: args.into(), id: None, step: None }
-    }
-
-    /// Sets the host's id of the call. If the same call comes twice with the same id, as events from
-    /// outside may, it counts once. [`Guard::ticket`] finds the latest call with an id.
-    pub fn id(mut self, id: &'a str) -> Self {
-        self.id = Some(id);
-        self
-    }
-
-    /// Sets the step of the call: a number that only calls issued together share. Without it, the guard
-    /// numbers the steps; see [`Guard::announce`].
-    pub fn step(mut self, step: u64) -> Self {
-        self.step = Some(step);
-        self
-    }
-
-    /// Returns the digest of the raw call.
-    fn digest(&self) -> Digest {
-        Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()))
-    }
-}
 
 /// Watches the calls of one worker, and decides what to do about them.
 ///
@@ -148,7 +103,7 @@ pub(crate) struct Seen {
 /// The blocked calls of the loop that was blocked last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
-    of: Option<LoopId>,
+    pub(crate) of: Option<LoopId>,
     times: u8,
     /// The call that was blocked last, if the host gave its step.
     latest: Option<(u64, Digest)>,
@@ -159,8 +114,8 @@ pub(crate) struct Refusals {
 pub(crate) struct Tally {
     /// The latest loops of this run, the oldest first.
     latest: VecDeque<LoopId>,
-    loops: u32,
-    blocked: u32,
+    pub(crate) loops: u32,
+    pub(crate) blocked: u32,
 }
 
 impl Default for Guard {
@@ -207,87 +162,6 @@ impl Guard {
     /// Returns the policy by which the guard judges.
     pub fn policy(&self) -> &'static Policy<'static> {
         self.setup.preset.policy
-    }
-
-    /// Returns the engine's counts of calls, findings and actions. One loop has many findings, and a
-    /// blocked call has two; see [`Guard::loops`] and [`Guard::blocked_calls`].
-    pub fn statistics(&self) -> &Statistics {
-        self.seen.worker.detector.statistics()
-    }
-
-    /// Returns the mean confidence of all findings in percent, or `None` if there were none. The engine
-    /// rounds the mean of each kind down.
-    pub fn mean_confidence(&self) -> Option<u8> {
-        let statistics = self.statistics();
-        let (mut count, mut sum) = (0_u64, 0_u64);
-        for kind in Kind::ALL {
-            let findings = u64::from(statistics.findings(kind));
-            count = count.saturating_add(findings);
-            let mean = u64::from(statistics.mean_confidence(kind).unwrap_or_default());
-            sum = sum.saturating_add(findings.saturating_mul(mean));
-        }
-        u8::try_from(sum.checked_div(count)?).ok()
-    }
-
-    /// Returns the number of loops that were found, each counted once in a run.
-    ///
-    /// ```
-    /// use unstuck::Guard;
-    ///
-    /// let mut guard = Guard::new();
-    /// for _ in 0..6 {
-    ///     let before = guard.before("bash", r#"{"command":"make"}"#);
-    ///     if !before.is_blocked() {
-    ///         let _ = guard.after(before.ticket(), "no rule to make target", true);
-    ///     }
-    /// }
-    /// assert_eq!((guard.loops(), guard.blocked_calls()), (1, 1));
-    /// ```
-    pub const fn loops(&self) -> u32 {
-        self.seen.tally.loops
-    }
-
-    /// Returns the number of calls that were blocked, each counted once.
-    pub const fn blocked_calls(&self) -> u32 {
-        self.seen.tally.blocked
-    }
-
-    /// Returns the rule that is nearest to a finding: an early warning. `Guard::policy().rule_name(rule)`
-    /// is its name. See [`Detector::nearest`].
-    pub fn nearest(&self) -> Option<Nearness> {
-        self.seen.worker.detector.nearest()
-    }
-
-    /// Returns the decision on a call as if it were announced now. It does not change the guard, asks neither the host
-    /// nor a swarm, and has no ticket.
-    ///
-    /// ```
-    /// use unstuck::{Asked, Guard};
-    ///
-    /// let mut guard = Guard::new();
-    /// for _ in 0..5 {
-    ///     let ticket = guard.before("bash", "make").ticket();
-    ///     let _ = guard.after(ticket, "no rule to make target", true);
-    /// }
-    /// assert!(guard.peek(&Asked::new("bash", "make")).is_blocked());
-    /// assert!(!guard.peek(&Asked::new("bash", "ls")).is_blocked());
-    /// ```
-    pub fn peek(&self, asked: &Asked<'_>) -> Decision {
-        if self.setup.mode == Mode::Off || self.is_exempt(asked) {
-            return Decision::PROCEED;
-        }
-        if self.is_stopped(asked) {
-            return refused_calls::again();
-        }
-        let seen = &*self.seen;
-        let mut digester = seen.worker.digester.clone();
-        let args = asked.args.as_str();
-        let call = self.declared.call(self.policy(), &mut digester, asked.tool, args);
-        let upcoming = || seen.steps.upcoming(self.setup.outcomes, &seen.calls);
-        let step = asked.step.unwrap_or_else(upcoming);
-        let verdict = seen.worker.detector.peek(call.step(step));
-        let evidence = self.evidence(verdict);
-        evidence.map_or(Decision::PROCEED, |evidence| self.decision(None, evidence))
     }
 
     /// Judges a call before it runs. Like [`Guard::announce`], without an id and a step.
@@ -485,74 +359,6 @@ impl Guard {
         self.seen.worker.digester.lines.clear();
     }
 
-    /// Reports progress that no result shows, such as a robot that moved. Report it before the outcome of
-    /// the call that caused it. See [`Detector::progress`].
-    pub fn progress(&mut self) {
-        self.seen.worker.detector.progress();
-    }
-
-    /// Takes the latest `calls` calls back, because the provider failed and sends them again. Returns how
-    /// many were taken back. See [`Detector::retry`].
-    ///
-    /// ```
-    /// use unstuck::{Asked, Guard};
-    ///
-    /// let mut guard = Guard::new();
-    /// let _ = guard.announce(&Asked::new("bash", "make").id("1"));
-    /// assert_eq!(guard.retry(1), 1);
-    /// assert_eq!(guard.ticket("1"), None);
-    /// ```
-    pub fn retry(&mut self, calls: usize) -> usize {
-        let taken = self.seen.worker.detector.retry(calls);
-        self.seen.calls.take_back(taken);
-        taken
-    }
-
-    /// Reports, after the decision, that its evidence was wrong: the loop is not found again, its calls are
-    /// not refused any more, and the rule asks for one repetition more of that tool. It has the effect of
-    /// [`Ruling::FalsePositive`], for a host that asks a person.
-    ///
-    /// ```
-    /// use unstuck::{Action, Guard};
-    ///
-    /// let mut guard = Guard::new();
-    /// let fail = |guard: &mut Guard| {
-    ///     let ticket = guard.before("bash", "make").ticket();
-    ///     guard.after(ticket, "no rule to make target", true)
-    /// };
-    /// let third = [(); 3].map(|()| fail(&mut guard))[2].clone();
-    /// let evidence = third.evidence().expect("three equal failures");
-    /// guard.false_positive(evidence);
-    /// assert_eq!([(); 6].map(|()| fail(&mut guard).action()), [Action::Proceed; 6]);
-    /// ```
-    pub fn false_positive(&mut self, evidence: &Evidence) {
-        let (seen, id) = (&mut *self.seen, evidence.finding.loop_id);
-        if evidence.is_of_swarm() {
-            seen.swarm.silence(id);
-        } else {
-            seen.worker.detector.false_positive(&evidence.finding);
-        }
-        self.allow(id);
-    }
-
-    /// Silences the loop `id`: it is not found again, and its calls are not refused any more. The rules
-    /// stay as they are. See [`Detector::silence`].
-    pub fn silence(&mut self, id: LoopId) {
-        self.seen.worker.detector.silence(id);
-        self.seen.swarm.silence(id);
-        self.allow(id);
-    }
-
-    /// Lets the calls of a loop run again.
-    fn allow(&mut self, id: LoopId) {
-        let seen = &mut *self.seen;
-        seen.refused.forget(id);
-        if seen.refusals.of == Some(id) {
-            seen.refusals = Refusals::default();
-            seen.calls.unblock();
-        }
-    }
-
     /// Forgets all calls and turns, because a new run begins. Statistics stay.
     pub fn clear(&mut self) {
         self.begin_anew();
@@ -584,7 +390,7 @@ impl Guard {
     }
 
     /// Returns whether a run was stopped for this call, and no change has lifted that.
-    fn is_stopped(&self, asked: &Asked<'_>) -> bool {
+    pub(crate) fn is_stopped(&self, asked: &Asked<'_>) -> bool {
         let (tool, args) = (asked.tool, asked.args.as_str());
         let digester = || Digester::<0>::new(self.setup.preset.recipe);
         let call = || self.declared.call(self.policy(), &mut digester(), tool, args);
@@ -626,7 +432,7 @@ impl Guard {
     }
 
     /// Returns whether the tool was declared exempt at run time.
-    fn is_exempt(&self, asked: &Asked<'_>) -> bool {
+    pub(crate) fn is_exempt(&self, asked: &Asked<'_>) -> bool {
         self.declared.exempts(asked.tool, self.policy())
     }
 
@@ -734,7 +540,7 @@ impl Guard {
     }
 
     /// Returns the evidence of a verdict, if it has a finding.
-    fn evidence(&self, verdict: Verdict) -> Option<Evidence> {
+    pub(crate) fn evidence(&self, verdict: Verdict) -> Option<Evidence> {
         let Verdict { action, fresh, finding: Some(finding), .. } = verdict else { return None };
         let tool = self.seen.names.of(finding.tool).to_owned();
         let rule = finding.rule_name(self.policy());
@@ -781,7 +587,7 @@ impl Guard {
         self.decision(ticket, evidence)
     }
 
-    fn decision(&self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
+    pub(crate) fn decision(&self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
         let judged = evidence.action;
         let has_message = judged >= Action::Block || (evidence.fresh && judged > Action::Proceed);
         let acts = self.setup.mode == Mode::Act;

@@ -56,11 +56,13 @@
 
 #![forbid(unsafe_code)]
 
+mod asked;
 mod aware;
 mod builder;
 mod calls;
 mod chat;
 mod checkpoint;
+mod control;
 mod decision;
 mod declared;
 mod guard;
@@ -72,22 +74,25 @@ mod steps;
 mod swarm;
 mod swarm_memory;
 mod telemetry;
+mod tool_output;
 #[cfg(feature = "json")]
 mod wire;
 
+pub use asked::Asked;
 pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
 pub use chat::{
     CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Next, Reply, Run, START_OVERS_MAX, TURNS_MAX,
-    ToolCall, ToolOutput,
+    ToolCall,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, RestoreError};
 pub use decision::{Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
-pub use guard::{Asked, BLOCKS_MAX, Guard};
+pub use guard::{BLOCKS_MAX, Guard};
 pub use payload::Payload;
 pub use recovery::{GitError, GitWorkTree, Recovery, RecoveryError, SavedState, Undone, WentBack};
 pub use ruling::Ruling;
+pub use tool_output::ToolOutput;
 pub use unstuck_core::{
     Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
 };

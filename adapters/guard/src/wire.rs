@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::chat::ToolOutput;
 use crate::decision::Message;
+use crate::tool_output::ToolOutput;
 
 impl Message {
     /// Returns a message of the user, for `OpenAI` chat completions, `OpenAI` responses, Anthropic

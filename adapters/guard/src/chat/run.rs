@@ -7,10 +7,11 @@ use unstuck_core::Action;
 
 use super::{
     CALLS_MAX, Chat, ChatError, Entry, GO_ON, LoopDetected, Reply, START_OVERS_MAX, TOO_MANY,
-    ToolCall, ToolOutput,
+    ToolCall,
 };
+use crate::asked::Asked;
 use crate::decision::{Decision, Evidence, Message, SIGN};
-use crate::guard::Asked;
+use crate::tool_output::ToolOutput;
 
 /// The next step of a [`Run`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The conversation between a user, a model and its tools, in a form that fits every provider.
 
+use crate::tool_output::ToolOutput;
+
 /// One entry of a conversation. The entries stand in the order in which they were made.
 ///
 /// ```
@@ -59,25 +61,4 @@ pub struct ToolCall {
     pub tool: String,
     /// The arguments: a JSON text.
     pub args: String,
-}
-
-/// The output of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolOutput {
-    /// The result, or the error message.
-    pub text: String,
-    /// Whether the call failed.
-    pub failed: bool,
-}
-
-impl ToolOutput {
-    /// Creates the output of a call that worked.
-    pub fn ok(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: false }
-    }
-
-    /// Creates the output of a call that failed.
-    pub fn failed(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true }
-    }
 }

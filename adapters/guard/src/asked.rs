@@ -1,0 +1,50 @@
+//! A call as the host reports it.
+
+use unstuck_core::Digest;
+
+use crate::payload::Payload;
+
+/// A call that an agent asks for.
+///
+/// ```
+/// use unstuck::{Asked, Guard};
+///
+/// let mut guard = Guard::new();
+/// let asked = Asked::new("bash", r#"{"command":"make"}"#).id("toolu_01").step(3);
+/// let decision = guard.announce(&asked);
+/// assert_eq!(guard.ticket("toolu_01"), decision.ticket());
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a call that is not announced is not watched"]
+pub struct Asked<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) args: Payload<'a>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) step: Option<u64>,
+}
+
+impl<'a> Asked<'a> {
+    /// Creates a call of `tool` with `args`, a JSON text. Other text is taken literally.
+    pub fn new(tool: &'a str, args: impl Into<Payload<'a>>) -> Self {
+        Self { tool, args: args.into(), id: None, step: None }
+    }
+
+    /// Sets the host's id of the call. If the same call comes twice with the same id, as events from
+    /// outside may, it counts once. [`Guard::ticket`](crate::Guard::ticket) finds the latest call with an id.
+    pub fn id(mut self, id: &'a str) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Sets the step of the call: a number that only calls issued together share. Without it, the guard
+    /// numbers the steps; see [`Guard::announce`](crate::Guard::announce).
+    pub fn step(mut self, step: u64) -> Self {
+        self.step = Some(step);
+        self
+    }
+
+    /// Returns the digest of the raw call.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()))
+    }
+}

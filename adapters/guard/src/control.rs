@@ -1,0 +1,160 @@
+//! Control of a guard: questions that change nothing, and facts that no call shows.
+
+use unstuck_core::{Kind, LoopId, Nearness, Statistics};
+
+use crate::asked::Asked;
+use crate::builder::Mode;
+use crate::decision::{Decision, Evidence};
+use crate::guard::{Guard, Refusals};
+use crate::refused_calls;
+
+impl Guard {
+    /// Returns the engine's counts of calls, findings and actions. One loop has many findings, and a
+    /// blocked call has two; see [`Guard::loops`] and [`Guard::blocked_calls`].
+    pub fn statistics(&self) -> &Statistics {
+        self.seen.worker.detector.statistics()
+    }
+
+    /// Returns the mean confidence of all findings in percent, or `None` if there were none. The engine
+    /// rounds the mean of each kind down.
+    pub fn mean_confidence(&self) -> Option<u8> {
+        let statistics = self.statistics();
+        let (mut count, mut sum) = (0_u64, 0_u64);
+        for kind in Kind::ALL {
+            let findings = u64::from(statistics.findings(kind));
+            count = count.saturating_add(findings);
+            let mean = u64::from(statistics.mean_confidence(kind).unwrap_or_default());
+            sum = sum.saturating_add(findings.saturating_mul(mean));
+        }
+        u8::try_from(sum.checked_div(count)?).ok()
+    }
+
+    /// Returns the number of loops that were found, each counted once in a run.
+    ///
+    /// ```
+    /// use unstuck::Guard;
+    ///
+    /// let mut guard = Guard::new();
+    /// for _ in 0..6 {
+    ///     let before = guard.before("bash", r#"{"command":"make"}"#);
+    ///     if !before.is_blocked() {
+    ///         let _ = guard.after(before.ticket(), "no rule to make target", true);
+    ///     }
+    /// }
+    /// assert_eq!((guard.loops(), guard.blocked_calls()), (1, 1));
+    /// ```
+    pub const fn loops(&self) -> u32 {
+        self.seen.tally.loops
+    }
+
+    /// Returns the number of calls that were blocked, each counted once.
+    pub const fn blocked_calls(&self) -> u32 {
+        self.seen.tally.blocked
+    }
+
+    /// Returns the rule that is nearest to a finding: an early warning. `Guard::policy().rule_name(rule)`
+    /// is its name. See [`Detector::nearest`](unstuck_core::Detector::nearest).
+    pub fn nearest(&self) -> Option<Nearness> {
+        self.seen.worker.detector.nearest()
+    }
+
+    /// Returns the decision on a call as if it were announced now. It does not change the guard, asks
+    /// neither the host nor a swarm, and has no ticket.
+    ///
+    /// ```
+    /// use unstuck::{Asked, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// for _ in 0..5 {
+    ///     let ticket = guard.before("bash", "make").ticket();
+    ///     let _ = guard.after(ticket, "no rule to make target", true);
+    /// }
+    /// assert!(guard.peek(&Asked::new("bash", "make")).is_blocked());
+    /// assert!(!guard.peek(&Asked::new("bash", "ls")).is_blocked());
+    /// ```
+    pub fn peek(&self, asked: &Asked<'_>) -> Decision {
+        if self.setup.mode == Mode::Off || self.is_exempt(asked) {
+            return Decision::PROCEED;
+        }
+        if self.is_stopped(asked) {
+            return refused_calls::again();
+        }
+        let seen = &*self.seen;
+        let mut digester = seen.worker.digester.clone();
+        let args = asked.args.as_str();
+        let call = self.declared.call(self.policy(), &mut digester, asked.tool, args);
+        let upcoming = || seen.steps.upcoming(self.setup.outcomes, &seen.calls);
+        let step = asked.step.unwrap_or_else(upcoming);
+        let verdict = seen.worker.detector.peek(call.step(step));
+        let evidence = self.evidence(verdict);
+        evidence.map_or(Decision::PROCEED, |evidence| self.decision(None, evidence))
+    }
+
+    /// Reports progress that no result shows, such as a robot that moved. Report it before the outcome of
+    /// the call that caused it. See [`Detector::progress`](unstuck_core::Detector::progress).
+    pub fn progress(&mut self) {
+        self.seen.worker.detector.progress();
+    }
+
+    /// Takes the latest `calls` calls back, because the provider failed and sends them again. Returns how
+    /// many were taken back. See [`Detector::retry`](unstuck_core::Detector::retry).
+    ///
+    /// ```
+    /// use unstuck::{Asked, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// let _ = guard.announce(&Asked::new("bash", "make").id("1"));
+    /// assert_eq!(guard.retry(1), 1);
+    /// assert_eq!(guard.ticket("1"), None);
+    /// ```
+    pub fn retry(&mut self, calls: usize) -> usize {
+        let taken = self.seen.worker.detector.retry(calls);
+        self.seen.calls.take_back(taken);
+        taken
+    }
+
+    /// Reports, after the decision, that its evidence was wrong: the loop is not found again, its calls are
+    /// not refused any more, and the rule asks for one repetition more of that tool. It has the effect of
+    /// [`Ruling::FalsePositive`](crate::Ruling::FalsePositive), for a host that asks a person.
+    ///
+    /// ```
+    /// use unstuck::{Action, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// let fail = |guard: &mut Guard| {
+    ///     let ticket = guard.before("bash", "make").ticket();
+    ///     guard.after(ticket, "no rule to make target", true)
+    /// };
+    /// let third = [(); 3].map(|()| fail(&mut guard))[2].clone();
+    /// let evidence = third.evidence().expect("three equal failures");
+    /// guard.false_positive(evidence);
+    /// assert_eq!([(); 6].map(|()| fail(&mut guard).action()), [Action::Proceed; 6]);
+    /// ```
+    pub fn false_positive(&mut self, evidence: &Evidence) {
+        let (seen, id) = (&mut *self.seen, evidence.finding.loop_id);
+        if evidence.is_of_swarm() {
+            seen.swarm.silence(id);
+        } else {
+            seen.worker.detector.false_positive(&evidence.finding);
+        }
+        self.allow(id);
+    }
+
+    /// Silences the loop `id`: it is not found again, and its calls are not refused any more. The rules
+    /// stay as they are. See [`Detector::silence`](unstuck_core::Detector::silence).
+    pub fn silence(&mut self, id: LoopId) {
+        self.seen.worker.detector.silence(id);
+        self.seen.swarm.silence(id);
+        self.allow(id);
+    }
+
+    /// Lets the calls of a loop run again.
+    fn allow(&mut self, id: LoopId) {
+        let seen = &mut *self.seen;
+        seen.refused.forget(id);
+        if seen.refusals.of == Some(id) {
+            seen.refusals = Refusals::default();
+            seen.calls.unblock();
+        }
+    }
+}
