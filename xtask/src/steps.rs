@@ -66,10 +66,16 @@ pub(crate) fn narrow() -> Outcome {
     Outcome::of(cargo().env("RUSTFLAGS", "--cfg unstuck_narrow").args(scope).args(folder))
 }
 
-/// Builds the documentation and checks its links.
+/// Builds the documentation and checks its links. The program and the library for hosts are both called
+/// `unstuck` and write to one folder, so they are documented one after the other.
 pub(crate) fn docs() -> Outcome {
-    let scope = ["doc", "--workspace", "--no-deps", "--locked"];
-    Outcome::of(cargo().env("RUSTDOCFLAGS", "-D warnings").args(scope).args(FEATURES))
+    let scopes = [&["--package", "unstuck-cli"][..], &["--workspace", "--exclude", "unstuck-cli"]];
+    let document = |scope: &[&str]| {
+        let mut doc = cargo();
+        doc.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--no-deps", "--locked"]);
+        Outcome::of(doc.args(scope).args(FEATURES))
+    };
+    scopes.into_iter().fold(Outcome::Passed, |before, scope| before.and_then(|| document(scope)))
 }
 
 /// Checks the format and the lints of the fuzz targets.
