@@ -6,7 +6,7 @@ use std::process::Command;
 #[cfg(unix)]
 use std::process::Stdio;
 
-/// Returns the program of an example, which is in a folder beside that of this program.
+/// Returns the path of an example's program. Examples are in a folder beside this program.
 fn program(example: &str) -> PathBuf {
     let tests = env::current_exe().expect("this program");
     let profile = tests.ancestors().nth(2).expect("the folder of the profile");

@@ -217,7 +217,7 @@ impl Recipe {
         self.read(answer, |_, _| false)
     }
 
-    /// Like [`Recipe::outcome_of`], but also compares the lines of a read with those of earlier answers.
+    /// Like [`Recipe::outcome_of`], but also compares the lines of a read with the lines of earlier answers.
     /// O(length of the answer).
     pub fn outcome_among<const WORDS: usize>(
         &self,

@@ -168,7 +168,7 @@ pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Inserts each text into `line`. The positions are those of `line`, in ascending order.
+/// Inserts each text into `line`. Positions are indices into the original `line`, in ascending order.
 pub(crate) fn spliced(line: &[u8], insertions: &[(usize, String)]) -> Vec<u8> {
     let added: usize = insertions.iter().map(|(_, text)| text.len()).sum();
     let mut spliced = Vec::with_capacity(line.len() + added);

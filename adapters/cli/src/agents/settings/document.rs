@@ -297,7 +297,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
     Ok(places.filter_map(|place| own(&Path::of(&root, place)?, place)).collect())
 }
 
-/// Returns the indices of all entries, including those of other programs.
+/// Returns the indices of all entries, including entries of other programs.
 fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
     let mut places = Vec::new();
     for (hooks, member) in root.properties.iter().enumerate() {

@@ -97,7 +97,7 @@ impl<'w> Way<'w> {
         Ok(())
     }
 
-    /// Makes the file `name` equal to that of the target.
+    /// Makes the file `name` equal to the target's file.
     fn put(&mut self, name: &[u8]) -> Result<(), GitError> {
         let (now, Some(wanted)) = (self.now.get(name), self.target.get(name)) else {
             return Ok(());
@@ -254,7 +254,7 @@ impl<'w> Way<'w> {
     }
 }
 
-/// A sink that compares the bytes with those of a file.
+/// A sink that compares its bytes with a file.
 struct Comparison {
     file: BufReader<File>,
     is_same: bool,
