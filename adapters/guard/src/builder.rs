@@ -29,6 +29,7 @@ pub(crate) struct Setup {
     pub(crate) preset: Preset,
     pub(crate) mode: Mode,
     pub(crate) outcomes: Outcomes,
+    pub(crate) end: End,
     pub(crate) on_finding: Option<Box<OnFinding>>,
     pub(crate) store: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
 }
@@ -56,6 +57,13 @@ pub(crate) enum Mode {
 pub(crate) enum Outcomes {
     Reported,
     Never,
+}
+
+/// Whether the host can end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Possible,
+    Impossible,
 }
 
 /// Sets up a [`Guard`].
@@ -88,6 +96,7 @@ impl Builder {
             preset: PRESETS[0],
             mode,
             outcomes: Outcomes::Reported,
+            end: End::Possible,
             on_finding: None,
             store: None,
         };
@@ -171,6 +180,30 @@ impl Builder {
     /// calls without an outcome between them would count as issued together.
     pub fn without_outcomes(mut self) -> Self {
         self.setup.outcomes = Outcomes::Never;
+        self
+    }
+
+    /// Sets the guard up for a host that can refuse calls but cannot end a run. The message of a stop then
+    /// says that the calls stay refused, instead of that the run ends. The decisions are the same.
+    ///
+    /// ```
+    /// use unstuck::{Action, Guard};
+    ///
+    /// let mut guard = Guard::builder().without_end().build()?;
+    /// let stopped = loop {
+    ///     let before = guard.before("bash", r#"{"command":"make"}"#);
+    ///     if before.ends_the_run() {
+    ///         break before;
+    ///     }
+    ///     if !before.is_blocked() {
+    ///         let _ = guard.after(before.ticket(), "no rule to make target", true);
+    ///     }
+    /// };
+    /// assert!(stopped.refusal().contains("stays refused until the user says something new"));
+    /// # Ok::<(), unstuck::BuildError>(())
+    /// ```
+    pub fn without_end(mut self) -> Self {
+        self.setup.end = End::Impossible;
         self
     }
 

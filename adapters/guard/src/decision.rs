@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Action, Finding, RuleIndex, Tool};
+use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
 
+use crate::builder::End;
 use crate::tool_output::ToolOutput;
 
 /// The name of an announced call, for its outcome. It is valid for the guard that issued it.
@@ -211,6 +212,15 @@ impl Evidence {
     pub fn is_of_swarm(&self) -> bool {
         self.finding.rule == RuleIndex::ELSEWHERE
     }
+
+    /// Returns the words to the model that go with `action`.
+    fn about(&self, action: Action) -> String {
+        if let Some(swarm) = &self.swarm {
+            return swarm.nudge(action, &self.tool).to_string();
+        }
+        let lap: Vec<&str> = self.lap.iter().map(String::as_str).collect();
+        self.finding.nudge(action, &self.tool).lap(&lap).to_string()
+    }
 }
 
 impl fmt::Display for Evidence {
@@ -251,6 +261,12 @@ pub struct Message {
     pub(crate) text: String,
 }
 
+/// The end of the message of a stop that cannot end the run.
+const HELD_CALL: &str =
+    " The call stays refused until the user says something new or a change has worked.";
+const HELD_CALLS: &str =
+    " These calls stay refused until the user says something new or a change has worked.";
+
 /// The beginning of every message, by which the model recognises the speaker.
 pub const SIGN: &str = "[unstuck]";
 
@@ -259,13 +275,19 @@ impl Message {
         Self { text }
     }
 
-    /// Creates the message about `evidence`.
-    pub(crate) fn of(evidence: &Evidence) -> Self {
-        if let Some(swarm) = &evidence.swarm {
-            return Self::new(swarm.nudge(evidence.action, &evidence.tool).to_string());
+    /// Creates the message about `evidence`, for a host that can end a run or cannot.
+    pub(crate) fn of(evidence: &Evidence, end: End) -> Self {
+        if evidence.action == Action::Stop && end == End::Impossible {
+            let (calls, kind) = (evidence.about(Action::Nudge), evidence.finding.kind);
+            // Text is no call that could be refused.
+            let held = match kind {
+                Kind::Text | Kind::Echo => "",
+                Kind::Cycle => HELD_CALLS,
+                Kind::Streak | Kind::Recurrence => HELD_CALL,
+            };
+            return Self::new(calls + held);
         }
-        let lap: Vec<&str> = evidence.lap.iter().map(String::as_str).collect();
-        Self::new(evidence.finding.nudge(evidence.action, &evidence.tool).lap(&lap).to_string())
+        Self::new(evidence.about(evidence.action))
     }
 
     /// Returns the words alone.

@@ -560,6 +560,10 @@ impl Guard {
 
     /// Decides on `evidence`, after the host has ruled on it.
     pub(crate) fn ruled(&mut self, ticket: Option<Ticket>, mut evidence: Evidence) -> Decision {
+        // The ladder of a loop that was stopped does not start again with another variant of the call.
+        if evidence.action > Action::Proceed && self.seen.refused.holds(evidence.finding.loop_id) {
+            evidence = Evidence { action: Action::Stop, fresh: true, ..evidence };
+        }
         if evidence.fresh || evidence.action >= Action::Block {
             match self.setup.on_finding.as_ref().map_or(Ruling::Agree, |judge| judge(&evidence)) {
                 Ruling::Agree => {}
@@ -591,7 +595,7 @@ impl Guard {
         let judged = evidence.action;
         let has_message = judged >= Action::Block || (evidence.fresh && judged > Action::Proceed);
         let acts = self.setup.mode == Mode::Act;
-        let message = (acts && has_message).then(|| Message::of(&evidence));
+        let message = (acts && has_message).then(|| Message::of(&evidence, self.setup.end));
         let action = if acts { judged } else { Action::Proceed };
         Decision { action, judged, ticket, evidence: Some(evidence), message, has_run: false }
     }

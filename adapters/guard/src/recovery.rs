@@ -9,6 +9,7 @@ use unstuck_core::Action;
 
 pub use git::{GitError, GitWorkTree, SavedState, WentBack};
 
+use crate::builder::End;
 use crate::decision::{Evidence, Message};
 
 /// Puts the world that an agent acts on back to where the run began.
@@ -99,7 +100,7 @@ impl Undone {
     /// made.
     pub fn message_about(&self, evidence: &Evidence) -> String {
         let evidence = Evidence { action: Action::StartOver, ..evidence.clone() };
-        let reason = Message::of(&evidence);
+        let reason = Message::of(&evidence, End::Possible);
         format!("{reason} {} If you see no other approach, say what blocks you.", self.facts())
     }
 

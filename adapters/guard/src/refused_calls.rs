@@ -12,9 +12,9 @@ use crate::decision::{Decision, Message};
 const REFUSED_MAX: usize = 30;
 
 /// The message to a model that goes on with a loop for which the run was stopped.
-const AGAIN: &str = "The run was ended for this call, which keeps coming back as it did before. It \
-                     stays refused until the user says something new or a change has worked. Tell \
-                     the user what you tried and what blocks you.";
+const AGAIN: &str = "This call keeps coming back as it did before. It stays refused until the user \
+                     says something new or a change has worked. Tell the user what you tried and \
+                     what blocks you.";
 
 /// The calls for which a run was stopped, the oldest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -77,6 +77,11 @@ impl RefusedCalls {
     /// Returns whether `call` is refused.
     pub(crate) fn refuses(&self, call: Digest) -> bool {
         self.0.iter().any(|refused| refused.call == call && !refused.is_lifted)
+    }
+
+    /// Returns whether a run was stopped for this loop, and nothing has changed since.
+    pub(crate) fn holds(&self, id: LoopId) -> bool {
+        self.0.iter().any(|refused| refused.loop_id == id && !refused.is_lifted)
     }
 
     /// Lets each call run once more, because something may have changed.

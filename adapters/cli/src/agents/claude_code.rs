@@ -46,6 +46,7 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
+    ends_turn: true,
     transcripts: Some(Transcripts {
         format: Format::CLAUDE_CODE,
         folder: "projects",

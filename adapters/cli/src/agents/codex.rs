@@ -38,6 +38,7 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
+    ends_turn: false,
     transcripts: Some(Transcripts {
         format: Format::CODEX,
         folder: "sessions",

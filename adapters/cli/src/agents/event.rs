@@ -41,8 +41,9 @@ pub(crate) enum EventKind<'a> {
     Before(Call<'a>),
     /// A call has ended.
     After(Call<'a>, Ending<'a>),
-    /// All calls that the model issued together have ended.
-    StepEnded,
+    /// All calls that the model issued together have ended: these, if the agent names them. Calls that
+    /// the agent rejected may appear only here.
+    StepEnded(Vec<(Call<'a>, Ending<'a>)>),
     /// The user sent a message.
     Prompt(Cow<'a, str>),
     /// The agent ends its turn with this text.

@@ -38,6 +38,7 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"}}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
+    ends_turn: true,
     transcripts: Some(Transcripts {
         format: Format::GEMINI,
         folder: "tmp",

@@ -86,6 +86,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
             Some(swarm) => builder.swarm(swarm.board()),
             None => builder,
         };
+        let builder = if hook.agent.host().ends_turn { builder } else { builder.without_end() };
         if hook.observe { builder.observe_only() } else { builder }
     };
     let mut file = folder.open(&key)?;

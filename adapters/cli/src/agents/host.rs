@@ -35,6 +35,9 @@ pub(crate) struct Host {
     /// The payload of a call that is about to run, with which `doctor` tries the hook.
     pub(crate) sample: &'static str,
     pub(crate) wire: Wire,
+    /// Whether the answer to some event ends the turn. If none does, a stop refuses the calls of the loop
+    /// until the user speaks.
+    pub(crate) ends_turn: bool,
     /// The agent's transcripts, or `None` if no transcript format covers them.
     pub(crate) transcripts: Option<Transcripts>,
     /// The agent's part of `unstuck doctor`.

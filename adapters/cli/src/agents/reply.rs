@@ -1,7 +1,9 @@
 //! The reply of a hook, before an agent's wire encodes it.
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Decision, Message};
+use unstuck::{Action, Decision, Evidence, Message, SIGN};
+
+use crate::output::recurring::what_was_found;
 
 /// The reply to one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,29 +12,58 @@ pub(crate) enum Reply {
     Nothing,
     /// Gives the model this text; the run goes on.
     Tell(String),
-    /// Refuses the call. The model reads this text in place of a result.
-    Refuse(String),
-    /// Ends the run. The user reads this text.
-    Stop(String),
+    /// Refuses the call.
+    Refuse(Words),
+    /// Ends the turn. An agent whose turn no hook can end refuses the call instead.
+    Stop(Words),
+}
+
+/// The words of a reply that the user should see, too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Words {
+    /// The text that the model reads.
+    pub(crate) model: String,
+    /// One line for the user, for agents that show it.
+    pub(crate) person: String,
 }
 
 impl Reply {
     /// The reply to a call that has not run yet.
     pub(crate) fn before(decision: &Decision) -> Self {
+        let person = || person("refused a call", decision.evidence());
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
-            (Action::StartOver | Action::Stop, Some(message)) => Self::Stop(message.note()),
-            (Action::Block, Some(_)) => Self::Refuse(decision.refusal()),
+            (Action::StartOver | Action::Stop, Some(_)) => {
+                Self::Stop(Words { model: decision.refusal(), person: person() })
+            }
+            (Action::Block, Some(_)) => {
+                Self::Refuse(Words { model: decision.refusal(), person: person() })
+            }
             (_, Some(message)) => Self::Tell(message.note()),
         }
     }
 
     /// The reply to anything that has happened. It is too late to refuse that call; the next one can be.
     pub(crate) fn after(decision: &Decision) -> Self {
-        let note = decision.message().map(Message::note);
+        let Some(model) = decision.message().map(Message::note) else { return Self::Nothing };
         match decision.action() {
-            Action::StartOver | Action::Stop => note.map_or(Self::Nothing, Self::Stop),
-            _ => note.map_or(Self::Nothing, Self::Tell),
+            Action::StartOver | Action::Stop => {
+                let person = person("stopped a loop", decision.evidence());
+                Self::Stop(Words { model, person })
+            }
+            _ => Self::Tell(model),
+        }
+    }
+
+    /// The reply to a call that the agent did not announce. The next such call will not be announced
+    /// either, so that no refusal is promised.
+    pub(crate) fn unannounced(decision: &Decision) -> Self {
+        match (decision.action(), decision.evidence(), decision.message()) {
+            (Action::Block, Some(evidence), Some(_)) if !evidence.is_of_swarm() => {
+                let warning = evidence.finding.nudge(Action::Warn, &evidence.tool);
+                Self::Tell(format!("{SIGN} {warning}"))
+            }
+            _ => Self::after(decision),
         }
     }
 
@@ -45,6 +76,12 @@ impl Reply {
             Self::Stop(_) => 3,
         }
     }
+}
+
+/// Returns the line for the user.
+fn person(what: &str, evidence: Option<&Evidence>) -> String {
+    let why = evidence.map_or_else(|| "it came back after a stop".to_owned(), what_was_found);
+    format!("unstuck {what}: {why}. See unstuck status.")
 }
 
 /// A reply as the text that an agent reads.

@@ -10,6 +10,7 @@ use super::{
     ToolCall,
 };
 use crate::asked::Asked;
+use crate::builder::End;
 use crate::decision::{Decision, Evidence, Message, SIGN};
 use crate::tool_output::ToolOutput;
 
@@ -195,7 +196,7 @@ impl<'c> Run<'c> {
     /// Returns the evidence with which the run ends. Every decision to end a run has some.
     fn stuck(&mut self, decision: &Decision) -> Option<Box<LoopDetected>> {
         let evidence = Evidence { action: Action::Stop, ..decision.evidence()?.clone() };
-        let message = Message::of(&evidence);
+        let message = Message::of(&evidence, End::Possible);
         let transcript = take(&mut self.transcript);
         Some(Box::new(LoopDetected { evidence, message, transcript }))
     }

@@ -1,8 +1,8 @@
 //! The wire of Claude Code's hooks.
 //!
-//! `PostToolUse` has the result of a call, and `PostToolUseFailure` the error of a failed one. A failed
-//! read or edit may cause neither; then the next call closes it. `PostToolBatch` follows when all calls
-//! of one answer of the model have ended.
+//! `PostToolUse` has the result of a call, and `PostToolUseFailure` the error of a failed one.
+//! `PostToolBatch` follows when all calls of one answer of the model have ended. It lists them, and with
+//! them the calls that were rejected before they ran, which have no other event.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use unstuck_trace::ToolResult;
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, members, needed, text, without,
 };
-use crate::agents::reply::{Encoded, Reply};
+use crate::agents::reply::{Encoded, Reply, Words};
 
 /// The arguments of each tool that the model words differently each time, or that only set a limit.
 const REWORDED: [(&str, &[&str]); 1] = [("Bash", &["description", "timeout"])];
@@ -62,6 +62,21 @@ struct Payload<'a, R = &'a RawValue> {
     prompt: Raw<'a>,
     #[serde(borrow)]
     last_assistant_message: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+}
+
+/// A call in `PostToolBatch`, with the text that the model reads as its result.
+#[derive(Deserialize)]
+struct Listed<'a> {
+    #[serde(rename = "tool_name")]
+    tool: Option<Cow<'a, str>>,
+    #[serde(rename = "tool_use_id")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "tool_input")]
+    input: Raw<'a>,
+    #[serde(borrow, rename = "tool_response")]
+    response: Raw<'a>,
 }
 
 /// Reads a payload.
@@ -92,7 +107,7 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
         "PostToolUse" => EventKind::After(payload.call()?, ending),
         "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
         "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
-        "PostToolBatch" => EventKind::StepEnded,
+        "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
         "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
         // Without the id of the subagent its calls cannot be found.
         "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
@@ -118,22 +133,57 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
 impl<'a, R> Payload<'a, R> {
     fn call(&self) -> Result<Call<'a>, BadPayload> {
         let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
-        Ok(Call { id: self.tool_use_id.clone().filter(|id| !id.is_empty()), tool, args })
+        Ok(call(tool, self.tool_use_id.clone(), self.tool_input))
     }
 
     fn failure(&self) -> Ending<'a> {
-        let text = text(self.error).unwrap_or_else(|| Cow::Borrowed(json(self.error)));
-        let bare = text.trim_start().strip_prefix(WRAPPER).unwrap_or(&text);
-        let is_collateral = COLLATERAL.iter().any(|begin| bare.starts_with(begin));
-        if self.is_interrupt == Some(true) || is_collateral {
-            Ending::Cancelled
-        } else if bare.starts_with(REFUSAL) {
-            Ending::Refused
-        } else {
-            Ending::Answered { text, failed: true }
+        if self.is_interrupt == Some(true) {
+            return Ending::Cancelled;
         }
+        failure(text(self.error).unwrap_or_else(|| Cow::Borrowed(json(self.error))))
+    }
+}
+
+fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
+    let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
+    let args = without(input, reworded.map_or(&[], |(_, members)| members));
+    Call { id: id.filter(|id| !id.is_empty()), tool, args }
+}
+
+/// Returns the end of a call with this error.
+fn failure(text: Cow<'_, str>) -> Ending<'_> {
+    let bare = text.trim_start().strip_prefix(WRAPPER).unwrap_or(&text);
+    if COLLATERAL.iter().any(|begin| bare.starts_with(begin)) {
+        Ending::Cancelled
+    } else if bare.starts_with(REFUSAL) {
+        Ending::Refused
+    } else {
+        Ending::Answered { text, failed: true }
+    }
+}
+
+/// Returns whether the result of a call in a batch is an error. No member says so.
+fn is_error(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |begin: &&str| text.starts_with(begin);
+    COLLATERAL.iter().chain(&[WRAPPER, REFUSAL]).any(begins)
+}
+
+/// Reads the calls of a batch. Entries of an unknown shape are left out.
+fn listed(raw: Raw<'_>) -> Vec<(Call<'_>, Ending<'_>)> {
+    let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
+    let calls = entries.unwrap_or_default().into_iter().filter_map(members::<Listed<'_>>);
+    calls.filter_map(Listed::read).collect()
+}
+
+impl<'a> Listed<'a> {
+    /// Returns the call and its end, or `None` if it has no name.
+    fn read(self) -> Option<(Call<'a>, Ending<'a>)> {
+        let ending = match text(self.response) {
+            Some(text) if is_error(&text) => failure(text),
+            _ => result(self.response),
+        };
+        Some((call(self.tool?, self.id, self.input), ending))
     }
 }
 
@@ -191,29 +241,34 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
 /// Writes a reply as Claude Code reads it.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
-    let takes_context = CONTEXT.contains(&name.as_ref());
     Encoded::Whole(match reply {
         Reply::Nothing => String::new(),
-        Reply::Tell(_) if !takes_context => return Encoded::Partial(String::new()),
-        Reply::Tell(text) => json!({
+        Reply::Tell(text) if CONTEXT.contains(&name.as_ref()) => json!({
             "hookSpecificOutput": { "hookEventName": name, "additionalContext": text }
         })
         .to_string(),
-        Reply::Refuse(reason) => json!({ "hookSpecificOutput": denial(reason) }).to_string(),
-        Reply::Stop(reason) if matches!(event.kind, EventKind::Before(_)) => json!({
-            "continue": false, "stopReason": reason, "hookSpecificOutput": denial(reason)
+        Reply::Tell(_) => return Encoded::Partial(String::new()),
+        Reply::Refuse(words) => denial(words),
+        // The turn goes on after a refused and after a failed call; the end of the batch ends it.
+        Reply::Stop(words) if name == "PreToolUse" => return Encoded::Partial(denial(words)),
+        Reply::Stop(_) if name == "PostToolUseFailure" => return Encoded::Partial(String::new()),
+        Reply::Stop(words) => json!({
+            "continue": false, "stopReason": words.model, "systemMessage": words.person
         })
         .to_string(),
-        Reply::Stop(reason) => json!({ "continue": false, "stopReason": reason }).to_string(),
     })
 }
 
-fn denial(reason: &str) -> serde_json::Value {
+fn denial(words: &Words) -> String {
     json!({
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": reason
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": words.model
+        },
+        "systemMessage": words.person
     })
+    .to_string()
 }
 
 #[cfg(test)]
@@ -309,7 +364,12 @@ mod tests {
             ("SessionEnd", r#""reason":"other""#, EventKind::Ended),
             ("PreCompact", r#""trigger":"auto""#, EventKind::Other),
             ("SubagentStart", r#""agent_id":"a1""#, EventKind::Other),
-            ("PostToolBatch", r#""tool_calls":[]"#, EventKind::StepEnded),
+            ("PostToolBatch", r#""tool_calls":[]"#, EventKind::StepEnded(Vec::new())),
+            (
+                "PostToolBatch",
+                r#""tool_calls":[7,{"tool_use_id":"a"}]"#,
+                EventKind::StepEnded(Vec::new()),
+            ),
             ("Notification", r#""message":"x""#, EventKind::Other),
             (
                 "UserPromptSubmit",

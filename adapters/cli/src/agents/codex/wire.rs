@@ -1,8 +1,8 @@
 //! The wire of Codex's hooks.
 //!
 //! No event and no flag reports a failure, so failures are read from the result. Codex ignores an answer
-//! with an unknown member and a refusal without a reason. The answer to `PreToolUse` can refuse the call
-//! but cannot end the run.
+//! with an unknown member and a refusal without a reason. The answer to `PreToolUse` can refuse the call,
+//! and no answer can end the turn.
 
 use std::borrow::Cow;
 
@@ -114,35 +114,30 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed: failed == Some(true) }
 }
 
-/// Writes a reply as Codex reads it, with no member that it does not know.
+/// Writes a reply as Codex reads it, with no member that it does not know. No answer ends a turn: a
+/// stop refuses the call, or is told if the call has run.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
-    let stop = |reason: &str| json!({ "continue": false, "stopReason": reason });
     Encoded::Whole(match (reply, &event.kind) {
-        (Reply::Nothing, _) => String::new(),
+        // At the end of a turn there is nothing left to stop.
+        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
         (Reply::Tell(text), EventKind::Before(_) | EventKind::After(..)) => {
             context(text).to_string()
         }
-        (Reply::Refuse(reason), EventKind::Before(_)) => denial(reason),
-        // The run ends at the next event whose answer can end it.
-        (Reply::Stop(reason), EventKind::Before(_)) => return Encoded::Partial(denial(reason)),
-        (Reply::Stop(reason), EventKind::After(..) | EventKind::HandedBack(_)) => {
-            stop(reason).to_string()
-        }
+        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => json!({
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                // Codex adds a full stop.
+                "permissionDecisionReason": words.model.trim_end_matches('.')
+            },
+            "systemMessage": words.person
+        })
+        .to_string(),
+        (Reply::Stop(words), EventKind::After(..)) => context(&words.model).to_string(),
         _ => return Encoded::Partial(String::new()),
     })
-}
-
-fn denial(reason: &str) -> String {
-    json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": reason
-        }
-    })
-    .to_string()
 }
 
 #[cfg(test)]

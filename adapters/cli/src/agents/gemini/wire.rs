@@ -93,17 +93,25 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
-        (Reply::Tell(text), EventKind::After(..)) => json!({
-            "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text }
+        // Gemini CLI drops the context of a result with an error, but takes a reason in place of the error.
+        (Reply::Tell(note), EventKind::After(_, Ending::Answered { text, failed: true })) => {
+            json!({ "decision": "deny", "reason": format!("{text}\n\n{note}") }).to_string()
+        }
+        (Reply::Tell(note), EventKind::After(..)) => json!({
+            "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": note }
         })
         .to_string(),
-        (Reply::Refuse(reason), EventKind::Before(_)) => {
-            json!({ "decision": "deny", "reason": reason }).to_string()
-        }
+        (Reply::Refuse(words), EventKind::Before(_)) => json!({
+            "decision": "deny", "reason": words.model, "systemMessage": words.person
+        })
+        .to_string(),
         (
-            Reply::Stop(reason),
+            Reply::Stop(words),
             EventKind::Before(_) | EventKind::After(..) | EventKind::HandedBack(_),
-        ) => json!({ "continue": false, "stopReason": reason }).to_string(),
+        ) => json!({
+            "continue": false, "stopReason": words.model, "systemMessage": words.person
+        })
+        .to_string(),
         _ => return Encoded::Partial(String::new()),
     })
 }

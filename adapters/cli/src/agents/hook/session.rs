@@ -1,4 +1,4 @@
-//! One worker worker of a session: takes events, returns replies.
+//! One worker of a session: takes events, returns replies.
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard};
@@ -49,6 +49,13 @@ struct CallReplies {
     id: String,
     before: Option<Reply>,
     after: Option<Reply>,
+}
+
+impl CallReplies {
+    /// Returns whether the end of the call is known: it was reported, or the call was refused.
+    fn is_closed(&self) -> bool {
+        self.after.is_some() || matches!(self.before, Some(Reply::Refuse(_) | Reply::Stop(_)))
+    }
 }
 
 /// One worker under watch.
@@ -136,10 +143,7 @@ impl Worker {
         match kind {
             EventKind::Before(call) => self.before(call, now),
             EventKind::After(call, ending) => self.after(call, ending, now),
-            EventKind::StepEnded => {
-                self.position.is_step_over = true;
-                Reply::Nothing
-            }
+            EventKind::StepEnded(calls) => self.step_ended(calls, now),
             EventKind::Prompt(text) => self.prompt(text, now),
             EventKind::Compacted => {
                 self.guard.compacted();
@@ -208,19 +212,36 @@ impl Worker {
             (Ending::Refused, Some(ticket)) => self.guard.refused(ticket),
             (_, None) => return Reply::Nothing,
         };
-        self.close(call, &decision, now)
+        self.close(call, &decision, now, Reply::after(&decision))
     }
 
     /// Takes in a call that was not announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
         let asked = self.begin(call, now);
         let decision = self.guard.finished(&asked, text, failed);
-        self.close(call, &decision, now)
+        self.close(call, &decision, now, Reply::unannounced(&decision))
     }
 
-    fn close(&mut self, call: &Call<'_>, decision: &Decision, now: u64) -> Reply {
+    /// Takes in the calls of a step that has ended. Most of them had events of their own. Returns the most
+    /// severe of the replies to the others.
+    fn step_ended(&mut self, calls: &[(Call<'_>, Ending<'_>)], now: u64) -> Reply {
+        let mut reply = Reply::Nothing;
+        for (call, ending) in calls {
+            let Some(id) = call.id.as_deref() else { continue };
+            let is_closed = self.position.replies_to(id).is_some_and(CallReplies::is_closed);
+            if !is_closed {
+                let own = self.after(call, ending, now);
+                if own.severity() > reply.severity() {
+                    reply = own;
+                }
+            }
+        }
+        self.position.is_step_over = true;
+        reply
+    }
+
+    fn close(&mut self, call: &Call<'_>, decision: &Decision, now: u64, reply: Reply) -> Reply {
         self.note(decision, now);
-        let reply = Reply::after(decision);
         if let Some(id) = &call.id {
             self.position.store(id).after = Some(reply.clone());
         }
