@@ -38,6 +38,9 @@ pub(crate) struct Host {
     /// Whether the answer to some event ends the turn. If none does, a stop refuses the calls of the loop
     /// until the user speaks.
     pub(crate) ends_turn: bool,
+    /// The tools whose calls end without an event if they fail. The next event then tells that such a call
+    /// has failed.
+    pub(crate) silent: &'static [&'static str],
     /// The agent's transcripts, or `None` if no transcript format covers them.
     pub(crate) transcripts: Option<Transcripts>,
     /// The agent's part of `unstuck doctor`.

@@ -35,6 +35,8 @@ struct Position {
     is_step_over: bool,
     /// A reply that no event had a place for yet.
     pending: Reply,
+    /// The id of the latest call, if its failure would have no event.
+    silent: Option<String>,
     /// Whether there was a call since the agent was asked last.
     has_called: bool,
     /// The prompt that came last.
@@ -101,7 +103,10 @@ impl Worker {
             self.session.cwd = event.cwd.as_deref().map(str::to_owned);
         }
         self.notice_turn(event);
+        let settled = self.settle_silent(&event.kind, now);
         let own = self.reply(&event.kind, now);
+        self.notice_silent(agent, &event.kind);
+        let own = if settled.severity() > own.severity() { settled } else { own };
         // A clock that was set back stands still.
         self.session.last_seen = self.session.last_seen.max(now);
         self.write(agent, own, event)
@@ -125,6 +130,34 @@ impl Worker {
                 text
             }
         }
+    }
+
+    /// Remembers the call that is about to run if the agent does not report its failure.
+    fn notice_silent(&mut self, agent: Agent, kind: &EventKind<'_>) {
+        if let EventKind::Before(Call { id: Some(id), tool, .. }) = kind
+            && agent.host().silent.contains(&tool.as_ref())
+        {
+            self.position.silent = Some(id.clone().into_owned());
+        }
+    }
+
+    /// Counts the remembered call as failed if `kind` is an event that comes after its end.
+    fn settle_silent(&mut self, kind: &EventKind<'_>, now: u64) -> Reply {
+        let is_other = match kind {
+            EventKind::Before(call) => call.id != self.position.silent.as_deref().map(Into::into),
+            EventKind::HandedBack(_) | EventKind::Prompt(_) => true,
+            _ => false,
+        };
+        let Some(id) = self.position.silent.take_if(|_| is_other) else { return Reply::Nothing };
+        let is_closed = self.position.replies_to(&id).is_some_and(CallReplies::is_closed);
+        let Some(ticket) = self.guard.ticket(&id).filter(|_| !is_closed) else {
+            return Reply::Nothing;
+        };
+        let decision = self.guard.after(ticket, "", true);
+        self.note(&decision, now);
+        let reply = Reply::after(&decision);
+        self.position.store(&id).after = Some(reply.clone());
+        reply
     }
 
     /// Begins anew at a new turn, for an agent that reports turns instead of prompts.
