@@ -261,12 +261,16 @@ impl Worker {
         let mut reply = Reply::Nothing;
         for (call, ending) in calls {
             let Some(id) = call.id.as_deref() else { continue };
-            let is_closed = self.position.replies_to(id).is_some_and(CallReplies::is_closed);
-            if !is_closed {
-                let own = self.after(call, ending, now);
-                if own.severity() > reply.severity() {
-                    reply = own;
-                }
+            let known = self.position.replies_to(id);
+            if known.is_some_and(CallReplies::is_closed) {
+                continue;
+            }
+            // A call that has run has an event of its own. This one was refused by another hook.
+            let is_refused =
+                known.is_some() && matches!(ending, Ending::Answered { failed: false, .. });
+            let own = self.after(call, if is_refused { &Ending::Refused } else { ending }, now);
+            if own.severity() > reply.severity() {
+                reply = own;
             }
         }
         self.position.is_step_over = true;
@@ -417,6 +421,32 @@ mod tests {
             worker.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), 3)
         });
         assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
+    }
+
+    #[test]
+    fn a_batch_tells_of_calls_without_an_event_of_their_own() {
+        let mut worker = worker();
+        let failed = || Ending::Answered { text: "no match".into(), failed: true };
+        let answered = || Ending::Answered { text: "not today".into(), failed: false };
+        let batch = |calls| event(EventKind::StepEnded(calls));
+        let mut said = Vec::new();
+        for [reported, rejected, refused] in [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]] {
+            let [one, other] = [r#"{"path":"a"}"#, r#"{"path":"b"}"#];
+            worker.answer(Agent::ALL[0], &event(EventKind::Before(call(reported, one))), 1);
+            let after = EventKind::After(call(reported, one), failed());
+            said.push(worker.answer(Agent::ALL[0], &event(after), 1));
+            worker.answer(Agent::ALL[0], &event(EventKind::Before(call(refused, "{}"))), 1);
+            let calls = vec![
+                (call(reported, one), failed()),
+                (call(rejected, other), failed()),
+                (call(refused, "{}"), answered()),
+            ];
+            said.push(worker.answer(Agent::ALL[0], &batch(calls), 1));
+        }
+        assert_eq!(worker.session.calls, 9, "no call counts twice");
+        assert_eq!(worker.guard.open_calls().count(), 0);
+        assert!(said[..3].iter().all(String::is_empty), "{said:?}");
+        assert!(said[3].contains("in circles"), "{said:?}");
     }
 
     #[test]
