@@ -14,7 +14,8 @@ pub(crate) enum Reply {
     Tell(String),
     /// Refuses the call.
     Refuse(Words),
-    /// Ends the turn. An agent whose turn no hook can end refuses the call instead.
+    /// Ends the turn. The user reads the reason. An agent whose turn no hook can end refuses the call
+    /// instead.
     Stop(Words),
 }
 
@@ -28,17 +29,15 @@ pub(crate) struct Words {
 }
 
 impl Reply {
-    /// The reply to a call that has not run yet.
-    pub(crate) fn before(decision: &Decision) -> Self {
-        let person = || person("refused a call", decision.evidence());
+    /// The reply to a call that has not run yet, for an agent whose turn a hook can end or cannot.
+    pub(crate) fn before(decision: &Decision, ends_turn: bool) -> Self {
+        let words =
+            |what| Words { model: decision.refusal(), person: person(what, decision.evidence()) };
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
-            (Action::StartOver | Action::Stop, Some(_)) => {
-                Self::Stop(Words { model: decision.refusal(), person: person() })
-            }
-            (Action::Block, Some(_)) => {
-                Self::Refuse(Words { model: decision.refusal(), person: person() })
-            }
+            (Action::StartOver | Action::Stop, Some(_)) if ends_turn => Self::Stop(words(ENDED)),
+            (Action::StartOver | Action::Stop, Some(_)) => Self::Stop(words(REFUSED)),
+            (Action::Block, Some(_)) => Self::Refuse(words(REFUSED)),
             (_, Some(message)) => Self::Tell(message.note()),
         }
     }
@@ -48,8 +47,7 @@ impl Reply {
         let Some(model) = decision.message().map(Message::note) else { return Self::Nothing };
         match decision.action() {
             Action::StartOver | Action::Stop => {
-                let person = person("stopped a loop", decision.evidence());
-                Self::Stop(Words { model, person })
+                Self::Stop(Words { model, person: person(ENDED, decision.evidence()) })
             }
             _ => Self::Tell(model),
         }
@@ -78,10 +76,14 @@ impl Reply {
     }
 }
 
+/// What the user reads that the program did.
+const REFUSED: &str = "Refused a call";
+const ENDED: &str = "Ended the turn";
+
 /// Returns the line for the user.
 fn person(what: &str, evidence: Option<&Evidence>) -> String {
     let why = evidence.map_or_else(|| "it came back after a stop".to_owned(), what_was_found);
-    format!("unstuck {what}: {why}. See unstuck status.")
+    format!("{SIGN} {what}: {why}. See: unstuck status")
 }
 
 /// A reply as the text that an agent reads.

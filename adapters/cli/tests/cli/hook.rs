@@ -272,7 +272,7 @@ fn a_rule_that_asks_to_start_over_stops_the_run() {
         let (_, last) = answers.last().expect("five answers");
         let ends = agent != "codex";
         assert_eq!(last.contains(r#""continue":false"#), ends, "{agent}: {answers:?}");
-        let says = if ends { "The run ends here." } else { "The call stays refused until" };
+        let says = if ends { "[unstuck] Ended the turn: " } else { "The call stays refused until" };
         assert!(last.contains(says) && !last.contains("goes back"), "{last}");
     }
 }

@@ -81,7 +81,7 @@ fn pitfall_03_codex_gets_only_fields_that_it_knows() {
     for (before, after) in answers {
         if !before.is_empty() {
             let answer: Asked = serde_json::from_str(&before).expect("members that Codex knows");
-            assert!(answer.system_message.starts_with("unstuck refused a call: "));
+            assert!(answer.system_message.starts_with("[unstuck] Refused a call: "));
             let answer = answer.hook_specific_output;
             assert_eq!(answer.hook_event_name, "PreToolUse");
             assert_eq!(answer.permission_decision.as_deref(), Some("deny"));

@@ -248,27 +248,28 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
         })
         .to_string(),
         Reply::Tell(_) => return Encoded::Partial(String::new()),
-        Reply::Refuse(words) => denial(words),
+        Reply::Refuse(words) => {
+            let mut denial = denial(words);
+            denial["systemMessage"] = words.person.as_str().into();
+            denial.to_string()
+        }
         // The turn goes on after a refused and after a failed call; the end of the batch ends it.
-        Reply::Stop(words) if name == "PreToolUse" => return Encoded::Partial(denial(words)),
+        Reply::Stop(words) if name == "PreToolUse" => {
+            return Encoded::Partial(denial(words).to_string());
+        }
         Reply::Stop(_) if name == "PostToolUseFailure" => return Encoded::Partial(String::new()),
-        Reply::Stop(words) => json!({
-            "continue": false, "stopReason": words.model, "systemMessage": words.person
-        })
-        .to_string(),
+        Reply::Stop(words) => json!({ "continue": false, "stopReason": words.person }).to_string(),
     })
 }
 
-fn denial(words: &Words) -> String {
+fn denial(words: &Words) -> serde_json::Value {
     json!({
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
             "permissionDecisionReason": words.model
-        },
-        "systemMessage": words.person
+        }
     })
-    .to_string()
 }
 
 #[cfg(test)]

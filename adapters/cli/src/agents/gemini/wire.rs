@@ -108,10 +108,7 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
         (
             Reply::Stop(words),
             EventKind::Before(_) | EventKind::After(..) | EventKind::HandedBack(_),
-        ) => json!({
-            "continue": false, "stopReason": words.model, "systemMessage": words.person
-        })
-        .to_string(),
+        ) => json!({ "continue": false, "stopReason": words.person }).to_string(),
         _ => return Encoded::Partial(String::new()),
     })
 }

@@ -104,7 +104,7 @@ impl Worker {
         }
         self.notice_turn(event);
         let settled = self.settle_silent(&event.kind, now);
-        let own = self.reply(&event.kind, now);
+        let own = self.reply(&event.kind, agent.host().ends_turn, now);
         self.notice_silent(agent, &event.kind);
         let own = if settled.severity() > own.severity() { settled } else { own };
         // A clock that was set back stands still.
@@ -172,9 +172,9 @@ impl Worker {
         }
     }
 
-    fn reply(&mut self, kind: &EventKind<'_>, now: u64) -> Reply {
+    fn reply(&mut self, kind: &EventKind<'_>, ends_turn: bool, now: u64) -> Reply {
         match kind {
-            EventKind::Before(call) => self.before(call, now),
+            EventKind::Before(call) => self.before(call, ends_turn, now),
             EventKind::After(call, ending) => self.after(call, ending, now),
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
             EventKind::Prompt(text) => self.prompt(text, now),
@@ -195,7 +195,7 @@ impl Worker {
         }
     }
 
-    fn before(&mut self, call: &Call<'_>, now: u64) -> Reply {
+    fn before(&mut self, call: &Call<'_>, ends_turn: bool, now: u64) -> Reply {
         let given = call.id.as_deref().and_then(|id| self.position.replies_to(id)?.before.clone());
         if let Some(given) = given {
             return given;
@@ -203,7 +203,7 @@ impl Worker {
         let asked = self.begin(call, now);
         let decision = self.guard.announce(&asked);
         self.note(&decision, now);
-        let reply = Reply::before(&decision);
+        let reply = Reply::before(&decision, ends_turn);
         if let Some(id) = &call.id {
             self.position.store(id).before = Some(reply.clone());
         }
