@@ -47,6 +47,7 @@ pub(super) const HOST: Host = Host {
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
     ends_turn: true,
+    is_batch_open: None,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::CLAUDE_CODE,

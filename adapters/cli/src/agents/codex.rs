@@ -1,6 +1,7 @@
 //! Codex: hooks in `hooks.json` beside its `config.toml`, as lines for the user's login shell.
 
 mod doctor;
+mod rollout;
 mod wire;
 
 use unstuck_trace::Format;
@@ -39,6 +40,7 @@ pub(super) const HOST: Host = Host {
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
     ends_turn: false,
+    is_batch_open: Some(rollout::is_batch_open),
     silent: &["apply_patch"],
     transcripts: Some(Transcripts {
         format: Format::CODEX,

@@ -22,6 +22,8 @@ pub(crate) struct Event<'a> {
     /// The subagent's id, if a subagent caused the event.
     pub(crate) subagent: Option<Cow<'a, str>>,
     pub(crate) cwd: Option<Cow<'a, str>>,
+    /// The path of the session's transcript, for agents whose transcript tells more than their events.
+    pub(crate) transcript: Option<Cow<'a, str>>,
     /// An id that all events between two prompts of the user share, if the agent has one.
     pub(crate) turn: Option<Cow<'a, str>>,
     pub(crate) kind: EventKind<'a>,

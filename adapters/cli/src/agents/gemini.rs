@@ -39,6 +39,7 @@ pub(super) const HOST: Host = Host {
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
     ends_turn: true,
+    is_batch_open: None,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::GEMINI,

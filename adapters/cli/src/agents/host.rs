@@ -38,6 +38,9 @@ pub(crate) struct Host {
     /// Whether the answer to some event ends the turn. If none does, a stop refuses the calls of the loop
     /// until the user speaks.
     pub(crate) ends_turn: bool,
+    /// Returns whether the model issued the call that is about to run together with the one that ended last,
+    /// according to the transcript. Only for agents that run calls of one answer one after the other.
+    pub(crate) is_batch_open: Option<fn(&Path) -> bool>,
     /// The tools whose calls end without an event if they fail. The next event then tells that such a call
     /// has failed.
     pub(crate) silent: &'static [&'static str],

@@ -125,6 +125,7 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
         session: needed(payload.session_id, "session_id")?,
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
+        transcript: None,
         turn: payload.prompt_id,
         kind,
     })

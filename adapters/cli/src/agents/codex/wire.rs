@@ -29,6 +29,7 @@ struct Payload<'a> {
     agent_id: Option<Cow<'a, str>>,
     turn_id: Option<Cow<'a, str>>,
     cwd: Option<Cow<'a, str>>,
+    transcript_path: Option<Cow<'a, str>>,
     tool_name: Option<Cow<'a, str>>,
     tool_use_id: Option<Cow<'a, str>>,
     source: Option<Cow<'a, str>>,
@@ -66,6 +67,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         session: needed(payload.session_id, "session_id")?,
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
+        transcript: payload.transcript_path,
         turn: payload.turn_id,
         kind,
     })

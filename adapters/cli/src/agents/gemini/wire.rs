@@ -56,6 +56,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         session: needed(payload.session_id, "session_id")?,
         subagent: None,
         cwd: payload.cwd,
+        transcript: None,
         turn: None,
         kind,
     })

@@ -1,11 +1,14 @@
 //! One worker of a session: takes events, returns replies.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard};
 use unstuck_core::Digest;
 
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind};
+use crate::agents::host::Host;
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{FindingRecord, Key, Session};
 use crate::output::recurring::what_was_found;
@@ -104,7 +107,7 @@ impl Worker {
         }
         self.notice_turn(event);
         let settled = self.settle_silent(&event.kind, now);
-        let own = self.reply(&event.kind, agent.host().ends_turn, now);
+        let own = self.reply(agent.host(), event, now);
         self.notice_silent(agent, &event.kind);
         let own = if settled.severity() > own.severity() { settled } else { own };
         // A clock that was set back stands still.
@@ -172,9 +175,14 @@ impl Worker {
         }
     }
 
-    fn reply(&mut self, kind: &EventKind<'_>, ends_turn: bool, now: u64) -> Reply {
-        match kind {
-            EventKind::Before(call) => self.before(call, ends_turn, now),
+    fn reply(&mut self, host: &Host, event: &Event<'_>, now: u64) -> Reply {
+        match &event.kind {
+            EventKind::Before(call) => {
+                let transcript = event.transcript.as_deref().map(Path::new);
+                let is_batch_open =
+                    || host.is_batch_open.zip(transcript).is_some_and(|(ask, path)| ask(path));
+                self.before(call, is_batch_open, host.ends_turn, now)
+            }
             EventKind::After(call, ending) => self.after(call, ending, now),
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
             EventKind::Prompt(text) => self.prompt(text, now),
@@ -195,12 +203,18 @@ impl Worker {
         }
     }
 
-    fn before(&mut self, call: &Call<'_>, ends_turn: bool, now: u64) -> Reply {
+    fn before(
+        &mut self,
+        call: &Call<'_>,
+        is_batch_open: impl FnOnce() -> bool,
+        ends_turn: bool,
+        now: u64,
+    ) -> Reply {
         let given = call.id.as_deref().and_then(|id| self.position.replies_to(id)?.before.clone());
         if let Some(given) = given {
             return given;
         }
-        let asked = self.begin(call, now);
+        let asked = self.begin(call, is_batch_open, now);
         let decision = self.guard.announce(&asked);
         self.note(&decision, now);
         let reply = Reply::before(&decision, ends_turn);
@@ -210,14 +224,20 @@ impl Worker {
         reply
     }
 
-    /// Begins a new call. Returns it as the guard takes it.
-    fn begin<'c>(&mut self, call: &'c Call<'_>, now: u64) -> Asked<'c> {
+    /// Begins a new call. Returns it as the guard takes it. `is_batch_open` is asked whether the call belongs
+    /// to the step of the last one, if the events do not show it.
+    fn begin<'c>(
+        &mut self,
+        call: &'c Call<'_>,
+        is_batch_open: impl FnOnce() -> bool,
+        now: u64,
+    ) -> Asked<'c> {
         self.session.calls += 1;
         self.position.has_called = true;
         let asked = asked(call);
         // A call without an answer must not draw all later ones into its step.
         let is_soon = now.saturating_sub(self.session.last_seen) < TOGETHER;
-        let joins = || self.guard.may_join_step(self.position.step, &asked);
+        let joins = || self.guard.may_join_step(self.position.step, &asked) || is_batch_open();
         if self.position.is_step_over || !is_soon || !joins() {
             self.position.step += 1;
         }
@@ -250,7 +270,7 @@ impl Worker {
 
     /// Takes in a call that was not announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
-        let asked = self.begin(call, now);
+        let asked = self.begin(call, || false, now);
         let decision = self.guard.finished(&asked, text, failed);
         self.close(call, &decision, now, Reply::unannounced(&decision))
     }
@@ -390,7 +410,7 @@ mod tests {
 
     fn event(kind: EventKind<'static>) -> Event<'static> {
         let (name, session) = ("PreToolUse".into(), "s".into());
-        Event { name, session, subagent: None, cwd: None, turn: None, kind }
+        Event { name, session, subagent: None, cwd: None, transcript: None, turn: None, kind }
     }
 
     /// Announces these calls at these times. Returns their steps.
@@ -408,6 +428,21 @@ mod tests {
         assert_eq!(steps(&[("a", 5000), ("b", 5001), ("c", 5500)]), [1, 1, 1]);
         // Nothing came back of the first, and a model has thought since.
         assert_eq!(steps(&[("a", 5000), ("b", 5000 + TOGETHER), ("c", 9000)]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn pitfall_08_calls_of_an_open_batch_share_a_step_even_one_after_the_other() {
+        let steps = |is_open: bool| {
+            let mut worker = worker();
+            ["a", "b", "c"].map(|id| {
+                let asked = || call(id, r#"{"path":"a"}"#);
+                worker.before(&asked(), || is_open && id != "a", true, 1);
+                let ending = Ending::Answered { text: "no such file".into(), failed: true };
+                worker.after(&asked(), &ending, 1);
+                worker.position.step
+            })
+        };
+        assert_eq!((steps(true), steps(false)), ([1, 1, 1], [1, 2, 3]));
     }
 
     #[test]
