@@ -62,7 +62,7 @@ mod tests {
 
     /// Returns the lines of a transcript: `c` is a call, `o` an output, `m` a message, `.` something else.
     fn lines(kinds: &str) -> String {
-        let line = |kind| match kind {
+        let line = |kind: char| match kind {
             'c' => {
                 r#"{"type":"response_item","payload":{"type":"custom_tool_call","name":"exec"}}"#
             }
@@ -70,7 +70,7 @@ mod tests {
             'm' => r#"{"type":"response_item","payload":{"type":"message","role":"developer"}}"#,
             _ => r#"{"type":"event_msg","payload":{"type":"token_count"}}"#,
         };
-        kinds.chars().map(|kind| format!("{}\n", line(kind))).collect()
+        kinds.chars().flat_map(|kind| [line(kind), "\n"]).collect()
     }
 
     #[test]
