@@ -45,7 +45,7 @@ pub(crate) enum EventKind<'a> {
     After(Call<'a>, Ending<'a>),
     /// All calls that the model issued together have ended: these, if the agent names them. Calls that
     /// the agent rejected may appear only here.
-    StepEnded(Vec<(Call<'a>, Ending<'a>)>),
+    StepEnded(Vec<Listed<'a>>),
     /// The user sent a message.
     Prompt(Cow<'a, str>),
     /// The agent ends its turn with this text.
@@ -71,6 +71,31 @@ pub(crate) struct Call<'a> {
     /// The arguments as JSON, without members that a model words differently each time.
     pub(crate) args: Cow<'a, str>,
 }
+
+/// A call in the list of a step that has ended.
+#[derive(Debug)]
+pub(crate) struct Listed<'a> {
+    pub(crate) call: Call<'a>,
+    /// The result as the agent gives it. Most calls had an event of their own, so that reading it would be
+    /// in vain.
+    pub(crate) result: Raw<'a>,
+    pub(crate) read: fn(Raw<'_>) -> Ending<'_>,
+}
+
+impl<'a> Listed<'a> {
+    /// Reads the end of the call.
+    pub(crate) fn ending(&self) -> Ending<'a> {
+        (self.read)(self.result)
+    }
+}
+
+impl PartialEq for Listed<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.call == other.call && self.ending() == other.ending()
+    }
+}
+
+impl Eq for Listed<'_> {}
 
 /// The end of a call.
 #[derive(Debug, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 use unstuck_trace::ToolResult;
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, members, needed, text, without,
+    BadPayload, Call, Ending, Event, EventKind, Listed, Object, Raw, json, members, needed, text,
+    without,
 };
 use crate::agents::reply::{Encoded, Reply, Words};
 
@@ -66,9 +67,9 @@ struct Payload<'a, R = &'a RawValue> {
     tool_calls: Raw<'a>,
 }
 
-/// A call in `PostToolBatch`, with the text that the model reads as its result.
+/// A call in `PostToolBatch`.
 #[derive(Deserialize)]
-struct Listed<'a> {
+struct Entry<'a> {
     #[serde(rename = "tool_name")]
     tool: Option<Cow<'a, str>>,
     #[serde(rename = "tool_use_id")]
@@ -171,20 +172,25 @@ fn is_error(text: &str) -> bool {
 }
 
 /// Reads the calls of a batch. Entries of an unknown shape are left out.
-fn listed(raw: Raw<'_>) -> Vec<(Call<'_>, Ending<'_>)> {
+fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
     let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
-    let calls = entries.unwrap_or_default().into_iter().filter_map(members::<Listed<'_>>);
-    calls.filter_map(Listed::read).collect()
+    let entries = entries.unwrap_or_default().into_iter().filter_map(members::<Entry<'_>>);
+    entries.filter_map(Entry::listed).collect()
 }
 
-impl<'a> Listed<'a> {
-    /// Returns the call and its end, or `None` if it has no name.
-    fn read(self) -> Option<(Call<'a>, Ending<'a>)> {
-        let ending = match text(self.response) {
-            Some(text) if is_error(&text) => failure(text),
-            _ => result(self.response),
-        };
-        Some((call(self.tool?, self.id, self.input), ending))
+impl<'a> Entry<'a> {
+    /// Returns the call, or `None` if it has no name.
+    fn listed(self) -> Option<Listed<'a>> {
+        let call = call(self.tool?, self.id, self.input);
+        Some(Listed { call, result: self.response, read: shown })
+    }
+}
+
+/// Reads the text that the model reads as the result of a call in a batch.
+fn shown(raw: Raw<'_>) -> Ending<'_> {
+    match text(raw) {
+        Some(text) if is_error(&text) => failure(text),
+        _ => result(raw),
     }
 }
 

@@ -7,7 +7,7 @@ use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard};
 use unstuck_core::Digest;
 
 use crate::agents::Agent;
-use crate::agents::event::{Call, Ending, Event, EventKind};
+use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
 use crate::agents::host::Host;
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{FindingRecord, Key, Session};
@@ -277,18 +277,21 @@ impl Worker {
 
     /// Takes in the calls of a step that has ended. Most of them had events of their own. Returns the most
     /// severe of the replies to the others.
-    fn step_ended(&mut self, calls: &[(Call<'_>, Ending<'_>)], now: u64) -> Reply {
+    fn step_ended(&mut self, calls: &[Listed<'_>], now: u64) -> Reply {
         let mut reply = Reply::Nothing;
-        for (call, ending) in calls {
+        for listed in calls {
+            let call = &listed.call;
             let Some(id) = call.id.as_deref() else { continue };
             let known = self.position.replies_to(id);
             if known.is_some_and(CallReplies::is_closed) {
                 continue;
             }
-            // A call that has run has an event of its own. This one was refused by another hook.
-            let is_refused =
-                known.is_some() && matches!(ending, Ending::Answered { failed: false, .. });
-            let own = self.after(call, if is_refused { &Ending::Refused } else { ending }, now);
+            let ending = match listed.ending() {
+                // A call that has run has an event of its own. This one was refused by another hook.
+                Ending::Answered { failed: false, .. } if known.is_some() => Ending::Refused,
+                ending => ending,
+            };
+            let own = self.after(call, &ending, now);
             if own.severity() > reply.severity() {
                 reply = own;
             }
@@ -395,6 +398,7 @@ fn asked<'c>(call: &'c Call<'_>) -> Asked<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::event::Raw;
 
     fn key() -> Key<'static> {
         Key { agent: Agent::ALL[0], session: "s", worker: "main" }
@@ -460,21 +464,29 @@ mod tests {
 
     #[test]
     fn a_batch_tells_of_calls_without_an_event_of_their_own() {
+        fn failed(_: Raw<'_>) -> Ending<'_> {
+            Ending::Answered { text: "no match".into(), failed: true }
+        }
+        fn answered(_: Raw<'_>) -> Ending<'_> {
+            Ending::Answered { text: "not today".into(), failed: false }
+        }
+        fn unread(_: Raw<'_>) -> Ending<'_> {
+            unreachable!("the call had an event of its own")
+        }
         let mut worker = worker();
-        let failed = || Ending::Answered { text: "no match".into(), failed: true };
-        let answered = || Ending::Answered { text: "not today".into(), failed: false };
         let batch = |calls| event(EventKind::StepEnded(calls));
+        let list = |call, read| Listed { call, result: None, read };
         let mut said = Vec::new();
         for [reported, rejected, refused] in [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]] {
             let [one, other] = [r#"{"path":"a"}"#, r#"{"path":"b"}"#];
             worker.answer(Agent::ALL[0], &event(EventKind::Before(call(reported, one))), 1);
-            let after = EventKind::After(call(reported, one), failed());
+            let after = EventKind::After(call(reported, one), failed(None));
             said.push(worker.answer(Agent::ALL[0], &event(after), 1));
             worker.answer(Agent::ALL[0], &event(EventKind::Before(call(refused, "{}"))), 1);
             let calls = vec![
-                (call(reported, one), failed()),
-                (call(rejected, other), failed()),
-                (call(refused, "{}"), answered()),
+                list(call(reported, one), unread as fn(Raw<'_>) -> Ending<'_>),
+                list(call(rejected, other), failed),
+                list(call(refused, "{}"), answered),
             ];
             said.push(worker.answer(Agent::ALL[0], &batch(calls), 1));
         }
