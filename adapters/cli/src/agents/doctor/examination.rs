@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::swarm;
 use super::trial::Timing;
+use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope};
 use crate::agents::settings::{Entry, listed};
 
@@ -130,7 +131,8 @@ impl SettingsFile {
         examined.obstacles = host.too_old().into_iter().chain(obstacles).collect();
         examined.trusted = trusted.map(|trusted| trusted == entries.len());
         examined.advice = advice;
-        let may_ask = |entry: &&Entry| self.scope == Scope::User || is_harmless(entry);
+        let may_ask =
+            |entry: &&Entry| self.scope == Scope::User || is_harmless(entry, host.hooks.form);
         examined.advice.extend(swarm::checks(entries.iter().filter(may_ask)));
     }
 
@@ -138,7 +140,8 @@ impl SettingsFile {
     fn tried(&self, entries: &[Entry]) -> Vec<CommandReport> {
         let mut tried: Vec<CommandReport> = Vec::new();
         for entry in entries {
-            let words = entry.has_args.then(|| entry.line.shell()).flatten();
+            let is_as_written = entry.command == entry.line.command(self.host.hooks.form);
+            let words = (entry.has_args || is_as_written).then(|| entry.line.shell()).flatten();
             let command = words.unwrap_or_else(|| entry.command.clone());
             if !tried.iter().any(|one| one.command == command) {
                 tried.push(self.trial(entry, command));
@@ -150,7 +153,7 @@ impl SettingsFile {
     fn trial(&self, entry: &Entry, command: String) -> CommandReport {
         let untried =
             CommandReport { command, works: None, fault: None, median_ms: None, shell_ms: None };
-        if self.scope == Scope::Project && !is_harmless(entry) {
+        if self.scope == Scope::Project && !is_harmless(entry, self.host.hooks.form) {
             return CommandReport { fault: Some(FOREIGN.to_owned()), ..untried };
         }
         let scratch = Scratch::new().map_err(|error| format!("cannot be tried: {error}"));
@@ -169,11 +172,12 @@ const FOREIGN: &str = "not tried: this line comes with the project and runs some
                        unstuck";
 
 /// Returns whether an entry runs this program and nothing else.
-fn is_harmless(entry: &Entry) -> bool {
+fn is_harmless(entry: &Entry, form: Form) -> bool {
     let this = env::current_exe().and_then(fs::canonicalize);
     let is_this = fs::canonicalize(&entry.line.program)
         .is_ok_and(|program| this.is_ok_and(|this| this == program));
-    is_this && (entry.has_args || !entry.command.contains(SHELL))
+    let is_written_by_install = entry.command == entry.line.command(form);
+    is_this && (entry.has_args || is_written_by_install || !entry.command.contains(SHELL))
 }
 
 /// The characters that a shell treats as more than words and quotes.
