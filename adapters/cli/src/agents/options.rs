@@ -103,7 +103,10 @@ pub(crate) struct Change {
     pub(crate) dry_run: bool,
 }
 
-const HEALTH: &str = "Exit codes: 0 everything that is installed works, 1 something does not, 4 the \
+const HEALTH: &str = "Problems are: a hook that fails or is missing, a hook of another version or that the \
+                      agent does not trust or has switched off, a second installation, and a state folder \
+                      that hooks cannot write to or that other users can.\n\n\
+                      Exit codes: 0 everything that is installed works, 1 something does not, 4 the \
                       output could not be written, 64 a usage error.";
 
 #[derive(Args)]

@@ -10,9 +10,11 @@ mod log;
 mod old;
 mod rest;
 mod session;
+mod trial;
 
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;
 pub(crate) use folder::Folder;
 pub(crate) use log::LOG;
 pub(crate) use session::{FindingRecord, Key, Session};
+pub(crate) use trial::owner;
