@@ -110,11 +110,9 @@ fn faults(folder: &Folder) -> Vec<String> {
             "Other users can write to this folder, and so change what hooks say: run chmod 700 {place}."
         ));
     }
-    if let Err(error) = folder.try_log() {
-        faults.push(format!(
-            "{LOG} in this folder cannot be written, so failures of hooks go unnoticed: {error}. Remove it."
-        ));
-    }
+    faults.extend(folder.try_files().into_iter().map(|(name, error)| {
+        format!("{name} in this folder cannot be written: {error}. Remove it, or make it writable.")
+    }));
     faults
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process;
 
 use super::folder::{Folder, make};
+use super::journal::JOURNAL;
 use super::log::LOG;
 
 /// The size of a state with full tables, so that a disk with hardly any room is noticed.
@@ -28,12 +29,15 @@ impl Folder {
         tried
     }
 
-    /// Opens the log as a hook does, if there is one.
-    pub(crate) fn try_log(&self) -> io::Result<()> {
-        match OpenOptions::new().append(true).open(self.path().join(LOG)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            opened => opened.map(|_| ()),
-        }
+    /// Opens the log and the journal as a hook does, if they exist. Returns the errors with the files'
+    /// names.
+    pub(crate) fn try_files(&self) -> Vec<(&'static str, io::Error)> {
+        let error = |name| {
+            let opened = OpenOptions::new().append(true).open(self.path().join(name));
+            let error = opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
+            Some((name, error))
+        };
+        [LOG, JOURNAL].into_iter().filter_map(error).collect()
     }
 }
 
@@ -70,7 +74,7 @@ mod tests {
             if exists {
                 fs::create_dir_all(folder.path()).expect("a folder");
             }
-            assert!(folder.try_out().is_ok() && folder.try_log().is_ok());
+            assert!(folder.try_out().is_ok() && folder.try_files().is_empty());
             assert_eq!(folder.path().exists(), exists);
             assert!(!folder.path().join("sessions").exists());
         }
@@ -85,6 +89,7 @@ mod tests {
         assert!(Folder::at(path.clone()).try_out().is_err());
         fs::remove_file(&path).expect("a file");
         fs::create_dir_all(path.join("hook.log")).expect("a folder");
-        assert!(Folder::at(path).try_log().is_err());
+        let errors = Folder::at(path).try_files();
+        assert_eq!(errors.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["hook.log"]);
     }
 }
