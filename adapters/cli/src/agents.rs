@@ -18,6 +18,7 @@ pub(crate) mod install;
 pub(crate) mod options;
 mod process;
 mod reply;
+pub(crate) mod report;
 pub(crate) mod sessions;
 mod settings;
 mod state;

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::agents::hook::options::Hook;
-use crate::agents::options::{Doctor, Install, Status, Uninstall};
+use crate::agents::options::{Doctor, Install, Report, Status, Uninstall};
 use crate::calibrate::options::{Eval, Tune};
 use crate::config::options::Presets;
 use crate::json::options::Json;
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Print the watched sessions and their findings
     Status(Status),
+    /// Print what was found in the last days, also in sessions that have ended
+    Report(Report),
     /// Proxy an MCP server and stop repeated tool calls
     Mcp(Mcp),
     /// Save what an agent did to a git work tree and restore the start of its run
@@ -72,13 +74,14 @@ pub(crate) struct Man {
 }
 
 /// The commands that have a page. A list, because building the whole command line takes time.
-const fn command_names() -> [&'static str; 15] {
+const fn command_names() -> [&'static str; 16] {
     [
         "scan",
         "install",
         "uninstall",
         "doctor",
         "status",
+        "report",
         "mcp",
         "start-over",
         "swarm",

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Uninstall(options) => agents::install::uninstall(&options),
         Command::Doctor(options) => agents::doctor::run(&options),
         Command::Status(options) => agents::status::run(&options),
+        Command::Report(options) => agents::report::run(&options),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // The server's exit code, which may not fit into an `ExitCode`.
             Ok(code) => std::process::exit(code),

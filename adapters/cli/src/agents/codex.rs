@@ -22,9 +22,10 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("UserPromptSubmit"),
             HookEvent::matched("SessionStart"),
             HookEvent::plain("Stop"),
-            HookEvent::plain("Interrupt"),
+            // With more time, Codex shortens it and warns at each start.
+            HookEvent::plain("Interrupt").limited(Timeout::Seconds(3)),
             HookEvent::matched("SubagentStop"),
-            HookEvent::plain("SessionEnd"),
+            HookEvent::plain("SessionEnd").limited(Timeout::Seconds(3)),
         ],
         form: Form::LoginShell,
         timeout: Timeout::Seconds(5),

@@ -29,9 +29,18 @@ struct Report {
     state: Option<State>,
 }
 
+impl Report {
+    /// Returns whether hooks can store their state.
+    fn can_store(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.faults.is_empty())
+    }
+}
+
 pub(crate) fn run(doctor: &Doctor) -> Exit {
     let report = report();
     let works = report.places.iter().all(Examination::is_well);
+    let is_installed = report.places.iter().any(Examination::is_installed);
+    let works = works && (!is_installed || report.can_store());
     let exit = if works { Exit::Clean } else { Exit::Found };
     let (reader, text) = match doctor.format {
         ReportFormat::Human => (Reader::Person, report::human(&report)),
@@ -44,16 +53,19 @@ pub(crate) fn run(doctor: &Doctor) -> Exit {
 }
 
 fn report() -> Report {
-    let mut places = Vec::new();
+    let mut places: Vec<Examination> = Vec::new();
     for agent in Agent::ALL {
+        let first = places.len();
+        let mut files: Vec<SettingsFile> = Vec::new();
         for scope in Scope::ALL {
-            let place = SettingsFile::new(agent.host(), scope);
-            let is_known = places.iter().any(|one: &Examination| one.settings == place.settings());
+            let file = SettingsFile::new(agent.host(), scope);
             // In the home folder the project's settings are the user's.
-            if !is_known {
-                places.push(place.examine());
+            if !files.iter().any(|known| known.is_same(&file)) {
+                places.push(file.examine());
+                files.push(file);
             }
         }
+        examination::report_twice(&mut places[first..]);
     }
     Report { schema: SCHEMA, off: unstuck::is_off(), places, state: State::find() }
 }

@@ -21,7 +21,7 @@ pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
 use crate::agents::event::{BadPayload, EventKind};
 use crate::agents::hook::options::Hook;
-use crate::agents::state::{Damage, Folder, Key, Trouble};
+use crate::agents::state::{Damage, Entry, Folder, JOURNAL, Key, Trouble};
 use crate::exit::Exit;
 
 /// Answers one event. The exit code is always 0, because agents take others for a verdict.
@@ -72,7 +72,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     match event.kind {
         EventKind::Other => return Ok(String::new()),
         EventKind::Ended => {
-            folder.forget(&key).map_err(Trouble::from)?;
+            log.record(&folder.end(&key, log.now).map_err(Trouble::from)?);
             return Ok(String::new());
         }
         _ => {}
@@ -99,7 +99,9 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     };
     let mut worker = Worker::from(saved, builder, &key, log.now)?;
     let text = worker.answer(hook.agent, &event, log.now);
+    let entries = worker.entries();
     file.write(&worker.save())?;
+    log.record(&entries);
     if let Some(swarm) = swarm {
         swarm.end(folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
     }
@@ -138,6 +140,12 @@ impl Log {
         })
     }
 
+    /// Appends `entries` to the journal.
+    fn record(&self, entries: &[Entry]) {
+        let recorded = self.folder.as_ref().map_or(Ok(()), |folder| folder.record(entries));
+        recorded.unwrap_or_else(|trouble| self.note(&Failure::Journal(trouble)));
+    }
+
     fn note(&self, failure: &Failure) {
         if let Some(folder) = &self.folder {
             folder.log(self.now, self.who, failure);
@@ -157,6 +165,8 @@ enum Failure {
     Input(Unread),
     Payload(BadPayload),
     State(Trouble),
+    /// A finding is missing in the journal.
+    Journal(Trouble),
     Config,
     Guard(BuildError),
     NoFolder,
@@ -202,6 +212,7 @@ impl fmt::Display for Failure {
             Self::Input(unread) => unread.fmt(f),
             Self::Payload(bad) => bad.fmt(f),
             Self::State(trouble) => trouble.fmt(f),
+            Self::Journal(trouble) => write!(f, "{JOURNAL}: {trouble}"),
             Self::Config => f.write_str(
                 "the file of --config is not a valid policy: run the hook in a terminal to see why",
             ),

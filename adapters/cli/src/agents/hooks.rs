@@ -5,7 +5,7 @@
 pub(crate) struct Hooks {
     pub(crate) events: &'static [HookEvent],
     pub(crate) form: Form,
-    /// The time after which the agent gives up on a hook.
+    /// The time after which the agent gives up on a hook, at events without a shorter one.
     pub(crate) timeout: Timeout,
     /// The `name` member of an entry, for agents that have it.
     pub(crate) label: Option<&'static str>,
@@ -16,6 +16,8 @@ pub(crate) struct Hooks {
 pub(crate) struct HookEvent {
     pub(crate) name: &'static str,
     pub(crate) matcher: Matcher,
+    /// The largest time that the agent allows at this event, if that is less than at others.
+    pub(crate) limit: Option<Timeout>,
 }
 
 /// The treatment of the `matcher` member, which restricts a hook to some tools or causes.
@@ -57,11 +59,16 @@ impl Timeout {
 impl HookEvent {
     /// An event that takes a matcher.
     pub(crate) const fn matched(name: &'static str) -> Self {
-        Self { name, matcher: Matcher::Every }
+        Self { name, matcher: Matcher::Every, limit: None }
     }
 
     /// An event that takes no matcher.
     pub(crate) const fn plain(name: &'static str) -> Self {
-        Self { name, matcher: Matcher::Absent }
+        Self { name, matcher: Matcher::Absent, limit: None }
+    }
+
+    /// The same event, at which the agent allows no more time than `limit`.
+    pub(crate) const fn limited(self, limit: Timeout) -> Self {
+        Self { limit: Some(limit), ..self }
     }
 }

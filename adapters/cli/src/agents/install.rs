@@ -72,6 +72,7 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     let mut report = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.title);
     report += &backup_line(backup.as_deref());
     report += &filled(host.advice);
+    report += SHOWN;
     if install.scope == Scope::Project {
         report += &filled(PROJECT);
     }
@@ -94,6 +95,9 @@ fn elsewhere(host: &Host, path: &Path) -> Option<String> {
     let other = others.into_iter().find(is_installed)?;
     Some(plain(&other.display().to_string()))
 }
+
+/// The line on the commands that show findings.
+const SHOWN: &str = "To see what it finds: unstuck status (now), unstuck report (the last days)\n";
 
 /// The warning about a project's settings.
 const PROJECT: &str = "This file belongs to the project, but the path in it is a path on this machine. \

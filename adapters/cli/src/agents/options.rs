@@ -1,4 +1,4 @@
-//! The options of `install`, `uninstall`, `doctor` and `status`.
+//! The options of `install`, `uninstall`, `doctor`, `status` and `report`.
 
 use std::path::{Path, PathBuf};
 
@@ -103,7 +103,10 @@ pub(crate) struct Change {
     pub(crate) dry_run: bool,
 }
 
-const HEALTH: &str = "Exit codes: 0 everything that is installed works, 1 something does not, 4 the \
+const HEALTH: &str = "Problems are: a hook that fails or is missing, a hook of another version or that the \
+                      agent does not trust or has switched off, a second installation, and a state folder \
+                      that hooks cannot write to or that other users can.\n\n\
+                      Exit codes: 0 everything that is installed works, 1 something does not, 4 the \
                       output could not be written, 64 a usage error.";
 
 #[derive(Args)]
@@ -112,6 +115,21 @@ pub(crate) struct Doctor {
     /// The format of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub(crate) format: ReportFormat,
+}
+
+const JOURNAL: &str = "Hooks add a line to findings.jsonl in the state folder for each finding and for each \
+                       session that ends. The file holds no arguments and no results. At 1 MiB its older \
+                       half is dropped.";
+
+#[derive(Args)]
+#[command(after_help = JOURNAL)]
+pub(crate) struct Report {
+    /// The number of days to report on, each of 24 hours until now
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    pub(crate) days: u32,
+    /// The format of the report. jsonl has a line for each finding
+    #[arg(long, value_enum, default_value_t = SessionFormat::Human)]
+    pub(crate) format: SessionFormat,
 }
 
 #[derive(Args)]
@@ -136,7 +154,7 @@ pub(crate) enum ReportFormat {
 pub(crate) enum SessionFormat {
     /// For people
     Human,
-    /// One JSON object a line for each session
+    /// One JSON object a line
     Jsonl,
 }
 

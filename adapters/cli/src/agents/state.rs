@@ -6,13 +6,17 @@
 mod envelope;
 mod file;
 mod folder;
+mod journal;
 mod log;
 mod old;
 mod rest;
 mod session;
+mod trial;
 
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;
 pub(crate) use folder::Folder;
+pub(crate) use journal::{Entry, JOURNAL, What};
 pub(crate) use log::LOG;
-pub(crate) use session::{FindingRecord, Key, Session};
+pub(crate) use session::{FindingRecord, Key, Said, Session};
+pub(crate) use trial::owner;

@@ -2,6 +2,7 @@
 //!
 //! The state of a session holds no arguments and no results, so none are shown.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,8 +11,9 @@ use serde::Serialize;
 use textwrap::Options;
 use unstuck_core::LoopId;
 
+use crate::agents::Agent;
 use crate::agents::options::{SessionFormat, Status};
-use crate::agents::state::{FindingRecord, Folder, Session};
+use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
 use crate::output::json::json_line;
 use crate::output::shown::{COLUMNS, ago, counted, plain, shortened};
@@ -25,7 +27,7 @@ const FOUND: Style = AnsiColor::Red.on_default().bold();
 const NONE: &str = "No session is watched. Run unstuck install to watch an agent, and unstuck doctor to \
                     check the installation.";
 
-/// The time for which a session counts as live after its last event, in milliseconds.
+/// The time for which a session is listed after its last event, in milliseconds.
 const LIVE: u64 = 24 * 60 * 60 * 1000;
 
 /// The number of characters shown of a session's id and of a loop's id, which are mostly random.
@@ -43,13 +45,13 @@ const SCHEMA: u32 = 1;
 pub(crate) fn run(status: &Status) -> Exit {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-    let mut sessions: Vec<_> = Folder::find().iter().flat_map(Folder::sessions).collect();
+    let mut sessions = Folder::find().map(|folder| listed(&folder)).unwrap_or_default();
     let all = sessions.len();
     if !status.all {
-        sessions.retain(|session| now.saturating_sub(session.last_seen) <= LIVE);
+        sessions.retain(|Listed { session, .. }| now.saturating_sub(session.last_seen) <= LIVE);
     }
     // The latest come first. Ties are ordered by session and worker, so that the order is stable.
-    sessions.sort_by(|a, b| {
+    sessions.sort_by(|Listed { session: a, .. }, Listed { session: b, .. }| {
         let order = |one: &Session| (u64::MAX - one.last_seen, one.session.clone());
         order(a).cmp(&order(b)).then_with(|| a.worker.cmp(&b.worker))
     });
@@ -63,8 +65,48 @@ pub(crate) fn run(status: &Status) -> Exit {
     }
 }
 
+/// A worker's session.
+struct Listed {
+    session: Session,
+    /// The session is over. The time of its last event is the time of its end.
+    ended: bool,
+}
+
+/// Returns the live sessions, and those in the journal that have ended with findings.
+fn listed(folder: &Folder) -> Vec<Listed> {
+    let live = folder.sessions().map(|session| Listed { session, ended: false });
+    let mut listed: Vec<_> = live.collect();
+    let mut over: BTreeMap<(String, String, String), Listed> = BTreeMap::new();
+    for entry in folder.journal() {
+        let Entry { at, agent, session, worker, cwd, what } = entry;
+        // A later version may know more agents.
+        let Some(known) = Agent::named(&agent) else { continue };
+        let key = Key { agent: known, session: &session, worker: &worker };
+        if listed.iter().any(|one| !one.ended && one.session.is_of(&key)) {
+            continue;
+        }
+        let mut new = Session::new(&key, at);
+        new.cwd = cwd;
+        let new = Listed { session: new, ended: false };
+        let Listed { session, ended } = over.entry((agent, session, worker)).or_insert(new);
+        session.last_seen = at;
+        match what {
+            What::Found(finding) => session.note(finding),
+            What::Ended { begun, calls, events } => {
+                *ended = true;
+                session.begun = session.begun.min(begun);
+                session.calls += calls;
+                session.events += events;
+            }
+        }
+    }
+    let is_shown = |one: &Listed| one.ended && !one.session.findings.is_empty();
+    listed.extend(over.into_values().filter(is_shown));
+    listed
+}
+
 /// Returns the list for people. `old` further sessions are left out.
-fn human(sessions: &[Session], old: usize, now: u64) -> String {
+fn human(sessions: &[Listed], old: usize, now: u64) -> String {
     let mut text = String::new();
     for session in sessions {
         text += &described(session, now);
@@ -79,7 +121,7 @@ fn human(sessions: &[Session], old: usize, now: u64) -> String {
     text
 }
 
-fn described(session: &Session, now: u64) -> String {
+fn described(Listed { session, ended }: &Listed, now: u64) -> String {
     let id: String = plain(&session.session).chars().take(ID_SHOWN).collect();
     let worker = match &session.worker[..] {
         "main" => String::new(),
@@ -88,7 +130,8 @@ fn described(session: &Session, now: u64) -> String {
     let calls = counted(usize::try_from(session.calls).unwrap_or(usize::MAX), "call");
     let seen = ago(now, session.last_seen);
     let agent = session.agent.name();
-    let mut text = format!("{STRONG}{agent}  {id}{STRONG:#}{worker}  {calls}, seen {seen}");
+    let verb = if *ended { "ended" } else { "seen" };
+    let mut text = format!("{STRONG}{agent}  {id}{STRONG:#}{worker}  {calls}, {verb} {seen}");
     if let Some(cwd) = &session.cwd {
         let _ = write!(text, "  {FAINT}{}{FAINT:#}", plain(cwd));
     }
@@ -122,15 +165,18 @@ fn loop_lines(findings: &[&FindingRecord], now: u64) -> String {
     format!("  {FOUND}{id}{FOUND:#}  {}\n", lines.trim_start().replace(GLUE, " "))
 }
 
-/// Returns the actions on a loop, for example "nudge, warn, 4 × block, stop". No line is wrapped inside
-/// "4 × block".
+/// Returns what was done about a loop, for example "nudged, warned, 2 × refused, stopped". No line is wrapped
+/// inside "2 × refused".
 fn actions(findings: &[&FindingRecord]) -> String {
-    let same = findings.chunk_by(|one, next| one.action == next.action);
-    let actions = same.map(|same| match same {
-        [one] => one.action.clone(),
-        many => format!("{}{GLUE}×{GLUE}{}", many.len(), many[0].action),
-    });
-    actions.collect::<Vec<_>>().join(", ")
+    let same = findings.chunk_by(|one, next| one.said == next.said);
+    let done = |said: Said, times: usize| match times {
+        1 => said.done().to_owned(),
+        times => format!("{times}{GLUE}×{GLUE}{}", said.done()),
+    };
+    let actions: Vec<_> = same.map(|same| done(same[0].said, same.len())).collect();
+    let is_observed = findings.iter().all(|finding| finding.observed);
+    let would = if is_observed { "would have " } else { "" };
+    format!("{would}{}", actions.join(", "))
 }
 
 #[derive(Serialize)]
@@ -145,6 +191,8 @@ struct Line<'a> {
     /// In milliseconds since 1970.
     begun: u64,
     last_seen: u64,
+    /// The session is over.
+    ended: bool,
     findings: Vec<FindingLine<'a>>,
 }
 
@@ -152,18 +200,24 @@ struct Line<'a> {
 struct FindingLine<'a> {
     rule: &'a str,
     kind: &'a str,
+    /// The action that the policy asks for.
     action: &'a str,
+    /// What the agent was told, or would have been told if the hook did not only observe.
+    said: Said,
+    observed: bool,
     tool: &'a str,
     /// A description of what recurs.
     what: &'a str,
     period: u64,
     laps: u64,
     r#loop: String,
+    /// The number of calls of the worker until then.
+    call: u64,
     at: u64,
 }
 
 /// Returns the JSON line of a session.
-fn line(session: &Session) -> String {
+fn line(Listed { session, ended }: &Listed) -> String {
     let findings = session.findings.iter();
     let line = Line {
         schema: SCHEMA,
@@ -175,16 +229,20 @@ fn line(session: &Session) -> String {
         events: session.events,
         begun: session.begun,
         last_seen: session.last_seen,
+        ended: *ended,
         findings: findings
             .map(|finding| FindingLine {
                 rule: &finding.rule,
                 kind: &finding.kind,
                 action: &finding.action,
+                said: finding.said,
+                observed: finding.observed,
                 tool: &finding.tool,
                 what: &finding.what,
                 period: finding.period,
                 laps: finding.laps,
                 r#loop: LoopId::from_bits(finding.loop_id).to_string(),
+                call: finding.call,
                 at: finding.at,
             })
             .collect(),
@@ -195,51 +253,49 @@ fn line(session: &Session) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Agent;
 
     const NOW: u64 = 1_000_000_000_000;
 
     fn session(worker: &str, before: u64) -> Session {
-        Session {
-            agent: Agent::ALL[1],
-            session: "01998f2c-aaaa\u{1b}[31m".to_owned(),
-            worker: worker.to_owned(),
-            cwd: Some("/src/\u{1b}[2J".to_owned()),
-            events: 2,
-            calls: 1,
-            begun: NOW - before,
-            last_seen: NOW - before,
-            findings: Vec::new(),
-        }
+        let key = Key { agent: Agent::ALL[1], session: "01998f2c-aaaa\u{1b}[31m", worker };
+        let mut session = Session::new(&key, NOW - before);
+        session.cwd = Some("/src/\u{1b}[2J".to_owned());
+        session.calls = 1;
+        session
     }
 
     #[test]
     fn control_characters_in_names_do_not_reach_the_terminal() {
         let mut one = session("a\nb", 61_000);
-        let finding = |action: &str, loop_id: u64, what: &str| FindingRecord {
+        let finding = |said: Said, loop_id: u64, what: &str| FindingRecord {
             rule: "repeat".to_owned(),
             kind: "streak".to_owned(),
-            action: action.to_owned(),
+            action: "nudge".to_owned(),
+            said,
+            observed: loop_id & 1 == 0,
             tool: "a tool".to_owned(),
             what: what.to_owned(),
             period: 1,
             laps: 5,
             loop_id,
+            call: 1,
             at: NOW - 3_700_000,
         };
         let (one_loop, other) = (0x00c0_ffee_0000_0001, 0xabcd_ef01_0000_0002);
         let odd = "`mcp__\u{1b}]0;x` 5 times in a row";
         one.findings = vec![
-            finding("nudge", one_loop, "`x` 3 times in a row"),
-            finding("nudge", other, &"long ".repeat(20)),
-            finding("block", one_loop, odd),
-            finding("block", one_loop, odd),
+            finding(Said::Nudge, one_loop, "`x` 3 times in a row"),
+            finding(Said::Nudge, other, &"long ".repeat(20)),
+            finding(Said::Refusal, one_loop, odd),
+            finding(Said::Refusal, one_loop, odd),
         ];
-        let text = anstream::adapter::strip_str(&human(&[one], 2, NOW)).to_string();
-        let expected = "codex  01998f2c, worker a b  1 call, seen 1 min ago  /src/\u{fffd}[2J\n\
-                        \u{20} 00c0ffee  `mcp__\u{fffd}]0;x` 5 times in a row: nudge, 2 × block; 1 h ago\n\
+        let text = human(&[Listed { session: one, ended: true }], 2, NOW);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let expected = "codex  01998f2c, worker a b  1 call, ended 1 min ago  /src/\u{fffd}[2J\n\
+                        \u{20} 00c0ffee  `mcp__\u{fffd}]0;x` 5 times in a row: nudged, 2 × refused; 1 h ago\n\
                         \u{20} abcdef01  long ";
         assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains(": would have nudged; 1 h ago\n"), "{text}");
         assert!(text.ends_with("and 2 from before: --all\n"), "{text}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");

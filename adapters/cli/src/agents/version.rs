@@ -34,14 +34,14 @@ impl Needs {
     /// Returns a message if the program in `PATH` is too old. Returns `None` if it is new enough, is not
     /// installed or prints no version. `title` is the agent's name for people.
     pub(crate) fn complaint(&self, title: &str) -> Option<String> {
-        let version = installed(self.program).filter(|version| *version < self.version)?;
+        let version = of(self.program).filter(|version| *version < self.version)?;
         let Self { version: needed, otherwise, .. } = self;
         Some(format!("{title} {version} {otherwise}: update it to {needed} or later"))
     }
 }
 
 /// Returns the version that `program` prints.
-fn installed(program: &str) -> Option<Version> {
+pub(crate) fn of(program: &str) -> Option<Version> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     first(&process::ended(command.spawn().ok()?, PATIENCE).ok()?.out)

@@ -53,6 +53,27 @@ impl Home {
         self.0.program("bin/unstuck", script);
     }
 
+    /// Records that the user trusts all hooks that Codex's settings list.
+    fn trust_codex(&self) {
+        let path = self.path(".codex/hooks.json");
+        let listed = fs::read_to_string(&path).expect("a file");
+        let listed: Value = serde_json::from_str(&listed).expect("JSON");
+        let word = Regex::new("(.)([A-Z])").expect("a pattern");
+        let trust = |event: &String| {
+            let event = word.replace_all(event, "${1}_$2").to_lowercase();
+            format!("[hooks.state.'{}:{event}:0:0']\ntrusted_hash = 'x'\n", path.display())
+        };
+        let events = listed["hooks"].as_object().expect("the hooks").keys();
+        self.0.file(".codex/config.toml", events.map(trust).collect::<String>());
+    }
+
+    /// Runs `doctor`, and returns its exit code and the JSON report on the state folder.
+    fn state(&self) -> (i32, Value) {
+        let ran = self.run(&["doctor", "--format", "json"]);
+        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        (ran.exit, report["state"].clone())
+    }
+
     /// Replaces the parts of an output that differ between machines and runs.
     fn masked(&self, text: &str) -> String {
         let home = self.0.path().to_str().expect("UTF-8");
@@ -87,7 +108,7 @@ fn installed_hooks_work() {
     for agent in AGENTS {
         assert_eq!(home.run(&["install", agent]).exit, 0);
     }
-    assert_eq!(home.run(&["install", "gemini", "--scope", "project", "--observe"]).exit, 0);
+    home.trust_codex();
     let ran = home.run(&["doctor"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{}", ran.out);
     insta::assert_snapshot!(home.masked(&ran.out));
@@ -165,6 +186,7 @@ fn a_hook_that_only_fails_in_its_log_is_reported() {
     let home = Home::new();
     let config = home.0.file("project/unstuck.toml", "preset = \"nudge\"");
     home.run(&["install", "codex", "--config", "unstuck.toml"]);
+    home.trust_codex();
     assert_eq!(home.of("codex").0, 0);
     fs::write(config, "preset = \"nugde\"").expect("a file");
     let (exit, place) = home.of("codex");
@@ -230,19 +252,13 @@ fn hooks_that_codex_trusts_are_counted() {
     home.0.file(".codex/config.toml", format!("[hooks.state.'{key}']\ntrusted_hash = 'x'\n"));
     let (exit, place) = home.of("codex");
     let advice = place["advice"][0].as_str().expect("advice");
-    assert_eq!((exit, &place["trusted"]), (0, &false.into()));
+    // Codex runs none of the others.
+    assert_eq!((exit, &place["trusted"]), (1, &false.into()));
     assert!(advice.contains("1 of these 8"), "{advice}");
-    let listed = home.0.path().join(".codex/hooks.json");
-    let listed: Value =
-        serde_json::from_str(&fs::read_to_string(listed).expect("a file")).expect("JSON");
-    let events = listed["hooks"].as_object().expect("the hooks").keys();
-    let trust = |event: &String| {
-        let event = Regex::new("(.)([A-Z])").expect("a pattern").replace_all(event, "${1}_$2");
-        let key = key.replace("pre_tool_use", &event.to_lowercase());
-        format!("[hooks.state.'{key}']\ntrusted_hash = 'x'\n")
-    };
-    home.0.file(".codex/config.toml", events.map(trust).collect::<String>());
-    assert_eq!(home.of("codex").1["trusted"], true);
+    assert!(home.run(&["doctor"]).out.contains("  user     not trusted    "));
+    home.trust_codex();
+    let (exit, place) = home.of("codex");
+    assert_eq!((exit, &place["trusted"]), (0, &true.into()));
     let human = home.run(&["doctor"]).out;
     assert!(
         human.contains("  user     works          ") && !human.contains("not trusted"),
@@ -254,6 +270,7 @@ fn hooks_that_codex_trusts_are_counted() {
 fn the_state_and_its_log_are_reported() {
     let home = Home::new();
     home.run(&["install", "codex"]);
+    home.trust_codex();
     let mut command = home.command(&["hook", "codex", "--preset", "none"]);
     assert_eq!(Ran::of(command.output().expect("a program that starts")).exit, 0);
     let mut doctor = home.command(&["doctor", "--format", "json"]);
@@ -284,4 +301,129 @@ fn a_hook_that_the_environment_turns_off_is_reported() {
     assert_eq!(ran.exit, 0);
     assert!(ran.out.contains("  user     turned off     "), "{}", ran.out);
     assert!(ran.out.ends_with("hooks that inherit it do nothing and let every call run.\n"));
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_used_is_reported() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mode = |path: &PathBuf, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a folder");
+    };
+    let breakages: [(fn(&Home), u32, &str); 5] = [
+        (|home| drop(home.0.file(".local/state/unstuck", "")), 0o644, "unstuck is not a folder."),
+        (|home| drop(home.0.file(".local/state/unstuck/sessions", "")), 0o700, "not a folder."),
+        (|home| drop(home.0.file(".local/state/unstuck/hook.log/a", "")), 0o700, "hook.log in"),
+        (|home| drop(home.0.file(".local/state/unstuck/a", "")), 0o777, "chmod 700"),
+        (|home| drop(home.0.file(".local/state/unstuck/a", "")), 0o500, "Make the folder your own"),
+    ];
+    for (breaks, bits, fault) in breakages {
+        let home = Home::new();
+        breaks(&home);
+        let folder = home.path(".local/state/unstuck");
+        mode(&folder, bits);
+        if bits == 0o500 && fs::write(folder.join("b"), "").is_ok() {
+            eprintln!("skipped: this user can write to any folder");
+            continue;
+        }
+        // Nothing is installed, so nothing is broken.
+        assert_eq!(home.state().0, 0, "{fault}");
+        home.run(&["install", "claude-code"]);
+        let (exit, state) = home.state();
+        assert_eq!((exit, state["faults"].as_array().map(Vec::len)), (1, Some(1)), "{state}");
+        let reported = state["faults"][0].as_str().expect("a fault");
+        assert!(reported.contains(fault), "{reported}");
+        let human = home.run(&["doctor"]);
+        assert_eq!(human.exit, 1);
+        assert!(human.out.contains("  user     does not work  "), "{}", human.out);
+        assert!(human.out.lines().all(|line| line.contains("/tmp") || line.len() <= 80));
+        mode(&folder, 0o700);
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported() {
+    let home = Home::new();
+    home.run(&["install", "claude-code"]);
+    let folder = home.path("full");
+    fs::create_dir(&folder).expect("a folder");
+    let line = r#"mount -t tmpfs -o size=8k,mode=700 none "$1" && shift && exec "$@""#;
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", line, "sh"]).arg(&folder);
+    command.args([env!("CARGO_BIN_EXE_unstuck"), "doctor"]);
+    let doctor = home.command(&[]);
+    command.envs(doctor.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("UNSTUCK_STATE_DIR", &folder).current_dir(home.path("project"));
+    match command.output() {
+        Ok(output) if matches!(output.status.code(), Some(0 | 1)) && !output.stdout.is_empty() => {
+            let ran = Ran::of(output);
+            assert_eq!(ran.exit, 1, "{}", ran.out);
+            assert!(ran.out.contains("No space left") && ran.out.contains("Free some space"));
+            assert!(ran.out.contains("  user     does not work  "), "{}", ran.out);
+        }
+        _ => eprintln!("skipped: this user cannot mount a small file system"),
+    }
+}
+
+#[test]
+fn a_second_installation_is_reported() {
+    let home = Home::new();
+    home.run(&["install", "gemini"]);
+    home.run(&["install", "gemini", "--scope", "project", "--observe"]);
+    let ran = home.run(&["doctor"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    insta::assert_snapshot!(home.masked(&ran.out));
+    // The same file by another name is no second installation.
+    fs::remove_dir_all(home.path("project/.gemini")).expect("a folder");
+    symlink(home.path(".gemini"), home.path("project/.gemini")).expect("a link");
+    assert_eq!(home.run(&["doctor"]).exit, 0);
+}
+
+#[test]
+fn two_entries_and_narrow_ones_are_reported() {
+    let own = json!({ "type": "command", "command": "unstuck", "args": ["hook", "claude-code"] });
+    let settings = |home: &Home, change: fn(&mut Value, Value)| {
+        home.run(&["install", "claude-code"]);
+        let path = home.path(".claude/settings.json");
+        let text = fs::read_to_string(&path).expect("a file");
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        change(&mut value["hooks"]["PreToolUse"], own.clone());
+        fs::write(&path, value.to_string()).expect("a file");
+        let (exit, place) = home.of("claude-code");
+        let first = |list: &str| place[list][0].as_str().unwrap_or_default().to_owned();
+        (exit, first("obstacles"), first("advice"))
+    };
+    let (exit, obstacle, _) =
+        settings(&Home::new(), |groups, own| groups[0]["hooks"] = json!([own, own]));
+    let twice =
+        "PreToolUse has two entries, so it is counted twice: run unstuck install claude-code";
+    assert!(exit == 1 && obstacle.starts_with(twice), "{obstacle}");
+    let (exit, obstacle, _) =
+        settings(&Home::new(), |groups, own| groups[0]["hooks"] = json!([own]));
+    assert!(exit == 1 && obstacle.starts_with("its events run different"), "{obstacle}");
+    let (exit, _, advice) =
+        settings(&Home::new(), |groups, _| groups[0]["matcher"] = "Bash".into());
+    assert!(exit == 0 && advice.starts_with("The matcher \"Bash\" restricts it"), "{advice}");
+}
+
+#[test]
+fn a_hook_of_another_version_is_reported() {
+    let home = Home::new();
+    let this = env!("CARGO_BIN_EXE_unstuck");
+    for (version, exit) in [("0.0.1", 1), (env!("CARGO_PKG_VERSION"), 0)] {
+        let other =
+            format!(r#"[ "$1" = --version ] && echo "unstuck {version}" || exec {this} "$@""#);
+        home.0.program("other/unstuck", &other);
+        let command = home.path("other/unstuck");
+        home.run(&["install", "claude-code"]);
+        let settings = home.path(".claude/settings.json");
+        let text = fs::read_to_string(&settings).expect("a file");
+        let bin = home.path("bin/unstuck").display().to_string();
+        fs::write(&settings, text.replace(&bin, &command.display().to_string())).expect("a file");
+        let (code, place) = home.of("claude-code");
+        assert_eq!(code, exit, "{place}");
+        let reported = place["obstacles"][0].as_str().unwrap_or_default();
+        let expected = format!("runs unstuck {version} at {}", command.display());
+        assert_eq!(reported.starts_with(&expected), exit == 1, "{reported}");
+    }
 }

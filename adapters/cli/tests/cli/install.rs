@@ -337,13 +337,37 @@ mod unix {
                     assert_eq!((command, &hook["args"][0]), (&program[..], &"hook".into()));
                     continue;
                 }
-                // The words that a shell reads from the line.
+                // The words that a shell reads from the line, without a test of the program before it.
+                let command = command.rsplit_once(" || ").map_or(command, |(_, line)| line);
                 let shown = format!("for word in {command}; do printf '%s\\n' \"$word\"; done");
                 let out = std::process::Command::new("sh").args(["-c", &shown]).output();
                 let out = String::from_utf8(out.expect("a shell").stdout).expect("UTF-8");
                 assert_eq!(out, format!("{program}\nhook\n{agent}\n"));
             }
         }
+    }
+
+    #[test]
+    fn a_removed_program_does_not_disturb_gemini() {
+        let home = Home::new();
+        let path = linked(&home, "my programs");
+        home.run_with(&["install", "gemini"], &[("PATH", &path)]);
+        let hooks: Value = serde_json::from_str(&home.read(settings("gemini"))).expect("JSON");
+        let line = hooks["hooks"]["BeforeAgent"][0]["hooks"][0]["command"].as_str();
+        let run = || {
+            let mut bash = std::process::Command::new("bash");
+            at_home(&mut bash, home.0.path());
+            bash.args(["-c", line.expect("a line")]).stdin(std::process::Stdio::null());
+            Ran::of(bash.output().expect("a shell"))
+        };
+        let state = home.0.path().join(".local/state/unstuck/hook.log");
+        fs::remove_file(path.join("unstuck")).expect("a link");
+        let ran = run();
+        assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
+        assert!(!state.exists());
+        linked(&home, "my programs");
+        assert_eq!(run().exit, 0);
+        assert!(state.exists(), "the hook has run and found no payload");
     }
 
     #[test]
@@ -403,6 +427,49 @@ mod unix {
         symlink("../dotfiles/hooks.json", home.0.path().join(settings("codex"))).expect("a link");
         home.output(&["install", "codex"]);
         assert!(home.read("dotfiles/hooks.json").contains("hook codex"));
+    }
+
+    #[test]
+    fn a_second_install_changes_nothing_in_odd_files() {
+        for agent in AGENTS {
+            for content in [
+                "",
+                "{}",
+                "{\"hooks\": null}\r\n",
+                "{\r\n\t\"a\": 1, // mine\r\n\t\"hooks\": {},\r\n}\r\n",
+                OWN,
+            ] {
+                let home = Home::new();
+                let file = home.0.file("dotfiles/agent.json", content);
+                let link = home.0.path().join(settings(agent));
+                fs::create_dir(link.parent().expect("a folder")).expect("a folder");
+                symlink(&file, &link).expect("a link");
+                home.output(&["install", agent]);
+                let once = home.read("dotfiles/agent.json");
+                // Nothing needs to be written, so the file may be read-only now.
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("a file");
+                let again = home.output(&["install", agent]);
+                assert!(again.ends_with("nothing to do.\n"), "{again}");
+                assert_eq!(home.read("dotfiles/agent.json"), once);
+                assert!(link.is_symlink() && !once.contains("null"), "{once}");
+                assert_eq!(home.files("dotfiles"), ["agent.json"]);
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("a file");
+                home.output(&["uninstall", agent]);
+                assert_eq!(home.read("dotfiles/agent.json"), content);
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_in_place_of_the_settings_is_left_unchanged() {
+        let home = Home::new();
+        fs::create_dir_all(home.0.path().join(settings("codex"))).expect("a folder");
+        for command in ["install", "uninstall"] {
+            let ran = home.run(&[command, "codex"]);
+            assert_eq!((ran.exit, ran.out.as_str()), (4, ""));
+            assert!(ran.err.contains("is a folder: expected a file"), "{}", ran.err);
+        }
+        assert_eq!(home.files(".codex"), ["hooks.json"]);
     }
 
     #[test]

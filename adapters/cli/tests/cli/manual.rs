@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::harness::unstuck;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "scan",
     "eval",
     "tune",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 13] = [
     "uninstall",
     "doctor",
     "status",
+    "report",
     "start-over",
     "swarm",
     "mcp",

@@ -1,4 +1,4 @@
-//! `unstuck status`: the sessions that are watched, and their findings.
+//! `unstuck status` and `unstuck report`: the sessions that are watched, and their findings.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -21,9 +21,20 @@ fn status(folder: &Folder, options: &[&str]) -> Ran {
     Ran::of(command(folder, &words).output().expect("a program that starts"))
 }
 
+fn report(folder: &Folder, options: &[&str]) -> Ran {
+    let words: Vec<_> = ["report"].iter().chain(options).copied().collect();
+    Ran::of(command(folder, &words).output().expect("a program that starts"))
+}
+
 /// Sends one event of Claude Code to the hook.
 fn happens(folder: &Folder, event: &Value) {
-    let mut command = command(folder, &["hook", "claude-code"]);
+    happens_with(folder, event, &[]);
+}
+
+/// Sends one event to the hook, which has these options.
+fn happens_with(folder: &Folder, event: &Value, options: &[&str]) {
+    let words: Vec<_> = ["hook", "claude-code"].iter().chain(options).copied().collect();
+    let mut command = command(folder, &words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a program that starts");
     let mut stdin = child.stdin.take().expect("a pipe");
@@ -35,6 +46,10 @@ fn happens(folder: &Folder, event: &Value) {
 
 /// Sends a call that fails in the same way each time.
 fn fails(folder: &Folder, session: &str, n: usize) {
+    fails_with(folder, session, n, &[]);
+}
+
+fn fails_with(folder: &Folder, session: &str, n: usize, options: &[&str]) {
     let call = |event: &str| {
         json!({
             "session_id": session,
@@ -45,10 +60,17 @@ fn fails(folder: &Folder, session: &str, n: usize) {
             "tool_use_id": format!("toolu_{n}"),
         })
     };
-    happens(folder, &call("PreToolUse"));
+    happens_with(folder, &call("PreToolUse"), options);
     let mut failure = call("PostToolUseFailure");
     failure["error"] = "make: *** No rule to make target SECRET".into();
-    happens(folder, &failure);
+    happens_with(folder, &failure, options);
+}
+
+/// Ends a session.
+fn ends(folder: &Folder, session: &str) {
+    let event =
+        json!({ "session_id": session, "hook_event_name": "SessionEnd", "reason": "other" });
+    happens(folder, &event);
 }
 
 #[test]
@@ -117,4 +139,87 @@ fn without_sessions_the_next_step_is_named() {
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
     insta::assert_snapshot!(ran.out);
     assert_eq!(status(&folder, &["--format", "jsonl", "--all"]).out, "");
+}
+
+#[test]
+fn findings_outlive_their_session() {
+    let folder = Folder::new();
+    let nothing = report(&folder, &[]);
+    assert_eq!((nothing.exit, nothing.err.as_str()), (0, ""));
+    assert!(nothing.out.starts_with("Nothing found in 7 days. No session was"), "{}", nothing.out);
+    fails(&folder, "healthy", 0);
+    ends(&folder, "healthy");
+    let ran = report(&folder, &["--days", "1"]);
+    assert_eq!(ran.out, "Nothing found in 24 hours, in 1 watched session.\n");
+
+    for n in 0..7 {
+        fails(&folder, "5f1c7a90-0000-4000-8000-000000000000", n);
+    }
+    let live = status(&folder, &[]).out;
+    let before = report(&folder, &[]).out;
+    ends(&folder, "5f1c7a90-0000-4000-8000-000000000000");
+    let over = status(&folder, &[]);
+    assert_eq!((over.exit, over.err.as_str()), (0, ""));
+    assert_eq!(over.out, live.replace("calls, seen", "calls, ended"));
+    let line = &status(&folder, &["--format", "jsonl"]).lines()[0];
+    assert_eq!((&line["ended"], &line["calls"]), (&true.into(), &7.into()));
+
+    let ran = report(&folder, &[]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    assert_eq!(ran.out, before);
+    insta::assert_snapshot!(ran.out);
+    let jsonl = report(&folder, &["--format", "jsonl"]);
+    let said: Vec<_> = jsonl.lines().into_iter().map(|line| line["said"].clone()).collect();
+    assert_eq!(said, ["nudge", "warning", "refusal", "refusal"]);
+    let calls: Vec<_> = jsonl.lines().into_iter().map(|line| line["call"].clone()).collect();
+    assert_eq!(calls, [3, 5, 6, 7]);
+    let journal = std::fs::read_to_string(folder.path().join("state/findings.jsonl"));
+    for text in [&over.out, &ran.out, &jsonl.out, &journal.expect("a journal")] {
+        assert!(!text.contains("SECRET") && !text.contains("make"), "{text}");
+    }
+}
+
+#[test]
+fn what_would_have_been_said_is_listed_while_hooks_only_observe() {
+    let folder = Folder::new();
+    for n in 0..8 {
+        fails_with(&folder, "5f1c7a90", n, &["--observe"]);
+    }
+    let live = status(&folder, &[]).out;
+    assert!(
+        live.contains(": would have nudged, warned,\n            2 × refused, stopped; "),
+        "{live}"
+    );
+    let findings = status(&folder, &["--format", "jsonl"]).only_line()["findings"].clone();
+    let findings = findings.as_array().expect("a list").clone();
+    assert!(findings.iter().all(|one| one["observed"] == true), "{findings:?}");
+    ends(&folder, "5f1c7a90");
+    let text = report(&folder, &[]).out;
+    assert!(text.contains("1 session, 1 loop: only observed: 1 nudge, 1 warning, "), "{text}");
+    assert!(text.contains("2 refusals, 1\n"), "{text}");
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_does_not_disturb_the_hook() {
+    let folder = Folder::new();
+    folder.file("state/findings.jsonl/a", "");
+    for n in 0..7 {
+        fails(&folder, "5f1c7a90", n);
+    }
+    assert!(status(&folder, &[]).out.contains("2 × refused"));
+    ends(&folder, "5f1c7a90");
+    let log = std::fs::read_to_string(folder.path().join("state/hook.log")).expect("a log");
+    assert!(log.lines().all(|line| line.contains("findings.jsonl: ")), "{log}");
+    assert!(report(&folder, &[]).out.starts_with("Nothing found in 7 days."));
+}
+
+#[test]
+fn a_call_without_a_finding_does_not_touch_the_journal() {
+    let folder = Folder::new();
+    for n in 0..2 {
+        fails(&folder, "5f1c7a90", n);
+    }
+    assert!(!folder.path().join("state/findings.jsonl").exists());
+    fails(&folder, "5f1c7a90", 2);
+    assert!(folder.path().join("state/findings.jsonl").exists());
 }

@@ -98,6 +98,12 @@ fn help_for_install() {
 }
 
 #[test]
+fn help_for_doctor_and_report() {
+    let help = ["doctor", "report"].map(|command| unstuck([command, "--help"]).out);
+    insta::assert_snapshot!(help.join("\n"));
+}
+
+#[test]
 fn help_for_hook() {
     insta::assert_snapshot!(unstuck(["hook", "--help"]).out);
 }

@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::swarm;
 use super::trial::Timing;
+use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope};
 use crate::agents::settings::{Entry, listed};
+use crate::agents::version;
 
 /// The report on one settings file.
 #[derive(Serialize)]
@@ -57,6 +59,15 @@ impl Examination {
 
     /// Returns whether everything that is installed works.
     pub(super) fn is_well(&self) -> bool {
+        self.would_work() && self.trusted != Some(false)
+    }
+
+    /// Returns whether only the user's trust is missing.
+    pub(super) fn is_only_untrusted(&self) -> bool {
+        self.would_work() && self.trusted == Some(false)
+    }
+
+    fn would_work(&self) -> bool {
         self.commands.iter().all(|tried| tried.works != Some(false))
             && self.unreadable.is_none()
             && self.obstacles.is_empty()
@@ -76,8 +87,10 @@ impl SettingsFile {
         Self { host, scope, path: host.settings(scope) }
     }
 
-    pub(super) fn settings(&self) -> String {
-        self.path.display().to_string()
+    /// Returns whether `other` is the same file, possibly by a symbolic link.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let real = |path: &PathBuf| fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        real(&self.path) == real(&other.path)
     }
 
     /// Reads the settings and tries the hooks in them.
@@ -86,7 +99,7 @@ impl SettingsFile {
             agent: self.host.name,
             name: self.host.title,
             scope: self.scope.name(),
-            settings: self.settings(),
+            settings: self.path.display().to_string(),
             exists: true,
             unreadable: None,
             events: Vec::new(),
@@ -128,17 +141,63 @@ impl SettingsFile {
         let installation = Installation { host, scope: *scope, path, text, entries };
         let Diagnosis { obstacles, advice, trusted } = (host.diagnose)(&installation);
         examined.obstacles = host.too_old().into_iter().chain(obstacles).collect();
+        examined.obstacles.extend(self.several(entries));
+        examined.obstacles.extend(self.other_versions(entries));
         examined.trusted = trusted.map(|trusted| trusted == entries.len());
         examined.advice = advice;
-        let may_ask = |entry: &&Entry| self.scope == Scope::User || is_harmless(entry);
+        let may_ask =
+            |entry: &&Entry| self.scope == Scope::User || is_harmless(entry, host.hooks.form);
+        examined.advice.extend(narrow(entries));
         examined.advice.extend(swarm::checks(entries.iter().filter(may_ask)));
+    }
+
+    /// Returns an obstacle if an event has two entries, or if the entries run different lines.
+    fn several(&self, entries: &[Entry]) -> Option<String> {
+        let twice = entries
+            .iter()
+            .enumerate()
+            .find(|(at, entry)| entries[..*at].iter().any(|earlier| earlier.event == entry.event));
+        let what = match twice {
+            Some((_, entry)) => format!("{} has two entries, so it is counted twice", entry.event),
+            None if entries.iter().any(|entry| entry.line != entries[0].line) => {
+                "its events run different command lines".to_owned()
+            }
+            None => return None,
+        };
+        Some(format!("{what}: {}", self.reinstall()))
+    }
+
+    /// Returns an obstacle for each other program in `entries` that is another version than this one.
+    fn other_versions(&self, entries: &[Entry]) -> Vec<String> {
+        let mut programs: Vec<&str> = Vec::new();
+        for entry in entries.iter().filter(|entry| !runs_this(entry)) {
+            if !programs.contains(&&entry.line.program[..]) {
+                programs.push(&entry.line.program);
+            }
+        }
+        // A project's settings may name any program, so theirs are not run.
+        programs.retain(|_| self.scope == Scope::User);
+        let is_other = |program: &&str| {
+            let version = version::of(program)?;
+            let this = env!("CARGO_PKG_VERSION");
+            (version.to_string() != this).then(|| {
+                let again = self.reinstall();
+                format!("runs unstuck {version} at {program}, and this is {this}: {again}")
+            })
+        };
+        programs.iter().filter_map(is_other).collect()
+    }
+
+    fn reinstall(&self) -> String {
+        format!("run unstuck install {} --scope {} again", self.host.name, self.scope.name())
     }
 
     /// Tries each command line of `entries` once.
     fn tried(&self, entries: &[Entry]) -> Vec<CommandReport> {
         let mut tried: Vec<CommandReport> = Vec::new();
         for entry in entries {
-            let words = entry.has_args.then(|| entry.line.shell()).flatten();
+            let is_as_written = entry.command == entry.line.command(self.host.hooks.form);
+            let words = (entry.has_args || is_as_written).then(|| entry.line.shell()).flatten();
             let command = words.unwrap_or_else(|| entry.command.clone());
             if !tried.iter().any(|one| one.command == command) {
                 tried.push(self.trial(entry, command));
@@ -150,7 +209,7 @@ impl SettingsFile {
     fn trial(&self, entry: &Entry, command: String) -> CommandReport {
         let untried =
             CommandReport { command, works: None, fault: None, median_ms: None, shell_ms: None };
-        if self.scope == Scope::Project && !is_harmless(entry) {
+        if self.scope == Scope::Project && !is_harmless(entry, self.host.hooks.form) {
             return CommandReport { fault: Some(FOREIGN.to_owned()), ..untried };
         }
         let scratch = Scratch::new().map_err(|error| format!("cannot be tried: {error}"));
@@ -164,16 +223,45 @@ impl SettingsFile {
     }
 }
 
+/// Returns advice if entries are restricted to some tools.
+fn narrow(entries: &[Entry]) -> Option<String> {
+    let entry = entries.iter().find(|entry| entry.matcher.is_some())?;
+    let (event, matcher) = (&entry.event, entry.matcher.as_deref().unwrap_or_default());
+    Some(format!(
+        "The matcher {matcher:?} restricts it at {event}: other calls are not watched. To watch all, \
+         change it to \"*\"."
+    ))
+}
+
+/// Reports an agent that is installed in two of `places`, which are all of one agent.
+pub(super) fn report_twice(places: &mut [Examination]) {
+    if let [first, .., last] = places
+        && first.is_installed()
+        && last.is_installed()
+    {
+        last.obstacles.push(format!(
+            "it is also installed in {}, so its events may be counted twice: run unstuck uninstall {} \
+             --scope {}",
+            first.settings, last.agent, last.scope
+        ));
+    }
+}
+
 /// The reason why a line in a project's settings is not run.
 const FOREIGN: &str = "not tried: this line comes with the project and runs something else than this \
                        unstuck";
 
 /// Returns whether an entry runs this program and nothing else.
-fn is_harmless(entry: &Entry) -> bool {
+fn is_harmless(entry: &Entry, form: Form) -> bool {
+    let is_written_by_install = entry.command == entry.line.command(form);
+    runs_this(entry) && (entry.has_args || is_written_by_install || !entry.command.contains(SHELL))
+}
+
+/// Returns whether the program of an entry is this one.
+fn runs_this(entry: &Entry) -> bool {
     let this = env::current_exe().and_then(fs::canonicalize);
-    let is_this = fs::canonicalize(&entry.line.program)
-        .is_ok_and(|program| this.is_ok_and(|this| this == program));
-    is_this && (entry.has_args || !entry.command.contains(SHELL))
+    fs::canonicalize(&entry.line.program)
+        .is_ok_and(|program| this.is_ok_and(|this| this == program))
 }
 
 /// The characters that a shell treats as more than words and quotes.

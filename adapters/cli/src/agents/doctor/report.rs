@@ -19,6 +19,9 @@ const FAINT: Style = Style::new().dimmed();
 /// The indentation of lines below a settings file.
 const INDENT: &str = "           ";
 
+/// The line on hooks that cannot store their state.
+const LOST: &str = "its state has no usable folder: see State below";
+
 pub(super) fn human(report: &Report) -> String {
     let mut text = String::new();
     for (at, examined) in report.places.iter().enumerate() {
@@ -40,10 +43,11 @@ pub(super) fn human(report: &Report) -> String {
 
 /// The lines on one settings file. Writing to a string cannot fail.
 fn place(examined: &Examination, report: &Report) -> String {
+    let is_lost = examined.is_installed() && !report.can_store();
     let (style, word) = match examined {
-        one if !one.is_well() => (BAD, "does not work"),
+        one if one.is_only_untrusted() && !is_lost => (BAD, "not trusted"),
+        one if !one.is_well() || is_lost => (BAD, "does not work"),
         one if one.commands.iter().any(|tried| tried.works.is_none()) => (FAINT, "not tried"),
-        one if one.trusted == Some(false) => (BAD, "not trusted"),
         one if one.is_installed() && report.off => (BAD, "turned off"),
         one if one.is_installed() => (GOOD, "works"),
         one if one.exists => (FAINT, "not installed"),
@@ -55,6 +59,9 @@ fn place(examined: &Examination, report: &Report) -> String {
     let _ = writeln!(text, "  {scope:<7}  {style}{word:<13}{style:#}  {settings}");
     for what in examined.unreadable.iter().chain(&examined.obstacles) {
         text += &filled(what);
+    }
+    if is_lost {
+        text += &filled(LOST);
     }
     for tried in &examined.commands {
         text += &command(tried);
@@ -93,6 +100,13 @@ fn milliseconds(time: f64) -> String {
 fn state(state: &State) -> String {
     let State { folder, bytes, sessions, log, now, .. } = state;
     let mut text = format!("{STRONG}State{STRONG:#}\n  {}\n", plain(folder));
+    for fault in &state.faults {
+        let fault = textwrap::fill(&plain(fault), options("  "));
+        let _ = writeln!(text, "{BAD}{fault}{BAD:#}");
+    }
+    if !state.exists && !state.faults.is_empty() {
+        return text;
+    }
     if !state.exists {
         text += "  does not exist yet: the first event of an agent creates it\n";
         return text;

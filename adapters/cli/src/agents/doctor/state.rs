@@ -1,14 +1,14 @@
 //! The state folder of the hooks, and the latest failures in their log.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use crate::agents::state::{Folder, LOG};
+use crate::agents::state::{Folder, LOG, owner};
 
 /// The largest number of log lines in the report.
 const LINES: usize = 3;
@@ -20,6 +20,8 @@ const SHOWN: u64 = 24 * 60 * 60 * 1000;
 pub(super) struct State {
     pub(super) folder: String,
     pub(super) exists: bool,
+    /// The reasons why hooks cannot work with this folder, each with a remedy.
+    pub(super) faults: Vec<String>,
     /// The permissions of the folder, in octal.
     pub(super) mode: Option<String>,
     pub(super) bytes: u64,
@@ -72,6 +74,7 @@ impl State {
         Some(Self {
             folder: folder.path().display().to_string(),
             exists: folder.path().is_dir(),
+            faults: faults(&folder),
             mode: mode(folder.path()),
             bytes: sizes.map(|file| file.len()).sum(),
             sessions: sessions.collect::<HashSet<_>>().len(),
@@ -81,15 +84,70 @@ impl State {
     }
 }
 
-#[cfg(unix)]
+/// The beginning of a message about a folder in which hooks cannot store anything.
+const UNUSABLE: &str = "Hooks cannot store anything here, so they let every call pass";
+
+/// Returns the reasons why hooks cannot work with `folder`.
+fn faults(folder: &Folder) -> Vec<String> {
+    let path = folder.path();
+    let user = match folder.try_out() {
+        Ok(user) => user,
+        Err(error) => return vec![format!("{UNUSABLE}: {}.", unusable(path, &error))],
+    };
+    let mut faults = Vec::new();
+    let place = path.display();
+    let owned_by = fs::metadata(path).ok().and_then(|folder| owner(&folder));
+    if let (Some(owner), Some(user)) = (owned_by, user)
+        && owner != user
+    {
+        faults.push(format!(
+            "The folder belongs to user {owner}, and this is user {user}: run agents and unstuck as the \
+             same user, or give the folder away with chown -R."
+        ));
+    }
+    if bits(path).is_some_and(|mode| mode & 0o022 != 0) {
+        faults.push(format!(
+            "Other users can write to this folder, and so change what hooks say: run chmod 700 {place}."
+        ));
+    }
+    faults.extend(folder.try_files().into_iter().map(|(name, error)| {
+        format!("{name} in this folder cannot be written: {error}. Remove it, or make it writable.")
+    }));
+    faults
+}
+
+/// Describes why nothing can be written to the folder `path`, and the remedy.
+fn unusable(path: &Path, error: &io::Error) -> String {
+    const ELSEWHERE: &str = "or set UNSTUCK_STATE_DIR to another folder for your agents";
+    let is_file = |path: &Path| path.exists() && !path.is_dir();
+    if let Some(file) = path.join("sessions").ancestors().find(|path| is_file(path)) {
+        return format!("{} is not a folder. Move it away, {ELSEWHERE}", file.display());
+    }
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "Free some space"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "Make the folder your own and writable (chown, chmod 700)"
+        }
+        _ => "Make the folder writable",
+    };
+    format!("{error}. {remedy}, {ELSEWHERE}")
+}
+
+/// Returns the permissions of `path` in octal.
 fn mode(path: &Path) -> Option<String> {
+    bits(path).map(|mode| format!("{mode:04o}"))
+}
+
+#[cfg(unix)]
+fn bits(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
-    let mode = fs::metadata(path).ok()?.permissions().mode();
-    Some(format!("{:04o}", mode & 0o7777))
+    Some(fs::metadata(path).ok()?.permissions().mode() & 0o7777)
 }
 
 #[cfg(not(unix))]
-fn mode(_: &Path) -> Option<String> {
+fn bits(_: &Path) -> Option<u32> {
     None
 }
 

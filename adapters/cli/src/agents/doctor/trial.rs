@@ -40,6 +40,13 @@ impl Timing {
     /// Runs `entry` of `host` with its state in the folder `state`. The error completes a sentence about
     /// the command.
     pub(super) fn measure(host: &Host, entry: &Entry, state: &Path) -> Result<Self, String> {
+        let program = Path::new(&entry.line.program);
+        // A line may test for its program, and then only does nothing if it is missing.
+        if program.is_absolute() {
+            fs::metadata(program).map_err(|error| {
+                format!("{} cannot be started: {error}", plain(&entry.line.program))
+            })?;
+        }
         let median = median(host.sample, || {
             let mut command = match Shell::of(host.hooks.form, entry) {
                 Some(shell) => shell.command(&entry.command),

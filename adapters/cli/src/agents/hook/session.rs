@@ -10,7 +10,7 @@ use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
 use crate::agents::host::Host;
 use crate::agents::reply::{Encoded, Reply};
-use crate::agents::state::{FindingRecord, Key, Session};
+use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
 use crate::output::recurring::what_was_found;
 
 /// The largest number of calls whose replies are stored: more than an agent has open at a time.
@@ -97,6 +97,12 @@ impl Worker {
     pub(super) fn save(self) -> SavedWorker {
         let Self { session, position, guard } = self;
         SavedWorker { session, position, guard: guard.save() }
+    }
+
+    /// Returns the lines for the journal on the event that was answered.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let new = self.session.new_findings().iter();
+        new.map(|finding| Entry::found(&self.session, finding)).collect()
     }
 
     /// Takes in an event at the time `now`. Returns the text for `agent`.
@@ -216,7 +222,7 @@ impl Worker {
         }
         let asked = self.begin(call, is_batch_open, now);
         let decision = self.guard.announce(&asked);
-        self.note(&decision, now);
+        self.note_as(&decision, Said::before, now);
         let reply = Reply::before(&decision, ends_turn);
         if let Some(id) = &call.id {
             self.position.store(id).before = Some(reply.clone());
@@ -348,8 +354,12 @@ impl Worker {
         self.position.is_step_over = true;
     }
 
-    /// Stores the evidence, for `unstuck status`.
+    /// Stores the evidence on something that has happened, for `unstuck status` and the journal.
     fn note(&mut self, decision: &Decision, now: u64) {
+        self.note_as(decision, Said::after, now);
+    }
+
+    fn note_as(&mut self, decision: &Decision, said: fn(Action, Agent) -> Said, now: u64) {
         let judged = decision.judged();
         let is_new = |evidence: &&Evidence| evidence.fresh || judged >= Action::Block;
         let Some(evidence) = decision.evidence().filter(is_new) else { return };
@@ -357,11 +367,14 @@ impl Worker {
             rule: evidence.rule.to_owned(),
             kind: evidence.finding.kind.name().to_owned(),
             action: judged.name().to_owned(),
+            said: said(judged, self.session.agent),
+            observed: decision.action() < judged,
             tool: evidence.tool.clone(),
             what: what_was_found(evidence),
             period: u64::from(evidence.finding.period),
             laps: u64::from(evidence.finding.laps),
             loop_id: evidence.finding.loop_id.bits(),
+            call: self.session.calls,
             at: now,
         });
     }

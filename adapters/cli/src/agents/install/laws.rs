@@ -10,7 +10,7 @@ use crate::agents::{Agent, claude_code, codex};
 
 /// Settings that people may have. After install and uninstall they must be the same again, byte for byte
 /// or only in meaning.
-const ODD: [(&str, Same); 24] = [
+const ODD: [(&str, Same); 27] = [
     ("", Same::Meaning),
     ("\n\n", Same::Meaning),
     ("{}", Same::Bytes),
@@ -50,6 +50,9 @@ const ODD: [(&str, Same); 24] = [
     ),
     ("{\"a\": 1, \"a\": 2, \"b\": {\"c\": 1, \"c\": 2}}", Same::Bytes),
     ("{ \"url\": \"https://x\" }", Same::Bytes),
+    ("{\"hooks\": null, \"a\": 1}", Same::Meaning),
+    ("{\n  \"a\": 1, // mine\n  \"hooks\": null\n}", Same::Meaning),
+    ("{\"hooks\": {\"PreToolUse\": null, \"BeforeTool\": null, \"Odd\": null}}", Same::Meaning),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +65,15 @@ fn line(host: &Host) -> Line {
     Line::new("/opt/my tools/unstuck", host.name, vec!["--observe".to_owned()])
 }
 
-/// Returns the value of the settings, without an empty `hooks` member.
+/// Returns the value of the settings, without an empty `hooks` member and without `null` in place of a list
+/// of hooks.
 fn meaning(settings: &str) -> Value {
     let mut value = crate::agents::settings::meaning(settings).unwrap_or(json!({}));
+    if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+        hooks.retain(|_, groups| !groups.is_null());
+    }
     if let Some(members) = value.as_object_mut() {
-        members.retain(|name, value| name != "hooks" || *value != json!({}));
+        members.retain(|name, value| name != "hooks" || !(value.is_null() || *value == json!({})));
     }
     value
 }
@@ -137,6 +144,60 @@ fn older_entries_are_brought_up_to_date() {
 }
 
 #[test]
+fn entries_of_every_earlier_spelling_are_brought_up_to_date() {
+    for agent in Agent::ALL {
+        let host = agent.host();
+        let line = line(host);
+        let newest = installed("{}", &host.hooks, &line).expect("settings");
+        let event = host.hooks.events[0].name;
+        for entry in [
+            r#"{"command": "'/opt/my tools/unstuck' hook NAME --observe"}"#,
+            r#"{"command": "/opt/my tools/unstuck", "args": ["hook", "NAME", "--observe"]}"#,
+            r#"{"args": ["hook", "NAME"], "command": "unstuck", "args": ["hook"]}"#,
+            r#"{"command": "unstuck hook NAME", "args": null}"#,
+            r#"{"command": "[ ! -x /old/unstuck ] || /opt/unstuck hook NAME"}"#,
+            r#"{"command": "lint", "command": "unstuck hook NAME"}"#,
+        ] {
+            let entry = entry.replace("NAME", host.name);
+            let old = format!(
+                r#"{{"hooks": {{"{event}": [{{"matcher": "*", "hooks": []}}, {{"matcher": "*", "hooks": [{entry}]}}]}}}}"#
+            );
+            let new = installed(&old, &host.hooks, &line).expect("settings");
+            assert_eq!(installed(&new, &host.hooks, &line).as_ref(), Ok(&new), "{old}");
+            let groups = &meaning(&new)["hooks"][event];
+            assert_eq!(groups[1], meaning(&newest)["hooks"][event][0], "{old}\n{new}");
+            assert_eq!(groups.as_array().map(Vec::len), Some(2), "{new}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_for_all_tools_is_kept_rather_than_one_for_some() {
+    let host = &claude_code::HOST;
+    let line = line(host);
+    let own = r#"{"command": "unstuck hook"}"#;
+    let old = format!(
+        r#"{{"hooks": {{"PreToolUse": [{{"matcher": "Bash", "hooks": [{own}]}}, {{"hooks": [{own}]}}]}}}}"#
+    );
+    let matchers = |text: &str| {
+        let entries = listed(text).expect("settings").into_iter();
+        let entries = entries.filter(|entry| entry.event == "PreToolUse");
+        entries.map(|entry| entry.matcher).collect::<Vec<_>>()
+    };
+    assert_eq!(matchers(&old), [Some("Bash".to_owned()), None]);
+    assert_eq!(matchers(&installed(&old, &host.hooks, &line).expect("settings")), [None]);
+}
+
+#[test]
+fn codex_gets_no_more_time_than_it_allows() {
+    let new = installed("{}", &codex::HOST.hooks, &line(&codex::HOST)).expect("settings");
+    for (event, timeout) in [("PreToolUse", 5), ("Interrupt", 3), ("Stop", 5), ("SessionEnd", 3)] {
+        let entry = &meaning(&new)["hooks"][event][0]["hooks"][0];
+        assert_eq!(entry["timeout"], timeout, "{event}");
+    }
+}
+
+#[test]
 fn members_that_a_user_added_to_an_entry_stay() {
     let host = &codex::HOST;
     let line = line(host);
@@ -190,6 +251,7 @@ fn an_entry_anywhere_in_a_list_can_be_removed() {
         (format!("{other}, // mine\n {own}\n"), format!("{other} // mine\n")),
         (format!("{other} /* mine */, {own} /* its */ "), format!("{other} /* mine */ /* its */ ")),
         (format!("{own} // its\n, {other}"), format!(" {other}")),
+        (format!("// mine\n {own} // its\n, {other}"), format!("// mine\n  {other}")),
     ] {
         let back = uninstalled(&hooks(&list)).expect("settings");
         assert_eq!(back, hooks(&left), "{list}");
@@ -209,6 +271,11 @@ fn invalid_settings_are_refused_with_line_and_column() {
         ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "a list, […], of the hooks of Stop"),
         ("{\"hooks\": {}, \"hooks\": {}}", (1, 15), "a second \"hooks\""),
         ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", (1, 24), "a second \"Stop\""),
+        (
+            "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"unstuck hook\"}]}], \"Stop\": null}}",
+            (1, 64),
+            "a second \"Stop\"",
+        ),
     ] {
         let mistake = installed(old, &host.hooks, &line(host)).expect_err(old);
         assert_eq!(mistake.place(old), place, "{old}: {}", mistake.what());
@@ -244,6 +311,109 @@ fn hooks() -> impl Strategy<Value = Value> {
         .prop_map(|events| events.into_iter().collect())
 }
 
+/// An entry that runs this program, as an older version, another installation or a user may have written
+/// it.
+fn own_entry() -> impl Strategy<Value = Value> {
+    let command = prop_oneof![
+        Just("unstuck hook"),
+        Just("/old/unstuck hook codex --observe"),
+        Just("'/opt/my tools/unstuck' hook gemini --observe"),
+        Just("[ ! -x '/opt/my tools/unstuck' ] || '/opt/my tools/unstuck' hook gemini --observe"),
+        Just("/usr/bin/unstuck"),
+    ];
+    let members = proptest::sample::subsequence(
+        vec![
+            ("type", json!("command")),
+            ("args", json!(["hook", "codex", "--preset", "nudge"])),
+            ("args", Value::Null),
+            ("timeout", json!(600)),
+            ("statusMessage", json!("looking")),
+            ("async", json!(true)),
+        ],
+        0..5,
+    );
+    (command, members).prop_map(|(command, members)| {
+        let members = members.into_iter().chain([("command", json!(command))]);
+        members.map(|(name, value)| (name.to_owned(), value)).collect()
+    })
+}
+
+/// Hooks in which this program may stand anywhere among others, and values that are no hooks.
+fn mixed_hooks() -> impl Strategy<Value = Value> {
+    let other = Just(json!({ "type": "command", "command": "lint" }));
+    let entry = prop_oneof![own_entry(), other, Just(json!("odd")), Just(Value::Null)];
+    let matcher = prop_oneof![
+        Just(Value::Null),
+        Just(json!("*")),
+        Just(json!("")),
+        Just(json!("Bash")),
+        Just(json!(["Bash"])),
+    ];
+    let group = (matcher, proptest::collection::vec(entry, 0..4)).prop_map(|(matcher, entries)| {
+        let mut group = json!({ "hooks": entries });
+        if !matcher.is_null() {
+            group["matcher"] = matcher;
+        }
+        group
+    });
+    let groups = prop_oneof![
+        8 => proptest::collection::vec(group, 0..4).prop_map(Value::from),
+        1 => Just(Value::Null),
+    ];
+    let event = prop_oneof![
+        Just("PreToolUse"),
+        Just("BeforeTool"),
+        Just("Stop"),
+        Just("SessionEnd"),
+        Just("Gone")
+    ];
+    let events = proptest::collection::btree_map(event.prop_map(str::to_owned), groups, 0..4)
+        .prop_map(|events| events.into_iter().collect());
+    prop_oneof![8 => events, 1 => Just(Value::Null)]
+}
+
+/// Writes a value with comments, trailing commas, spaces and line ends, which `seed` chooses.
+fn written(value: &Value, seed: &mut u64) -> String {
+    let parts = |brackets: [&str; 2], parts: Vec<String>, seed: &mut u64| {
+        let [open, close] = brackets;
+        let last = if parts.is_empty() || *seed % 2 == 0 { "" } else { "," };
+        format!("{open}{}{}{last}{}{close}", space(seed), parts.join(","), space(seed))
+    };
+    match value {
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| {
+                let (before, after) = (space(seed), space(seed));
+                let value = written(value, seed);
+                format!("{before}{}:{after}{value}{}", json!(name), space(seed))
+            };
+            let members = members.iter().map(member).collect();
+            parts(["{", "}"], members, seed)
+        }
+        Value::Array(items) => {
+            let item = |item| format!("{}{}{}", space(seed), written(item, seed), space(seed));
+            let items = items.iter().map(item).collect();
+            parts(["[", "]"], items, seed)
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns what may stand between two values, and moves `seed` on.
+fn space(seed: &mut u64) -> &'static str {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let choices = ["", " ", "", "\n  ", "\r\n\t", " // its\n", "/* \"hooks\": [ */", ""];
+    choices[usize::try_from(*seed >> 61).expect("three bits")]
+}
+
+/// Returns what the hooks of other programs mean: the members of `hooks`, without entries of this program.
+fn others(settings: &str) -> Value {
+    let mut value = meaning(&uninstalled(settings).expect("settings"));
+    if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+        hooks.retain(|_, groups| *groups != json!([]));
+    }
+    meaning(&value.to_string())
+}
+
 /// Settings on one line or on many, with either line ending.
 fn settings() -> impl Strategy<Value = String> {
     let members = proptest::collection::btree_map("[a-z]{1,6}", value(), 1..5);
@@ -263,6 +433,37 @@ proptest! {
     fn any_settings_are_the_same_after_install_and_uninstall(old in settings()) {
         for agent in Agent::ALL {
             prop_assert_eq!(&there_and_back(&old, agent.host()), &old);
+        }
+    }
+
+    #[test]
+    fn a_second_install_changes_nothing_whatever_stood_there(
+        members in proptest::collection::btree_map("[a-z]{1,6}", value(), 0..3),
+        hooks in mixed_hooks(),
+        mut seed in any::<u64>(),
+    ) {
+        let mut value: Value = members.into_iter().collect();
+        value["hooks"] = hooks;
+        let old = written(&value, &mut seed);
+        for agent in Agent::ALL {
+            let hooks = &agent.host().hooks;
+            let line = line(agent.host());
+            let once = installed(&old, hooks, &line)
+                .unwrap_or_else(|mistake| panic!("{old:?}: {mistake:?}"));
+            prop_assert_eq!(&installed(&once, hooks, &line).expect("settings"), &once);
+            let entries = listed(&once).expect("settings");
+            prop_assert_eq!(entries.len(), hooks.events.len(), "{}", once);
+            prop_assert!(entries.iter().all(|entry| entry.line == line), "{}", once);
+            for event in hooks.events {
+                let ours = entries.iter().filter(|entry| entry.event == event.name);
+                prop_assert_eq!(ours.count(), 1, "{}", once);
+            }
+            prop_assert_eq!(others(&once), others(&old), "{}\n{}", old, once);
+            // By the way of other options it comes to the same.
+            let other = Line::new("/other/unstuck", agent.name(), Vec::new());
+            let detour = installed(&old, hooks, &other).expect("settings");
+            let detour = installed(&detour, hooks, &line).expect("settings");
+            prop_assert_eq!(meaning(&detour), meaning(&once));
         }
     }
 

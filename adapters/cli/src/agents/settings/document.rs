@@ -9,17 +9,23 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::json::{Json, Layout};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
-use crate::agents::hooks::{Form, Hooks, Matcher};
+use crate::agents::hooks::{Form, HookEvent, Hooks, Matcher};
 use crate::setup::Mistake;
 
 /// The member of the settings that lists hooks.
 const HOOKS: &str = "hooks";
+
+/// The member of an entry that lists the arguments of its program.
+const ARGS: &str = "args";
 
 /// The text of new settings.
 const NOTHING: &str = "{}\n";
 
 /// The byte order mark that some editors write, which is not part of the JSON.
 const BOM: char = '\u{feff}';
+
+/// The matchers that match everything.
+const EVERYTHING: [&str; 3] = ["", "*", ".*"];
 
 /// An entry of the settings that runs this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub(crate) struct Entry {
     pub(crate) command: String,
     /// The entry has an `args` member for the arguments.
     pub(crate) has_args: bool,
+    /// The `matcher` of its group, unless that matches everything.
+    pub(crate) matcher: Option<String>,
     /// The indices of the entry: in the settings, in the hooks, in the event's groups, in the group.
     place: [usize; 4],
 }
@@ -51,16 +59,19 @@ pub(crate) fn installed(settings: &str, hooks: &Hooks, line: &Line) -> Result<St
         text.replace_range(remarks.., if remarks > 0 { "\n" } else { "" });
         text.push_str(NOTHING);
     }
+    for event in hooks.events {
+        text = listing(text, event.name)?;
+    }
     while let Some(entry) = superfluous(&text, hooks)? {
         text = without(&text, &entry, Emptied::Events)?;
     }
     for event in hooks.events {
-        let hook = Json::Object(line.members(hooks));
+        let hook = Json::Object(line.members(hooks, event));
         let every = (event.matcher == Matcher::Every).then(|| ("matcher", Json::text("*")));
         let group = every.into_iter().chain([(HOOKS, Json::List(vec![hook]))]).collect();
         let entries = entries(&text)?;
         text = match entries.into_iter().find(|entry| entry.event == event.name) {
-            Some(entry) => updated(&text, &entry, hooks, line)?,
+            Some(entry) => updated(&text, &entry, hooks, event, line)?,
             None => with_group(&text, event.name, Json::Object(group))?,
         };
     }
@@ -162,6 +173,26 @@ fn only<'o, 't>(object: &'o Object<'t>, name: &str) -> Result<Option<&'o ObjectP
     }
 }
 
+/// Checks that a group can be added at `event`. A `null` in place of a list of hooks is removed.
+fn listing(text: String, event: &str) -> Result<String, Mistake> {
+    let Some(Value::Object(root)) = read(&text)? else { return Ok(text) };
+    let Some(hooks) = only(&root, HOOKS)? else { return Ok(text) };
+    let (object, null) = match &hooks.value {
+        Value::NullKeyword(_) => (&root, hooks),
+        Value::Object(events) => match only(events, event)? {
+            Some(groups) if groups.value.as_null_keyword().is_some() => (events, groups),
+            Some(groups) if groups.value.as_array().is_none() => {
+                let what = format!("expected a list, […], of the hooks of {event}");
+                return Err(wrong(&groups.value, what));
+            }
+            _ => return Ok(text),
+        },
+        other => return Err(wrong(other, "expected an object with a list for each event")),
+    };
+    let index = object.properties.iter().position(|member| span(member) == span(null));
+    Ok(index.map_or_else(|| text.clone(), |index| removed(&text, &members(object), index)))
+}
+
 /// Returns `text` with the new group `group` at an event.
 fn with_group(text: &str, event: &'static str, group: Json) -> Result<String, Mistake> {
     let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
@@ -169,23 +200,30 @@ fn with_group(text: &str, event: &'static str, group: Json) -> Result<String, Mi
         let hooks = Json::Object(vec![(event, Json::List(vec![group]))]);
         return Ok(appended(text, &members(&root), Some(HOOKS), &hooks));
     };
-    let Some(hooks) = hooks.value.as_object() else {
-        return Err(wrong(&hooks.value, "expected an object with a list for each event"));
-    };
+    // `listing` has checked the types.
+    let Some(hooks) = hooks.value.as_object() else { return Ok(text.to_owned()) };
     let Some(groups) = only(hooks, event)? else {
         return Ok(appended(text, &members(hooks), Some(event), &Json::List(vec![group])));
     };
-    match groups.value.as_array() {
-        Some(groups) => Ok(appended(text, &items(groups), None, &group)),
-        None => Err(wrong(&groups.value, format!("expected a list, […], of the hooks of {event}"))),
-    }
+    let groups = groups.value.as_array();
+    Ok(groups
+        .map_or_else(|| text.to_owned(), |groups| appended(text, &items(groups), None, &group)))
 }
 
 /// Returns `text` with `entry` changed to run `line`. Its other members stay.
-fn updated(text: &str, entry: &Entry, hooks: &Hooks, line: &Line) -> Result<String, Mistake> {
-    let is_spelled_otherwise = hooks.form != Form::Exec && !entry.has_args && entry.line == *line;
+fn updated(
+    text: &str,
+    entry: &Entry,
+    hooks: &Hooks,
+    event: &HookEvent,
+    line: &Line,
+) -> Result<String, Mistake> {
+    let is_spelled_otherwise = !entry.has_args && line.is_spelled(&entry.command, hooks.form);
     let mut text = text.to_owned();
-    for (name, wanted) in line.members(hooks) {
+    if hooks.form != Form::Exec {
+        text = without_args(text, entry)?;
+    }
+    for (name, wanted) in line.members(hooks, event) {
         let changed = match read(&text)? {
             Some(Value::Object(root)) => match Path::of(&root, entry.place) {
                 // Another spelling that a shell reads as the same words stays.
@@ -200,6 +238,15 @@ fn updated(text: &str, entry: &Entry, hooks: &Hooks, line: &Line) -> Result<Stri
     Ok(text)
 }
 
+/// Returns `text` without the `args` of `entry`, whose agent takes one line.
+fn without_args(text: String, entry: &Entry) -> Result<String, Mistake> {
+    let Some(Value::Object(root)) = read(&text)? else { return Ok(text) };
+    let Some(path) = Path::of(&root, entry.place) else { return Ok(text) };
+    let args = path.entry.properties.iter().position(|member| member.name.as_str() == ARGS);
+    let Some(args) = args else { return Ok(text.clone()) };
+    without_args(removed(&text, &members(path.entry), args), entry)
+}
+
 /// Returns `text` with `wanted` as this member of `object`, or `None` if it has that value already.
 fn with_member(
     text: &str,
@@ -207,7 +254,7 @@ fn with_member(
     name: &'static str,
     wanted: &Json,
 ) -> Option<String> {
-    let Some(member) = object.properties.iter().rfind(|member| member.name.as_str() == name) else {
+    let Some(member) = last(object, name) else {
         return Some(appended(text, &members(object), Some(name), wanted));
     };
     let is_so = match (&member.value, wanted) {
@@ -250,16 +297,25 @@ fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistak
     })
 }
 
-/// Returns an entry that is not needed: the agent's hooks do not include its event, or the event has an
-/// earlier entry.
+/// Returns an entry that is not needed: the agent's hooks do not include its event, or the event has
+/// another entry. An entry for all tools is kept rather than one for some, and else the first.
 fn superfluous(text: &str, hooks: &Hooks) -> Result<Option<Entry>, Mistake> {
-    let mut kept = Vec::new();
-    Ok(entries(text)?.into_iter().find(|entry| {
+    let entries = entries(text)?;
+    let kept = |event: &str| {
+        let mut ours = entries.iter().filter(|entry| entry.event == event);
+        let for_all = ours.clone().find(|entry| entry.matcher.is_none());
+        for_all.or_else(|| ours.next()).map(|entry| entry.place)
+    };
+    let is_kept = |entry: &Entry| {
         let is_wanted = hooks.events.iter().any(|event| event.name == entry.event);
-        let is_first = !kept.contains(&entry.event);
-        kept.push(entry.event.clone());
-        !(is_wanted && is_first)
-    }))
+        is_wanted && kept(&entry.event) == Some(entry.place)
+    };
+    Ok(entries.iter().find(|entry| !is_kept(entry)).cloned())
+}
+
+/// Returns the last member with this name, which is the one that counts.
+fn last<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
+    object.properties.iter().rfind(|member| member.name.as_str() == name)
 }
 
 /// The values around an entry, from the outside in.
@@ -267,6 +323,7 @@ struct Path<'o, 't> {
     events: &'o Object<'t>,
     event: &'o str,
     groups: &'o Array<'t>,
+    group: &'o Object<'t>,
     list: &'o Array<'t>,
     entry: &'o Object<'t>,
 }
@@ -279,15 +336,17 @@ impl<'o, 't> Path<'o, 't> {
         let events = hooks.value.as_object()?;
         let event = events.properties.get(event)?;
         let groups = event.value.as_array()?;
-        let list = list(groups.elements.get(group)?)?;
+        let group = groups.elements.get(group)?;
+        let list = list(group)?;
+        let group = group.as_object()?;
         let entry = list.elements.get(hook)?.as_object()?;
-        Some(Self { events, event: event.name.as_str(), groups, list, entry })
+        Some(Self { events, event: event.name.as_str(), groups, group, list, entry })
     }
 }
 
 /// Returns the list of entries in a group.
 fn list<'o, 't>(group: &'o Value<'t>) -> Option<&'o Array<'t>> {
-    group.as_object()?.get_array(HOOKS)
+    last(group.as_object()?, HOOKS)?.value.as_array()
 }
 
 /// Returns the entries of this program, in their order.
@@ -315,12 +374,16 @@ fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
 
 /// Reads the entry at `path` if it runs this program.
 fn own(path: &Path<'_, '_>, place: [usize; 4]) -> Option<Entry> {
-    let command = path.entry.get_string("command")?.value.to_string();
-    let args = match path.entry.get("args") {
-        Some(args) => Some(texts(args.value.as_array()?)?),
-        None => None,
+    let member = |name| last(path.entry, name).map(|member| &member.value);
+    let command = member("command")?.as_string_lit()?.value.to_string();
+    let args = match member(ARGS) {
+        Some(Value::NullKeyword(_)) | None => None,
+        Some(args) => Some(texts(args.as_array()?)?),
     };
     let has_args = args.is_some();
     let line = Line::read(&command, args)?;
-    Some(Entry { event: path.event.to_owned(), line, command, has_args, place })
+    let matcher = last(path.group, "matcher").and_then(|matcher| matcher.value.as_string_lit());
+    let matcher = matcher.map(|matcher| matcher.value.to_string());
+    let matcher = matcher.filter(|matcher| !EVERYTHING.contains(&&matcher[..]));
+    Some(Entry { event: path.event.to_owned(), line, command, has_args, matcher, place })
 }

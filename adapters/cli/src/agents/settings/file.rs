@@ -34,6 +34,7 @@ impl Settings {
                 format!("not UTF-8 at byte {byte}: expected JSON")
             })?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) if target.is_dir() => return Err("is a folder: expected a file".to_owned()),
             Err(error) => return Err(format!("cannot be read: {error}")),
         };
         Ok(Self { path: path.to_owned(), target, text })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::json::Json;
-use crate::agents::hooks::{Form, Hooks};
+use crate::agents::hooks::{Form, HookEvent, Hooks};
 
 /// The first word after the program in the command line of every hook.
 const HOOK: &str = "hook";
@@ -31,7 +31,7 @@ impl Line {
         let (program, words) = if let Some(args) = args {
             (command.to_owned(), args)
         } else {
-            let mut words = shlex::split(command)?.into_iter();
+            let mut words = without_test(shlex::split(command)?).into_iter();
             (words.next()?, words.collect())
         };
         let is_ours = Path::new(&program).file_stem().is_some_and(|stem| stem == PROGRAM)
@@ -46,21 +46,51 @@ impl Line {
         shlex::try_join(words.map(String::as_str)).ok()
     }
 
-    /// The members of the settings entry that runs this line.
-    pub(super) fn members(&self, hooks: &Hooks) -> Vec<(&'static str, Json)> {
+    /// Returns the `command` member of an entry of this form.
+    pub(crate) fn command(&self, form: Form) -> String {
+        match form {
+            Form::Exec => self.program.clone(),
+            Form::LoginShell => self.shell().unwrap_or_default(),
+            Form::Bash => self.tested().unwrap_or_default(),
+        }
+    }
+
+    /// Returns whether `command` has this meaning in an entry of this form, possibly in other quotes.
+    pub(super) fn is_spelled(&self, command: &str, form: Form) -> bool {
+        let words = |command: &str| shlex::split(command);
+        form != Form::Exec && words(command) == words(&self.command(form))
+    }
+
+    /// Returns a line for a shell that does nothing if the program is gone. Gemini CLI takes the exit code
+    /// of a missing program for a denial, of prompts as well.
+    fn tested(&self) -> Option<String> {
+        let program = shlex::try_quote(&self.program).ok()?;
+        Some(format!("[ ! -x {program} ] || {}", self.shell()?))
+    }
+
+    /// The members of the settings entry that runs this line at `event`.
+    pub(super) fn members(&self, hooks: &Hooks, event: &HookEvent) -> Vec<(&'static str, Json)> {
         let mut members = vec![("type", Json::text("command"))];
         members.extend(hooks.label.map(|label| ("name", Json::text(label))));
-        match hooks.form {
-            Form::Exec => {
-                members.push(("command", Json::text(&self.program)));
-                members.push(("args", Json::Texts(self.words.clone())));
-            }
-            Form::LoginShell | Form::Bash => {
-                members.push(("command", Json::Text(self.shell().unwrap_or_default())));
-            }
+        members.push(("command", Json::Text(self.command(hooks.form))));
+        if hooks.form == Form::Exec {
+            members.push(("args", Json::Texts(self.words.clone())));
         }
-        members.push(("timeout", Json::Number(hooks.timeout.figure())));
+        let timeout = event.limit.unwrap_or(hooks.timeout);
+        members.push(("timeout", Json::Number(timeout.figure())));
         members
+    }
+}
+
+/// Returns the words of a line without the test of its program that [`Line::tested`] writes.
+fn without_test(words: Vec<String>) -> Vec<String> {
+    match &words[..] {
+        [open, not, is_program, _, close, or, line @ ..]
+            if [open, not, is_program, close, or] == ["[", "!", "-x", "]", "||"] =>
+        {
+            line.to_vec()
+        }
+        _ => words,
     }
 }
 
@@ -87,6 +117,11 @@ mod tests {
             ("echo unstuck hook", None, false),
             ("/opt/unstuck-wrapper hook codex", None, false),
             ("unstuck 'hook", None, false),
+            ("[ ! -x /usr/bin/unstuck ] || /usr/bin/unstuck hook gemini", None, true),
+            ("[ ! -x '/a b/unstuck' ] || '/c d/unstuck' hook gemini", None, true),
+            ("[ ! -x /usr/bin/unstuck ] || /usr/bin/lint hook gemini", None, false),
+            ("[ ! -x /usr/bin/unstuck ] ||", None, false),
+            ("[ -x /usr/bin/unstuck ] && /usr/bin/unstuck hook gemini", None, false),
             ("", None, false),
         ] {
             let args = args.map(|args| args.into_iter().map(str::to_owned).collect());
@@ -101,8 +136,9 @@ mod tests {
             options in proptest::collection::vec("[^\0]{0,12}", 0..4),
         ) {
             let line = Line::new(&format!("/{folder}/unstuck"), "codex", options);
-            let shell = line.shell().expect("no zero byte");
-            prop_assert_eq!(Line::read(&shell, None), Some(line));
+            for command in [line.command(Form::LoginShell), line.command(Form::Bash)] {
+                prop_assert_eq!(Line::read(&command, None), Some(line.clone()));
+            }
         }
     }
 }

@@ -85,9 +85,11 @@ pub(super) fn removed(text: &str, container: &Container, index: usize) -> String
     let this = &container.members[index];
     let next = container.members.get(index + 1).map_or(container.close(), |next| next.start);
     let previous = index.checked_sub(1).map(|index| container.members[index].end);
-    let before = previous.unwrap_or(container.range.start + 1)..this.start;
-    let start = this.start - blank_to_drop(&text[before], &text[this.end..next]);
-    if let Some(comma) = comma(text, this.end..next) {
+    let before = &text[previous.unwrap_or(container.range.start + 1)..this.start];
+    let comma_behind = comma(text, this.end..next);
+    let behind = &text[comma_behind.map_or(this.end, |comma| comma + 1)..next];
+    let start = this.start - blank_to_drop(before, behind);
+    if let Some(comma) = comma_behind {
         // Comments between a member and its comma belong to the member.
         return emptied(spliced(text, start..comma + 1, ""), container.range.start);
     }

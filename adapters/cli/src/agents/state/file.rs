@@ -14,7 +14,7 @@ use super::envelope::{self, Damage};
 
 /// The longest wait for a lock. Missing one event does less harm than holding up the agent for longer.
 /// The work under the lock takes a fifth of a millisecond.
-const WAIT_MAX: Duration = Duration::from_millis(50);
+pub(super) const WAIT_MAX: Duration = Duration::from_millis(50);
 
 /// The pause between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_micros(250);
@@ -98,7 +98,7 @@ fn options() -> OpenOptions {
 }
 
 /// Takes the lock of `file`, which ends when the file is closed.
-fn lock(file: &File, deadline: Instant) -> Result<(), Trouble> {
+pub(super) fn lock(file: &File, deadline: Instant) -> Result<(), Trouble> {
     loop {
         match FileExt::try_lock(file) {
             Ok(()) => return Ok(()),

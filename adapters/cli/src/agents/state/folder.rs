@@ -9,6 +9,7 @@ use unstuck_json::{Hash64 as _, Rapid};
 
 use super::envelope;
 use super::file::{StateFile, Trouble};
+use super::journal::Entry;
 use super::session::{Key, Session};
 
 /// The extension of a state file.
@@ -72,23 +73,21 @@ impl Folder {
         }
     }
 
-    /// Removes the state of a session and its subagents.
-    pub(crate) fn forget(&self, key: &Key<'_>) -> io::Result<()> {
+    /// Removes the state of a session and its subagents at the time `now`. Returns the lines for the journal.
+    pub(crate) fn end(&self, key: &Key<'_>, now: u64) -> io::Result<Vec<Entry>> {
         let name = session_name(key);
-        for entry in
-            self.entries().filter(|entry| entry.file_name().to_string_lossy().starts_with(&name))
-        {
+        let is_of = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&name);
+        let mut ended = Vec::new();
+        for entry in self.entries().filter(is_of) {
+            ended.extend(session(&entry).map(|session| Entry::ended(&session, now)));
             fs::remove_file(entry.path())?;
         }
-        Ok(())
+        Ok(ended)
     }
 
     /// Returns the public part of every state, in no particular order. Skips files that cannot be read.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = Session> {
-        self.entries().filter_map(|entry| {
-            let bytes = fs::read(entry.path()).ok()?;
-            envelope::open(&bytes).ok()?
-        })
+        self.entries().filter_map(|entry| session(&entry))
     }
 
     /// Returns the folder of the state files.
@@ -101,6 +100,12 @@ impl Folder {
         let entries = fs::read_dir(self.states()).into_iter().flatten().flatten();
         entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == ENDING))
     }
+}
+
+/// Reads the public part of a state file.
+pub(super) fn session(entry: &DirEntry) -> Option<Session> {
+    let bytes = fs::read(entry.path()).ok()?;
+    envelope::open(&bytes).ok()?
 }
 
 /// The variable that names the home folder.
@@ -159,8 +164,12 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(folder.entries().count(), keys.len());
 
-        folder.forget(&keys[0]).expect("files that can be removed");
+        let ended = folder.end(&keys[0], 9).expect("files that can be removed").into_iter();
         assert_eq!(folder.entries().count(), keys.len() - 2);
+        let mut ended: Vec<_> = ended.map(|one| (one.session, one.worker, one.at)).collect();
+        ended.sort();
+        let both = ["a1", "main"].map(|worker| ("s".to_owned(), worker.to_owned(), 9));
+        assert_eq!(ended, both);
     }
 
     #[cfg(unix)]

@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use super::folder::Folder;
+use super::folder::{Folder, session};
+use super::journal::Entry;
 
 /// The age after the last event at which a session counts as over.
 const AGE_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -31,9 +32,14 @@ impl Folder {
         let old = self.entries().take(LOOKED_AT_MAX).filter(|entry| {
             modified(&entry.path()).is_some_and(|used| !is_younger(used, AGE_MAX, now))
         });
+        let mut ended = Vec::new();
         for entry in old.take(REMOVED_MAX) {
+            let session = session(&entry);
+            ended.extend(session.map(|session| Entry::ended(&session, session.last_seen)));
             let _ = fs::remove_file(entry.path());
         }
+        // Without it, these sessions are only missing in reports.
+        let _ = self.record(&ended);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The public part of a state: the worker, its counts and its findings.
 
 use serde::{Deserialize, Serialize};
+use unstuck::Action;
 
 use crate::agents::Agent;
 
@@ -36,6 +37,9 @@ pub(crate) struct Session {
     pub(crate) last_seen: u64,
     /// The latest findings, in their order.
     pub(crate) findings: Vec<FindingRecord>,
+    /// The number of findings of the event that is being answered.
+    #[serde(skip)]
+    new: usize,
 }
 
 /// A finding, without arguments and results.
@@ -43,17 +47,91 @@ pub(crate) struct Session {
 pub(crate) struct FindingRecord {
     pub(crate) rule: String,
     pub(crate) kind: String,
+    /// The action that the policy asks for.
     pub(crate) action: String,
+    /// What the agent was told because of it.
+    pub(crate) said: Said,
+    /// The hook only observes, so that the agent was not told.
+    pub(crate) observed: bool,
     pub(crate) tool: String,
     /// A description for people of what recurs.
     pub(crate) what: String,
     /// The number of calls in a lap.
     pub(crate) period: u64,
     pub(crate) laps: u64,
-    /// The loop's id as a number.
+    /// The loop's id as a number. JSON holds it as people see it, because not every reader of JSON keeps
+    /// numbers of 64 bits.
+    #[serde(with = "loop_id")]
     pub(crate) loop_id: u64,
+    /// The number of calls of the worker until then.
+    pub(crate) call: u64,
     /// The time of the finding, in milliseconds since 1970.
     pub(crate) at: u64,
+}
+
+impl FindingRecord {
+    /// Returns whether this finding would have refused the call that `later` is about, so that there would
+    /// not have been a second one about it.
+    pub(crate) fn is_refusal_of(&self, later: &Self) -> bool {
+        let is_same = self.loop_id == later.loop_id && self.call == later.call;
+        self.observed && later.observed && is_same && self.said >= Said::Refusal
+    }
+}
+
+/// What an agent is told because of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Said {
+    /// A note with a result.
+    Nudge,
+    /// A sharper note.
+    Warning,
+    /// The refusal of a call.
+    Refusal,
+    /// The end of the turn.
+    Stop,
+}
+
+impl Said {
+    pub(crate) const ALL: [Self; 4] = [Self::Nudge, Self::Warning, Self::Refusal, Self::Stop];
+
+    /// The answer of `agent`'s hook to a call that has not run.
+    pub(crate) fn before(action: Action, agent: Agent) -> Self {
+        match action {
+            Action::Block => Self::Refusal,
+            Action::Stop | Action::StartOver if !agent.host().ends_turn => Self::Refusal,
+            _ => Self::after(action, agent),
+        }
+    }
+
+    /// The answer of `agent`'s hook to anything that has happened. It is too late to refuse that.
+    pub(crate) fn after(action: Action, agent: Agent) -> Self {
+        match action {
+            Action::Proceed | Action::Nudge => Self::Nudge,
+            Action::Stop | Action::StartOver if agent.host().ends_turn => Self::Stop,
+            _ => Self::Warning,
+        }
+    }
+
+    /// Returns the past participle, for example "nudged".
+    pub(crate) fn done(self) -> &'static str {
+        match self {
+            Self::Nudge => "nudged",
+            Self::Warning => "warned",
+            Self::Refusal => "refused",
+            Self::Stop => "stopped",
+        }
+    }
+
+    /// Returns the noun.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nudge => "nudge",
+            Self::Warning => "warning",
+            Self::Refusal => "refusal",
+            Self::Stop => "stop",
+        }
+    }
 }
 
 impl Session {
@@ -69,7 +147,14 @@ impl Session {
             begun: now,
             last_seen: now,
             findings: Vec::new(),
+            new: 0,
         }
+    }
+
+    /// Returns the findings of the event that is being answered.
+    pub(crate) fn new_findings(&self) -> &[FindingRecord] {
+        let old = self.findings.len().saturating_sub(self.new);
+        self.findings.get(old..).unwrap_or_default()
     }
 
     /// Returns whether the state belongs to `key`. File names are short digests, which may collide.
@@ -79,9 +164,41 @@ impl Session {
 
     /// Adds a finding. Drops the oldest one if there are [`FINDINGS_MAX`] already.
     pub(crate) fn note(&mut self, record: FindingRecord) {
+        if let Some(last) = self.findings.last_mut().filter(|last| last.is_refusal_of(&record)) {
+            let said = last.said.max(record.said);
+            self.new = usize::from(said > last.said);
+            *last = FindingRecord { said, ..record };
+            return;
+        }
         if self.findings.len() >= FINDINGS_MAX {
             self.findings.remove(0);
         }
         self.findings.push(record);
+        self.new += 1;
+    }
+}
+
+/// The form of a loop's id: hexadecimal digits in text formats, and a number in others.
+mod loop_id {
+    use serde::de::{Deserialize as _, Deserializer, Error as _};
+    use serde::ser::{Serialize as _, Serializer};
+    use unstuck_core::LoopId;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(id: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(&LoopId::from_bits(*id))
+        } else {
+            id.serialize(serializer)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        if deserializer.is_human_readable() {
+            let text = String::deserialize(deserializer)?;
+            text.parse().map(LoopId::bits).map_err(D::Error::custom)
+        } else {
+            u64::deserialize(deserializer)
+        }
     }
 }

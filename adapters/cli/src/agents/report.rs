@@ -1,0 +1,467 @@
+//! `unstuck report`: what hooks found in the last days, also in sessions that are over.
+//!
+//! The journal holds no arguments and no results, so none are shown.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use textwrap::Options;
+use unstuck_core::LoopId;
+
+use crate::agents::options::{Report, SessionFormat};
+use crate::agents::state::{Entry, FindingRecord, Folder, Said, Session, What};
+use crate::exit::Exit;
+use crate::output::json::json_line;
+use crate::output::shown::{COLUMNS, ago, counted, plain, shortened};
+use crate::output::{Output, Reader};
+
+const STRONG: Style = Style::new().bold();
+const FOUND: Style = AnsiColor::Red.on_default().bold();
+
+/// A day in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// The largest number of loops in the list of the most frequent ones.
+const FREQUENT: usize = 5;
+
+/// The number of calls that must follow a note before a loop counts as ended. The next note on a loop comes
+/// after fewer.
+const FOLLOWED_BY: u64 = 5;
+
+/// The width of a column of names, and of a loop's id.
+const NAME: usize = 12;
+const ID_SHOWN: usize = 8;
+
+/// The version of the JSON lines. An added field does not change it.
+const SCHEMA: u32 = 1;
+
+/// The message if no session was watched.
+const UNWATCHED: &str = "No session was watched in that time. Run unstuck install to watch an agent, and \
+                         unstuck doctor to check the installation.";
+
+pub(crate) fn run(report: &Report) -> Exit {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let folder = Folder::find();
+    let journal = folder.as_ref().map(Folder::journal).unwrap_or_default();
+    let live: Vec<_> = folder.iter().flat_map(Folder::sessions).collect();
+    let period = Period { days: report.days, now };
+    let seen = Seen::of(&journal, &live, period);
+    let (reader, text) = match report.format {
+        SessionFormat::Human => (Reader::Person, human(&seen, period)),
+        SessionFormat::Jsonl => (Reader::Program, seen.findings.iter().map(line).collect()),
+    };
+    match Output::stdout(reader).write(&text) {
+        Ok(()) => Exit::Clean,
+        Err(closed) => closed.exit(Exit::Clean),
+    }
+}
+
+/// The time that a report is about.
+#[derive(Clone, Copy)]
+struct Period {
+    days: u32,
+    now: u64,
+}
+
+impl Period {
+    fn includes(self, at: u64) -> bool {
+        self.now.saturating_sub(at) < DAY * u64::from(self.days)
+    }
+
+    /// Returns the number of whole days since `at`.
+    fn age(self, at: u64) -> u64 {
+        self.now.saturating_sub(at) / DAY
+    }
+
+    fn name(self) -> String {
+        if self.days == 1 { "24 hours".to_owned() } else { counted(self.days as usize, "day") }
+    }
+}
+
+/// An agent's name and its id of a session.
+type Id<'j> = (&'j str, &'j str);
+
+/// A finding and the line of the journal that holds it.
+type Found<'j> = (&'j Entry, &'j FindingRecord);
+
+/// What the journal and the live sessions say about a period.
+struct Seen<'j> {
+    /// The sessions that hooks have watched.
+    watched: BTreeSet<Id<'j>>,
+    /// The findings, in the order of their times.
+    findings: Vec<Found<'j>>,
+    /// The calls of each worker: of its last session under this name, as far as it is known.
+    calls: HashMap<(Id<'j>, &'j str), u64>,
+}
+
+impl<'j> Seen<'j> {
+    fn of(journal: &'j [Entry], live: &'j [Session], period: Period) -> Self {
+        let mut seen =
+            Self { watched: BTreeSet::new(), findings: Vec::new(), calls: HashMap::new() };
+        for entry in journal.iter().filter(|entry| period.includes(entry.at)) {
+            seen.watched.insert(id(entry));
+            match &entry.what {
+                What::Found(finding) => seen.add(entry, finding),
+                What::Ended { calls, .. } => {
+                    seen.calls.insert((id(entry), &entry.worker), *calls);
+                }
+            }
+        }
+        for session in live.iter().filter(|session| period.includes(session.last_seen)) {
+            let id = (session.agent.name(), &session.session[..]);
+            seen.watched.insert(id);
+            seen.calls.insert((id, &session.worker), session.calls);
+        }
+        seen
+    }
+
+    /// Adds a finding. It replaces the one that would have refused its call.
+    fn add(&mut self, entry: &'j Entry, finding: &'j FindingRecord) {
+        let is_of_worker = |one: &Entry| id(one) == id(entry) && one.worker == entry.worker;
+        let last = self.findings.iter_mut().rfind(|(one, _)| is_of_worker(one));
+        match last.filter(|(_, last)| last.is_refusal_of(finding)) {
+            Some(last) => *last = (entry, finding),
+            None => self.findings.push((entry, finding)),
+        }
+    }
+
+    /// Returns the findings of each loop of each worker.
+    fn loops(&self) -> BTreeMap<(Id<'j>, &'j str, u64), Vec<Found<'j>>> {
+        let mut loops: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for found in &self.findings {
+            let (entry, finding) = found;
+            let key = (id(entry), &entry.worker[..], finding.loop_id);
+            loops.entry(key).or_default().push(*found);
+        }
+        loops
+    }
+}
+
+fn id(entry: &Entry) -> Id<'_> {
+    (&entry.agent, &entry.session)
+}
+
+fn human(seen: &Seen<'_>, period: Period) -> String {
+    let name = period.name();
+    if seen.watched.is_empty() {
+        return filled(&format!("Nothing found in {name}. {UNWATCHED}"), "");
+    }
+    let watched = counted(seen.watched.len(), "watched session");
+    if seen.findings.is_empty() {
+        return filled(&format!("Nothing found in {name}, in {watched}."), "");
+    }
+    let stuck: BTreeSet<_> = seen.findings.iter().map(|(entry, _)| id(entry)).collect();
+    let mut text = filled(&format!("Last {name}: findings in {} of {watched}", stuck.len()), "");
+    text += &days(seen, period);
+    text += &rules(seen);
+    text += &frequent(seen, period.now);
+    text += &ended_early(seen);
+    text
+}
+
+/// Returns the lines on each day and agent.
+fn days(seen: &Seen<'_>, period: Period) -> String {
+    let mut days: BTreeMap<u64, BTreeMap<&str, Vec<Found<'_>>>> = BTreeMap::new();
+    for found in &seen.findings {
+        let (entry, _) = found;
+        let agents = days.entry(period.age(entry.at)).or_default();
+        agents.entry(&entry.agent).or_default().push(*found);
+    }
+    let mut text = String::new();
+    for (age, agents) in days {
+        let title = match age {
+            0 => "Last 24 hours".to_owned(),
+            age => format!("{} ago", counted(usize::try_from(age).unwrap_or(usize::MAX), "day")),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{STRONG}{title}{STRONG:#}");
+        for (agent, findings) in agents {
+            text += &row(&shortened(&plain(agent), NAME), &summary(&findings));
+        }
+    }
+    text
+}
+
+/// Returns the numbers of sessions and loops, and of each thing that was said.
+fn summary(findings: &[Found<'_>]) -> String {
+    let sessions: BTreeSet<_> = findings.iter().map(|(entry, _)| id(entry)).collect();
+    let loops: BTreeSet<_> = findings
+        .iter()
+        .map(|(entry, finding)| (id(entry), &entry.worker, finding.loop_id))
+        .collect();
+    let said = |observed: bool| {
+        let number = |said: Said| {
+            let such = findings.iter().map(|(_, finding)| finding);
+            let such = such.filter(|one| one.said == said && one.observed == observed);
+            Some(such.count()).filter(|count| *count > 0).map(|count| counted(count, said.name()))
+        };
+        Said::ALL.into_iter().filter_map(number).collect::<Vec<_>>().join(", ")
+    };
+    let told = said(false);
+    let observed = Some(said(true)).filter(|observed| !observed.is_empty());
+    let observed = observed.map(|observed| format!("only observed: {observed}"));
+    let said = [Some(told).filter(|told| !told.is_empty()), observed];
+    format!(
+        "{}, {}: {}",
+        counted(sessions.len(), "session"),
+        counted(loops.len(), "loop"),
+        said.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// Returns the number of loops that each rule has found.
+fn rules(seen: &Seen<'_>) -> String {
+    let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+    for findings in seen.loops().values() {
+        let names: BTreeSet<_> = findings.iter().map(|(_, finding)| &finding.rule[..]).collect();
+        for name in names {
+            *rules.entry(name).or_default() += 1;
+        }
+    }
+    let mut rules: Vec<_> = rules.into_iter().collect();
+    rules.sort_by_key(|(name, loops)| (usize::MAX - loops, *name));
+    let widest = rules.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("\n{STRONG}Rules{STRONG:#}\n");
+    for (name, loops) in rules {
+        let _ = writeln!(text, "  {:<widest$}  {}", plain(name), counted(loops, "loop"));
+    }
+    text
+}
+
+/// Returns the loops that came most often: in the most sessions, and then with the most findings.
+fn frequent(seen: &Seen<'_>, now: u64) -> String {
+    let mut loops: BTreeMap<u64, Vec<Found<'_>>> = BTreeMap::new();
+    for found in &seen.findings {
+        loops.entry(found.1.loop_id).or_default().push(*found);
+    }
+    let sessions = |findings: &[Found<'_>]| {
+        findings.iter().map(|(entry, _)| id(entry)).collect::<BTreeSet<_>>().len()
+    };
+    let mut loops: Vec<_> = loops.into_values().collect();
+    loops.sort_by_cached_key(|found| {
+        (usize::MAX - sessions(found), usize::MAX - found.len(), found[0].1.loop_id)
+    });
+    let mut text = format!("\n{STRONG}Most frequent loops{STRONG:#}\n");
+    for findings in loops.iter().take(FREQUENT) {
+        let Some((entry, last)) = findings.last() else { continue };
+        // The longest form says the most.
+        let longest = findings.iter().map(|(_, finding)| finding).max_by_key(|one| one.laps);
+        let what = plain(&longest.unwrap_or(last).what);
+        let id: String =
+            LoopId::from_bits(last.loop_id).to_string().chars().take(ID_SHOWN).collect();
+        let (found, sessions) =
+            (counted(findings.len(), "finding"), counted(sessions(findings), "session"));
+        let line = format!(
+            "{what}; {found} in {sessions}, last {} in {}",
+            ago(now, last.at),
+            plain(&entry.agent)
+        );
+        let lines = filled(&line, "            ");
+        let _ = write!(text, "  {FOUND}{id}{FOUND:#}  {}", lines.trim_start());
+    }
+    let more = loops.len().saturating_sub(FREQUENT);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more: --format jsonl");
+    }
+    text
+}
+
+/// Returns the sentence on loops that ended after the first note, if that is known of any.
+fn ended_early(seen: &Seen<'_>) -> String {
+    let loops = seen.loops();
+    let is_told = |findings: &[Found<'_>]| findings.iter().all(|(_, one)| !one.observed);
+    let told = loops.iter().filter(|(_, findings)| is_told(findings));
+    let is_early = |((session, worker, _), findings): &(&(Id<'_>, &str, u64), &Vec<Found<'_>>)| {
+        let [(_, only)] = findings[..] else { return false };
+        let calls = seen.calls.get(&(*session, *worker)).copied().unwrap_or_default();
+        only.said <= Said::Warning && calls >= only.call + FOLLOWED_BY
+    };
+    let early = told.clone().filter(is_early).count();
+    if early == 0 {
+        return String::new();
+    }
+    let of = counted(told.count(), "loop");
+    let text = format!(
+        "{early} of {of} ended after the first note: the session went on for {FOLLOWED_BY} calls or \
+         more, and it was not found again."
+    );
+    format!("\n{}", filled(&text, ""))
+}
+
+/// Returns a row with a name and text, which may take several lines.
+fn row(name: &str, text: &str) -> String {
+    let first = format!("  {name:<NAME$} ");
+    let rest = " ".repeat(NAME + 3);
+    let options = Options::new(COLUMNS).initial_indent(&first).subsequent_indent(&rest);
+    textwrap::fill(text, options) + "\n"
+}
+
+fn filled(text: &str, indent: &str) -> String {
+    textwrap::fill(text, Options::new(COLUMNS).initial_indent(indent).subsequent_indent(indent))
+        + "\n"
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: u32,
+    /// In milliseconds since 1970.
+    at: u64,
+    agent: &'a str,
+    session: &'a str,
+    worker: &'a str,
+    cwd: Option<&'a str>,
+    rule: &'a str,
+    kind: &'a str,
+    tool: &'a str,
+    /// A description of what recurs.
+    what: &'a str,
+    action: &'a str,
+    said: Said,
+    observed: bool,
+    r#loop: String,
+    period: u64,
+    laps: u64,
+    /// The number of calls of the worker until then.
+    call: u64,
+}
+
+/// Returns the JSON line of a finding.
+fn line((entry, finding): &Found<'_>) -> String {
+    json_line(&Line {
+        schema: SCHEMA,
+        at: finding.at,
+        agent: &entry.agent,
+        session: &entry.session,
+        worker: &entry.worker,
+        cwd: entry.cwd.as_deref(),
+        rule: &finding.rule,
+        kind: &finding.kind,
+        tool: &finding.tool,
+        what: &finding.what,
+        action: &finding.action,
+        said: finding.said,
+        observed: finding.observed,
+        r#loop: LoopId::from_bits(finding.loop_id).to_string(),
+        period: finding.period,
+        laps: finding.laps,
+        call: finding.call,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::Agent;
+    use crate::agents::state::Key;
+
+    const NOW: u64 = 1_000 * DAY;
+
+    fn session(agent: usize, name: &str, calls: u64) -> Session {
+        let agent = Agent::ALL[agent];
+        let mut session = Session::new(&Key { agent, session: name, worker: "main" }, NOW - DAY);
+        session.calls = calls;
+        session
+    }
+
+    fn found(session: &Session, said: Said, loop_id: u64, call: u64, age: u64) -> Entry {
+        let finding = FindingRecord {
+            rule: ["streak", "cycle"][usize::from(loop_id == 2)].to_owned(),
+            kind: "streak".to_owned(),
+            action: "nudge".to_owned(),
+            said,
+            observed: session.session == "watched",
+            tool: "Bash".to_owned(),
+            what: format!("`Ba\u{1b}[2Jsh` {call} times in a row, failing alike"),
+            period: 1,
+            laps: call,
+            loop_id: loop_id << 32,
+            call,
+            at: NOW - age,
+        };
+        Entry::found(session, &finding)
+    }
+
+    fn shown(journal: &[Entry], live: &[Session], days: u32) -> String {
+        let period = Period { days, now: NOW };
+        let text = human(&Seen::of(journal, live, period), period);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
+        text
+    }
+
+    #[test]
+    fn a_report_counts_days_agents_rules_and_loops() {
+        let (one, two, other) =
+            (session(0, "s", 9), session(0, "t", 30), session(1, "watched", 12));
+        let journal = [
+            found(&two, Said::Nudge, 1, 3, 3 * DAY),
+            Entry::ended(&two, NOW - 3 * DAY),
+            found(&one, Said::Nudge, 1, 3, 900_000),
+            found(&one, Said::Warning, 1, 5, 800_000),
+            found(&one, Said::Refusal, 1, 6, 700_000),
+            found(&one, Said::Refusal, 1, 7, 600_000),
+            found(&one, Said::Stop, 1, 8, 500_000),
+            found(&other, Said::Nudge, 2, 4, 60_000),
+            found(&other, Said::Refusal, 2, 12, 50_000),
+            found(&other, Said::Refusal, 2, 12, 49_000),
+        ];
+        let expected = "\
+Last 7 days: findings in 3 of 3 watched sessions
+
+Last 24 hours
+  claude-code  1 session, 1 loop: 1 nudge, 1 warning, 2 refusals, 1 stop
+  codex        1 session, 1 loop: only observed: 1 nudge, 1 refusal
+
+3 days ago
+  claude-code  1 session, 1 loop: 1 nudge
+
+Rules
+  streak  2 loops
+  cycle   1 loop
+
+Most frequent loops
+  00000001  `Ba\u{fffd}[2Jsh` 8 times in a row, failing alike; 6 findings in 2
+            sessions, last 8 min ago in claude-code
+  00000002  `Ba\u{fffd}[2Jsh` 12 times in a row, failing alike; 2 findings in 1
+            session, last 49 s ago in codex
+
+1 of 2 loops ended after the first note: the session went on for 5 calls or
+more, and it was not found again.
+";
+        assert_eq!(shown(&journal, &[one, other], 7), expected);
+    }
+
+    #[test]
+    fn a_period_leaves_out_what_is_older() {
+        let one = session(0, "s", 9);
+        let journal = [found(&one, Said::Nudge, 1, 3, DAY), Entry::ended(&one, NOW - 1)];
+        assert_eq!(shown(&journal, &[], 1), "Nothing found in 24 hours, in 1 watched session.\n");
+        assert!(shown(&journal, &[], 2).starts_with("Last 2 days: findings in 1 of 1 watched"));
+        let none = shown(&journal[..1], &[], 1);
+        assert!(none.starts_with("Nothing found in 24 hours. No session was watched"), "{none}");
+    }
+
+    #[test]
+    fn a_loop_has_ended_early_only_if_many_calls_followed() {
+        for (said, calls, is_early) in [
+            (Said::Nudge, 8, true),
+            (Said::Nudge, 7, false),
+            (Said::Warning, 8, true),
+            (Said::Refusal, 8, false),
+        ] {
+            let one = session(0, "s", calls);
+            let journal = [found(&one, said, 1, 3, 1), Entry::ended(&one, NOW)];
+            let text = shown(&journal, &[], 7);
+            assert_eq!(text.contains("1 of 1 loop ended after the first note"), is_early, "{text}");
+        }
+        // Nobody was told.
+        let one = session(0, "watched", 30);
+        let journal = [found(&one, Said::Nudge, 1, 3, 1), Entry::ended(&one, NOW)];
+        assert!(!shown(&journal, &[], 7).contains("ended after"));
+    }
+}

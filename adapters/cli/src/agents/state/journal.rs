@@ -1,0 +1,217 @@
+//! The journal: one line of JSON for each finding and for each session that ended.
+//!
+//! It outlives the states of the sessions. A call without a finding does not touch it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{Trouble, WAIT_MAX, lock};
+use super::folder::{Folder, make};
+use super::session::{FindingRecord, Session};
+use crate::output::json::json_line;
+
+/// The name of the file.
+pub(crate) const JOURNAL: &str = "findings.jsonl";
+
+/// The size in bytes at which the older half is dropped: some thousand findings.
+const BYTES_MAX: u64 = 1024 * 1024;
+
+/// A line of the journal. It holds no arguments and no results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// The time, in milliseconds since 1970.
+    pub(crate) at: u64,
+    /// The name of the agent.
+    pub(crate) agent: String,
+    pub(crate) session: String,
+    pub(crate) worker: String,
+    pub(crate) cwd: Option<String>,
+    #[serde(flatten)]
+    pub(crate) what: What,
+}
+
+/// The occasion of a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum What {
+    /// A hook has found something.
+    Found(FindingRecord),
+    /// The session is over.
+    Ended {
+        /// The time of its first event.
+        begun: u64,
+        calls: u64,
+        events: u64,
+    },
+}
+
+impl Entry {
+    /// The line on a finding in `session`.
+    pub(crate) fn found(session: &Session, finding: &FindingRecord) -> Self {
+        Self::of(session, finding.at, What::Found(finding.clone()))
+    }
+
+    /// The line on the end of `session` at the time `now`.
+    pub(crate) fn ended(session: &Session, now: u64) -> Self {
+        let Session { begun, calls, events, .. } = *session;
+        Self::of(session, now, What::Ended { begun, calls, events })
+    }
+
+    fn of(session: &Session, at: u64, what: What) -> Self {
+        Self {
+            at,
+            agent: session.agent.name().to_owned(),
+            session: session.session.clone(),
+            worker: session.worker.clone(),
+            cwd: session.cwd.clone(),
+            what,
+        }
+    }
+}
+
+impl Folder {
+    /// Appends `entries` to the journal.
+    pub(crate) fn record(&self, entries: &[Entry]) -> Result<(), Trouble> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut file = self.open_journal()?;
+        lock(&file, Instant::now() + WAIT_MAX)?;
+        let lines: String = entries.iter().map(json_line).collect();
+        // A line that a kill cut off is ended first, so that only that one is lost.
+        let is_cut_off = last_byte(&mut file)?.is_some_and(|byte| byte != b'\n');
+        let lines = if is_cut_off { format!("\n{lines}") } else { lines };
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(lines.as_bytes())?;
+        Ok(halve(&mut file)?)
+    }
+
+    /// Returns the lines of the journal in the order of their times. Lines that cannot be read are skipped.
+    pub(crate) fn journal(&self) -> Vec<Entry> {
+        let text = fs::read(self.path().join(JOURNAL)).unwrap_or_default();
+        let lines = text.split(|byte| *byte == b'\n');
+        let mut entries: Vec<Entry> =
+            lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        entries.sort_by_key(|entry| entry.at);
+        entries
+    }
+
+    fn open_journal(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let open = || options.open(self.path().join(JOURNAL));
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make(self.path())?;
+                open()
+            }
+            opened => opened,
+        }
+    }
+}
+
+/// Returns the last byte of a file, or `None` if it is empty.
+fn last_byte(file: &mut File) -> io::Result<Option<u8>> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(None);
+    }
+    let mut byte = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut byte)?;
+    Ok(Some(byte[0]))
+}
+
+/// Drops the older half of a journal that is too long, at the end of a line.
+fn halve(file: &mut File) -> io::Result<()> {
+    if file.metadata()?.len() <= BYTES_MAX {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    let newer = &bytes[bytes.len() / 2..];
+    let start = newer.iter().position(|byte| *byte == b'\n').map_or(newer.len(), |end| end + 1);
+    let newer = &newer[start..];
+    file.rewind()?;
+    file.write_all(newer)?;
+    file.set_len(newer.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::Agent;
+    use crate::agents::state::Key;
+
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let around = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(around.path().join("state/unstuck"));
+        (around, folder)
+    }
+
+    fn entry(at: u64, session: &str) -> Entry {
+        let key = Key { agent: Agent::ALL[0], session, worker: "main" };
+        Entry::ended(&Session::new(&key, 1), at)
+    }
+
+    #[test]
+    fn lines_are_read_in_the_order_of_their_times() {
+        let (_around, folder) = folder();
+        assert_eq!(folder.journal(), []);
+        folder.record(&[entry(7, "a\nb"), entry(5, "c")]).expect("a journal");
+        folder.record(&[]).expect("a journal");
+        folder.record(&[entry(6, "d")]).expect("a journal");
+        assert_eq!(folder.journal(), [entry(5, "c"), entry(6, "d"), entry(7, "a\nb")]);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_costs_no_other() {
+        let (_around, folder) = folder();
+        folder.record(&[entry(1, "a")]).expect("a journal");
+        let path = folder.path().join(JOURNAL);
+        let text = fs::read_to_string(&path).expect("a journal");
+        fs::write(&path, format!("{text}{}", &text[..20])).expect("a journal");
+        folder.record(&[entry(2, "b")]).expect("a journal");
+        assert_eq!(folder.journal(), [entry(1, "a"), entry(2, "b")]);
+    }
+
+    #[test]
+    fn a_long_journal_loses_its_older_half() {
+        let (_around, folder) = folder();
+        let long = "x".repeat(1000);
+        let all: Vec<_> = (1..=1200).map(|at| entry(at, &long)).collect();
+        folder.record(&all[..800]).expect("a journal");
+        assert_eq!(folder.journal().len(), 800);
+        folder.record(&all[800..]).expect("a journal");
+        let left = folder.journal();
+        assert!((500..700).contains(&left.len()), "{}", left.len());
+        assert_eq!(left, all[all.len() - left.len()..]);
+        let size = fs::metadata(folder.path().join(JOURNAL)).expect("a journal").len();
+        assert!(size <= BYTES_MAX, "{size}");
+    }
+
+    #[test]
+    fn a_folder_that_is_a_file_is_an_error() {
+        let (_around, folder) = folder();
+        make(folder.path().parent().expect("a folder")).expect("a folder");
+        fs::write(folder.path(), "").expect("a file");
+        assert!(matches!(folder.record(&[entry(1, "a")]), Err(Trouble::Io(_))));
+        assert_eq!(folder.journal(), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_users_cannot_read_the_journal() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let (_around, folder) = folder();
+        folder.record(&[entry(1, "a")]).expect("a journal");
+        let mode = fs::metadata(folder.path().join(JOURNAL)).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
