@@ -185,8 +185,7 @@ fn calls(run: &[u8]) -> Vec<Observation> {
     let mut positions = HashMap::new();
     let _ = unstuck_trace::read(run, None, &mut |event| match event {
         Event::Call(call) => {
-            let (Args::Json(args) | Args::Text(args)) = call.args;
-            let digest = recipe.call(call.tool, args).digest();
+            let digest = recipe.call(call.tool, &call.lasting_args()).digest();
             positions.insert(call.index, calls.len());
             tools.push(call.tool.to_owned());
             calls.push(Observation::new(Worker::new(0), Tool::named(call.tool), digest));

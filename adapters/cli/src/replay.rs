@@ -258,14 +258,14 @@ mod tests {
 
     /// Announces the call `index`, in the step `step`.
     fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
-        let (tool, args) = ("bash", Args::Json(args));
-        replay.take(&Event::Call(Call { index, worker, step, tool, args }));
+        let (tool, args, reworded) = ("bash", Args::Json(args), &[]);
+        replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
     }
 
     /// Reports an outcome for the call `call`.
     fn answer(replay: &mut Replay, worker: &str, call: usize) {
-        let (text, failed, cut) = ("no", false, None);
-        replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut }));
+        let (text, failed, cut, refused) = ("no", false, None, false);
+        replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut, refused }));
     }
 
     /// Announces the call `index` and reports its outcome.

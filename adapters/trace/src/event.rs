@@ -1,5 +1,9 @@
 //! The events of a trace: calls, their outcomes, and messages, borrowed from the input.
 
+use std::borrow::Cow;
+
+use crate::tool_result::without_members;
+
 /// An event of a run.
 ///
 /// An event borrows from its line of the input, and is valid only during the call that delivers it.
@@ -60,8 +64,10 @@ pub struct Begin<'a> {
 /// ```
 /// use unstuck_trace::{Args, Call};
 ///
-/// let call = Call { index: 0, worker: "main", step: 1, tool: "bash", args: Args::Json("{}") };
-/// assert_eq!(call.tool, "bash");
+/// let args = Args::Json(r#"{"command":"make","description":"Build it"}"#);
+/// let reworded = &["description"];
+/// let call = Call { index: 0, worker: "main", step: 1, tool: "bash", args, reworded };
+/// assert_eq!(call.lasting_args(), r#"{"command":"make"}"#);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call<'a> {
@@ -76,6 +82,19 @@ pub struct Call<'a> {
     pub tool: &'a str,
     /// The arguments.
     pub args: Args<'a>,
+    /// The arguments that the model words differently each time, or that only set a limit
+    /// ([`Format::reworded`](crate::Format::reworded)).
+    pub reworded: &'static [&'static str],
+}
+
+impl<'a> Call<'a> {
+    /// Returns the arguments by which calls are compared: those that the model does not reword.
+    pub fn lasting_args(&self) -> Cow<'a, str> {
+        match self.args {
+            Args::Json(json) => without_members(json, self.reworded),
+            Args::Text(text) => Cow::Borrowed(text),
+        }
+    }
 }
 
 /// The arguments of a call, neither parsed nor reordered.
@@ -109,7 +128,7 @@ pub enum Args<'a> {
 /// ```
 /// use unstuck_trace::Outcome;
 ///
-/// let outcome = Outcome { call: 3, worker: "main", text: "no such file", failed: true, cut: None };
+/// let outcome = Outcome { call: 3, worker: "main", text: "no", failed: true, cut: None, refused: false };
 /// assert!(outcome.failed);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,13 +138,17 @@ pub struct Outcome<'a> {
     /// The worker of that call.
     pub worker: &'a str,
     /// The result as text, or as JSON if it is not text. Lines that some agents add and that differ
-    /// for equal results are left out (see the [crate's documentation](crate)).
+    /// for equal results are left out, and so are notes of this project's hooks and proxy (see the
+    /// [crate's documentation](crate)).
     pub text: &'a str,
     /// `true` if the file flags the result as failed. Always `false` if the format has no flag.
     pub failed: bool,
     /// A hash of the part that the recording left out (`result_sha` of a native trace). Equal texts
     /// with different `cut` are different results.
     pub cut: Option<&'a str>,
+    /// `true` if the call was refused and did not run, by a person or by this project's hooks or proxy.
+    /// Then `failed` is `false`, and `text` is the reason.
+    pub refused: bool,
 }
 
 /// A message in words, by the agent or to it.

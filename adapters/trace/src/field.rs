@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::Args;
+use crate::own;
 use crate::problem::ProblemKind;
 
 /// A field of any type. `null` counts as absent.
@@ -144,7 +145,8 @@ pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
 }
 
 /// Returns a result or a content as text. A string is taken as it is, and a list of blocks becomes
-/// their texts, one a line. A block without text, and any other value, becomes its JSON.
+/// their texts, one a line. A block without text, and any other value, becomes its JSON. A block that is
+/// a note of this project is left out, unless it is the first.
 ///
 /// An image keeps its JSON, so that different images stay different.
 pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
@@ -158,7 +160,7 @@ pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     let Some(first) = texts.next() else {
         return Cow::Borrowed("");
     };
-    texts.fold(first, |mut all, text| {
+    texts.filter(|text| !own::is_note(text)).fold(first, |mut all, text| {
         let joined = all.to_mut();
         joined.push('\n');
         joined.push_str(&text);
@@ -259,6 +261,8 @@ mod tests {
             (r#""as it is""#, "as it is"),
             ("[]", ""),
             (r#"[{"type":"text","text":"a"},"b",{"type":"text","text":"c"}]"#, "a\nb\nc"),
+            (r#"[{"text":"a"},{"text":"[unstuck] Again."},{"text":"b"}]"#, "a\nb"),
+            (r#"[{"text":"[unstuck] No."}]"#, "[unstuck] No."),
             (r#"[{"type":"image","source":1}]"#, r#"{"type":"image","source":1}"#),
             (r#"{"output":1}"#, r#"{"output":1}"#),
             ("12", "12"),

@@ -47,7 +47,6 @@ fn mark(fields: &Fields) -> Option<Clue> {
         (has("hook_event_name"), "the payload of a hook"),
         (has("sessionID"), "opencode's events"),
         (has("messageID") && has("type"), "an opencode message part"),
-        (kind == "session" && has("id"), "a pi session"),
         (has("lc") && has("kwargs"), "LangChain messages"),
         (has("eval") && (has("samples") || has("plan")), "an Inspect log"),
     ];
@@ -64,10 +63,9 @@ fn element(fields: &Fields) -> Option<Clue> {
     if matches!(text(fields, "type"), "human" | "ai" | "constructor") {
         return Some(Clue::record("LangChain messages"));
     }
-    match (has("parts"), has("kind"), has("info")) {
-        (true, true, _) => Some(Clue::mark("Pydantic AI messages")),
-        (true, _, true) => Some(Clue::mark("an opencode export")),
-        (true, ..) => Some(Clue::mark("Gemini API contents")),
+    match (has("parts"), has("kind")) {
+        (true, true) => Some(Clue::mark("Pydantic AI messages")),
+        (true, false) => Some(Clue::mark("Gemini API contents")),
         _ => None,
     }
 }

@@ -116,6 +116,7 @@ mod field;
 mod foreign;
 mod formats;
 mod lines;
+mod own;
 mod pairing;
 mod partial;
 mod prefix;
@@ -128,7 +129,7 @@ use std::io::BufRead;
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
 pub use formats::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
-pub use tool_result::{ToolResult, text_of};
+pub use tool_result::{ToolResult, text_of, without_members};
 
 use detect::Detection;
 use prefix::Replay;

@@ -2,6 +2,7 @@
 
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role};
 use crate::formats::{Failures, Format};
+use crate::own;
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{PROBLEMS_MAX, Trace};
@@ -149,12 +150,18 @@ impl<'s> Recorder<'s> {
         self.workers[slot].step = Some(step);
         let index = self.calls;
         self.calls += 1;
-        (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
+        let reworded = self.format.reworded(tool);
+        (self.sink)(Event::Call(Call { index, worker, step, tool, args, reworded }));
         index
     }
 
-    /// Delivers the result of a call.
+    /// Delivers the result of a call, without notes of this project. A call that this project
+    /// [refused](own::is_refusal) did not run, and so did not fail.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
+        let text = own::without_notes(outcome.text);
+        let refused = outcome.refused || own::is_refusal(text, outcome.failed);
+        let failed = outcome.failed && !refused;
+        let outcome = Outcome { text, failed, refused, ..outcome };
         self.errors += usize::from(outcome.failed);
         self.flags |= outcome.failed;
         (self.sink)(Event::Outcome(outcome));
@@ -201,8 +208,11 @@ impl<'s> Recorder<'s> {
     }
 
     /// Delivers a message that is not a turn of its own: one to the agent, or the agent's in a turn
-    /// that has issued calls.
+    /// that has issued calls. A note of this project in somebody else's name is no message.
     pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {
+        if role != Role::Assistant && own::is_note(text) {
+            return;
+        }
         let index = self.next_message();
         (self.sink)(Event::Message(Message { index, worker, role, text, text_only: false }));
     }

@@ -120,8 +120,48 @@ fn chats_of_gemini_and_qwen_are_recognised_by_their_records() {
         ),
         (
             "{\"type\":\"user\",\"uuid\":\"1\",\"sessionId\":\"2\",\"message\":{\"parts\":[]}}",
-            Format::GEMINI,
-            "`message` with `parts`, as Qwen Code writes it",
+            Format::QWEN,
+            "`message` with `parts`",
+        ),
+    ]);
+}
+
+#[test]
+fn sessions_of_copilot_opencode_and_pi_are_recognised_by_their_records() {
+    let (copilot, exported) =
+        ("`type` and `data` of a Copilot event", "`info` and `messages` with `parts`");
+    are_recognised_by(&[
+        (r#"{"type":"session.start","data":{"sessionId":"s"}}"#, Format::COPILOT, copilot),
+        (
+            r#"{"type":"hook.start","data":{}}
+            {"type":"tool.execution_start","data":{"toolName":"x"}}"#,
+            Format::COPILOT,
+            copilot,
+        ),
+        (
+            r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user"},"parts":[]}]}"#,
+            Format::OPENCODE,
+            exported,
+        ),
+        (
+            r#"{"info":1,"messages":[{"info":{"role":"user"},"parts":[]}]}"#,
+            Format::OPENCODE,
+            "messages with `info` and `parts`",
+        ),
+        (
+            r#"{"type":"tool_use","sessionID":"s","part":{"type":"tool","tool":"x"}}"#,
+            Format::OPENCODE,
+            "`part` with `sessionID`, as `opencode run` prints it",
+        ),
+        (
+            r#"{"type":"session","id":"s","version":3}"#,
+            Format::PI,
+            "`type` is `session`, with `id`",
+        ),
+        (
+            r#"{"type":"message","id":"b","parentId":null,"message":{"role":"user"}}"#,
+            Format::PI,
+            "`type` is `message`, with `message` and `parentId`",
         ),
     ]);
 }
@@ -271,17 +311,14 @@ fn a_single_key_is_no_evidence() {
 fn other_formats_are_refused_by_name() {
     let table = [
         ("{\"role\":\"user\",\"message\":{\"content\":[]}}", "a Cursor transcript"),
-        (
-            "{\"type\":\"session\",\"id\":\"1\"}\n{\"type\":\"message\",\"message\":{}}",
-            "a pi session",
-        ),
         ("{\"messages\":[{\"type\":\"human\",\"content\":\"x\"}]}", "LangChain messages"),
         ("[{\"kind\":\"request\",\"parts\":[]}]", "Pydantic AI messages"),
         (
             "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"x\"}",
             "chat messages one a line",
         ),
-        ("{\"info\":1,\"messages\":[{\"info\":1,\"parts\":[]}]}", "an opencode export"),
+        ("{\"id\":\"1\",\"messageID\":\"2\",\"type\":\"tool\"}", "an opencode message part"),
+        ("{\"type\":\"server.connected\",\"sessionID\":\"1\"}", "opencode's events"),
         ("{\"messages\":[]}\n{\"messages\":[]}", "conversations one a line"),
         ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
         ("{\"schema_version\":\"ATIF-v1.7\",\"steps\":[]}", "an ATIF trajectory"),
@@ -321,11 +358,15 @@ fn an_input_that_is_no_trace_is_an_error() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 13] = [
+    let table: [(&str, Format, &str); 17] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
         ("{\"a\":1}", Format::GEMINI, "no record of a Gemini CLI chat"),
+        ("{\"a\":1}", Format::QWEN, "no record of a Qwen Code session"),
+        ("{\"a\":1}", Format::COPILOT, "no event of a Copilot CLI session"),
+        ("{\"a\":1}", Format::OPENCODE, "no record of an opencode session"),
+        ("{\"a\":1}", Format::PI, "no entry of a pi session"),
         ("{\"a\":1}", Format::SWE_AGENT, "no step of a SWE-agent trajectory"),
         ("{\"a\":1}", Format::MINI_SWE_AGENT, "no message of a mini-swe-agent trajectory"),
         ("{\"a\":1}", Format::OPENHANDS, "no event of OpenHands"),

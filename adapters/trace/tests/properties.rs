@@ -30,6 +30,20 @@ const CODEX: [&str; 6] = [
     r#"{"type":"compacted","payload":{"replacement_history":[]}}"#,
 ];
 
+const COPILOT: [&str; 5] = [
+    r#"{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"}}"#,
+    r#"{"type":"user.message","data":{"content":"Go"}}"#,
+    r#"{"type":"assistant.message","data":{"content":"I look.","toolRequests":[{"toolCallId":"c","name":"bash","arguments":{"command":"ls"}}]}}"#,
+    r#"{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"bash","arguments":{"command":"ls"}}}"#,
+    r#"{"type":"tool.execution_complete","data":{"toolCallId":"c","success":true,"shellExecution":{"exitCode":1},"result":{"content":"x\n<shellId: 1 completed with exit code 1>"}}}"#,
+];
+
+const OPENCODE: [&str; 3] = [
+    r#"{"type":"step_start","sessionID":"s","part":{"type":"step-start"}}"#,
+    r#"{"type":"text","sessionID":"s","part":{"type":"text","text":"I look."}}"#,
+    r#"{"type":"tool_use","sessionID":"s","part":{"type":"tool","tool":"bash","state":{"status":"error","input":{},"error":"x"}}}"#,
+];
+
 const GEMINI: [&str; 5] = [
     r#"{"sessionId":"s","projectHash":"h","kind":"subagent"}"#,
     r#"{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"sh","args":{}}]}"#,
@@ -47,7 +61,7 @@ const OPENHANDS: [&str; 5] = [
 ];
 
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 9] = [
+const DOCUMENTS: [(Format, &str); 10] = [
     (
         Format::OPENAI_RESPONSES,
         r#"{"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a\":1}"},{"type":"function_call_output","call_id":"c","output":"y"}],"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}]}"#,
@@ -75,6 +89,10 @@ const DOCUMENTS: [(Format, &str); 9] = [
     (
         Format::MINI_SWE_AGENT,
         r#"{"info":{"model_stats":{},"config":{}},"messages":[{"role":"assistant","content":"I look.\n```bash\nls\n```"},{"role":"user","content":"<returncode>1</returncode>"},{"role":"assistant","content":"","tool_calls":[],"extra":{"actions":[{"command":"ls","tool_call_id":"c"}]}},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"exit","content":"z"}]}"#,
+    ),
+    (
+        Format::OPENCODE,
+        r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user","sessionID":"s"},"parts":[{"type":"text","text":"x"}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"I look."},{"type":"tool","tool":"bash","state":{"status":"completed","input":{"a":1},"output":"y"}}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"Done."}]}]}"#,
     ),
     (
         Format::OPENHANDS,
@@ -106,6 +124,8 @@ fn lines() -> impl Strategy<Value = Vec<&'static str>> {
         vec(prop::sample::select(CLAUDE.to_vec()), 1..8),
         vec(prop::sample::select(CODEX.to_vec()), 1..8),
         vec(prop::sample::select(GEMINI.to_vec()), 1..8),
+        vec(prop::sample::select(COPILOT.to_vec()), 1..8),
+        vec(prop::sample::select(OPENCODE.to_vec()), 1..8),
         vec(prop::sample::select(OPENHANDS.to_vec()), 1..8),
     ]
 }

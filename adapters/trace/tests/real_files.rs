@@ -85,7 +85,7 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 9] = [
+const FOLDERS: [(&str, Format); 11] = [
     ("anthropic-messages", Format::ANTHROPIC),
     ("claude-code", Format::CLAUDE_CODE),
     ("codex-rollout", Format::CODEX),
@@ -93,7 +93,9 @@ const FOLDERS: [(&str, Format); 9] = [
     ("mini-swe-agent", Format::MINI_SWE_AGENT),
     ("openai-chat", Format::OPENAI),
     ("openai-responses", Format::OPENAI_RESPONSES),
+    ("opencode", Format::OPENCODE),
     ("openhands", Format::OPENHANDS),
+    ("pi-mono", Format::PI),
     ("swe-agent", Format::SWE_AGENT),
 ];
 
@@ -102,6 +104,13 @@ const FOLDERS: [(&str, Format); 9] = [
 const UNMARKED: &str = "codex-rollout/jaz-session_branch.jsonl";
 
 fn format_of(name: &str) -> Option<Format> {
+    if name.starts_with("gemini-cli/qwen-") {
+        return Some(Format::QWEN);
+    }
+    // The oldest sessions are a folder of small files.
+    if name.starts_with("opencode/jaz-storage_legacy/") {
+        return None;
+    }
     let folder = name.split_once('/').map(|(folder, _)| folder)?;
     FOLDERS.into_iter().find(|(name, _)| *name == folder).map(|(_, format)| format)
 }
@@ -166,7 +175,6 @@ fn the_error_for_every_foreign_folder_names_its_format() {
         ("langchain", "LangChain messages"),
         ("opencode", "opencode"),
         ("otel-genai", "OpenTelemetry spans"),
-        ("pi-mono", "a pi session"),
         ("pydantic-ai", "Pydantic AI messages"),
     ];
     for (folder, looks_like) in names {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use unstuck_core::{Action, Call, Detector, Digest, Outcome, Policy, Tag, Turn, Verdict};
 use unstuck_text::{Answer, Digester, Recipe, is_placeholder};
-use unstuck_trace::{Args, Event, Message, Role, read};
+use unstuck_trace::{Event, Message, Role, read};
 
 use crate::calibrate::labels::Count;
 use crate::read::inputs::{self, Input};
@@ -31,6 +31,8 @@ enum Step {
     Call { call: Call, index: usize },
     /// The outcome of the worker's call at `place` among its calls.
     Outcome { place: usize, outcome: Outcome },
+    /// The refusal of the worker's call at `place`.
+    Refused { place: usize },
     /// A user message, after `calls_before` calls of the file.
     User { text: Digest, message: usize, calls_before: usize },
     /// A turn without a call, after `calls_before` calls of the file.
@@ -98,6 +100,9 @@ impl Digested {
                         note(&verdict, judged(&verdict, &recorded).unwrap_or(last));
                     });
                 }
+                Step::Refused { place } => engine.vetoed_each(ids[place], |verdict| {
+                    note(&verdict, judged(&verdict, &recorded).unwrap_or(last));
+                }),
                 Step::User { text, message, calls_before } => {
                     let at = self.count.index(calls_before, Some(message));
                     note(&engine.user_message(text), at);
@@ -190,8 +195,7 @@ impl WorkerSteps {
     }
 
     fn call(&mut self, call: &unstuck_trace::Call<'_>) {
-        let (Args::Json(args) | Args::Text(args)) = call.args;
-        let digests = self.digester.call(call.tool, args).step(call.step);
+        let digests = self.digester.call(call.tool, &call.lasting_args()).step(call.step);
         self.steps.push(Step::Call { call: digests, index: call.index });
         self.open.insert(call.index, (self.calls, digests.kind(), call.tool.to_owned()));
         self.calls += 1;
@@ -201,6 +205,10 @@ impl WorkerSteps {
         let Some((place, kind, tool)) = self.open.remove(&outcome.call) else { return };
         // A placeholder stands for a result that the model no longer sees. A replay skips it, too.
         if is_placeholder(outcome.text) {
+            return;
+        }
+        if outcome.refused {
+            self.steps.push(Step::Refused { place });
             return;
         }
         let answer =
@@ -225,7 +233,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
     use unstuck_text::{PRESETS, Preset};
-    use unstuck_trace::{Begin, Call, Outcome};
+    use unstuck_trace::{Args, Begin, Call, Outcome};
     use walkdir::WalkDir;
 
     use super::*;
@@ -287,7 +295,8 @@ mod tests {
                     step += u64::from(what > 2);
                     let index = calls.len();
                     calls.push((worker, true));
-                    sink(Event::Call(Call { index, worker, step, tool, args: Args::Json("[1]") }));
+                    let (args, reworded) = (Args::Json("[1]"), &[]);
+                    sink(Event::Call(Call { index, worker, step, tool, args, reworded }));
                 }
                 10..=18 => {
                     let open = calls.iter().enumerate().filter(|(_, (_, open))| *open);
@@ -298,7 +307,8 @@ mod tests {
                     calls[call].1 = false;
                     let failed = how % 2 == 0;
                     let worker = calls[call].0;
-                    sink(Event::Outcome(Outcome { call, worker, text, failed, cut: None }));
+                    let (cut, refused) = (None, how == 7);
+                    sink(Event::Outcome(Outcome { call, worker, text, failed, cut, refused }));
                 }
                 19..=22 => {
                     let role = if what == 19 && how == 0 { Role::User } else { Role::Assistant };

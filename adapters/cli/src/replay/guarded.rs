@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use unstuck::{Action, Asked, Decision, Guard, LoopId};
 use unstuck_text::{PRESETS, Preset, is_placeholder};
-use unstuck_trace::{Args, Event, Role, read};
+use unstuck_trace::{Event, Role, read};
 use walkdir::WalkDir;
 
 use super::Replay;
@@ -35,9 +35,8 @@ impl Guarded {
     fn take(&mut self, event: &Event<'_>) {
         let decision = match event {
             Event::Call(call) => {
-                let (Args::Json(args) | Args::Text(args)) = call.args;
-                let id = call.index.to_string();
-                let asked = Asked::new(call.tool, args).id(&id).step(call.step);
+                let (args, id) = (call.lasting_args(), call.index.to_string());
+                let asked = Asked::new(call.tool, &*args).id(&id).step(call.step);
                 Some(self.guard(call.worker).announce(&asked))
             }
             Event::Outcome(outcome) if is_placeholder(outcome.text) || outcome.cut.is_some() => {
@@ -46,7 +45,10 @@ impl Guarded {
             Event::Outcome(outcome) => {
                 let guard = self.guard(outcome.worker);
                 let ticket = guard.ticket(&outcome.call.to_string());
-                ticket.map(|ticket| guard.after(ticket, outcome.text, outcome.failed))
+                ticket.map(|ticket| match outcome.refused {
+                    true => guard.refused(ticket),
+                    false => guard.after(ticket, outcome.text, outcome.failed),
+                })
             }
             Event::Message(message) if message.role == Role::User => {
                 Some(self.guard(message.worker).user_message(message.text))

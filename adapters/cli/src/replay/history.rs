@@ -72,6 +72,7 @@ pub(crate) struct CallResult {
     pub(crate) digest: Digest,
     pub(crate) text: String,
     pub(crate) failed: bool,
+    pub(crate) refused: bool,
 }
 
 /// The nearness of each rule, in the policy's order. For a call these are the rules about calls,
@@ -293,7 +294,7 @@ mod tests {
     }
 
     const RESULT: CallResult =
-        CallResult { digest: Digest::new(0), text: String::new(), failed: false };
+        CallResult { digest: Digest::new(0), text: String::new(), failed: false, refused: false };
 
     #[test]
     fn among_calls_that_settle_together_only_the_last_has_the_nearness() {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use unstuck_core::{Action, Finding, Nearness, RuleIndex, Verdict};
 use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
-use unstuck_trace::{Args, Call, Message, Outcome, Role};
+use unstuck_trace::{Call, Message, Outcome, Role};
 
 use super::early_warning::{EarlyWarning, Judged};
 use super::findings::{Excerpt, Location, Warning};
@@ -49,6 +49,8 @@ pub(super) struct Worker {
     turns: Numbering,
     turn: u64,
     early_warning: EarlyWarning,
+    /// Whether all results since the last stop were refusals.
+    is_stopped: bool,
     /// The steps of the loop to explain, if there is one.
     history: Option<LoopHistory>,
 }
@@ -70,6 +72,7 @@ impl Worker {
             turns: Numbering::default(),
             turn: 0,
             early_warning: EarlyWarning::new(preset.policy),
+            is_stopped: false,
             history: None,
         }
     }
@@ -82,7 +85,7 @@ impl Worker {
 
     /// Takes in a call. Returns the verdicts on earlier calls that settle with it, and on itself.
     pub(super) fn call(&mut self, call: &Call<'_>) -> Vec<VerdictAt> {
-        let (Args::Json(args) | Args::Text(args)) = call.args;
+        let args = &*call.lasting_args();
         let digests = self.engine.digester.call(call.tool, args).step(call.step);
         let mut verdicts = Vec::new();
         let each = |verdict| verdicts.push((verdict, call.index));
@@ -123,15 +126,26 @@ impl Worker {
         let answer = Answer::new(tool, outcome.text, outcome.failed);
         let answer = Answer { cut: outcome.cut, ..answer };
         let numbering = &self.numbering;
-        self.engine.outcome_each(ticket, answer, |verdict| {
+        let each = |verdict: Verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
             verdicts.push((verdict, judged.unwrap_or(outcome.call)));
-        });
+        };
+        match (outcome.refused, self.is_stopped) {
+            (false, _) => {
+                self.engine.outcome_each(ticket, answer, each);
+            }
+            (true, false) => self.engine.detector.vetoed_each(ticket.id, each),
+            // The loop has ended. A guard that still refuses its calls does not count them.
+            (true, true) => self.engine.detector.cancel_each(ticket.id, each),
+        }
+        let is_stop = |(verdict, _): &VerdictAt| verdict.action == Action::Stop;
+        self.is_stopped = verdicts.iter().any(is_stop) || (self.is_stopped && outcome.refused);
         if let Some(seq) = ticket.id.seq() {
             self.early_warning.outcome(seq);
             if let Some(result) = result {
                 let text = outcome.text.to_owned();
-                let answer = CallResult { digest: result, text, failed: outcome.failed };
+                let Outcome { failed, refused, .. } = *outcome;
+                let answer = CallResult { digest: result, text, failed, refused };
                 self.explain(&verdicts, |history, near| history.outcome(seq, answer, near));
             }
         }
@@ -142,6 +156,7 @@ impl Worker {
     pub(super) fn message(&mut self, message: &Message<'_>) -> Option<VerdictAt> {
         if message.role == Role::User {
             self.early_warning.user_message();
+            self.is_stopped = false;
             let excerpt = Excerpt::new(message.index, None, message.text);
             let verdicts = (self.engine.user_message(message.text), message.index);
             self.explain(&[verdicts], |history, near| history.prompt(excerpt.clone(), near));

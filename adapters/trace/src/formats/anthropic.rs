@@ -29,6 +29,7 @@ impl Format {
         no_record: "no message: expected a JSON array of objects with a `role`, \
                     or an object with `messages`",
         failures: Failures::Flagged,
+        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise,
@@ -177,6 +178,7 @@ impl Block<'_> {
                 text: &flat_text(self.content),
                 failed: is_true(self.is_error),
                 cut: None,
+                refused: false,
             });
         }
     }

@@ -63,6 +63,10 @@ impl Format {
         name: "claude-code",
         no_record: "no record of a Claude Code session: expected lines with a `type` and a `message`",
         failures: Failures::Flagged,
+        reworded: &[
+            ("Bash", &["description", "timeout"]),
+            ("PowerShell", &["description", "timeout"]),
+        ],
         layouts: Layouts::LinesOrDocumentWith(LIST),
         is_document: |fields| is_list(fields, LIST),
         recognise,
@@ -344,6 +348,7 @@ impl<'r, 's> Session<'r, 's> {
                 text: &flat_text(block.content),
                 failed: is_true(block.is_error),
                 cut: None,
+                refused: false,
             });
         }
     }

@@ -28,6 +28,7 @@ use crate::document::Lists;
 use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::own;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
@@ -47,6 +48,7 @@ impl Format {
         no_record: "no record of a Gemini CLI chat: expected records with a `type`, \
                     or with `projectHash`",
         failures: Failures::Flagged,
+        reworded: &[("replace", &["instruction"]), ("run_shell_command", &["description"])],
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, "messages"),
         recognise,
@@ -60,11 +62,7 @@ impl Format {
 fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let has = |key: &str| fields.contains_key(key);
     let kind = text(fields, "type");
-    let has_parts = || fields.get("message").is_some_and(|message| message.get("parts").is_some());
     match (place, kind) {
-        (Place::Line, "user" | "assistant" | "tool_result") if has_parts() => {
-            Some(Clue::record("`message` with `parts`, as Qwen Code writes it"))
-        }
         (Place::Element, "gemini") => Some(Clue::record("messages whose `type` is `gemini`")),
         (Place::Element, "user") if !has("role") && has("timestamp") && has("content") => {
             Some(Clue::record("messages with `type` and `timestamp`, without `role`"))
@@ -82,7 +80,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+pub(super) fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
     lines::replay(input, recorder, &mut |json, recorder| chat.replay(json, recorder));
 }
@@ -324,8 +322,16 @@ impl Speaker<'_, '_, '_> {
     fn result(&mut self, id: &str, text: &str, failed: bool) {
         self.recorder.turn(self.worker).answered = true;
         if let Some(call) = self.recorder.pairing.answer(self.worker, id) {
+            let text = own::without_notes(text);
             let (worker, text) = (self.worker, &*without_process_group(text));
-            self.recorder.outcome(Outcome { call, worker, text, failed, cut: None });
+            self.recorder.outcome(Outcome {
+                call,
+                worker,
+                text,
+                failed,
+                cut: None,
+                refused: false,
+            });
         }
     }
 

@@ -34,6 +34,7 @@ impl Format {
         name: "mini-swe-agent",
         no_record: "no message of a mini-swe-agent trajectory: expected an object with `messages`",
         failures: Failures::Flagged,
+        reworded: &[],
         layouts: Layouts::Document,
         // The messages may be cut off behind a long `info`.
         is_document: |fields| is_list(fields, "messages") || has_info_of_run(fields),
@@ -191,7 +192,14 @@ impl Message<'_> {
         if let Some(call) = call {
             let code = integer(extra.returncode).or_else(|| returncode(text));
             let failed = code.is_some_and(|code| code != 0);
-            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut: None });
+            recorder.outcome(Outcome {
+                call,
+                worker: MAIN,
+                text,
+                failed,
+                cut: None,
+                refused: false,
+            });
         }
         call.is_some()
     }

@@ -30,6 +30,7 @@ impl Format {
         no_record: "no record of a native trace: expected lines like \
                     {\"type\":\"call\",\"tool\":…,\"args\":…}",
         failures: Failures::Flagged,
+        reworded: &[],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
@@ -149,6 +150,7 @@ impl<'a> Record<'a> {
                 text: &string(self.result).unwrap_or(Cow::Borrowed(result.get())),
                 failed: failed.unwrap_or(false),
                 cut: cut.as_deref(),
+                refused: false,
             });
         }
         Ok(())

@@ -30,6 +30,7 @@ impl Format {
         no_record: "no chat message: expected a JSON array of objects with a `role`, \
                     or an object with `messages`",
         failures: Failures::Never,
+        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise: |place, fields| {
@@ -92,7 +93,14 @@ impl Message<'_> {
         let id = string(self.tool_call_id).or_else(|| string(self.name));
         let call = id.and_then(|id| recorder.pairing.answer(MAIN, &id));
         if let Some(call) = call {
-            recorder.outcome(Outcome { call, worker: MAIN, text, failed: false, cut: None });
+            recorder.outcome(Outcome {
+                call,
+                worker: MAIN,
+                text,
+                failed: false,
+                cut: None,
+                refused: false,
+            });
         }
     }
 

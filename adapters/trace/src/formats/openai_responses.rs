@@ -72,6 +72,7 @@ impl Format {
         no_record: "no item of OpenAI Responses: expected items with a `type` or a `role`, in an \
                     array, one a line, or under `input` or `output`",
         failures: Failures::Sometimes,
+        reworded: &[],
         layouts: Layouts::Either,
         is_document: is_body,
         recognise,
@@ -209,7 +210,14 @@ impl<'a> Item<'a> {
         self.replay(MAIN, recorder, &mut |id, result, recorder| {
             if let Some(call) = recorder.pairing.answer(MAIN, id) {
                 let text = &result.text;
-                recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut: None });
+                recorder.outcome(Outcome {
+                    call,
+                    worker: MAIN,
+                    text,
+                    failed,
+                    cut: None,
+                    refused: false,
+                });
             }
         })
     }

@@ -80,6 +80,7 @@ impl Format {
         no_record: "no event of OpenHands: expected events with a `kind`, an `action` \
                     or an `observation`",
         failures: Failures::Flagged,
+        reworded: &[],
         layouts: Layouts::Either,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,
@@ -308,7 +309,14 @@ impl Event<'_> {
         recorder.turn(MAIN).answered = true;
         let id = string(self.tool_call_id.or(self.action_id));
         if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
-            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut: None });
+            recorder.outcome(Outcome {
+                call,
+                worker: MAIN,
+                text,
+                failed,
+                cut: None,
+                refused: false,
+            });
         }
     }
 
@@ -389,7 +397,14 @@ impl Event<'_> {
             let failed =
                 observation == "error" || fails(integer(self.exit_code)) || ending.failed();
             let text = flat_text(self.content);
-            recorder.outcome(Outcome { call, worker: MAIN, text: &text, failed, cut: None });
+            recorder.outcome(Outcome {
+                call,
+                worker: MAIN,
+                text: &text,
+                failed,
+                cut: None,
+                refused: false,
+            });
         }
     }
 }

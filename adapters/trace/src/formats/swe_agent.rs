@@ -29,6 +29,7 @@ impl Format {
         no_record: "no step of a SWE-agent trajectory: expected an object with `trajectory` \
                     or `history`",
         failures: Failures::Never,
+        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,
@@ -153,7 +154,7 @@ impl<'a> Record<'a> {
 fn result(worker: &str, text: &str, recorder: &mut Recorder<'_>) -> bool {
     let call = recorder.pairing.answer(worker, "");
     if let Some(call) = call {
-        recorder.outcome(Outcome { call, worker, text, failed: false, cut: None });
+        recorder.outcome(Outcome { call, worker, text, failed: false, cut: None, refused: false });
     }
     call.is_some()
 }

@@ -10,16 +10,13 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use unstuck_trace::ToolResult;
+use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Listed, Object, Raw, json, members, needed, text,
     without,
 };
 use crate::agents::reply::{Encoded, Reply, Words};
-
-/// The arguments of each tool that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 1] = [("Bash", &["description", "timeout"])];
 
 /// The members of results that differ each time.
 const VOLATILE: [&str; 6] =
@@ -147,8 +144,7 @@ impl<'a, R> Payload<'a, R> {
 }
 
 fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
-    let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-    let args = without(input, reworded.map_or(&[], |(_, members)| members));
+    let args = without(input, Format::CLAUDE_CODE.reworded(&tool));
     Call { id: id.filter(|id| !id.is_empty()), tool, args }
 }
 

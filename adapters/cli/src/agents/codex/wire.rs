@@ -8,16 +8,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::ToolResult;
+use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
 };
 use crate::agents::reply::{Encoded, Reply};
-
-/// The arguments of a command that the model words differently each time, or that only set a limit.
-const REWORDED: [&str; 6] =
-    ["justification", "description", "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens"];
 
 /// The programs that only run the command they are given.
 const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
@@ -100,7 +96,7 @@ fn command(raw: Raw<'_>) -> Cow<'_, str> {
         Some([shell, flag, line]) if is_shell(&shell) && ["-c", "-lc"].contains(&flag.as_ref()) => {
             Cow::Owned(json!({ "command": line }).to_string())
         }
-        _ => without(raw, &REWORDED),
+        _ => without(raw, Format::CODEX.reworded("Bash")),
     }
 }
 

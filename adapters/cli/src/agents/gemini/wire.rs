@@ -7,15 +7,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::ToolResult;
+use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
 };
 use crate::agents::reply::{Encoded, Reply};
-
-/// The arguments of each tool that the model words differently each time.
-const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description"])];
 
 /// The beginning of the result of a command that the user cancelled.
 const CANCELLED: &str = "Command was cancelled by user";
@@ -65,8 +62,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 impl<'a> Payload<'a> {
     fn call(&self) -> Result<Call<'a>, BadPayload> {
         let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
+        let args = without(self.tool_input, Format::GEMINI.reworded(&tool));
         Ok(Call { id: None, tool, args })
     }
 }

@@ -69,7 +69,11 @@ fn number(step: &Step) -> String {
 fn results(steps: &[Step]) -> Vec<String> {
     let cell = |(n, step): (usize, &Step)| {
         let Some(result) = &step.result else { return "none".to_owned() };
-        let word = if result.failed { "failed" } else { "ok" };
+        let word = match (result.refused, result.failed) {
+            (true, _) => "refused",
+            (_, true) => "failed",
+            (_, false) => "ok",
+        };
         let digits = result.digest.bits() >> 48;
         let percent =
             lap_before(step, &steps[..n]).map(|before| percent(&before.text, &result.text));

@@ -68,7 +68,14 @@ impl Ends {
         }
         self.push(Ended { id, failed, delivered: true });
         let failed = failed == Some(true);
-        recorder.outcome(Outcome { call, worker, text: &result.text, failed, cut: None });
+        recorder.outcome(Outcome {
+            call,
+            worker,
+            text: &result.text,
+            failed,
+            cut: None,
+            refused: false,
+        });
     }
 
     fn push(&mut self, ended: Ended) {

@@ -1,0 +1,291 @@
+//! GitHub Copilot CLI sessions: JSON Lines of events, `{"type":…,"data":{…}}`.
+//!
+//! - **Calls** are the `toolRequests` of an `assistant.message`, and share a step. A
+//!   `tool.execution_start` repeats one of them, and is a call if no message has requested it.
+//! - **Results** are `tool.execution_complete`. The call failed without `success`, and if its command
+//!   ended with another code than 0, which the program counts as a success. A call that a person or
+//!   a hook denied is refused.
+//! - **Workers.** Events with an `agentId`, or with the `parentToolCallId` of the call that started the
+//!   subagent, belong to that subagent.
+//! - The number of the shell at the end of a command's result is left out, because it is new with every
+//!   call.
+//! - The program's own instructions, hooks and usage are skipped.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, text};
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::lines;
+use crate::pairing::{RecentRecords, digest};
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::tool_result::ToolResult;
+
+/// The types of events that no other format has beside `data`.
+const EVENTS: [&str; 4] = ["session.", "assistant.", "tool.execution_", "user.message"];
+
+/// The label of the shell's number, in the last line of a command's result.
+const SHELL: &str = "shellId: ";
+
+/// The words before the exit code in that line.
+const EXITED: &str = "completed with exit code ";
+
+impl Format {
+    /// GitHub Copilot CLI sessions: JSON Lines.
+    pub const COPILOT: Self = Self::new(&Definition {
+        name: "copilot",
+        no_record: "no event of a Copilot CLI session: expected lines with a `type` and `data`",
+        failures: Failures::Flagged,
+        reworded: &[
+            ("bash", &["description", "timeout", "initial_wait"]),
+            ("powershell", &["description", "timeout", "initial_wait"]),
+        ],
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let kind = text(fields, "type");
+    let is_own = EVENTS.iter().any(|begin| kind.starts_with(begin));
+    let has_data = fields.get("data").is_some_and(Value::is_object);
+    (place == Place::Line && is_own && has_data)
+        .then_some(Clue::record("`type` and `data` of a Copilot event"))
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+    let mut seen = RecentRecords::default();
+    lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut seen, recorder));
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    data: Raw<'a>,
+    #[serde(borrow)]
+    agent_id: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    #[serde(borrow)]
+    session_id: Raw<'a>,
+    #[serde(borrow)]
+    agent_id: Raw<'a>,
+    #[serde(borrow)]
+    parent_tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_requests: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+    #[serde(borrow)]
+    success: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    shell_execution: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a> {
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+fn replay(
+    json: &str,
+    seen: &mut RecentRecords,
+    recorder: &mut Recorder<'_>,
+) -> Result<(), ProblemKind> {
+    let line = object::<Line<'_>>(json)?;
+    let (Some(kind), Some(data)) = (string(line.kind), nested::<Data<'_>>(line.data)) else {
+        return Ok(());
+    };
+    recorder.recognise();
+    let worker = string(line.agent_id.or(data.agent_id).or(data.parent_tool_call_id));
+    let worker = worker.unwrap_or(Cow::Borrowed(MAIN));
+    match kind.as_ref() {
+        "session.start" => {
+            if let Some(session) = string(data.session_id) {
+                recorder.session(&session);
+            }
+        }
+        "user.message" => {
+            recorder.settle(&worker);
+            recorder.message(&worker, Role::User, &flat_text(data.content));
+        }
+        "assistant.message" => return data.answer(&worker, seen, recorder),
+        "tool.execution_start" => {
+            let (tool_call_id, name) = (data.tool_call_id, data.tool_name);
+            let request = Request { tool_call_id, name, arguments: data.arguments };
+            return request.replay(&worker, seen, recorder);
+        }
+        "tool.execution_complete" => data.result(&worker, recorder),
+        _ => {}
+    }
+    Ok(())
+}
+
+impl Data<'_> {
+    /// Replays the model's answer. A call that cannot be read is reported after the others.
+    fn answer(
+        &self,
+        worker: &str,
+        seen: &mut RecentRecords,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        recorder.settle(worker);
+        *recorder.turn(worker) = Turn::default();
+        if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
+            recorder.say(worker, &text);
+        }
+        let mut outcome = Ok(());
+        for request in elements(self.tool_requests) {
+            if let Some(request) = nested::<Request<'_>>(Some(request)) {
+                outcome = outcome.and(request.replay(worker, seen, recorder));
+            }
+        }
+        outcome
+    }
+
+    fn result(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        #[derive(Deserialize)]
+        struct Content<'a> {
+            #[serde(borrow)]
+            content: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Failure<'a> {
+            #[serde(borrow)]
+            message: Raw<'a>,
+            #[serde(borrow)]
+            code: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Execution<'a> {
+            #[serde(borrow)]
+            exit_code: Raw<'a>,
+        }
+        recorder.turn(worker).answered = true;
+        let id = string(self.tool_call_id);
+        let Some(call) = id.and_then(|id| recorder.pairing.answer(worker, &id)) else { return };
+        let failure = nested::<Failure<'_>>(self.error);
+        let content = nested::<Content<'_>>(self.result).and_then(|result| result.content);
+        let shown = content.or(failure.as_ref().and_then(|failure| failure.message));
+        let code = failure.and_then(|failure| string(failure.code));
+        let refused = matches!(code.as_deref(), Some("denied" | "rejected"));
+        let exit = nested::<Execution<'_>>(self.shell_execution);
+        let exit = exit.and_then(|execution| integer(execution.exit_code));
+        let failed = !refused && (!is_true(self.success) || exit.is_some_and(|code| code != 0));
+        let text = &*shown.map_or(Cow::Borrowed(""), |shown| ToolResult::copilot(shown).text);
+        recorder.outcome(Outcome { call, worker, text, failed, cut: None, refused });
+    }
+}
+
+impl Request<'_> {
+    fn replay(
+        &self,
+        worker: &str,
+        seen: &mut RecentRecords,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        let id = string(self.tool_call_id);
+        if id.as_ref().is_some_and(|id| !seen.insert((worker, id))) {
+            return Ok(());
+        }
+        let tool = string(self.name)
+            .ok_or(ProblemKind::Missing { record: "a tool request", field: "name" })?;
+        let turn = recorder.turn(worker);
+        let step = if turn.called && !turn.answered { Step::Same } else { Step::New };
+        *turn = Turn { called: true, ..Turn::default() };
+        let args = Args::Json(self.arguments.map_or("null", RawValue::get));
+        let index = recorder.call(worker, step, &tool, args);
+        if let Some(id) = id {
+            recorder.pairing.issue(worker, &id, digest(&*tool), index);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    /// Reads a result of Copilot CLI, without the number of the shell in the last line of a command's
+    /// result. A command that ended with another code than 0 has failed.
+    pub fn copilot(json: &'a RawValue) -> Self {
+        let text = flat_text(Some(json));
+        let start = text.trim_ascii_end().rfind('\n').map_or(0, |at| at + 1);
+        let last = &text[start..];
+        let failed = last.split_once(EXITED).and_then(|(before, code)| {
+            let digits = code.trim_ascii_end().strip_suffix('>')?;
+            let code: i64 = digits.parse().ok()?;
+            before.starts_with('<').then_some(code != 0)
+        });
+        let Some((before, number)) = last.split_once(SHELL).filter(|_| last.starts_with('<'))
+        else {
+            return Self { text, failed };
+        };
+        let behind = number.trim_start_matches(|symbol: char| symbol.is_ascii_digit());
+        let text = format!("{}{before}{}", &text[..start], behind.trim_start());
+        Self { text: Cow::Owned(text), failed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_shell_is_left_out_and_the_exit_code_read() {
+        let table = [
+            (
+                "no\n<shellId: 12 completed with exit code 1>",
+                "no\n<completed with exit code 1>",
+                Some(true),
+            ),
+            (
+                "<shellId: 0 completed with exit code 0>\n",
+                "<completed with exit code 0>\n",
+                Some(false),
+            ),
+            ("<command with shellId: 3 is still running>", "<command with is still running>", None),
+            (
+                "<shellId: 1 completed with exit code 1>\nmore",
+                "<shellId: 1 completed with exit code 1>\nmore",
+                None,
+            ),
+            ("it completed with exit code 1>", "it completed with exit code 1>", None),
+            ("", "", None),
+        ];
+        for (text, expected, failed) in table {
+            let json = serde_json::to_string(text).expect("a string");
+            let result = ToolResult::copilot(serde_json::from_str(&json).expect("JSON"));
+            assert_eq!(result, ToolResult { text: expected.into(), failed }, "{text:?}");
+        }
+    }
+}

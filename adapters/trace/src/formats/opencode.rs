@@ -1,0 +1,216 @@
+//! opencode sessions, and those of its fork Kilo: the document of `opencode export`, or the JSON Lines
+//! of `opencode run --format json`.
+//!
+//! - A message has `info` and `parts`. A part of the type `tool` is a call with its result, in `state`.
+//! - **Turns.** A `step-start` part, or another message, begins an answer of the model. Its calls share a
+//!   step.
+//! - **Failures** are calls whose status is `error`. A command that ended with another code than 0 is
+//!   `completed`, so its failure shows in the text alone.
+//! - A user's text that the program wrote (`synthetic`), reasoning, patches and files are skipped. The
+//!   printed lines have no messages of the user.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
+use crate::detect::Layout;
+use crate::document::Lists;
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::{document, lines};
+
+impl Format {
+    /// opencode sessions: an export, or the printed JSON Lines.
+    pub const OPENCODE: Self = Self::new(&Definition {
+        name: "opencode",
+        no_record: "no record of an opencode session: expected an object with `info` and \
+                    `messages`, or lines with a `type` and a `part`",
+        failures: Failures::Flagged,
+        reworded: &[("bash", &["description", "timeout"])],
+        layouts: Layouts::Either,
+        is_document,
+        recognise,
+        read: |input, layout, recorder| match layout {
+            Layout::Lines => lines::replay(input, recorder, &mut replay_line),
+            Layout::Document => {
+                document::replay(input, Lists::First(&["messages"]), recorder, &mut replay_message);
+            }
+        },
+    });
+}
+
+fn is_document(fields: &Fields) -> bool {
+    fields.get("info").is_some_and(Value::is_object) && is_list(fields, "messages")
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let is_message = |fields: &Fields| fields.contains_key("info") && is_list(fields, "parts");
+    match place {
+        Place::Document if is_document(fields) && objects(fields, "messages").any(is_message) => {
+            Some(Clue::record("`info` and `messages` with `parts`"))
+        }
+        Place::Element if is_message(fields) => {
+            Some(Clue::record("messages with `info` and `parts`"))
+        }
+        Place::Line if is_text(fields, "sessionID") && fields.contains_key("part") => {
+            let is_own = matches!(
+                text(fields, "type"),
+                "step_start" | "text" | "tool_use" | "step_finish" | "reasoning"
+            );
+            is_own.then_some(Clue::record("`part` with `sessionID`, as `opencode run` prints it"))
+        }
+        _ => None,
+    }
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    info: Raw<'a>,
+    #[serde(borrow)]
+    parts: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Info<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow, rename = "sessionID")]
+    session: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, rename = "sessionID")]
+    session: Raw<'a>,
+    #[serde(borrow)]
+    part: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    synthetic: Raw<'a>,
+    #[serde(borrow)]
+    tool: Raw<'a>,
+    #[serde(borrow)]
+    state: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct State<'a> {
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+}
+
+fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    let line = object::<Line<'_>>(json)?;
+    if let Some(session) = string(line.session) {
+        recorder.recognise();
+        recorder.session(&session);
+    }
+    nested::<Part<'_>>(line.part).map_or(Ok(()), |part| part.replay(recorder))
+}
+
+fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    let message = object::<Message<'_>>(json)?;
+    let Some(info) = nested::<Info<'_>>(message.info) else {
+        return Err(ProblemKind::Missing { record: "a message", field: "info" });
+    };
+    recorder.recognise();
+    if let Some(session) = string(info.session) {
+        recorder.session(&session);
+    }
+    let parts =
+        elements(message.parts).into_iter().filter_map(|part| nested::<Part<'_>>(Some(part)));
+    begin_turn(recorder);
+    if string(info.role).as_deref() == Some("user") {
+        let typed = parts.filter(|part| part.is_typed()).filter_map(|part| string(part.text));
+        let typed: Vec<Cow<'_, str>> = typed.collect();
+        if !typed.is_empty() {
+            recorder.message(MAIN, Role::User, &typed.join("\n"));
+        }
+        return Ok(());
+    }
+    let mut outcome = Ok(());
+    for part in parts {
+        outcome = outcome.and(part.replay(recorder));
+    }
+    outcome
+}
+
+fn begin_turn(recorder: &mut Recorder<'_>) {
+    recorder.settle(MAIN);
+    *recorder.turn(MAIN) = Turn::default();
+}
+
+impl Part<'_> {
+    /// Returns whether a part of a user's message is a text that the user wrote.
+    fn is_typed(&self) -> bool {
+        string(self.kind).as_deref() == Some("text") && !is_true(self.synthetic)
+    }
+
+    /// Replays a part of the model's answer.
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        match string(self.kind).as_deref() {
+            Some("step-start") => begin_turn(recorder),
+            Some("text") => match string(self.text) {
+                Some(text) if text.is_empty() => {}
+                Some(text) if recorder.turn(MAIN).called => {
+                    recorder.message(MAIN, Role::Assistant, &text);
+                }
+                Some(text) => recorder.say(MAIN, &text),
+                None => {}
+            },
+            Some("tool") => return self.call(recorder),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let tool = string(self.tool)
+            .ok_or(ProblemKind::Missing { record: "a tool part", field: "tool" })?;
+        let state = nested::<State<'_>>(self.state);
+        let input = state.as_ref().and_then(|state| state.input);
+        let turn = recorder.turn(MAIN);
+        let step = if turn.called { Step::Same } else { Step::New };
+        turn.called = true;
+        let args = Args::Json(input.map_or("null", RawValue::get));
+        let call = recorder.call(MAIN, step, &tool, args);
+        if let Some((text, failed)) = state.as_ref().and_then(State::end) {
+            let (text, cut, refused) = (&*text, None, false);
+            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
+        }
+        Ok(())
+    }
+}
+
+impl State<'_> {
+    /// Returns the result and whether it is a failure, if the call has ended.
+    fn end(&self) -> Option<(Cow<'_, str>, bool)> {
+        match string(self.status).as_deref() {
+            Some("error") => Some((flat_text(self.error.or(self.output)), true)),
+            Some("completed") => Some((flat_text(self.output), false)),
+            // Older exports have no status.
+            None if self.output.is_some() => Some((flat_text(self.output), false)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! pi sessions: JSON Lines of entries, which form a tree.
+//!
+//! - **Tree.** An entry names the one before it in `parentId`. A user who goes back to an earlier entry
+//!   begins another branch in the same file, and the last entry of the file ends the conversation. The
+//!   other branches were given up, and the model does not see them, so they are left out. A parent
+//!   that is not in the file is the line before. A session that is longer than
+//!   [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX) is read in the order of the file, with all branches.
+//! - **Calls** are `toolCall` blocks of the assistant's messages, results messages of the role
+//!   `toolResult`, flagged by `isError`. The calls of one message share a step.
+//! - Thinking, compactions, commands that the user ran and entries of extensions are skipped.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::LINE_BYTES_MAX;
+use crate::clue::{Clue, Fields, Place, is_text, text};
+use crate::event::{Args, Outcome, Role};
+use crate::field::{Raw, elements, flat_text, is_object, is_true, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::lines::Lines;
+use crate::pairing::digest;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step};
+
+impl Format {
+    /// pi sessions: JSON Lines.
+    pub const PI: Self = Self::new(&Definition {
+        name: "pi",
+        no_record: "no entry of a pi session: expected lines with a `type` and an `id`",
+        failures: Failures::Flagged,
+        reworded: &[("bash", &["timeout"])],
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    if place != Place::Line {
+        return None;
+    }
+    let has_role = || fields.get("message").and_then(|message| message.get("role")?.as_str());
+    match text(fields, "type") {
+        "session" if is_text(fields, "id") => Some(Clue::mark("`type` is `session`, with `id`")),
+        "message" if fields.get("message").is_some_and(Value::is_object) => {
+            let is_entry = fields.contains_key("parentId") || has_role() == Some("toolResult");
+            is_entry.then_some(Clue::record("`type` is `message`, with `message` and `parentId`"))
+        }
+        _ => None,
+    }
+}
+
+/// An entry of the session.
+struct Entry {
+    line: u64,
+    id: Option<u64>,
+    parent: Option<u64>,
+    /// The entry, if it is a message.
+    json: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    parent_id: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    is_error: Raw<'a>,
+}
+
+/// A block of a message's content.
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+    let mut lines = Lines::new(input);
+    let (mut entries, mut held) = (Vec::new(), 0);
+    while let Some((number, line)) = lines.next() {
+        match line.and_then(|json| entry(number, json, recorder)) {
+            Ok(entry) => {
+                held += entry.json.len();
+                entries.push(entry);
+            }
+            Err(kind) => recorder.problem(kind.at(number)),
+        }
+        if held > LINE_BYTES_MAX {
+            entries.drain(..).for_each(|entry| entry.deliver(recorder));
+        }
+    }
+    if held <= LINE_BYTES_MAX {
+        keep_last_branch(&mut entries);
+    }
+    entries.into_iter().for_each(|entry| entry.deliver(recorder));
+}
+
+fn entry(line: u64, json: &str, recorder: &mut Recorder<'_>) -> Result<Entry, ProblemKind> {
+    let record = object::<Record<'_>>(json)?;
+    let (kind, id) = (string(record.kind).unwrap_or_default(), string(record.id));
+    if id.is_some() || (kind == "message" && is_object(record.message)) {
+        recorder.recognise();
+    }
+    if let Some(id) = id.as_ref().filter(|_| kind == "session") {
+        recorder.session(id);
+    }
+    let json = if kind == "message" { json.to_owned() } else { String::new() };
+    Ok(Entry { line, id: id.map(digest), parent: string(record.parent_id).map(digest), json })
+}
+
+/// Removes the entries that do not lead to the last one. Entries without an id stay.
+fn keep_last_branch(entries: &mut Vec<Entry>) {
+    let mut places = HashMap::new();
+    // The place of each entry's parent, which stands before it.
+    let mut parents = Vec::with_capacity(entries.len());
+    for (place, entry) in entries.iter().enumerate() {
+        let line_before = place.checked_sub(1);
+        parents.push(entry.parent.and_then(|id| places.get(&id).copied().or(line_before)));
+        if let Some(id) = entry.id {
+            places.insert(id, place);
+        }
+    }
+    let mut is_kept: Vec<bool> = entries.iter().map(|entry| entry.id.is_none()).collect();
+    let mut place = entries.iter().rposition(|entry| entry.id.is_some());
+    while let Some(at) = place {
+        is_kept[at] = true;
+        place = parents[at];
+    }
+    let mut is_kept = is_kept.into_iter();
+    entries.retain(|_| is_kept.next() == Some(true));
+}
+
+impl Entry {
+    fn deliver(self, recorder: &mut Recorder<'_>) {
+        let record = object::<Record<'_>>(&self.json).ok();
+        let message = record.and_then(|record| nested::<Message<'_>>(record.message));
+        if let Some(Err(kind)) = message.map(|message| message.replay(recorder)) {
+            recorder.problem(kind.at(self.line));
+        }
+    }
+}
+
+impl Message<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        match string(self.role).as_deref() {
+            Some("assistant") => return self.answer(recorder),
+            Some("toolResult") => self.result(recorder),
+            Some("user") => {
+                recorder.settle(MAIN);
+                recorder.message(MAIN, Role::User, &flat_text(self.content));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Replays the model's answer. A call that cannot be read is reported after the others.
+    fn answer(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        recorder.settle(MAIN);
+        if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
+            recorder.say(MAIN, &text);
+        }
+        let (mut step, mut outcome) = (Step::New, Ok(()));
+        for block in elements(self.content) {
+            let Some(block) = nested::<Block<'_>>(Some(block)) else { continue };
+            match string(block.kind).as_deref() {
+                Some("text") => block.speak(step, recorder),
+                Some("toolCall") => match block.call(step, recorder) {
+                    Ok(()) => step = Step::Same,
+                    Err(kind) => outcome = Err(kind),
+                },
+                _ => {}
+            }
+        }
+        outcome
+    }
+
+    fn result(&self, recorder: &mut Recorder<'_>) {
+        let id = string(self.tool_call_id);
+        if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
+            let (text, failed) = (&*flat_text(self.content), is_true(self.is_error));
+            let (cut, refused) = (None, false);
+            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
+        }
+    }
+}
+
+impl Block<'_> {
+    fn speak(&self, step: Step, recorder: &mut Recorder<'_>) {
+        let text = string(self.text).unwrap_or_default();
+        match step {
+            _ if text.is_empty() => {}
+            Step::New => recorder.say(MAIN, &text),
+            Step::Same => recorder.message(MAIN, Role::Assistant, &text),
+        }
+    }
+
+    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let tool = string(self.name)
+            .ok_or(ProblemKind::Missing { record: "a toolCall block", field: "name" })?;
+        let args = self.arguments.map_or("null", |arguments| arguments.get());
+        let index = recorder.call(MAIN, step, &tool, Args::Json(args));
+        if let Some(id) = string(self.id) {
+            recorder.pairing.issue(MAIN, &id, digest(&*tool), index);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! Qwen Code sessions: JSON Lines with the model's own `parts`.
+//!
+//! They are read as [Gemini CLI](super::gemini)'s chats, from which the program stems. A line of the model
+//! is one answer with its calls, and the `status` of a call's result says whether it failed. The time-out
+//! and the description of a command are rewordings.
+
+use crate::clue::{Clue, Fields, Place, text};
+use crate::formats::{Definition, Failures, Format, Layouts, gemini};
+
+impl Format {
+    /// Qwen Code sessions: JSON Lines.
+    pub const QWEN: Self = Self::new(&Definition {
+        name: "qwen",
+        no_record: "no record of a Qwen Code session: expected lines with a `type`, and a `message` \
+                    with `parts`",
+        failures: Failures::Flagged,
+        reworded: &[("run_shell_command", &["description", "timeout"])],
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| gemini::read_lines(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has_parts = || fields.get("message").is_some_and(|message| message.get("parts").is_some());
+    match text(fields, "type") {
+        "user" | "assistant" | "tool_result" if place == Place::Line && has_parts() => {
+            Some(Clue::record("`message` with `parts`"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,120 @@
+//! The words of this project in transcripts: notes of its hooks and its proxy, and refusals.
+//!
+//! Agents keep these words, each in a dressing of its own. They are left out when the transcript is
+//! read again: a note counts the repetitions, so two results with notes are never equal, and a call
+//! that was refused has not failed.
+
+use memchr::memmem;
+
+/// The beginning of every message of this project, with the space behind it.
+const SIGN: &str = "[unstuck] ";
+
+/// The words behind the sign in place of the result of a call that did not run.
+const NOT_RUN: &str = "This call was not run.";
+
+/// The texts around a note at the end of a result: those of Gemini CLI, and of all others that append
+/// a note to the text.
+const NOTES: [(&str, &str); 2] = [("\n\n<hook_context>", "</hook_context>"), ("\n\n", "")];
+
+/// The beginning of a failed result that a hook replaced by the same result with a note (Gemini CLI).
+const REPLACED: &str = "Tool result blocked: ";
+
+/// The texts before the reason for which a hook refused a call.
+const REFUSALS: [&str; 6] = [
+    // Codex, and its Code Mode.
+    "Command blocked by PreToolUse hook: ",
+    "Tool call blocked by PreToolUse hook: ",
+    "Script failed\nOutput:\n\nScript error:\nCommand blocked by PreToolUse hook: ",
+    // Gemini CLI.
+    "Tool execution blocked: ",
+    "Agent execution stopped by hook: ",
+    // Copilot CLI.
+    "Denied by preToolUse hook: ",
+];
+
+/// Returns whether a text is nothing but a message of this project.
+pub(crate) fn is_note(text: &str) -> bool {
+    text.starts_with(SIGN)
+}
+
+/// Returns a result without the notes at its end. A text that quotes a note elsewhere stays as it is.
+pub(crate) fn without_notes(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(before) = NOTES.iter().find_map(|dressing| without_note(rest, *dressing)) {
+        rest = before.strip_prefix(REPLACED).unwrap_or(before);
+    }
+    rest
+}
+
+/// Returns the text before the last note, if that note ends the text and is one paragraph.
+fn without_note<'t>(text: &'t str, (before, behind): (&str, &str)) -> Option<&'t str> {
+    let note = text.trim_ascii_end().strip_suffix(behind)?;
+    // A search from the end looks only at the last paragraph.
+    let paragraph = memmem::rfind(note.as_bytes(), b"\n\n")?;
+    note[paragraph..].strip_prefix(before).filter(|note| is_note(note))?;
+    Some(&text[..paragraph])
+}
+
+/// Returns whether a result is the refusal of a call that did not run.
+///
+/// Without a hook's words before it, a message of this project stands in place of a result if the result
+/// is flagged as failed or says so.
+pub(crate) fn is_refusal(text: &str, failed: bool) -> bool {
+    if let Some(message) = text.strip_prefix(SIGN) {
+        return failed || message.starts_with(NOT_RUN);
+    }
+    REFUSALS.iter().any(|before| text.strip_prefix(before).is_some_and(is_note))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_at_the_end_are_left_out_and_quotations_stay() {
+        let table = [
+            ("no such file\n\n[unstuck] Again.", "no such file"),
+            ("no such file\n\n[unstuck] Again.\n\n[unstuck] And again.\n", "no such file"),
+            ("\n\n[unstuck] Again.", ""),
+            ("a\n\nb\n\n<hook_context>[unstuck] Again.</hook_context>", "a\n\nb"),
+            ("Tool result blocked: no match\n\n[unstuck] Again.", "no match"),
+            ("Tool result blocked: no match", "Tool result blocked: no match"),
+            (
+                "a\n\n<hook_context>Of another hook.</hook_context>",
+                "a\n\n<hook_context>Of another hook.</hook_context>",
+            ),
+            ("log:\n\n[unstuck] Again.\n\nend of log", "log:\n\n[unstuck] Again.\n\nend of log"),
+            ("log: [unstuck] Again.", "log: [unstuck] Again."),
+            ("log\n[unstuck] Again.", "log\n[unstuck] Again."),
+            ("a\n\n[unstuck]", "a\n\n[unstuck]"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            assert_eq!(without_notes(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_stands_in_place_of_a_result() {
+        let table = [
+            ("[unstuck] Three times the same.", true, true),
+            ("[unstuck] Three times the same.", false, false),
+            ("[unstuck] This call was not run. Three times the same.", false, true),
+            ("Command blocked by PreToolUse hook: [unstuck] No.. Command: make", false, true),
+            (
+                "Script failed\nOutput:\n\nScript error:\nCommand blocked by PreToolUse hook: [unstuck] No.",
+                true,
+                true,
+            ),
+            ("Tool execution blocked: [unstuck] No.", true, true),
+            ("Agent execution stopped by hook: [unstuck] No.", true, true),
+            ("Denied by preToolUse hook: [unstuck] No.", true, true),
+            ("Command blocked by PreToolUse hook: a rule of another hook", true, false),
+            ("Exit code 1\n[unstuck] No.", true, false),
+            ("", true, false),
+        ];
+        for (text, failed, refused) in table {
+            assert_eq!(is_refusal(text, failed), refused, "{text:?}");
+        }
+    }
+}
