@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::agents::host::Host;
 use crate::agents::settings::Line;
 use crate::agents::settings::{installed, listed, uninstalled};
-use crate::agents::{Agent, claude_code, codex};
+use crate::agents::{Agent, claude_code, codex, copilot};
 
 /// Settings that people may have. After install and uninstall they must be the same again, byte for byte
 /// or only in meaning.
@@ -62,11 +62,15 @@ fn line(host: &Host) -> Line {
     Line::new("/opt/my tools/unstuck", host.name, vec!["--observe".to_owned()])
 }
 
-/// Returns the value of the settings, without an empty `hooks` member.
+/// Returns the value of the settings, without an empty `hooks` member and without a version that stands
+/// alone.
 fn meaning(settings: &str) -> Value {
     let mut value = crate::agents::settings::meaning(settings).unwrap_or(json!({}));
     if let Some(members) = value.as_object_mut() {
         members.retain(|name, value| name != "hooks" || *value != json!({}));
+        if members.len() == 1 {
+            members.remove("version");
+        }
     }
     value
 }
@@ -133,6 +137,19 @@ fn older_entries_are_brought_up_to_date() {
         let old = at(event, entry);
         let new = installed(&old, &host.hooks, &line).expect("settings");
         assert_eq!(meaning(&new), meaning(&newest), "{old}\n{new}");
+    }
+}
+
+#[test]
+fn entries_of_another_shape_are_replaced() {
+    let flat = r#"{"hooks": {"PreToolUse": [{"command": "unstuck hook"}, {"command": "lint"}]}}"#;
+    let grouped = r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "unstuck hook"}]}]}}"#;
+    for (old, host) in [(flat, &claude_code::HOST), (grouped, &copilot::HOST)] {
+        let new = installed(old, &host.hooks, &line(host)).expect("settings");
+        let entries = listed(&new).expect("settings");
+        assert_eq!(entries.len(), host.hooks.events.len(), "{new}");
+        assert!(entries.iter().all(|entry| entry.line == line(host)), "{new}");
+        assert_eq!(new.contains("lint"), old == flat, "{new}");
     }
 }
 
