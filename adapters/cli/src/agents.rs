@@ -7,7 +7,11 @@
 
 mod claude_code;
 mod codex;
+mod copilot;
+mod cursor;
 mod gemini;
+mod goose;
+mod qwen;
 
 pub(crate) mod doctor;
 mod event;
@@ -43,8 +47,15 @@ impl Agent {
     /// Every agent.
     ///
     /// State files refer to an agent by its position here, so a new one goes to the end.
-    pub(crate) const ALL: &'static [Self] =
-        &[Self(&claude_code::HOST), Self(&codex::HOST), Self(&gemini::HOST)];
+    pub(crate) const ALL: &'static [Self] = &[
+        Self(&claude_code::HOST),
+        Self(&codex::HOST),
+        Self(&gemini::HOST),
+        Self(&copilot::HOST),
+        Self(&qwen::HOST),
+        Self(&cursor::HOST),
+        Self(&goose::HOST),
+    ];
 
     /// Returns the agent with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -164,7 +175,8 @@ mod tests {
     /// The numbers of agents in state files never change.
     #[test]
     fn state_files_name_an_agent_by_its_number() {
-        for (number, name) in ["claude-code", "codex", "gemini"].into_iter().enumerate() {
+        let names = ["claude-code", "codex", "gemini", "copilot", "qwen", "cursor", "goose"];
+        for (number, name) in names.into_iter().enumerate() {
             let byte = u8::try_from(number).expect("a few agents");
             let agent = Agent::named(name).expect("an agent");
             assert_eq!(postcard::to_stdvec(&agent), Ok(vec![byte]));

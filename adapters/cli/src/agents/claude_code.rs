@@ -5,7 +5,7 @@ mod wire;
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, HookEvent, Hooks, Timeout};
+use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
 use super::host::{Home, Host, Transcripts, Wire};
 use super::version::{Needs, Version};
 
@@ -14,6 +14,7 @@ pub(super) const HOST: Host = Host {
     title: "Claude Code",
     home: Home::Folder("CLAUDE_CONFIG_DIR"),
     folder: ".claude",
+    project_folder: None,
     file: "settings.json",
     hooks: Hooks {
         // A call that fails or is denied has an event of its own, and so has a finished batch of calls.
@@ -29,6 +30,7 @@ pub(super) const HOST: Host = Host {
             HookEvent::matched("SubagentStop"),
             HookEvent::matched("SessionEnd"),
         ],
+        shape: Shape::Grouped,
         form: Form::Exec,
         timeout: Timeout::Seconds(5),
         label: None,
@@ -46,7 +48,10 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    equal_calls_max: None,
     ends_turn: true,
+    ends_subagent: true,
     is_batch_open: None,
     silent: &[],
     transcripts: Some(Transcripts {

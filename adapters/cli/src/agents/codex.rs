@@ -6,7 +6,7 @@ mod wire;
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, HookEvent, Hooks, Timeout};
+use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
 use super::host::{Home, Host, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
@@ -14,6 +14,7 @@ pub(super) const HOST: Host = Host {
     title: "Codex",
     home: Home::Folder("CODEX_HOME"),
     folder: ".codex",
+    project_folder: None,
     file: "hooks.json",
     hooks: Hooks {
         events: &[
@@ -27,6 +28,7 @@ pub(super) const HOST: Host = Host {
             HookEvent::matched("SubagentStop"),
             HookEvent::plain("SessionEnd").limited(Timeout::Seconds(3)),
         ],
+        shape: Shape::Grouped,
         form: Form::LoginShell,
         timeout: Timeout::Seconds(5),
         label: None,
@@ -40,7 +42,10 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    equal_calls_max: None,
     ends_turn: false,
+    ends_subagent: false,
     is_batch_open: Some(rollout::is_batch_open),
     silent: &["apply_patch"],
     transcripts: Some(Transcripts {

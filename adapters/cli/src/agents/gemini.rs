@@ -5,7 +5,7 @@ mod wire;
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, HookEvent, Hooks, Timeout};
+use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
 use super::host::{Home, Host, Transcripts, Wire};
 
 /// The name of the hook in the settings, by which a user can disable it.
@@ -16,6 +16,7 @@ pub(super) const HOST: Host = Host {
     title: "Gemini CLI",
     home: Home::Parent("GEMINI_CLI_HOME"),
     folder: ".gemini",
+    project_folder: None,
     file: "settings.json",
     hooks: Hooks {
         events: &[
@@ -26,6 +27,7 @@ pub(super) const HOST: Host = Host {
             HookEvent::matched("SessionStart"),
             HookEvent::matched("SessionEnd"),
         ],
+        shape: Shape::Grouped,
         form: Form::Bash,
         timeout: Timeout::Milliseconds(5000),
         label: Some(LABEL),
@@ -38,7 +40,10 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"}}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    equal_calls_max: None,
     ends_turn: true,
+    ends_subagent: false,
     is_batch_open: None,
     silent: &[],
     transcripts: Some(Transcripts {

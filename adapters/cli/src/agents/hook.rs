@@ -26,17 +26,20 @@ use crate::exit::Exit;
 
 /// Answers one event. The exit code is always 0, because agents take others for a verdict.
 pub(crate) fn run(hook: &Hook) -> Exit {
+    let silence = hook.agent.host().silence;
     if unstuck::is_off() {
         drain();
+        say(silence);
         return Exit::Clean;
     }
     let now = SystemTime::now();
     let log = Log { folder: Folder::find(), now: millis(now), who: hook.agent.name() };
     let done = shield::shielded(|| {
-        match answer(hook, &log) {
-            Ok(text) => say(&text),
-            Err(failure) => log.note(&failure),
-        }
+        let text = answer(hook, &log).unwrap_or_else(|failure| {
+            log.note(&failure);
+            String::new()
+        });
+        say(if text.is_empty() { silence } else { &text });
         if let Some(folder) = &log.folder {
             folder.remove_old(now);
         }
@@ -80,13 +83,14 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     // `preset` has printed the reason on standard error.
     let preset = hook.policy.preset().map_err(|_| Failure::Config)?;
     let swarm = log.swarm(hook);
+    let ends_turn = hook.agent.host().ends_turn_of(&event);
     let builder = || {
         let builder = Guard::builder().preset(preset).on_finding(stop_instead);
         let builder = match &swarm {
             Some(swarm) => builder.swarm(swarm.board()),
             None => builder,
         };
-        let builder = if hook.agent.host().ends_turn { builder } else { builder.without_end() };
+        let builder = if ends_turn { builder } else { builder.without_end() };
         if hook.observe { builder.observe_only() } else { builder }
     };
     let mut file = folder.open(&key)?;

@@ -4,6 +4,7 @@
 #[derive(Debug)]
 pub(crate) struct Hooks {
     pub(crate) events: &'static [HookEvent],
+    pub(crate) shape: Shape,
     pub(crate) form: Form,
     /// The time after which the agent gives up on a hook, at events without a shorter one.
     pub(crate) timeout: Timeout,
@@ -27,6 +28,17 @@ pub(crate) enum Matcher {
     Every,
     /// The event takes no matcher: the agent ignores one or warns about it.
     Absent,
+}
+
+/// The shape of the settings around an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Entries in groups, which may have a matcher:
+    /// `{"hooks": {EVENT: [{"matcher": "*", "hooks": [ENTRY]}]}}`.
+    Grouped,
+    /// Entries without groups, in a file that names its version:
+    /// `{"version": 1, "hooks": {EVENT: [ENTRY]}}`.
+    Flat,
 }
 
 /// The way in which an agent starts a hook.

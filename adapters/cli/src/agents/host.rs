@@ -25,6 +25,8 @@ pub(crate) struct Host {
     pub(crate) home: Home,
     /// The agent's folder, in the user's home folder and in a project.
     pub(crate) folder: &'static str,
+    /// The folder in a project, if it is another.
+    pub(crate) project_folder: Option<&'static str>,
     /// The file in that folder that lists hooks.
     pub(crate) file: &'static str,
     pub(crate) hooks: Hooks,
@@ -35,9 +37,16 @@ pub(crate) struct Host {
     /// The payload of a call that is about to run, with which `doctor` tries the hook.
     pub(crate) sample: &'static str,
     pub(crate) wire: Wire,
+    /// The text that the agent reads as no answer.
+    pub(crate) silence: &'static str,
+    /// The number of equal calls in a row after which the agent itself ends the run, if it does. The hook
+    /// refuses the last of them if it continues a loop that the model was told of.
+    pub(crate) equal_calls_max: Option<u16>,
     /// Whether the answer to some event ends the turn. If none does, a stop refuses the calls of the loop
     /// until the user speaks.
     pub(crate) ends_turn: bool,
+    /// Whether that holds for a subagent, too.
+    pub(crate) ends_subagent: bool,
     /// Returns whether the model issued the call that is about to run together with the one that ended last,
     /// according to the transcript. Only for agents that run calls of one answer one after the other.
     pub(crate) is_batch_open: Option<fn(&Path) -> bool>,
@@ -57,6 +66,8 @@ pub(crate) enum Home {
     Folder(&'static str),
     /// The variable names the folder that contains the agent's folder.
     Parent(&'static str),
+    /// There is no such variable.
+    Fixed,
 }
 
 /// The translation between an agent's hook payloads and the shared events and replies.
@@ -136,9 +147,22 @@ impl Scope {
 impl Host {
     /// Returns the path of the settings file in this scope.
     pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
+        self.folder(scope).join(self.file)
+    }
+
+    /// Returns the agent's folder in this scope.
+    pub(crate) fn folder(&self, scope: Scope) -> PathBuf {
         match scope {
-            Scope::User => self.user_folder().join(self.file),
-            Scope::Project => project().join(self.folder).join(self.file),
+            Scope::User => self.user_folder(),
+            Scope::Project => project().join(self.folder_name(scope)),
+        }
+    }
+
+    /// Returns the name of the agent's folder in this scope.
+    pub(crate) fn folder_name(&self, scope: Scope) -> &'static str {
+        match scope {
+            Scope::User => self.folder,
+            Scope::Project => self.project_folder.unwrap_or(self.folder),
         }
     }
 
@@ -152,7 +176,13 @@ impl Host {
             Home::Parent(variable) => {
                 named(variable).map_or_else(home, PathBuf::from).join(self.folder)
             }
+            Home::Fixed => home().join(self.folder),
         }
+    }
+
+    /// Returns whether a hook can end the turn of the agent or subagent that caused this event.
+    pub(crate) fn ends_turn_of(&self, event: &Event<'_>) -> bool {
+        self.ends_turn && (self.ends_subagent || event.subagent.is_none())
     }
 
     /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.

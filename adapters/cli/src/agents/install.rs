@@ -123,7 +123,10 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
         return Ok(would_change(&place, old, undone.text()));
     }
     let backup = match &undone {
-        Undone::Absent => settings.remove(host.folder).map(|()| None),
+        Undone::Absent => {
+            let scope = uninstall.scope;
+            settings.remove(&host.folder(scope), host.folder_name(scope)).map(|()| None)
+        }
         Undone::Restored(copy) => settings.update(&copy.text).map(|()| None),
         Undone::Taken(new) => settings.replace(new),
     };

@@ -16,8 +16,8 @@ use crate::swarm::options::Server;
 fn places() -> String {
     let places = Agent::ALL.iter().map(|agent| place(agent.host()));
     format!(
-        "Settings files:\n{}\n\nIn a project they are in the folder of the same name beside .git. \
-         Before a file is changed, it is copied to a file beside it whose name ends with \
+        "Settings files:\n{}\n\nIn a project they are in the folder of the same name beside .git, and \
+         those of GitHub Copilot CLI in .github. Before a file is changed, it is copied to a file beside it whose name ends with \
          .unstuck-backup, unless nothing changes but what install put there.",
         places.collect::<Vec<_>>().join("\n")
     )
@@ -27,10 +27,11 @@ fn places() -> String {
 fn place(host: &Host) -> String {
     let Host { title, folder, file, .. } = host;
     let moved = match host.home {
-        Home::Folder(variable) => format!("${variable}/{file}"),
-        Home::Parent(variable) => format!("${variable}/{folder}/{file}"),
+        Home::Folder(variable) => format!(" or ${variable}/{file}"),
+        Home::Parent(variable) => format!(" or ${variable}/{folder}/{file}"),
+        Home::Fixed => String::new(),
     };
-    format!("  {title:<12} ~/{folder}/{file} or {moved}")
+    format!("  {title:<18} ~/{folder}/{file}{moved}")
 }
 
 const MOVED: &str = "The settings name this program by its absolute path. If you move it, run install \

@@ -134,6 +134,10 @@ fn a_hook_that_misbehaves_is_reported() {
             let tried = &place["commands"][0];
             assert_eq!((exit, &tried["works"]), (1, &false.into()), "{script}");
             let reported = tried["fault"].as_str().expect("a fault");
+            if agent == "cursor" && !fault.starts_with("exits with 2") {
+                // Its silence is an empty object, which these scripts do not print.
+                continue;
+            }
             // A shell may turn the signal into an exit code.
             let by_shell = fault.contains("signal") && reported.contains("137");
             assert!(reported.starts_with(fault) || by_shell, "{agent}: {script}: {reported}");
@@ -208,6 +212,20 @@ fn settings_that_turn_hooks_off_are_reported() {
             "{\"hooksConfig\": {\"disabled\": [\"unstuck\"]}}",
             ".disabled",
         ),
+        (
+            "copilot",
+            ".copilot/hooks/unstuck.json",
+            "{\"disableAllHooks\": true}",
+            "disableAllHooks",
+        ),
+        ("copilot", ".copilot/hooks/unstuck.json", "{} // none yet", "not plain JSON: trailing"),
+        ("qwen", ".qwen/settings.json", "{\"disableAllHooks\": true}", "disableAllHooks"),
+        (
+            "goose",
+            ".config/goose/settings.json",
+            "{\"disabledPlugins\": [\"unstuck\"]}",
+            "unstuck in",
+        ),
         ("codex", ".codex/config.toml", "[features]\nhooks = false", "features.hooks"),
         ("codex", ".codex/config.toml", "[features]\ncodex_hooks = false", "features.hooks"),
     ] {
@@ -219,6 +237,27 @@ fn settings_that_turn_hooks_off_are_reported() {
         assert_eq!((exit, place["obstacles"].as_array().map(Vec::len)), (1, Some(1)));
         assert!(reported.contains(obstacle), "{reported}");
     }
+}
+
+#[test]
+fn a_call_that_may_reach_the_hook_twice_is_reported() {
+    let home = Home::new();
+    home.run(&["install", "cursor"]);
+    assert_eq!(home.of("cursor").1["advice"], json!([]));
+    home.run(&["install", "claude-code"]);
+    let (exit, place) = home.of("cursor");
+    let advice = place["advice"][0].as_str().expect("advice");
+    assert!(exit == 0 && advice.starts_with("Cursor may also run the hooks in /"), "{advice}");
+}
+
+#[test]
+fn a_silence_that_the_agent_does_not_know_is_reported() {
+    let home = Home::new();
+    home.run(&["install", "cursor"]);
+    home.replace_program("cat >/dev/null");
+    let (exit, place) = home.of("cursor");
+    let fault = &place["commands"][0]["fault"];
+    assert_eq!((exit, fault), (1, &"prints nothing, but should print {}".into()));
 }
 
 #[test]

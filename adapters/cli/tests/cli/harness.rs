@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 10] = [
+const SURROUNDINGS: [&str; 13] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -58,6 +58,9 @@ const SURROUNDINGS: [&str; 10] = [
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "GEMINI_CLI_HOME",
+    "COPILOT_HOME",
+    "QWEN_HOME",
+    "GOOSE_PATH_ROOT",
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
 ];

@@ -77,6 +77,10 @@ fn settings(agent: &str) -> &'static str {
     match agent {
         "claude-code" => ".claude/settings.json",
         "codex" => ".codex/hooks.json",
+        "copilot" => ".copilot/hooks/unstuck.json",
+        "qwen" => ".qwen/settings.json",
+        "cursor" => ".cursor/hooks.json",
+        "goose" => ".agents/plugins/unstuck/hooks/hooks.json",
         _ => ".gemini/settings.json",
     }
 }
@@ -152,7 +156,7 @@ fn uninstalling_removes_useless_backups_and_an_empty_folder() {
         home.output(&["install", agent, "--observe"]);
         home.output(&["uninstall", agent]);
         assert_eq!(home.read(file), OWN);
-        let folder = file.split('/').next().expect("a folder");
+        let (folder, _) = file.rsplit_once('/').expect("a folder");
         assert_eq!(home.files(folder).len(), 2, "{:?}", home.files(folder));
         assert_eq!(home.read(&format!("{file}.unstuck-backup.8")), "{\"other\": 1}");
     }
@@ -190,7 +194,7 @@ fn uninstalling_restores_the_settings() {
         let home = Home::new();
         home.output(&["install", agent]);
         home.output(&["uninstall", agent]);
-        assert!(!home.0.path().join(settings(agent)).exists());
+        assert_eq!(home.files("."), Vec::<String>::new());
     }
 }
 
@@ -235,11 +239,11 @@ fn invalid_settings_are_left_unchanged_with_exit_4() {
 #[test]
 fn a_wrong_command_line_exits_with_64_and_lists_the_agents() {
     let home = Home::new();
-    for arguments in [&["install"][..], &["install", "cursor"], &["uninstall", "Codex"]] {
+    for arguments in [&["install"][..], &["install", "toy"], &["uninstall", "Codex"]] {
         let ran = home.run(arguments);
         assert_eq!(ran.exit, 64, "{arguments:?}: {}", ran.err);
     }
-    let ran = home.run(&["install", "cursor"]);
+    let ran = home.run(&["install", "toy"]);
     assert!(AGENTS.iter().all(|agent| ran.err.contains(agent)), "{}", ran.err);
     let ran = home.run(&["install", "codex", "--config", "none.toml"]);
     assert_eq!(ran.exit, 4, "{}", ran.err);
@@ -254,6 +258,9 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
         ("codex", "CODEX_HOME", "hooks.json"),
         ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("copilot", "COPILOT_HOME", "hooks/unstuck.json"),
+        ("qwen", "QWEN_HOME", "settings.json"),
+        ("goose", "GOOSE_PATH_ROOT", ".agents/plugins/unstuck/hooks/hooks.json"),
     ] {
         let ran = home.run_with(&["install", agent], &[(variable, other.path())]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -278,6 +285,23 @@ fn a_project_is_the_nearest_folder_with_a_repository() {
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
         assert!(home.0.path().join(written).join(".gemini/settings.json").is_file(), "{folder}");
     }
+}
+
+#[test]
+fn copilot_reads_the_hooks_of_a_project_in_another_folder() {
+    let home = Home::new();
+    home.0.file("project/.git/HEAD", "");
+    for verb in ["install", "uninstall"] {
+        let mut command = program();
+        at_home(&mut command, home.0.path());
+        command.current_dir(home.0.path().join("project"));
+        command.args([verb, "copilot", "--scope", "project"]);
+        let ran = Ran::of(command.output().expect("a program that starts"));
+        assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+        let file = home.0.path().join("project/.github/hooks/unstuck.json");
+        assert_eq!(file.is_file(), verb == "install");
+    }
+    assert_eq!(home.files("project"), [".git"]);
 }
 
 #[test]
@@ -329,8 +353,13 @@ mod unix {
                 let ran = home.run_with(&["install", agent], &[("PATH", &path)]);
                 assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
                 let hooks: Value = serde_json::from_str(&home.read(settings(agent))).expect("JSON");
-                let group = if agent == "gemini" { "BeforeTool" } else { "PreToolUse" };
-                let hook = &hooks["hooks"][group][0]["hooks"][0];
+                let event = match agent {
+                    "gemini" => "BeforeTool",
+                    "cursor" => "preToolUse",
+                    _ => "PreToolUse",
+                };
+                let group = &hooks["hooks"][event][0];
+                let hook = group.get("hooks").map_or(group, |list| &list[0]);
                 let command = hook["command"].as_str().expect("a command");
                 let program = path.join("unstuck").to_str().expect("UTF-8").to_owned();
                 if agent == "claude-code" {

@@ -15,13 +15,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::harness::{Folder, Ran};
-use crate::hook::{AGENTS, Hooks, Wire, answered, front, repeat};
+use crate::hook::{AGENTS, ENDING, Hooks, Wire, answered, front, repeat};
 
 #[test]
 fn pitfall_01_a_usage_error_blocks_no_call() {
     for words in [
         &["hook"][..],
-        &["hook", "cursor"],
+        &["hook", "toy"],
         &["hook", "--nonsense"],
         &["hook", "codex", "--nonsense"],
         &["hook", "codex", "extra"],
@@ -153,7 +153,9 @@ fn pitfall_07_a_call_without_a_result_does_not_block_later_ones() {
         let hooks = Hooks::of(agent);
         hooks.tell(Wire(agent).before("lost", "edit").to_string());
         let answers = repeat(&hooks, "make", 3);
-        assert!(answers[2].1.contains("3 times"), "{agent}: {answers:?}");
+        // goose reads no note.
+        let is_told = agent != "goose";
+        assert_eq!(answers[2].1.contains("3 times"), is_told, "{agent}: {answers:?}");
     }
     // Interrupted calls are not failures, however many.
     let hooks = Hooks::of("claude-code");
@@ -187,13 +189,15 @@ fn pitfall_09_no_call_is_refused_forever() {
             answers.iter().map(|(before, _)| !before.is_empty()).collect::<Vec<_>>()
         };
         let answers = repeat(&hooks, "make", 20);
-        let expected: Vec<_> = (0..20).map(|n| n >= 5).collect();
+        // Qwen Code itself ends the run at the fifth equal call.
+        let first = if agent == "qwen" { 3 } else { 5 };
+        let expected: Vec<_> = (0..20).map(|n| n >= first).collect();
         assert_eq!(refused(&answers), expected, "{agent}");
-        // The agent does something else and returns: nothing has changed. No hook can end Codex's turn.
+        // The agent does something else and returns: nothing has changed. Not every agent lets a hook end its turn.
         let other = repeat(&hooks, "ls", 1);
         let mut answer = answers.iter().chain(&other).flat_map(|(before, after)| [before, after]);
         let ends = answer.any(|answer| answer.contains("\"continue\":false"));
-        assert_eq!(ends, agent != "codex", "{agent}: {answers:?}");
+        assert_eq!(ends, ENDING.contains(&agent), "{agent}: {answers:?}");
         assert_eq!(refused(&other), [false], "{agent}");
         assert_eq!(refused(&repeat(&hooks, "make", 1)), [true], "{agent}");
         // A successful change and a user message are reasons to allow one more attempt.
@@ -225,6 +229,10 @@ fn pitfall_09_a_new_prompt_or_conversation_starts_afresh() {
             (start(compacted), false),
             (wire.event("PreCompact", "PreCompress", &json!({})), false),
         ] {
+            if event["source"] == compacted && ["cursor", "goose"].contains(&agent) {
+                // They do not say why a session starts.
+                continue;
+            }
             let hooks = Hooks::of(agent);
             repeat(&hooks, "make", 5);
             assert_eq!(hooks.tell(event.to_string()), "");
@@ -447,7 +455,7 @@ fn pitfall_18_messages_do_not_quote_calls_or_results() {
             .flat_map(|(before, after)| [before, after])
             .filter(|answer| !answer.is_empty())
             .collect();
-        assert!(answer.len() > 4, "{agent}");
+        assert!(answer.len() >= 4, "{agent}");
         for text in answer {
             let is_echo =
                 ["ignore all", "no rule to make", "<", ">"].iter().any(|word| text.contains(word));

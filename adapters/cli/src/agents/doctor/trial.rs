@@ -47,7 +47,7 @@ impl Timing {
                 format!("{} cannot be started: {error}", plain(&entry.line.program))
             })?;
         }
-        let median = median(host.sample, || {
+        let median = median(host.sample, host.silence, || {
             let mut command = match Shell::of(host.hooks.form, entry) {
                 Some(shell) => shell.command(&entry.command),
                 None => Command::new(&entry.line.program),
@@ -69,7 +69,7 @@ impl Timing {
             return Err("exits with 0 but stores nothing about the call: is it unstuck?".to_owned());
         }
         let shell = Shell::of(host.hooks.form, entry);
-        let alone = shell.map(|shell| self::median(host.sample, || shell.command(NOTHING)));
+        let alone = shell.map(|shell| self::median(host.sample, "", || shell.command(NOTHING)));
         Ok(Self { median, shell: share(median, alone.and_then(Result::ok)) })
     }
 }
@@ -105,16 +105,17 @@ impl Shell {
     }
 }
 
-/// Returns the median time of a command on `input`, in milliseconds.
-fn median(input: &str, command: impl Fn() -> Command) -> Result<f64, String> {
-    let times: Result<Vec<_>, _> = (0..RUNS).map(|_| run(command(), input)).collect();
+/// Returns the median time of a command on `input` that prints `silence`, in milliseconds.
+fn median(input: &str, silence: &str, command: impl Fn() -> Command) -> Result<f64, String> {
+    let times: Result<Vec<_>, _> = (0..RUNS).map(|_| run(command(), input, silence)).collect();
     let mut times = times?;
     times.sort();
     Ok(times[RUNS / 2].as_secs_f64() * 1000.0)
 }
 
-/// Runs `command` on `input` and returns its time. A command that fails or prints anything is an error.
-fn run(mut command: Command, input: &str) -> Result<Duration, String> {
+/// Runs `command` on `input` and returns its time. A command that fails or prints anything but `silence` is
+/// an error.
+fn run(mut command: Command, input: &str, silence: &str) -> Result<Duration, String> {
     let began = Instant::now();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = plain(&command.get_program().to_string_lossy());
@@ -125,8 +126,14 @@ fn run(mut command: Command, input: &str) -> Result<Duration, String> {
     let Ended { status, out, err } = process::ended(child, PATIENCE)?;
     let time = began.elapsed();
     match (status.code(), &out[..], &err[..]) {
-        (Some(0), "", _) => Ok(time),
-        (Some(0), out, _) => Err(format!("prints {}, but should print nothing", excerpt(out))),
+        (Some(0), out, _) if out.trim_end() == silence => Ok(time),
+        (Some(0), out, _) => {
+            let [out, silence] = [out, silence].map(|text| match text {
+                "" => "nothing".to_owned(),
+                text => excerpt(text),
+            });
+            Err(format!("prints {out}, but should print {silence}"))
+        }
         (Some(code), _, "") => Err(format!("exits with {code} instead of 0")),
         (Some(code), _, err) => Err(format!("exits with {code} instead of 0: {}", excerpt(err))),
         (None, ..) => Err("was ended by a signal".to_owned()),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard};
-use unstuck_core::Digest;
+use unstuck_core::{Args, Digest, Finding, Kind};
 
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
@@ -38,6 +38,8 @@ struct Position {
     is_step_over: bool,
     /// A reply that no event had a place for yet.
     pending: Reply,
+    /// The latest call, if the next equal one is refused.
+    last_equal: Option<LastEqual>,
     /// The id of the latest call, if its failure would have no event.
     silent: Option<String>,
     /// Whether there was a call since the agent was asked last.
@@ -46,6 +48,15 @@ struct Position {
     prompt: Option<Digest>,
     /// The agent's name of the current turn.
     turn: Option<Digest>,
+}
+
+/// A call that continues a loop of which the model was told, and after which the agent lets only one more
+/// equal call pass.
+#[derive(Serialize, Deserialize)]
+struct LastEqual {
+    call: Digest,
+    /// The reply to the next such call.
+    reply: Reply,
 }
 
 /// The replies to one call, which are given again if its event comes again.
@@ -68,6 +79,8 @@ pub(super) struct Worker {
     session: Session,
     position: Position,
     guard: Guard,
+    /// The number of equal calls in a row that the agent lets pass.
+    equal_calls_max: Option<u16>,
 }
 
 impl Worker {
@@ -79,23 +92,23 @@ impl Worker {
         now: u64,
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
+        let equal_calls_max = key.agent.host().equal_calls_max;
+        let worker = |session, position, guard| Self { session, position, guard, equal_calls_max };
         let Some(SavedWorker { session, position, guard }) =
             saved.filter(|saved| saved.session.is_of(key))
         else {
             let (session, position) = (Session::new(key, now), Position::default());
-            return Ok(Self { session, position, guard: builder().build()? });
+            return Ok(worker(session, position, builder().build()?));
         };
         match builder().restore(&guard) {
-            Ok(guard) => Ok(Self { session, position, guard }),
-            Err(_) => {
-                Ok(Self { session, position: Position::default(), guard: builder().build()? })
-            }
+            Ok(guard) => Ok(worker(session, position, guard)),
+            Err(_) => Ok(worker(session, Position::default(), builder().build()?)),
         }
     }
 
     /// Returns the state to store.
     pub(super) fn save(self) -> SavedWorker {
-        let Self { session, position, guard } = self;
+        let Self { session, position, guard, .. } = self;
         SavedWorker { session, position, guard: guard.save() }
     }
 
@@ -187,7 +200,7 @@ impl Worker {
                 let transcript = event.transcript.as_deref().map(Path::new);
                 let is_batch_open =
                     || host.is_batch_open.zip(transcript).is_some_and(|(ask, path)| ask(path));
-                self.before(call, is_batch_open, host.ends_turn, now)
+                self.before(call, is_batch_open, host.ends_turn_of(event), now)
             }
             EventKind::After(call, ending) => self.after(call, ending, now),
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
@@ -223,11 +236,44 @@ impl Worker {
         let asked = self.begin(call, is_batch_open, now);
         let decision = self.guard.announce(&asked);
         self.note_as(&decision, Said::before, now);
-        let reply = Reply::before(&decision, ends_turn);
+        let reply = match self.refusal_of_last(call) {
+            Some(refusal) if !decision.is_blocked() => {
+                let refused = self.guard.refused(decision.ticket());
+                self.note_as(&refused, Said::before, now);
+                self.notice_equal(call, &refused);
+                match Reply::before(&refused, ends_turn) {
+                    stop @ Reply::Stop(_) => stop,
+                    _ => refusal,
+                }
+            }
+            _ => Reply::before(&decision, ends_turn),
+        };
         if let Some(id) = &call.id {
             self.position.store(id).before = Some(reply.clone());
         }
         reply
+    }
+
+    /// Returns the refusal of a call that the model was told not to repeat, if `call` is that call and the
+    /// agent ends the run at one more.
+    fn refusal_of_last(&mut self, call: &Call<'_>) -> Option<Reply> {
+        let digest = digest(call);
+        self.position.last_equal.take_if(|last| last.call != digest);
+        self.position.last_equal.as_ref().map(|last| last.reply.clone())
+    }
+
+    /// Remembers the call whose end led to `decision`, if it is the last but one that the agent lets pass. Only
+    /// a streak of the same call with the same result counts, of which the policy stops more.
+    fn notice_equal(&mut self, call: &Call<'_>, decision: &Decision) {
+        let Some(max) = self.equal_calls_max else { return };
+        let evidence = decision.evidence().filter(|evidence| {
+            let Finding { kind, args, most, laps, .. } = evidence.finding;
+            let is_streak = kind == Kind::Streak && args == Args::Same && most >= Action::Block;
+            is_streak && laps.saturating_add(1) >= max
+        });
+        let evidence = evidence.filter(|_| decision.action() > Action::Proceed);
+        let reply = evidence.map(Reply::next_refused);
+        self.position.last_equal = reply.map(|reply| LastEqual { call: digest(call), reply });
     }
 
     /// Begins a new call. Returns it as the guard takes it. `is_batch_open` is asked whether the call belongs
@@ -308,6 +354,7 @@ impl Worker {
 
     fn close(&mut self, call: &Call<'_>, decision: &Decision, now: u64, reply: Reply) -> Reply {
         self.note(decision, now);
+        self.notice_equal(call, decision);
         if let Some(id) = &call.id {
             self.position.store(id).after = Some(reply.clone());
         }
@@ -321,6 +368,7 @@ impl Worker {
         self.note(&decision, now);
         self.position.has_called = false;
         self.position.is_step_over = true;
+        self.position.last_equal = None;
         if is_new {
             self.position.pending = Reply::Nothing;
         }
@@ -350,6 +398,7 @@ impl Worker {
     fn begin_anew(&mut self) {
         self.guard.clear();
         self.position.pending = Reply::Nothing;
+        self.position.last_equal = None;
         self.position.has_called = false;
         self.position.is_step_over = true;
     }
@@ -397,6 +446,11 @@ impl Position {
         });
         &mut self.replies[place]
     }
+}
+
+/// Returns the digest of the tool and the arguments.
+fn digest(call: &Call<'_>) -> Digest {
+    Digest::of(format!("{}\0{}", call.tool, call.args).as_bytes())
 }
 
 /// Returns the call as the guard takes it.

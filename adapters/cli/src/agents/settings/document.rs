@@ -9,7 +9,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::json::{Json, Layout};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
-use crate::agents::hooks::{Form, HookEvent, Hooks, Matcher};
+use crate::agents::hooks::{Form, HookEvent, Hooks, Matcher, Shape};
 use crate::setup::Mistake;
 
 /// The member of the settings that lists hooks.
@@ -17,6 +17,9 @@ const HOOKS: &str = "hooks";
 
 /// The member of an entry that lists the arguments of its program.
 const ARGS: &str = "args";
+
+/// The member that names the version of a file with the shape [`Shape::Flat`], and that version.
+const VERSION: (&str, Json) = ("version", Json::Number(1));
 
 /// The text of new settings.
 const NOTHING: &str = "{}\n";
@@ -38,15 +41,30 @@ pub(crate) struct Entry {
     pub(crate) has_args: bool,
     /// The `matcher` of its group, unless that matches everything.
     pub(crate) matcher: Option<String>,
-    /// The indices of the entry: in the settings, in the hooks, in the event's groups, in the group.
-    place: [usize; 4],
+    place: Place,
+}
+
+/// The indices of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// The index of the hooks in the settings.
+    hooks: usize,
+    /// The index of the event in the hooks.
+    event: usize,
+    /// The index of the group in the event's list, or of the entry itself if it is in no group.
+    group: usize,
+    /// The index of the entry in its group.
+    hook: Option<usize>,
 }
 
 impl Entry {
     /// Returns the indices of its group in the event, and of the entry in that group.
     pub(crate) fn position(&self) -> [usize; 2] {
-        let [_, _, group, hook] = self.place;
-        [group, hook]
+        [self.place.group, self.place.hook.unwrap_or(0)]
+    }
+
+    fn shape(&self) -> Shape {
+        if self.place.hook.is_some() { Shape::Grouped } else { Shape::Flat }
     }
 }
 
@@ -65,17 +83,27 @@ pub(crate) fn installed(settings: &str, hooks: &Hooks, line: &Line) -> Result<St
     while let Some(entry) = superfluous(&text, hooks)? {
         text = without(&text, &entry, Emptied::Events)?;
     }
+    if hooks.shape == Shape::Flat {
+        text = with_version(&text)?;
+    }
     for event in hooks.events {
-        let hook = Json::Object(line.members(hooks, event));
-        let every = (event.matcher == Matcher::Every).then(|| ("matcher", Json::text("*")));
-        let group = every.into_iter().chain([(HOOKS, Json::List(vec![hook]))]).collect();
         let entries = entries(&text)?;
         text = match entries.into_iter().find(|entry| entry.event == event.name) {
             Some(entry) => updated(&text, &entry, hooks, event, line)?,
-            None => with_group(&text, event.name, Json::Object(group))?,
+            None => with_group(&text, event.name, group(event, hooks, line))?,
         };
     }
     Ok(format!("{bom}{text}"))
+}
+
+/// Returns the item of the event's list that runs `line`.
+fn group(event: &HookEvent, hooks: &Hooks, line: &Line) -> Json {
+    let entry = Json::Object(line.members(hooks, event));
+    if hooks.shape == Shape::Flat {
+        return entry;
+    }
+    let every = (event.matcher == Matcher::Every).then(|| ("matcher", Json::text("*")));
+    Json::Object(every.into_iter().chain([(HOOKS, Json::List(vec![entry]))]).collect())
 }
 
 /// Returns `settings` without the entries of this program, and without the groups, events and hooks that
@@ -84,6 +112,9 @@ pub(crate) fn uninstalled(settings: &str) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
     while let Some(entry) = entries(&text)?.pop() {
         text = without(&text, &entry, Emptied::All)?;
+        if entry.shape() == Shape::Flat {
+            text = without_version(&text)?;
+        }
     }
     Ok(format!("{bom}{text}"))
 }
@@ -193,6 +224,29 @@ fn listing(text: String, event: &str) -> Result<String, Mistake> {
     Ok(index.map_or_else(|| text.clone(), |index| removed(&text, &members(object), index)))
 }
 
+/// Returns `text` with a version if it has no member yet.
+fn with_version(text: &str) -> Result<String, Mistake> {
+    let (name, version) = VERSION;
+    Ok(match read(text)? {
+        Some(Value::Object(root)) if root.properties.is_empty() => {
+            appended(text, &members(&root), Some(name), &version)
+        }
+        _ => text.to_owned(),
+    })
+}
+
+/// Returns `text` without its version if it has no other member.
+fn without_version(text: &str) -> Result<String, Mistake> {
+    let (name, _) = VERSION;
+    Ok(match read(text)? {
+        Some(Value::Object(root)) => match &root.properties[..] {
+            [only] if only.name.as_str() == name => removed(text, &members(&root), 0),
+            _ => text.to_owned(),
+        },
+        _ => text.to_owned(),
+    })
+}
+
 /// Returns `text` with the new group `group` at an event.
 fn with_group(text: &str, event: &'static str, group: Json) -> Result<String, Mistake> {
     let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
@@ -285,9 +339,10 @@ enum Emptied {
 fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistake> {
     let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
     let Some(path) = Path::of(&root, entry.place) else { return Ok(text.to_owned()) };
-    let [hooks, event, group, hook] = entry.place;
-    Ok(if path.list.elements.len() > 1 {
-        removed(text, &items(path.list), hook)
+    let Place { hooks, event, group, hook } = entry.place;
+    let among_others = path.list.filter(|list| list.elements.len() > 1).zip(hook);
+    Ok(if let Some((list, hook)) = among_others {
+        removed(text, &items(list), hook)
     } else if path.groups.elements.len() > 1 {
         removed(text, &items(path.groups), group)
     } else if path.events.properties.len() > 1 || emptied == Emptied::Events {
@@ -297,12 +352,14 @@ fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistak
     })
 }
 
-/// Returns an entry that is not needed: the agent's hooks do not include its event, or the event has
-/// another entry. An entry for all tools is kept rather than one for some, and else the first.
+/// Returns an entry that is not needed: it has another shape than the agent reads, the agent's hooks do
+/// not include its event, or the event has another entry. An entry for all tools is kept rather than one
+/// for some, and else the first.
 fn superfluous(text: &str, hooks: &Hooks) -> Result<Option<Entry>, Mistake> {
     let entries = entries(text)?;
+    let is_read = |entry: &&Entry| entry.shape() == hooks.shape;
     let kept = |event: &str| {
-        let mut ours = entries.iter().filter(|entry| entry.event == event);
+        let mut ours = entries.iter().filter(is_read).filter(|entry| entry.event == event);
         let for_all = ours.clone().find(|entry| entry.matcher.is_none());
         for_all.or_else(|| ours.next()).map(|entry| entry.place)
     };
@@ -323,23 +380,28 @@ struct Path<'o, 't> {
     events: &'o Object<'t>,
     event: &'o str,
     groups: &'o Array<'t>,
-    group: &'o Object<'t>,
-    list: &'o Array<'t>,
+    /// The entry's group.
+    group: Option<&'o Object<'t>>,
+    /// The list of that group.
+    list: Option<&'o Array<'t>>,
     entry: &'o Object<'t>,
 }
 
 impl<'o, 't> Path<'o, 't> {
     /// Returns the path to the entry at these indices, or `None` if there is no entry.
-    fn of(root: &'o Object<'t>, place: [usize; 4]) -> Option<Self> {
-        let [hooks, event, group, hook] = place;
+    fn of(root: &'o Object<'t>, place: Place) -> Option<Self> {
+        let Place { hooks, event, group, hook } = place;
         let hooks = root.properties.get(hooks).filter(|hooks| hooks.name.as_str() == HOOKS)?;
         let events = hooks.value.as_object()?;
         let event = events.properties.get(event)?;
         let groups = event.value.as_array()?;
         let group = groups.elements.get(group)?;
-        let list = list(group)?;
-        let group = group.as_object()?;
-        let entry = list.elements.get(hook)?.as_object()?;
+        let list = list(group).filter(|_| hook.is_some());
+        let entry = match (list, hook) {
+            (Some(list), Some(hook)) => list.elements.get(hook)?,
+            _ => group,
+        };
+        let (entry, group) = (entry.as_object()?, group.as_object().filter(|_| hook.is_some()));
         Some(Self { events, event: event.name.as_str(), groups, group, list, entry })
     }
 }
@@ -357,15 +419,18 @@ fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
 }
 
 /// Returns the indices of all entries, including entries of other programs.
-fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
+fn places(root: &Object<'_>) -> Vec<Place> {
     let mut places = Vec::new();
     for (hooks, member) in root.properties.iter().enumerate() {
         let events = member.value.as_object().map_or(&[][..], |events| &events.properties);
         for (event, member) in events.iter().enumerate() {
             let groups = member.value.as_array().map_or(&[][..], |groups| &groups.elements);
             for (group, value) in groups.iter().enumerate() {
-                let entries = list(value).map_or(0, |list| list.elements.len());
-                places.extend((0..entries).map(|hook| [hooks, event, group, hook]));
+                let place = |hook| Place { hooks, event, group, hook };
+                match list(value) {
+                    Some(list) => places.extend((0..list.elements.len()).map(Some).map(place)),
+                    None => places.push(place(None)),
+                }
             }
         }
     }
@@ -373,7 +438,7 @@ fn places(root: &Object<'_>) -> Vec<[usize; 4]> {
 }
 
 /// Reads the entry at `path` if it runs this program.
-fn own(path: &Path<'_, '_>, place: [usize; 4]) -> Option<Entry> {
+fn own(path: &Path<'_, '_>, place: Place) -> Option<Entry> {
     let member = |name| last(path.entry, name).map(|member| &member.value);
     let command = member("command")?.as_string_lit()?.value.to_string();
     let args = match member(ARGS) {
@@ -382,7 +447,8 @@ fn own(path: &Path<'_, '_>, place: [usize; 4]) -> Option<Entry> {
     };
     let has_args = args.is_some();
     let line = Line::read(&command, args)?;
-    let matcher = last(path.group, "matcher").and_then(|matcher| matcher.value.as_string_lit());
+    let matcher = path.group.and_then(|group| last(group, "matcher"));
+    let matcher = matcher.and_then(|matcher| matcher.value.as_string_lit());
     let matcher = matcher.map(|matcher| matcher.value.to_string());
     let matcher = matcher.filter(|matcher| !EVERYTHING.contains(&&matcher[..]));
     Some(Entry { event: path.event.to_owned(), line, command, has_args, matcher, place })

@@ -58,13 +58,19 @@ impl Settings {
         useless.try_for_each(|copy| fs::remove_file(copy.path)).map_err(cannot)
     }
 
-    /// Removes the file, which this program has created. Removes the folder around it, too, if its name is
-    /// `folder` and it is empty.
-    pub(crate) fn remove(&self, folder: &str) -> Result<(), String> {
+    /// Removes the file, which this program has created, and the folders around it in `folder` that are
+    /// empty without it. Removes `folder` itself, too, if its name is `name`.
+    pub(crate) fn remove(&self, folder: &Path, name: &str) -> Result<(), String> {
         fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))?;
-        let around = self.path.parent().filter(|around| around.ends_with(folder));
-        // A folder that is not empty stays.
-        let _ = around.map(fs::remove_dir);
+        let is_inside = |around: &&Path| {
+            around.starts_with(folder) && (*around != folder || folder.ends_with(name))
+        };
+        for around in self.path.ancestors().skip(1).take_while(is_inside) {
+            // A folder that is not empty stays, and so do those around it.
+            if fs::remove_dir(around).is_err() {
+                break;
+            }
+        }
         Ok(())
     }
 

@@ -1,0 +1,245 @@
+//! The wire of GitHub Copilot CLI's hooks.
+//!
+//! Calls have no ids: a result belongs to the earliest open call with the same tool and arguments. A
+//! command that fails has a successful result, whose last line tells the exit code. A call that the user or
+//! a hook refuses has no event but `PreToolUse`. No answer ends a turn.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Raw, json, members, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply};
+
+/// The arguments of each tool that the model words differently each time, or that only set a limit.
+const REWORDED: [(&str, &[&str]); 2] = [
+    ("bash", &["description", "initial_wait", "initialWait", "timeout"]),
+    ("sql", &["description"]),
+];
+
+/// The names that the payloads give to tools, and the names that the model knows.
+const TOOLS: [(&str, &str); 7] = [
+    ("Bash", "bash"),
+    ("Read", "view"),
+    ("Edit", "edit"),
+    ("Write", "create"),
+    ("Grep", "grep"),
+    ("Glob", "glob"),
+    ("Agent", "task"),
+];
+
+/// The text before the id of the shell, and the text between that id and the exit code, in the last line
+/// of a command's result: `<shellId: 0 completed with exit code 2>`.
+const COMPLETED: [&str; 2] = ["<shellId: ", " completed with exit code "];
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    session_id: Option<Cow<'a, str>>,
+    hook_event_name: Option<Cow<'a, str>>,
+    agent_id: Option<Cow<'a, str>>,
+    parent_agent_id: Option<Cow<'a, str>>,
+    cwd: Option<Cow<'a, str>>,
+    source: Option<Cow<'a, str>>,
+    tool_name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_input: Raw<'a>,
+    #[serde(borrow)]
+    tool_result: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    prompt: Raw<'a>,
+}
+
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_result)),
+        "PostToolUseFailure" => {
+            let text = text(payload.error).unwrap_or_else(|| Cow::Borrowed(json(payload.error)));
+            EventKind::After(payload.call()?, Ending::Answered { text, failed: true })
+        }
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        // Only the model's memory is compacted; the calls were made.
+        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
+    };
+    // The events of a subagent carry its id as that of the session.
+    let subagent = payload.agent_id.filter(|id| !id.is_empty());
+    let parent = payload.parent_agent_id.filter(|_| subagent.is_some());
+    let session = needed(parent.or(payload.session_id), "session_id")?;
+    Ok(Event { name, session, subagent, cwd: payload.cwd, transcript: None, turn: None, kind })
+}
+
+impl<'a> Payload<'a> {
+    fn call(&self) -> Result<Call<'a>, BadPayload> {
+        let tool = needed(self.tool_name.clone(), "tool_name")?;
+        let known = TOOLS.iter().find(|(name, _)| *name == tool);
+        let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
+        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
+        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
+        Ok(Call { id: None, tool, args })
+    }
+}
+
+#[derive(Deserialize)]
+struct ToolResult<'a> {
+    result_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    text_result_for_llm: Raw<'a>,
+}
+
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    let Some(result) = members::<ToolResult<'_>>(raw) else {
+        let text = text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)));
+        return Ending::Answered { text, failed: false };
+    };
+    let shown = text(result.text_result_for_llm).unwrap_or_default();
+    match result.result_type.as_deref() {
+        Some("denied" | "rejected") => Ending::Refused,
+        kind => {
+            let (text, failed) = completed(shown);
+            Ending::Answered { text, failed: failed || matches!(kind, Some("failure" | "timeout")) }
+        }
+    }
+}
+
+/// Returns the text of a result without the id of the shell, which differs each time, and whether its last
+/// line tells another exit code than 0.
+fn completed(text: Cow<'_, str>) -> (Cow<'_, str>, bool) {
+    let [begin, middle] = COMPLETED;
+    let code = text.rfind(begin).and_then(|at| {
+        let (_, code) = text[at..].strip_suffix('>')?.split_once(middle)?;
+        Some((at, code.parse::<i64>().ok()?))
+    });
+    match code {
+        Some((at, code)) => (format!("{}Exit code: {code}", &text[..at]).into(), code != 0),
+        None => (text, false),
+    }
+}
+
+/// Writes a reply as GitHub Copilot CLI reads it. No answer ends a turn: a stop refuses the call, or is told
+/// if the call has run.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    let context = |text: &str| json!({ "additionalContext": text }).to_string();
+    Encoded::Whole(match (reply, &event.kind) {
+        (Reply::Nothing, _) => String::new(),
+        (Reply::Tell(text), EventKind::Before(_) | EventKind::After(..)) => context(text),
+        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => json!({
+            "permissionDecision": "deny", "permissionDecisionReason": words.model
+        })
+        .to_string(),
+        (Reply::Stop(words), EventKind::After(..)) => context(&words.model),
+        _ => return Encoded::Partial(String::new()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(name: &str, rest: &str) -> Event<'static> {
+        let payload = format!(r#"{{"session_id":"s","hook_event_name":"{name}",{rest}}}"#);
+        decode(payload.leak().as_bytes()).expect("an event")
+    }
+
+    #[test]
+    fn the_exit_code_is_read_from_the_last_line() {
+        for (shown, text, failed) in [
+            (r"no\n<shellId: 0 completed with exit code 2>", "no\nExit code: 2", true),
+            (r"no\n<shellId: 17 completed with exit code 2>", "no\nExit code: 2", true),
+            (r"\n<shellId: 3 completed with exit code 0>", "\nExit code: 0", false),
+            (r"<shellId: build completed with exit code -1>", "Exit code: -1", true),
+            (
+                r"<shellId: 0 completed with exit code 2>\nmore",
+                "<shellId: 0 completed with exit code 2>\nmore",
+                false,
+            ),
+            (
+                r"<shellId: 0 completed with exit code x>",
+                "<shellId: 0 completed with exit code x>",
+                false,
+            ),
+            ("yes", "yes", false),
+        ] {
+            let rest = format!(
+                r#""tool_name":"Bash","tool_result":{{"result_type":"success","text_result_for_llm":"{shown}"}}"#
+            );
+            let EventKind::After(_, ending) = event("PostToolUse", &rest).kind else {
+                panic!("the end of a call")
+            };
+            assert_eq!(ending, Ending::Answered { text: text.into(), failed }, "{shown}");
+        }
+    }
+
+    #[test]
+    fn every_known_shape_of_a_result_has_its_ending() {
+        let failed = |text: &'static str| Ending::Answered { text: text.into(), failed: true };
+        for (name, rest, ending) in [
+            (
+                "PostToolUse",
+                r#""tool_result":{"result_type":"failure","text_result_for_llm":"a"}"#,
+                failed("a"),
+            ),
+            ("PostToolUse", r#""tool_result":{"result_type":"denied"}"#, Ending::Refused),
+            (
+                "PostToolUse",
+                r#""tool_result":"a""#,
+                Ending::Answered { text: "a".into(), failed: false },
+            ),
+            ("PostToolUseFailure", r#""error":"No match found""#, failed("No match found")),
+            ("PostToolUseFailure", r#""error":{"code":1}"#, failed(r#"{"code":1}"#)),
+        ] {
+            let rest = format!(r#""tool_name":"Edit",{rest}"#);
+            let EventKind::After(call, ended) = event(name, &rest).kind else {
+                panic!("the end of a call")
+            };
+            assert_eq!((call.tool.as_ref(), ended), ("edit", ending), "{rest}");
+        }
+    }
+
+    #[test]
+    fn reworded_arguments_are_not_part_of_a_call() {
+        for (tool, input, expected) in [
+            ("Bash", r#"{"command":"make","description":"Build it"}"#, r#"{"command":"make"}"#),
+            ("sql", r#"{"query":"select 1","description":"x"}"#, r#"{"query":"select 1"}"#),
+            ("Agent", r#"{"prompt":"a","description":"x"}"#, r#"{"prompt":"a","description":"x"}"#),
+        ] {
+            let rest = format!(r#""tool_name":"{tool}","tool_input":{input}"#);
+            let EventKind::Before(call) = event("PreToolUse", &rest).kind else { panic!("a call") };
+            assert_eq!(call.args, expected);
+        }
+    }
+
+    #[test]
+    fn a_subagent_belongs_to_the_session_of_its_parent() {
+        let rest = r#""tool_name":"Bash","agent_id":"a1","parent_agent_id":"p""#;
+        let event = event("PreToolUse", rest);
+        assert_eq!((event.session.as_ref(), event.worker()), ("p", "a1"));
+    }
+
+    #[test]
+    fn other_payloads_are_no_event_or_an_error() {
+        for name in ["Stop", "Notification", "SubagentStop"] {
+            assert_eq!(event(name, r#""stop_reason":"end_turn""#).kind, EventKind::Other);
+        }
+        for payload in [
+            "",
+            "[]",
+            // A payload under Copilot's own names of events does not name its event.
+            r#"{"sessionId":"s","toolName":"bash","toolArgs":{}}"#,
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#,
+            r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
+        ] {
+            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The wire of Cursor's hooks, by its documentation.
+//!
+//! Every answer is an object, and silence is the empty one. No answer ends a turn.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply};
+
+/// The arguments of a command that the model words differently each time, or that only set a limit.
+const REWORDED: [(&str, &[&str]); 1] = [("Shell", &["description", "timeout"])];
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    conversation_id: Option<Cow<'a, str>>,
+    session_id: Option<Cow<'a, str>>,
+    generation_id: Option<Cow<'a, str>>,
+    hook_event_name: Option<Cow<'a, str>>,
+    cwd: Option<Cow<'a, str>>,
+    tool_name: Option<Cow<'a, str>>,
+    tool_use_id: Option<Cow<'a, str>>,
+    failure_type: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_interrupt: Option<bool>,
+    #[serde(default)]
+    workspace_roots: Vec<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_input: Raw<'a>,
+    #[serde(borrow)]
+    tool_output: Raw<'a>,
+    #[serde(borrow)]
+    error_message: Raw<'a>,
+    #[serde(borrow)]
+    prompt: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+}
+
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+    let kind = match name.as_ref() {
+        "preToolUse" => EventKind::Before(payload.call()?),
+        "postToolUse" => EventKind::After(payload.call()?, result(payload.tool_output)),
+        "postToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
+        "beforeSubmitPrompt" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        "afterAgentResponse" => EventKind::HandedBack(text(payload.text).unwrap_or_default()),
+        "sessionStart" => EventKind::Began,
+        "sessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
+    };
+    let root = payload.workspace_roots.into_iter().next();
+    Ok(Event {
+        name,
+        session: needed(payload.conversation_id.or(payload.session_id), "conversation_id")?,
+        subagent: None,
+        cwd: payload.cwd.or(root),
+        transcript: None,
+        turn: payload.generation_id,
+        kind,
+    })
+}
+
+impl<'a> Payload<'a> {
+    fn call(&self) -> Result<Call<'a>, BadPayload> {
+        let tool = needed(self.tool_name.clone(), "tool_name")?;
+        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
+        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
+        Ok(Call { id: self.tool_use_id.clone().filter(|id| !id.is_empty()), tool, args })
+    }
+
+    fn failure(&self) -> Ending<'a> {
+        match self.failure_type.as_deref() {
+            _ if self.is_interrupt == Some(true) => Ending::Cancelled,
+            Some("permission_denied") => Ending::Refused,
+            _ => Ending::Answered { text: shown(self.error_message), failed: true },
+        }
+    }
+}
+
+fn shown(raw: Raw<'_>) -> Cow<'_, str> {
+    text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)))
+}
+
+/// Reads a result. That of a command is an object in a string, with its exit code.
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    #[derive(Deserialize)]
+    struct Exit {
+        #[serde(rename = "exitCode")]
+        code: i64,
+    }
+    let text = shown(raw);
+    let exit = serde_json::from_str::<Object<Exit>>(&text);
+    let failed = exit.is_ok_and(|Object(exit)| exit.code != 0);
+    Ending::Answered { text, failed }
+}
+
+/// Writes a reply as Cursor reads it. No answer ends a turn: a stop refuses the call, or is told if the call
+/// has run.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    let context = |text: &str| json!({ "additional_context": text }).to_string();
+    Encoded::Whole(match (reply, &event.kind) {
+        // At the end of a turn there is nothing left to stop.
+        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
+        (Reply::Tell(text), EventKind::After(..)) => context(text),
+        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => json!({
+            "permission": "deny", "agent_message": words.model, "user_message": words.person
+        })
+        .to_string(),
+        (Reply::Stop(words), EventKind::After(..)) => context(&words.model),
+        _ => return Encoded::Partial(String::new()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(name: &str, rest: &str) -> Event<'static> {
+        let payload = format!(
+            r#"{{"conversation_id":"s","generation_id":"g","workspace_roots":["/w"],"hook_event_name":"{name}",{rest}}}"#
+        );
+        decode(payload.leak().as_bytes()).expect("an event")
+    }
+
+    #[test]
+    fn every_known_shape_of_a_result_has_its_ending() {
+        let answered = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
+        for (name, rest, ending) in [
+            ("postToolUse", r#""tool_output":"a""#, answered("a", false)),
+            ("postToolUse", r#""tool_output":{"a":1}"#, answered(r#"{"a":1}"#, false)),
+            (
+                "postToolUse",
+                r#""tool_output":"{\"exitCode\":0,\"stdout\":\"a\"}""#,
+                answered(r#"{"exitCode":0,"stdout":"a"}"#, false),
+            ),
+            (
+                "postToolUse",
+                r#""tool_output":"{\"exitCode\":2}""#,
+                answered(r#"{"exitCode":2}"#, true),
+            ),
+            (
+                "postToolUseFailure",
+                r#""error_message":"no","failure_type":"error""#,
+                answered("no", true),
+            ),
+            ("postToolUseFailure", r#""failure_type":"permission_denied""#, Ending::Refused),
+            (
+                "postToolUseFailure",
+                r#""failure_type":"error","is_interrupt":true"#,
+                Ending::Cancelled,
+            ),
+        ] {
+            let rest = format!(r#""tool_name":"Shell","tool_use_id":"",{rest}"#);
+            let EventKind::After(call, ended) = event(name, &rest).kind else {
+                panic!("the end of a call")
+            };
+            assert_eq!((call.id, ended), (None, ending), "{rest}");
+        }
+    }
+
+    #[test]
+    fn other_payloads_are_no_event_or_an_error() {
+        let other = event("stop", r#""status":"completed""#);
+        assert_eq!((other.kind, other.cwd.as_deref()), (EventKind::Other, Some("/w")));
+        for payload in ["", "[]", r#"{"hook_event_name":"stop"}"#, r#"{"conversation_id":"s"}"#] {
+            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
+        }
+        let reworded = r#""tool_name":"Shell","tool_input":{"command":"ls","description":"List"}"#;
+        let EventKind::Before(call) = event("preToolUse", reworded).kind else { panic!("a call") };
+        assert_eq!(call.args, r#"{"command":"ls"}"#);
+    }
+}

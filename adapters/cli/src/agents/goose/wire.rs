@@ -1,0 +1,139 @@
+//! The wire of goose's hooks, by its documentation and source.
+//!
+//! The answer to `PreToolUse` can refuse the call, and no other answer is read: a note has no place, and no
+//! answer ends a turn. Some versions send no results, so that a loop of calls that work is not seen.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+use unstuck_trace::ToolResult;
+
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Raw, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply};
+
+/// The arguments of each tool that only set a limit.
+const LIMITS: [(&str, &[&str]); 1] = [("developer__shell", &["timeout_secs"])];
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    session_id: Option<Cow<'a, str>>,
+    event: Option<Cow<'a, str>>,
+    working_dir: Option<Cow<'a, str>>,
+    tool_name: Option<Cow<'a, str>>,
+    tool_call_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_input: Raw<'a>,
+    #[serde(borrow)]
+    tool_output: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    last_assistant_message: Raw<'a>,
+}
+
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let name = needed(payload.event.clone(), "event")?;
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, payload.ending(false)),
+        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.ending(true)),
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.message).unwrap_or_default()),
+        "Stop" => EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default()),
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
+    };
+    Ok(Event {
+        name,
+        session: needed(payload.session_id, "session_id")?,
+        subagent: None,
+        cwd: payload.working_dir,
+        transcript: None,
+        turn: None,
+        kind,
+    })
+}
+
+impl<'a> Payload<'a> {
+    fn call(&self) -> Result<Call<'a>, BadPayload> {
+        let tool = needed(self.tool_name.clone(), "tool_name")?;
+        let limits = LIMITS.iter().find(|(name, _)| *name == tool);
+        let args = without(self.tool_input, limits.map_or(&[], |(_, members)| members));
+        Ok(Call { id: self.tool_call_id.clone().filter(|id| !id.is_empty()), tool, args })
+    }
+
+    fn ending(&self, failed: bool) -> Ending<'a> {
+        let text = self.tool_output.map_or(Cow::Borrowed(""), |raw| ToolResult::plain(raw).text);
+        Ending::Answered { text, failed }
+    }
+}
+
+/// Writes a reply as goose reads it. A note, which has no place, is not kept for a later event.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    match (reply, &event.kind) {
+        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => Encoded::Whole(
+            json!({ "decision": "block", "reason": words.model.trim_end_matches('.') }).to_string(),
+        ),
+        (Reply::Refuse(_), _) => Encoded::Partial(String::new()),
+        (Reply::Nothing | Reply::Tell(_) | Reply::Stop(_), _) => Encoded::Whole(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_payload_is_an_event() {
+        let call = |id: &'static str| Call {
+            id: (!id.is_empty()).then_some(id.into()),
+            tool: "developer__shell".into(),
+            args: r#"{"command":"ls"}"#.into(),
+        };
+        let answered = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
+        let tool =
+            r#""tool_name":"developer__shell","tool_input":{"command":"ls","timeout_secs":5}"#;
+        for (name, rest, expected) in [
+            ("PreToolUse", r#""tool_call_id":"c""#, EventKind::Before(call("c"))),
+            ("PreToolUse", r#""tool_call_id":"""#, EventKind::Before(call(""))),
+            (
+                "PostToolUse",
+                r#""tool_output":"a""#,
+                EventKind::After(call(""), answered("a", false)),
+            ),
+            (
+                "PostToolUse",
+                r#""matcher_context":"x""#,
+                EventKind::After(call(""), answered("", false)),
+            ),
+            (
+                "PostToolUseFailure",
+                r#""matcher_context":"x""#,
+                EventKind::After(call(""), answered("", true)),
+            ),
+            ("UserPromptSubmit", r#""message":"go""#, EventKind::Prompt("go".into())),
+            ("Stop", r#""last_assistant_message":"x""#, EventKind::HandedBack("x".into())),
+            ("SessionStart", r#""matcher_context":null"#, EventKind::Began),
+            ("SessionEnd", r#""matcher_context":null"#, EventKind::Ended),
+            ("AfterFileEdit", r#""matcher_context":"a""#, EventKind::Other),
+        ] {
+            let payload = format!(r#"{{"session_id":"s","event":"{name}",{tool},{rest}}}"#);
+            let event = decode(payload.as_bytes()).expect("an event");
+            assert_eq!(event.kind, expected, "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_payload_without_a_needed_field_is_an_error() {
+        for payload in
+            ["", "[]", r#"{"event":"Stop"}"#, r#"{"session_id":"s","event":"PreToolUse"}"#]
+        {
+            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Qwen Code: hooks in `settings.json`, as lines for `bash`.
+
+mod doctor;
+mod wire;
+
+use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::host::{Home, Host, Wire};
+
+pub(super) const HOST: Host = Host {
+    name: "qwen",
+    title: "Qwen Code",
+    home: Home::Folder("QWEN_HOME"),
+    folder: ".qwen",
+    project_folder: None,
+    file: "settings.json",
+    hooks: Hooks {
+        events: &[
+            HookEvent::matched("PreToolUse"),
+            HookEvent::matched("PostToolUse"),
+            HookEvent::matched("PostToolUseFailure"),
+            HookEvent::plain("PostToolBatch"),
+            HookEvent::plain("UserPromptSubmit"),
+            HookEvent::matched("SessionStart"),
+            HookEvent::plain("Stop"),
+            HookEvent::matched("SubagentStop"),
+            HookEvent::matched("SessionEnd"),
+        ],
+        shape: Shape::Grouped,
+        form: Form::Bash,
+        timeout: Timeout::Seconds(5),
+        label: Some("unstuck"),
+    },
+    // Every version ignores an event that it does not know.
+    needs: None,
+    advice: "Sessions that begin from now on are watched.",
+    sample: concat!(
+        r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","prompt_id":"1","#,
+        r#""tool_name":"run_shell_command","tool_input":{"command":"true"},"#,
+        r#""tool_use_id":"toolu_unstuck_doctor","tool_call_id":"call_unstuck_doctor"}"#,
+    ),
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    // Its own guard ends the run when the model asks for the fifth.
+    equal_calls_max: Some(4),
+    ends_turn: true,
+    ends_subagent: false,
+    is_batch_open: None,
+    silent: &[],
+    transcripts: None,
+    diagnose: doctor::diagnose,
+};

@@ -1,0 +1,327 @@
+//! The wire of Qwen Code's hooks.
+//!
+//! `PostToolUse` has the result of a call, and `PostToolUseFailure` the error of a failed one.
+//! `PostToolBatch` lists the calls that have ended, and with them the calls that were rejected before they
+//! ran, which have no other event. Before the results go to the model, `UserPromptSubmit` comes again, with
+//! an empty prompt. Only the answer to that event ends the turn.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+use unstuck_trace::ToolResult;
+
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Listed, Raw, members, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply};
+
+/// The arguments of each tool that the model words differently each time, or that only set a limit.
+const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description", "timeout"])];
+
+/// The events whose answer may carry a note to the model.
+const CONTEXT: [&str; 4] =
+    ["PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
+
+/// The type of error of a call that the user or a hook refused.
+const DENIED: &str = "execution_denied";
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    session_id: Option<Cow<'a, str>>,
+    hook_event_name: Option<Cow<'a, str>>,
+    agent_id: Option<Cow<'a, str>>,
+    cwd: Option<Cow<'a, str>>,
+    prompt_id: Option<Cow<'a, str>>,
+    source: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_interrupt: Option<bool>,
+    tool_name: Option<Cow<'a, str>>,
+    tool_use_id: Option<Cow<'a, str>>,
+    tool_call_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_input: Raw<'a>,
+    #[serde(borrow)]
+    tool_response: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    prompt: Raw<'a>,
+    #[serde(borrow)]
+    last_assistant_message: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+}
+
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(payload.call()?),
+        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
+        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
+        "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
+        "UserPromptSubmit" => match text(payload.prompt).unwrap_or_default() {
+            // The results go to the model, and no user has said anything.
+            prompt if prompt.is_empty() => EventKind::StepEnded(Vec::new()),
+            prompt => EventKind::Prompt(prompt),
+        },
+        // Without the id of the subagent its calls cannot be found.
+        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
+        "Stop" | "SubagentStop" => {
+            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
+        }
+        // Only the model's memory is compacted; the calls were made.
+        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
+        "SessionStart" => EventKind::Began,
+        "SessionEnd" => EventKind::Ended,
+        _ => EventKind::Other,
+    };
+    Ok(Event {
+        name,
+        session: needed(payload.session_id, "session_id")?,
+        subagent: payload.agent_id.filter(|id| !id.is_empty()),
+        cwd: payload.cwd,
+        transcript: None,
+        turn: payload.prompt_id,
+        kind,
+    })
+}
+
+impl<'a> Payload<'a> {
+    fn call(&self) -> Result<Call<'a>, BadPayload> {
+        let tool = needed(self.tool_name.clone(), "tool_name")?;
+        // The batch knows a call only by the id that the model gave it.
+        let id = self.tool_call_id.clone().or_else(|| self.tool_use_id.clone());
+        Ok(call(tool, id, self.tool_input))
+    }
+
+    fn failure(&self) -> Ending<'a> {
+        match self.is_interrupt {
+            Some(true) => Ending::Cancelled,
+            _ => Ending::Answered { text: shown(self.error), failed: true },
+        }
+    }
+}
+
+fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
+    let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
+    let args = without(input, reworded.map_or(&[], |(_, members)| members));
+    Call { id: id.filter(|id| !id.is_empty()), tool, args }
+}
+
+/// Returns the text that the model reads, without the ids of processes.
+fn shown(raw: Raw<'_>) -> Cow<'_, str> {
+    raw.map_or(Cow::Borrowed(""), |raw| ToolResult::gemini(raw).text)
+}
+
+/// The result of a call.
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow, rename = "llmContent")]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    error_type: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "response_parts")]
+    parts: Raw<'a>,
+}
+
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    let content = members::<Response<'_>>(raw).and_then(|response| response.content);
+    Ending::Answered { text: shown(content.or(raw)), failed: false }
+}
+
+/// A call in `PostToolBatch`.
+#[derive(Deserialize)]
+struct Entry<'a> {
+    tool_name: Option<Cow<'a, str>>,
+    tool_use_id: Option<Cow<'a, str>>,
+    tool_call_id: Option<Cow<'a, str>>,
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_input: Raw<'a>,
+    #[serde(borrow)]
+    tool_response: Raw<'a>,
+}
+
+/// Reads the calls of a batch. Entries of an unknown shape are left out.
+fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
+    let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
+    let listed = |result| {
+        let entry = members::<Entry<'_>>(result)?;
+        let id = entry.tool_call_id.or(entry.tool_use_id);
+        Some(Listed { call: call(entry.tool_name?, id, entry.tool_input), result, read: ended })
+    };
+    entries.unwrap_or_default().into_iter().filter_map(listed).collect()
+}
+
+/// Reads the end of a call from its entry in a batch.
+fn ended(entry: Raw<'_>) -> Ending<'_> {
+    let Some(entry) = members::<Entry<'_>>(entry) else { return Ending::Cancelled };
+    let response = members::<Response<'_>>(entry.tool_response);
+    let is_denied =
+        response.as_ref().is_some_and(|response| response.error_type.as_deref() == Some(DENIED));
+    let text = response.and_then(|response| response.error.or(response.parts));
+    match entry.status.as_deref() {
+        Some("cancelled") => Ending::Cancelled,
+        Some("error") if is_denied => Ending::Refused,
+        status => Ending::Answered {
+            text: shown(text.or(entry.tool_response)),
+            failed: status == Some("error"),
+        },
+    }
+}
+
+/// Writes a reply as Qwen Code reads it.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    let name = &event.name;
+    Encoded::Whole(match (reply, &event.kind) {
+        // At the end of a turn there is nothing left to stop.
+        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
+        (Reply::Tell(text), _) if CONTEXT.contains(&name.as_ref()) => json!({
+            "hookSpecificOutput": { "hookEventName": name, "additionalContext": text }
+        })
+        .to_string(),
+        (Reply::Refuse(words), EventKind::Before(_)) => denial(&words.model),
+        // The turn goes on after a refused call; the event before the next request ends it.
+        (Reply::Stop(words), EventKind::Before(_)) => {
+            return Encoded::Partial(denial(&words.model));
+        }
+        (Reply::Stop(words), EventKind::StepEnded(_)) if name == "UserPromptSubmit" => {
+            json!({ "continue": false, "stopReason": words.person }).to_string()
+        }
+        _ => return Encoded::Partial(String::new()),
+    })
+}
+
+fn denial(reason: &str) -> String {
+    json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason
+        }
+    })
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(name: &str, rest: &str) -> Event<'static> {
+        let payload =
+            format!(r#"{{"session_id":"s","prompt_id":"p","hook_event_name":"{name}",{rest}}}"#);
+        decode(payload.leak().as_bytes()).expect("an event")
+    }
+
+    fn failed(text: &'static str) -> Ending<'static> {
+        Ending::Answered { text: text.into(), failed: true }
+    }
+
+    fn works(text: &'static str) -> Ending<'static> {
+        Ending::Answered { text: text.into(), failed: false }
+    }
+
+    #[test]
+    fn every_known_shape_of_a_result_has_its_ending() {
+        for (name, rest, ending) in [
+            (
+                "PostToolUse",
+                r#""tool_response":{"llmContent":"a","returnDisplay":"b"}"#,
+                works("a"),
+            ),
+            ("PostToolUse", r#""tool_response":{"llmContent":[{"text":"a"}]}"#, works("a")),
+            ("PostToolUse", r#""tool_response":"a""#, works("a")),
+            (
+                "PostToolUse",
+                r#""tool_response":{"llmContent":"Output: a\nProcess Group PGID: 12"}"#,
+                works("Output: a"),
+            ),
+            ("PostToolUseFailure", r#""error":"no","is_interrupt":false"#, failed("no")),
+            ("PostToolUseFailure", r#""error":"no","is_interrupt":true"#, Ending::Cancelled),
+        ] {
+            let rest = format!(r#""tool_name":"x",{rest}"#);
+            let EventKind::After(_, ended) = event(name, &rest).kind else {
+                panic!("the end of a call")
+            };
+            assert_eq!(ended, ending, "{rest}");
+        }
+    }
+
+    #[test]
+    fn a_batch_lists_the_calls_that_were_rejected() {
+        for (entry, ending) in [
+            (
+                r#""status":"error","tool_response":{"error":"no","error_type":"invalid_tool_params"}"#,
+                failed("no"),
+            ),
+            (
+                r#""status":"error","tool_response":{"error":"no","error_type":"execution_denied"}"#,
+                Ending::Refused,
+            ),
+            (r#""status":"cancelled","tool_response":{}"#, Ending::Cancelled),
+            (
+                r#""status":"success","tool_response":{"response_parts":[{"functionResponse":{"response":{"output":"a"}}}]}"#,
+                works("a"),
+            ),
+        ] {
+            let rest = format!(
+                r#""tool_calls":[7,{{"tool_use_id":"b"}},{{"tool_name":"x","tool_use_id":"c",{entry}}}]"#
+            );
+            let EventKind::StepEnded(calls) = event("PostToolBatch", &rest).kind else {
+                panic!("the end of a step")
+            };
+            let call = Call { id: Some("c".into()), tool: "x".into(), args: "null".into() };
+            let [listed] = &calls[..] else { panic!("one call: {calls:?}") };
+            assert_eq!((&listed.call, listed.ending()), (&call, ending), "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_call_is_the_id_that_the_model_gave_it() {
+        for (ids, expected) in [
+            (r#""tool_use_id":"toolu_1","tool_call_id":"call_1""#, "call_1"),
+            (r#""tool_use_id":"toolu_1""#, "toolu_1"),
+        ] {
+            let rest = format!(
+                r#""tool_name":"run_shell_command","tool_input":{{"command":"ls","description":"List"}},{ids}"#
+            );
+            let EventKind::Before(call) = event("PreToolUse", &rest).kind else { panic!("a call") };
+            assert_eq!(
+                (call.id.as_deref(), call.args.as_ref()),
+                (Some(expected), r#"{"command":"ls"}"#)
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_prompt_is_no_message_of_the_user() {
+        for (name, rest, expected) in [
+            ("UserPromptSubmit", r#""prompt":"""#, EventKind::StepEnded(Vec::new())),
+            ("UserPromptSubmit", r#""prompt":"go""#, EventKind::Prompt("go".into())),
+            ("SessionStart", r#""source":"startup""#, EventKind::Began),
+            ("SessionStart", r#""source":"compact""#, EventKind::Compacted),
+            ("SessionEnd", r#""reason":"other""#, EventKind::Ended),
+            ("SubagentStop", r#""last_assistant_message":"x""#, EventKind::Other),
+            ("Stop", r#""last_assistant_message":"x""#, EventKind::HandedBack("x".into())),
+            ("Notification", r#""message":"x""#, EventKind::Other),
+        ] {
+            assert_eq!(event(name, rest).kind, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_payload_without_a_needed_field_is_an_error() {
+        for payload in [
+            "",
+            "[]",
+            r#"{"session_id":"s"}"#,
+            r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
+        ] {
+            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
+        }
+    }
+}
