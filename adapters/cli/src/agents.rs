@@ -8,6 +8,9 @@
 mod claude_code;
 mod codex;
 mod gemini;
+mod kilo;
+mod opencode;
+mod pi;
 
 pub(crate) mod doctor;
 mod event;
@@ -16,6 +19,7 @@ mod hooks;
 mod host;
 pub(crate) mod install;
 pub(crate) mod options;
+mod plugin;
 mod process;
 mod reply;
 pub(crate) mod sessions;
@@ -42,8 +46,14 @@ impl Agent {
     /// Every agent.
     ///
     /// State files refer to an agent by its position here, so a new one goes to the end.
-    pub(crate) const ALL: &'static [Self] =
-        &[Self(&claude_code::HOST), Self(&codex::HOST), Self(&gemini::HOST)];
+    pub(crate) const ALL: &'static [Self] = &[
+        Self(&claude_code::HOST),
+        Self(&codex::HOST),
+        Self(&gemini::HOST),
+        Self(&opencode::HOST),
+        Self(&kilo::HOST),
+        Self(&pi::HOST),
+    ];
 
     /// Returns the agent with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -163,7 +173,9 @@ mod tests {
     /// The numbers of agents in state files never change.
     #[test]
     fn state_files_name_an_agent_by_its_number() {
-        for (number, name) in ["claude-code", "codex", "gemini"].into_iter().enumerate() {
+        for (number, name) in
+            ["claude-code", "codex", "gemini", "opencode", "kilo", "pi"].into_iter().enumerate()
+        {
             let byte = u8::try_from(number).expect("a few agents");
             let agent = Agent::named(name).expect("an agent");
             assert_eq!(postcard::to_stdvec(&agent), Ok(vec![byte]));

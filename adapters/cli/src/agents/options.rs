@@ -29,6 +29,14 @@ fn place(host: &Host) -> String {
     let moved = match host.home {
         Home::Folder(variable) => format!("${variable}/{file}"),
         Home::Parent(variable) => format!("${variable}/{folder}/{file}"),
+        Home::Within(variable, path) => {
+            return format!("  {title:<12} ~/{path}/{file} or ${variable}/{file}");
+        }
+        Home::Config(name) => {
+            return format!(
+                "  {title:<12} ~/.config/{name}/{file} or $XDG_CONFIG_HOME/{name}/{file}"
+            );
+        }
     };
     format!("  {title:<12} ~/{folder}/{file} or {moved}")
 }

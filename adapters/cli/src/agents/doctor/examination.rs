@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::swarm;
 use super::trial::Timing;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope};
-use crate::agents::settings::{Entry, listed};
+use crate::agents::settings::Entry;
 
 /// The report on one settings file.
 #[derive(Serialize)]
@@ -104,7 +104,7 @@ impl SettingsFile {
                 return examined;
             }
         };
-        match listed(&text) {
+        match self.host.listed(&text) {
             Ok(entries) => self.complete(&mut examined, &entries, &text),
             Err(mistake) => {
                 let (line, column) = mistake.place(&text);

@@ -35,6 +35,12 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The entry for a plugin, which runs `line` without a shell at every event.
+    pub(crate) fn of_plugin(line: Line) -> Self {
+        let (event, command) = ("every event".to_owned(), line.program.clone());
+        Self { event, line, command, has_args: true, place: [0; 4] }
+    }
+
     /// Returns the indices of its group in the event, and of the entry in that group.
     pub(crate) fn position(&self) -> [usize; 2] {
         let [_, _, group, hook] = self.place;

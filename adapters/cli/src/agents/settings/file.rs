@@ -57,13 +57,14 @@ impl Settings {
         useless.try_for_each(|copy| fs::remove_file(copy.path)).map_err(cannot)
     }
 
-    /// Removes the file, which this program has created. Removes the folder around it, too, if its name is
-    /// `folder` and it is empty.
-    pub(crate) fn remove(&self, folder: &str) -> Result<(), String> {
+    /// Removes the file, which this program has created. Removes the folders around it, too, if they are
+    /// below `base` and empty.
+    pub(crate) fn remove(&self, base: &Path) -> Result<(), String> {
         fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))?;
-        let around = self.path.parent().filter(|around| around.ends_with(folder));
-        // A folder that is not empty stays.
-        let _ = around.map(fs::remove_dir);
+        let around = self.path.ancestors().skip(1);
+        let mut made = around.take_while(|around| around.starts_with(base) && *around != base);
+        // A folder that is not empty stays, and so do those around it.
+        let _ = made.try_for_each(fs::remove_dir);
         Ok(())
     }
 

@@ -55,6 +55,8 @@ impl Line {
                 members.push(("command", Json::text(&self.program)));
                 members.push(("args", Json::Texts(self.words.clone())));
             }
+            // A plugin holds the line itself.
+            Form::Plugin(_) => {}
             Form::LoginShell | Form::Bash => {
                 members.push(("command", Json::Text(self.shell().unwrap_or_default())));
             }

@@ -1,0 +1,28 @@
+//! Kilo Code: the plugin of opencode, of which it is a fork, in a folder of its own.
+
+use super::hooks::{Form, Hooks, Timeout};
+use super::host::{Home, Host, Wire};
+use super::opencode::PLUGIN;
+use super::plugin::{diagnose, wire};
+
+pub(super) const HOST: Host = Host {
+    name: "kilo",
+    title: "Kilo Code",
+    home: Home::Config("kilo"),
+    folder: ".kilo",
+    file: "plugin/unstuck.js",
+    hooks: Hooks {
+        events: &[],
+        form: Form::Plugin(PLUGIN),
+        timeout: Timeout::Milliseconds(5000),
+        label: None,
+    },
+    needs: None,
+    advice: "Sessions that begin from now on are watched.",
+    sample: wire::SAMPLE,
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    ends_turn: true,
+    silent: &[],
+    transcripts: None,
+    diagnose,
+};
