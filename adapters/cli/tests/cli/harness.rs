@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 10] = [
+const SURROUNDINGS: [&str; 12] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -58,6 +58,8 @@ const SURROUNDINGS: [&str; 10] = [
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "GEMINI_CLI_HOME",
+    "XDG_CONFIG_HOME",
+    "PI_CODING_AGENT_DIR",
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
 ];

@@ -14,7 +14,10 @@ use serde_json::{Value, json};
 use crate::harness::{Folder, Ran, program};
 
 /// The names of the supported agents.
-pub(crate) const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini"];
+pub(crate) const AGENTS: [&str; 6] = ["claude-code", "codex", "gemini", "opencode", "kilo", "pi"];
+
+/// The agents that load a plugin.
+pub(crate) const PLUGINS: [&str; 3] = ["opencode", "kilo", "pi"];
 
 /// The hooks of one agent, with a state folder of their own.
 pub(crate) struct Hooks {
@@ -95,7 +98,13 @@ impl Wire {
         let mut payload = json!({ "session_id": "s", "cwd": "/work", "hook_event_name": name });
         let fields = payload.as_object_mut().expect("an object");
         fields.extend(rest.as_object().expect("an object").clone());
-        payload
+        if PLUGINS.contains(&self.0) { of_plugin(&payload) } else { payload }
+    }
+
+    /// Returns whether the answer ends the turn.
+    pub(crate) fn ends(&self, answer: &str) -> bool {
+        let ending = if PLUGINS.contains(&self.0) { "\"stop\":" } else { "\"continue\":false" };
+        answer.contains(ending)
     }
 
     fn call(&self, id: &str, command: &str) -> Value {
@@ -130,6 +139,37 @@ impl Wire {
     }
 }
 
+/// Returns the payload with the names that plugins use.
+fn of_plugin(payload: &Value) -> Value {
+    let name = match payload["hook_event_name"].as_str().expect("a name") {
+        "PreToolUse" => "before",
+        "PostToolUse" => "after",
+        "UserPromptSubmit" => "prompt",
+        "Stop" => "idle",
+        "SessionStart" if payload["source"] == "compact" => "compacted",
+        "SessionStart" => "began",
+        "SessionEnd" => "ended",
+        other => other,
+    };
+    let mut renamed = json!({ "event": name });
+    for (member, new) in [
+        ("session_id", "session"),
+        ("agent_id", "subagent"),
+        ("cwd", "cwd"),
+        ("tool_use_id", "call"),
+        ("tool_name", "tool"),
+        ("tool_input", "args"),
+        ("tool_response", "output"),
+        ("prompt", "text"),
+        ("last_assistant_message", "text"),
+    ] {
+        if let Some(value) = payload.get(member) {
+            renamed[new] = value.clone();
+        }
+    }
+    renamed
+}
+
 /// Sends a call that fails alike `times` times. Returns the answers before and after each call.
 pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String, String)> {
     static IDS: AtomicUsize = AtomicUsize::new(0);
@@ -137,7 +177,8 @@ pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String,
     let one = |_| {
         let id = format!("call-{}", IDS.fetch_add(1, Ordering::Relaxed));
         let before = hooks.tell(wire.before(&id, command).to_string());
-        let is_refused = before.contains("deny") || before.contains("\"continue\":false");
+        let is_refused =
+            before.contains("deny") || before.contains("\"refuse\":") || wire.ends(&before);
         let after = wire.after(&id, command, "make: *** No rule to make target");
         (before, if is_refused { String::new() } else { hooks.tell(after.to_string()) })
     };
@@ -271,7 +312,7 @@ fn a_rule_that_asks_to_start_over_stops_the_run() {
         let answers = repeat(&hooks, "make", 5);
         let (_, last) = answers.last().expect("five answers");
         let ends = agent != "codex";
-        assert_eq!(last.contains(r#""continue":false"#), ends, "{agent}: {answers:?}");
+        assert_eq!(Wire(agent).ends(last), ends, "{agent}: {answers:?}");
         let says = if ends { "[unstuck] Ended the turn: " } else { "The call stays refused until" };
         assert!(last.contains(says) && !last.contains("goes back"), "{last}");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::harness::{Folder, Ran, at_home, program};
-use crate::hook::AGENTS;
+use crate::hook::{AGENTS, PLUGINS};
 
 /// Settings of Claude Code with a comment and a hook of another program.
 const OWN: &str = r#"{
@@ -77,6 +77,9 @@ fn settings(agent: &str) -> &'static str {
     match agent {
         "claude-code" => ".claude/settings.json",
         "codex" => ".codex/hooks.json",
+        "opencode" => ".config/opencode/plugin/unstuck.js",
+        "kilo" => ".config/kilo/plugin/unstuck.js",
+        "pi" => ".pi/agent/extensions/unstuck.js",
         _ => ".gemini/settings.json",
     }
 }
@@ -87,7 +90,10 @@ fn new_settings_of_each_agent() {
     for agent in AGENTS {
         let home = Home::new();
         written += &home.output(&["install", agent]);
-        written += &home.masked(&home.read(settings(agent)));
+        let text = home.masked(&home.read(settings(agent)));
+        // The rest of a plugin is the same everywhere.
+        let shown = if PLUGINS.contains(&agent) { text.find("const TIME_LIMIT") } else { None };
+        written += &text[..shown.unwrap_or(text.len())];
     }
     insta::assert_snapshot!(written);
 }
@@ -152,7 +158,7 @@ fn uninstalling_removes_useless_backups_and_an_empty_folder() {
         home.output(&["install", agent, "--observe"]);
         home.output(&["uninstall", agent]);
         assert_eq!(home.read(file), OWN);
-        let folder = file.split('/').next().expect("a folder");
+        let (folder, _) = file.rsplit_once('/').expect("a folder");
         assert_eq!(home.files(folder).len(), 2, "{:?}", home.files(folder));
         assert_eq!(home.read(&format!("{file}.unstuck-backup.8")), "{\"other\": 1}");
     }
@@ -254,6 +260,9 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
         ("codex", "CODEX_HOME", "hooks.json"),
         ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("opencode", "XDG_CONFIG_HOME", "opencode/plugin/unstuck.js"),
+        ("kilo", "XDG_CONFIG_HOME", "kilo/plugin/unstuck.js"),
+        ("pi", "PI_CODING_AGENT_DIR", "extensions/unstuck.js"),
     ] {
         let ran = home.run_with(&["install", agent], &[(variable, other.path())]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -261,6 +270,44 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         fs::remove_file(other.path().join(file)).expect("a file");
     }
     assert_eq!(home.files("."), Vec::<String>::new());
+}
+
+#[test]
+fn a_plugin_of_another_version_is_brought_up_to_date_and_removed() {
+    for agent in PLUGINS {
+        let home = Home::new();
+        home.output(&["install", agent]);
+        let newest = home.read(settings(agent));
+        let older = newest.replace("plugin version 1", "plugin version 0");
+        let path = home.0.file(settings(agent), &older);
+        let updated = home.output(&["install", agent]);
+        assert!(updated.contains("brought up to date") && !updated.contains("backup"), "{updated}");
+        assert_eq!(home.read(settings(agent)), newest);
+        fs::write(&path, older).expect("a file");
+        home.output(&["uninstall", agent]);
+        assert_eq!(home.files("."), Vec::<String>::new());
+        // A file of that name that another program wrote is not this program's to remove.
+        home.0.file(settings(agent), "export const Mine = () => {};\n");
+        let output = home.output(&["uninstall", agent]);
+        assert!(output.ends_with("nothing to do.\n"), "{output}");
+        assert!(home.read(settings(agent)).contains("Mine"));
+    }
+}
+
+#[test]
+fn a_plugin_of_a_project_leaves_no_folder_behind() {
+    for (agent, file) in [
+        ("opencode", ".opencode/plugin/unstuck.js"),
+        ("kilo", ".kilo/plugin/unstuck.js"),
+        ("pi", ".pi/extensions/unstuck.js"),
+    ] {
+        let home = Home::new();
+        home.0.file(".git/HEAD", "");
+        home.output(&["install", agent, "--scope", "project"]);
+        assert!(home.0.path().join(file).is_file(), "{agent}");
+        home.output(&["uninstall", agent, "--scope", "project"]);
+        assert_eq!(home.files("."), [".git"]);
+    }
 }
 
 #[test]
@@ -328,11 +375,17 @@ mod unix {
             for agent in AGENTS {
                 let ran = home.run_with(&["install", agent], &[("PATH", &path)]);
                 assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
-                let hooks: Value = serde_json::from_str(&home.read(settings(agent))).expect("JSON");
+                let program = path.join("unstuck").to_str().expect("UTF-8").to_owned();
+                let text = home.read(settings(agent));
+                if PLUGINS.contains(&agent) {
+                    let command = serde_json::to_string(&[&program, "hook", agent]).expect("JSON");
+                    assert!(text.contains(&format!("const COMMAND = {command};\n")), "{text}");
+                    continue;
+                }
+                let hooks: Value = serde_json::from_str(&text).expect("JSON");
                 let group = if agent == "gemini" { "BeforeTool" } else { "PreToolUse" };
                 let hook = &hooks["hooks"][group][0]["hooks"][0];
                 let command = hook["command"].as_str().expect("a command");
-                let program = path.join("unstuck").to_str().expect("UTF-8").to_owned();
                 if agent == "claude-code" {
                     assert_eq!((command, &hook["args"][0]), (&program[..], &"hook".into()));
                     continue;
