@@ -11,6 +11,9 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod goose;
+mod kilo;
+mod opencode;
+mod pi;
 mod qwen;
 
 pub(crate) mod doctor;
@@ -20,6 +23,7 @@ mod hooks;
 mod host;
 pub(crate) mod install;
 pub(crate) mod options;
+mod plugin;
 mod process;
 mod reply;
 pub(crate) mod report;
@@ -55,6 +59,9 @@ impl Agent {
         Self(&qwen::HOST),
         Self(&cursor::HOST),
         Self(&goose::HOST),
+        Self(&opencode::HOST),
+        Self(&kilo::HOST),
+        Self(&pi::HOST),
     ];
 
     /// Returns the agent with this name.
@@ -175,7 +182,18 @@ mod tests {
     /// The numbers of agents in state files never change.
     #[test]
     fn state_files_name_an_agent_by_its_number() {
-        let names = ["claude-code", "codex", "gemini", "copilot", "qwen", "cursor", "goose"];
+        let names = [
+            "claude-code",
+            "codex",
+            "gemini",
+            "copilot",
+            "qwen",
+            "cursor",
+            "goose",
+            "opencode",
+            "kilo",
+            "pi",
+        ];
         for (number, name) in names.into_iter().enumerate() {
             let byte = u8::try_from(number).expect("a few agents");
             let agent = Agent::named(name).expect("an agent");

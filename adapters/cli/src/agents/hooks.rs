@@ -1,8 +1,11 @@
-//! The way in which an agent registers hooks in its settings.
+//! The way in which an agent registers hooks.
 
-/// The entries that an agent's settings need so that it runs this program.
+use super::plugin::Plugin;
+
+/// The entries that an agent's settings need so that it runs this program, or the plugin that runs it.
 #[derive(Debug)]
 pub(crate) struct Hooks {
+    /// The events in the settings. A plugin knows its own.
     pub(crate) events: &'static [HookEvent],
     pub(crate) shape: Shape,
     pub(crate) form: Form,
@@ -50,6 +53,8 @@ pub(crate) enum Form {
     LoginShell,
     /// A line for `bash`.
     Bash,
+    /// A plugin, which starts the program itself. It is the whole file, and no settings list hooks.
+    Plugin(Plugin),
 }
 
 /// A time limit in the agent's own unit.

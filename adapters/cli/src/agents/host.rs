@@ -9,10 +9,12 @@ use clap::ValueEnum;
 use unstuck_trace::Format;
 
 use super::event::{BadPayload, Event};
-use super::hooks::Hooks;
+use super::hooks::{Form, Hooks};
+use super::plugin::Plugin;
 use super::reply::{Encoded, Reply};
-use super::settings::Entry;
+use super::settings::{self, Entry, Line};
 use super::version::Needs;
+use crate::setup::Mistake;
 
 /// A coding agent.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ pub(crate) struct Host {
     pub(crate) folder: &'static str,
     /// The folder in a project, if it is another.
     pub(crate) project_folder: Option<&'static str>,
-    /// The file in that folder that lists hooks.
+    /// The file in that folder that lists hooks, or the plugin.
     pub(crate) file: &'static str,
     pub(crate) hooks: Hooks,
     /// The oldest version that understands these settings, or `None` if every version with hooks does.
@@ -66,6 +68,10 @@ pub(crate) enum Home {
     Folder(&'static str),
     /// The variable names the folder that contains the agent's folder.
     Parent(&'static str),
+    /// The variable names the agent's folder itself, which otherwise has this path in the home folder.
+    Within(&'static str, &'static str),
+    /// The agent's folder has this name in `XDG_CONFIG_HOME`, or else in `.config` in the home folder.
+    Config(&'static str),
     /// There is no such variable.
     Fixed,
 }
@@ -168,15 +174,52 @@ impl Host {
 
     /// Returns the agent's folder for this user.
     pub(crate) fn user_folder(&self) -> PathBuf {
-        let named = |variable| env::var_os(variable).filter(|folder| !folder.is_empty());
-        match self.home {
-            Home::Folder(variable) => {
-                named(variable).map_or_else(|| home().join(self.folder), PathBuf::from)
-            }
-            Home::Parent(variable) => {
-                named(variable).map_or_else(home, PathBuf::from).join(self.folder)
-            }
-            Home::Fixed => home().join(self.folder),
+        let (base, folder) = self.user_place();
+        if folder.is_empty() { base } else { base.join(folder) }
+    }
+
+    /// Returns the folder of the user or the project, which exists without the agent.
+    pub(crate) fn base(&self, scope: Scope) -> PathBuf {
+        match scope {
+            Scope::User => self.user_place().0,
+            Scope::Project => project(),
+        }
+    }
+
+    /// Returns the folder that a variable names, or else the home folder, and the path of the agent's folder
+    /// in it.
+    fn user_place(&self) -> (PathBuf, String) {
+        let (variable, inside, otherwise) = match self.home {
+            Home::Folder(variable) => (variable, "", self.folder.to_owned()),
+            Home::Parent(variable) => (variable, self.folder, self.folder.to_owned()),
+            Home::Within(variable, path) => (variable, "", path.to_owned()),
+            Home::Fixed => return (home(), self.folder.to_owned()),
+            Home::Config(name) => ("XDG_CONFIG_HOME", name, format!(".config/{name}")),
+        };
+        match env::var_os(variable).filter(|folder| !folder.is_empty()) {
+            Some(named) => (named.into(), inside.to_owned()),
+            None => (home(), otherwise),
+        }
+    }
+
+    /// Returns whether the agent loads a plugin.
+    pub(crate) fn has_plugin(&self) -> bool {
+        matches!(self.hooks.form, Form::Plugin(_))
+    }
+
+    /// Returns the content of the settings or plugin `text` after this program was installed.
+    pub(crate) fn installed(&self, text: &str, line: &Line) -> Result<String, Mistake> {
+        match self.hooks.form {
+            Form::Plugin(plugin) => Ok(plugin.text(self.name, line)),
+            _ => settings::installed(text, &self.hooks, line),
+        }
+    }
+
+    /// Returns the entries of this program in the settings or plugin `text`.
+    pub(crate) fn listed(&self, text: &str) -> Result<Vec<Entry>, Mistake> {
+        match self.hooks.form {
+            Form::Plugin(_) => Ok(Plugin::entry(text).into_iter().collect()),
+            _ => settings::listed(text),
         }
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::host::{Host, Scope};
 use crate::agents::options::{Install, Uninstall};
-use crate::agents::settings::{Copy, Line, Settings, installed, listed, uninstalled};
+use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
 use crate::output::shown::{counted, masked, plain};
 use crate::output::{Output, Reader, complain, show};
@@ -45,8 +45,8 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     let path = host.settings(install.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
-    let before = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
-    let new = installed(old, &host.hooks, &line);
+    let before = host.listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let new = host.installed(old, &line);
     let new = new.map_err(|mistake| mistaken(&path, old, &mistake))?;
 
     let place = plain(&path.display().to_string());
@@ -66,7 +66,7 @@ fn put_in(install: &Install) -> Result<String, Exit> {
         ("brought up to date", settings.update(&new).map(|()| None))
     };
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
-    let events = counted(host.hooks.events.len(), "event");
+    let events = events(host, host.hooks.events.len());
     // The address of a swarm may contain a password.
     let runs = plain(&masked(&line.shell().unwrap_or_default()));
     let mut report = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.title);
@@ -90,7 +90,7 @@ fn elsewhere(host: &Host, path: &Path) -> Option<String> {
     let others = others.filter(|other| other != path);
     let is_installed = |other: &PathBuf| {
         let text = fs::read_to_string(other).unwrap_or_default();
-        listed(&text).is_ok_and(|entries| !entries.is_empty())
+        host.listed(&text).is_ok_and(|entries| !entries.is_empty())
     };
     let other = others.into_iter().find(is_installed)?;
     Some(plain(&other.display().to_string()))
@@ -108,7 +108,7 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
     let path = host.settings(uninstall.scope);
     let settings = settings(&path)?;
     let old = settings.text.as_deref().unwrap_or_default();
-    let entries = listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
+    let entries = host.listed(old).map_err(|mistake| mistaken(&path, old, &mistake))?;
     let place = plain(&path.display().to_string());
     let Some(entry) = entries.first() else {
         return Ok(format!(
@@ -123,16 +123,13 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
         return Ok(would_change(&place, old, undone.text()));
     }
     let backup = match &undone {
-        Undone::Absent => {
-            let scope = uninstall.scope;
-            settings.remove(&host.folder(scope), host.folder_name(scope)).map(|()| None)
-        }
+        Undone::Absent => settings.remove(&host.base(uninstall.scope)).map(|()| None),
         Undone::Restored(copy) => settings.update(&copy.text).map(|()| None),
         Undone::Taken(new) => settings.replace(new),
     };
     let backup = backup.and_then(|backup| settings.forget(undone.text()).map(|()| backup));
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
-    let events = counted(entries.len(), "event");
+    let events = events(host, entries.len());
     let rest = undone.rest();
     let report = format!("{}: uninstalled, {events} in {place}{rest}\n", host.title);
     Ok(report + &backup_line(backup.as_deref()))
@@ -171,16 +168,21 @@ impl Undone {
 /// `text`, that earlier state is restored.
 fn undone(settings: &Settings, text: &str, host: &Host, line: &Line) -> Result<Undone, Mistake> {
     let becomes = |old: &str| {
-        listed(old).is_ok_and(|entries| entries.is_empty())
-            && installed(old, &host.hooks, line).is_ok_and(|new| new == text)
+        host.listed(old).is_ok_and(|entries| entries.is_empty())
+            && host.installed(old, line).is_ok_and(|new| new == text)
     };
     if let Some(copy) = settings.copies().find(|copy| becomes(&copy.text)) {
         return Ok(Undone::Restored(copy));
     }
-    if becomes("") {
+    if host.has_plugin() || becomes("") {
         return Ok(Undone::Absent);
     }
     uninstalled(text).map(Undone::Taken)
+}
+
+/// Returns the words on the events at which an agent runs this program.
+fn events(host: &Host, count: usize) -> String {
+    if host.has_plugin() { "every event".to_owned() } else { counted(count, "event") }
 }
 
 fn settings(path: &Path) -> Result<Settings, Exit> {

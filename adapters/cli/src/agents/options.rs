@@ -29,6 +29,14 @@ fn place(host: &Host) -> String {
     let moved = match host.home {
         Home::Folder(variable) => format!(" or ${variable}/{file}"),
         Home::Parent(variable) => format!(" or ${variable}/{folder}/{file}"),
+        Home::Within(variable, path) => {
+            return format!("  {title:<18} ~/{path}/{file} or ${variable}/{file}");
+        }
+        Home::Config(name) => {
+            return format!(
+                "  {title:<18} ~/.config/{name}/{file} or $XDG_CONFIG_HOME/{name}/{file}"
+            );
+        }
         Home::Fixed => String::new(),
     };
     format!("  {title:<18} ~/{folder}/{file}{moved}")

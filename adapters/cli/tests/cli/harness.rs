@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 13] = [
+const SURROUNDINGS: [&str; 15] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -61,6 +61,8 @@ const SURROUNDINGS: [&str; 13] = [
     "COPILOT_HOME",
     "QWEN_HOME",
     "GOOSE_PATH_ROOT",
+    "XDG_CONFIG_HOME",
+    "PI_CODING_AGENT_DIR",
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
 ];

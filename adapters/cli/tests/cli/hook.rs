@@ -14,14 +14,27 @@ use serde_json::{Value, json};
 use crate::harness::{Folder, Ran, program};
 
 /// The names of the supported agents.
-pub(crate) const AGENTS: [&str; 7] =
-    ["claude-code", "codex", "gemini", "copilot", "qwen", "cursor", "goose"];
+pub(crate) const AGENTS: [&str; 10] = [
+    "claude-code",
+    "codex",
+    "gemini",
+    "copilot",
+    "qwen",
+    "cursor",
+    "goose",
+    "opencode",
+    "kilo",
+    "pi",
+];
 
 /// The agents whose turn a hook can end.
-pub(crate) const ENDING: [&str; 3] = ["claude-code", "gemini", "qwen"];
+pub(crate) const ENDING: [&str; 6] = ["claude-code", "gemini", "qwen", "opencode", "kilo", "pi"];
 
 /// The agents without subagents, or whose payloads do not name them.
 const ALONE: [&str; 3] = ["gemini", "cursor", "goose"];
+
+/// The agents that load a plugin.
+pub(crate) const PLUGINS: [&str; 3] = ["opencode", "kilo", "pi"];
 
 /// The hooks of one agent, with a state folder of their own.
 pub(crate) struct Hooks {
@@ -116,7 +129,13 @@ impl Wire {
         };
         let fields = payload.as_object_mut().expect("an object");
         fields.extend(rest.as_object().expect("an object").clone());
-        payload
+        if PLUGINS.contains(&self.0) { of_plugin(&payload) } else { payload }
+    }
+
+    /// Returns whether the answer ends the turn.
+    pub(crate) fn ends(&self, answer: &str) -> bool {
+        let ending = if PLUGINS.contains(&self.0) { "\"stop\":" } else { "\"continue\":false" };
+        answer.contains(ending)
     }
 
     fn call(&self, id: &str, command: &str) -> Value {
@@ -166,6 +185,37 @@ impl Wire {
     }
 }
 
+/// Returns the payload with the names that plugins use.
+fn of_plugin(payload: &Value) -> Value {
+    let name = match payload["hook_event_name"].as_str().expect("a name") {
+        "PreToolUse" => "before",
+        "PostToolUse" => "after",
+        "UserPromptSubmit" => "prompt",
+        "Stop" => "idle",
+        "SessionStart" if payload["source"] == "compact" => "compacted",
+        "SessionStart" => "began",
+        "SessionEnd" => "ended",
+        other => other,
+    };
+    let mut renamed = json!({ "event": name });
+    for (member, new) in [
+        ("session_id", "session"),
+        ("agent_id", "subagent"),
+        ("cwd", "cwd"),
+        ("tool_use_id", "call"),
+        ("tool_name", "tool"),
+        ("tool_input", "args"),
+        ("tool_response", "output"),
+        ("prompt", "text"),
+        ("last_assistant_message", "text"),
+    ] {
+        if let Some(value) = payload.get(member) {
+            renamed[new] = value.clone();
+        }
+    }
+    renamed
+}
+
 /// Sends a call that fails alike `times` times. Returns the answers before and after each call.
 pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String, String)> {
     static IDS: AtomicUsize = AtomicUsize::new(0);
@@ -174,7 +224,8 @@ pub(crate) fn repeat(hooks: &Hooks, command: &str, times: usize) -> Vec<(String,
         let id = format!("call-{}", IDS.fetch_add(1, Ordering::Relaxed));
         let before = hooks.tell(wire.before(&id, command).to_string());
         let is_refused =
-            ["deny", "\"continue\":false", "\"block\""].iter().any(|word| before.contains(word));
+            ["deny", "\"refuse\":", "\"block\""].iter().any(|word| before.contains(word))
+                || wire.ends(&before);
         let after = wire.after(&id, command, "make: *** No rule to make target");
         let events = (!is_refused).then_some(after).into_iter().chain(wire.step_ended());
         let answers: Vec<_> = events.map(|event| hooks.tell(event.to_string())).collect();
@@ -317,7 +368,7 @@ fn a_rule_that_asks_to_start_over_stops_the_run() {
             continue;
         }
         let ends = ENDING.contains(&agent);
-        assert_eq!(last.contains(r#""continue":false"#), ends, "{agent}: {answers:?}");
+        assert_eq!(Wire(agent).ends(last), ends, "{agent}: {answers:?}");
         let says = if ends { "[unstuck] Ended the turn: " } else { "The call stays refused until" };
         assert!(last.contains(says) && !last.contains("goes back"), "{last}");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::harness::{Folder, Ran, at_home, program};
-use crate::hook::AGENTS;
+use crate::hook::{AGENTS, PLUGINS};
 
 /// Settings of Claude Code with a comment and a hook of another program.
 const OWN: &str = r#"{
@@ -81,6 +81,9 @@ fn settings(agent: &str) -> &'static str {
         "qwen" => ".qwen/settings.json",
         "cursor" => ".cursor/hooks.json",
         "goose" => ".agents/plugins/unstuck/hooks/hooks.json",
+        "opencode" => ".config/opencode/plugin/unstuck.js",
+        "kilo" => ".config/kilo/plugin/unstuck.js",
+        "pi" => ".pi/agent/extensions/unstuck.js",
         _ => ".gemini/settings.json",
     }
 }
@@ -91,7 +94,10 @@ fn new_settings_of_each_agent() {
     for agent in AGENTS {
         let home = Home::new();
         written += &home.output(&["install", agent]);
-        written += &home.masked(&home.read(settings(agent)));
+        let text = home.masked(&home.read(settings(agent)));
+        // The rest of a plugin is the same everywhere.
+        let shown = if PLUGINS.contains(&agent) { text.find("const TIME_LIMIT") } else { None };
+        written += &text[..shown.unwrap_or(text.len())];
     }
     insta::assert_snapshot!(written);
 }
@@ -261,6 +267,9 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         ("copilot", "COPILOT_HOME", "hooks/unstuck.json"),
         ("qwen", "QWEN_HOME", "settings.json"),
         ("goose", "GOOSE_PATH_ROOT", ".agents/plugins/unstuck/hooks/hooks.json"),
+        ("opencode", "XDG_CONFIG_HOME", "opencode/plugin/unstuck.js"),
+        ("kilo", "XDG_CONFIG_HOME", "kilo/plugin/unstuck.js"),
+        ("pi", "PI_CODING_AGENT_DIR", "extensions/unstuck.js"),
     ] {
         let ran = home.run_with(&["install", agent], &[(variable, other.path())]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -268,6 +277,44 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         fs::remove_file(other.path().join(file)).expect("a file");
     }
     assert_eq!(home.files("."), Vec::<String>::new());
+}
+
+#[test]
+fn a_plugin_of_another_version_is_brought_up_to_date_and_removed() {
+    for agent in PLUGINS {
+        let home = Home::new();
+        home.output(&["install", agent]);
+        let newest = home.read(settings(agent));
+        let older = newest.replace("plugin version 1", "plugin version 0");
+        let path = home.0.file(settings(agent), &older);
+        let updated = home.output(&["install", agent]);
+        assert!(updated.contains("brought up to date") && !updated.contains("backup"), "{updated}");
+        assert_eq!(home.read(settings(agent)), newest);
+        fs::write(&path, older).expect("a file");
+        home.output(&["uninstall", agent]);
+        assert_eq!(home.files("."), Vec::<String>::new());
+        // A file of that name that another program wrote is not this program's to remove.
+        home.0.file(settings(agent), "export const Mine = () => {};\n");
+        let output = home.output(&["uninstall", agent]);
+        assert!(output.ends_with("nothing to do.\n"), "{output}");
+        assert!(home.read(settings(agent)).contains("Mine"));
+    }
+}
+
+#[test]
+fn a_plugin_of_a_project_leaves_no_folder_behind() {
+    for (agent, file) in [
+        ("opencode", ".opencode/plugin/unstuck.js"),
+        ("kilo", ".kilo/plugin/unstuck.js"),
+        ("pi", ".pi/extensions/unstuck.js"),
+    ] {
+        let home = Home::new();
+        home.0.file(".git/HEAD", "");
+        home.output(&["install", agent, "--scope", "project"]);
+        assert!(home.0.path().join(file).is_file(), "{agent}");
+        home.output(&["uninstall", agent, "--scope", "project"]);
+        assert_eq!(home.files("."), [".git"]);
+    }
 }
 
 #[test]
@@ -352,7 +399,14 @@ mod unix {
             for agent in AGENTS {
                 let ran = home.run_with(&["install", agent], &[("PATH", &path)]);
                 assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
-                let hooks: Value = serde_json::from_str(&home.read(settings(agent))).expect("JSON");
+                let program = path.join("unstuck").to_str().expect("UTF-8").to_owned();
+                let text = home.read(settings(agent));
+                if PLUGINS.contains(&agent) {
+                    let command = serde_json::to_string(&[&program, "hook", agent]).expect("JSON");
+                    assert!(text.contains(&format!("const COMMAND = {command};\n")), "{text}");
+                    continue;
+                }
+                let hooks: Value = serde_json::from_str(&text).expect("JSON");
                 let event = match agent {
                     "gemini" => "BeforeTool",
                     "cursor" => "preToolUse",
@@ -361,7 +415,6 @@ mod unix {
                 let group = &hooks["hooks"][event][0];
                 let hook = group.get("hooks").map_or(group, |list| &list[0]);
                 let command = hook["command"].as_str().expect("a command");
-                let program = path.join("unstuck").to_str().expect("UTF-8").to_owned();
                 if agent == "claude-code" {
                     assert_eq!((command, &hook["args"][0]), (&program[..], &"hook".into()));
                     continue;

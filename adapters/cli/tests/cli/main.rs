@@ -21,6 +21,7 @@ mod mcp;
 mod noise;
 mod outputs;
 mod pitfalls;
+mod plugin;
 mod published;
 mod readme;
 mod real_runs;

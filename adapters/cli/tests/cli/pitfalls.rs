@@ -196,7 +196,7 @@ fn pitfall_09_no_call_is_refused_forever() {
         // The agent does something else and returns: nothing has changed. Not every agent lets a hook end its turn.
         let other = repeat(&hooks, "ls", 1);
         let mut answer = answers.iter().chain(&other).flat_map(|(before, after)| [before, after]);
-        let ends = answer.any(|answer| answer.contains("\"continue\":false"));
+        let ends = answer.any(|answer| wire.ends(answer));
         assert_eq!(ends, ENDING.contains(&agent), "{agent}: {answers:?}");
         assert_eq!(refused(&other), [false], "{agent}");
         assert_eq!(refused(&repeat(&hooks, "make", 1)), [true], "{agent}");

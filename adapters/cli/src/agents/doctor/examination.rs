@@ -10,7 +10,7 @@ use super::swarm;
 use super::trial::Timing;
 use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope};
-use crate::agents::settings::{Entry, listed};
+use crate::agents::settings::Entry;
 use crate::agents::version;
 
 /// The report on one settings file.
@@ -117,7 +117,7 @@ impl SettingsFile {
                 return examined;
             }
         };
-        match listed(&text) {
+        match self.host.listed(&text) {
             Ok(entries) => self.complete(&mut examined, &entries, &text),
             Err(mistake) => {
                 let (line, column) = mistake.place(&text);

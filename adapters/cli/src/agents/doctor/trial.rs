@@ -90,8 +90,8 @@ impl Shell {
     /// Returns the shell for `entry`, or `None` if the agent starts its program directly.
     fn of(form: Form, entry: &Entry) -> Option<Self> {
         let (program, option) = match form {
-            Form::Exec if entry.has_args => return None,
-            Form::Exec => ("sh".into(), "-c"),
+            Form::Exec | Form::Plugin(_) if entry.has_args => return None,
+            Form::Exec | Form::Plugin(_) => ("sh".into(), "-c"),
             Form::LoginShell => (env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()), "-lc"),
             Form::Bash => ("bash".into(), "-c"),
         };

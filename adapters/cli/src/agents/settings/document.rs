@@ -58,6 +58,13 @@ struct Place {
 }
 
 impl Entry {
+    /// The entry for a plugin, which runs `line` without a shell at every event.
+    pub(crate) fn of_plugin(line: Line) -> Self {
+        let (event, command) = ("every event".to_owned(), line.program.clone());
+        let place = Place { hooks: 0, event: 0, group: 0, hook: Some(0) };
+        Self { event, line, command, has_args: true, matcher: None, place }
+    }
+
     /// Returns the indices of its group in the event, and of the entry in that group.
     pub(crate) fn position(&self) -> [usize; 2] {
         [self.place.group, self.place.hook.unwrap_or(0)]

@@ -58,19 +58,14 @@ impl Settings {
         useless.try_for_each(|copy| fs::remove_file(copy.path)).map_err(cannot)
     }
 
-    /// Removes the file, which this program has created, and the folders around it in `folder` that are
-    /// empty without it. Removes `folder` itself, too, if its name is `name`.
-    pub(crate) fn remove(&self, folder: &Path, name: &str) -> Result<(), String> {
+    /// Removes the file, which this program has created. Removes the folders around it, too, if they are
+    /// below `base` and empty.
+    pub(crate) fn remove(&self, base: &Path) -> Result<(), String> {
         fs::remove_file(&self.target).map_err(|error| format!("cannot be removed: {error}"))?;
-        let is_inside = |around: &&Path| {
-            around.starts_with(folder) && (*around != folder || folder.ends_with(name))
-        };
-        for around in self.path.ancestors().skip(1).take_while(is_inside) {
-            // A folder that is not empty stays, and so do those around it.
-            if fs::remove_dir(around).is_err() {
-                break;
-            }
-        }
+        let around = self.path.ancestors().skip(1);
+        let mut made = around.take_while(|around| around.starts_with(base) && *around != base);
+        // A folder that is not empty stays, and so do those around it.
+        let _ = made.try_for_each(fs::remove_dir);
         Ok(())
     }
 

@@ -49,7 +49,7 @@ impl Line {
     /// Returns the `command` member of an entry of this form.
     pub(crate) fn command(&self, form: Form) -> String {
         match form {
-            Form::Exec => self.program.clone(),
+            Form::Exec | Form::Plugin(_) => self.program.clone(),
             Form::LoginShell => self.shell().unwrap_or_default(),
             Form::Bash => self.tested().unwrap_or_default(),
         }

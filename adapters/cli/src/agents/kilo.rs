@@ -1,0 +1,34 @@
+//! Kilo Code: the plugin of opencode, of which it is a fork, in a folder of its own.
+
+use super::hooks::{Form, Hooks, Shape, Timeout};
+use super::host::{Home, Host, Wire};
+use super::opencode::PLUGIN;
+use super::plugin::{diagnose, wire};
+
+pub(super) const HOST: Host = Host {
+    name: "kilo",
+    title: "Kilo Code",
+    home: Home::Config("kilo"),
+    folder: ".kilo",
+    project_folder: None,
+    file: "plugin/unstuck.js",
+    hooks: Hooks {
+        events: &[],
+        shape: Shape::Grouped,
+        form: Form::Plugin(PLUGIN),
+        timeout: Timeout::Milliseconds(5000),
+        label: None,
+    },
+    needs: None,
+    advice: "Sessions that begin from now on are watched.",
+    sample: wire::SAMPLE,
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    equal_calls_max: None,
+    ends_turn: true,
+    ends_subagent: true,
+    is_batch_open: None,
+    silent: &[],
+    transcripts: None,
+    diagnose,
+};

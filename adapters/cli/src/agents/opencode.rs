@@ -1,0 +1,36 @@
+//! opencode: a plugin in its folder of configurations.
+
+use super::hooks::{Form, Hooks, Shape, Timeout};
+use super::host::{Home, Host, Wire};
+use super::plugin::{Plugin, diagnose, wire};
+
+/// The plugin, which Kilo Code loads, too: it is a fork.
+pub(super) const PLUGIN: Plugin = Plugin::new(include_str!("opencode/plugin.js"));
+
+pub(super) const HOST: Host = Host {
+    name: "opencode",
+    title: "opencode",
+    home: Home::Config("opencode"),
+    folder: ".opencode",
+    project_folder: None,
+    file: "plugin/unstuck.js",
+    hooks: Hooks {
+        events: &[],
+        shape: Shape::Grouped,
+        form: Form::Plugin(PLUGIN),
+        timeout: Timeout::Milliseconds(5000),
+        label: None,
+    },
+    needs: None,
+    advice: "Sessions that begin from now on are watched.",
+    sample: wire::SAMPLE,
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    equal_calls_max: None,
+    ends_turn: true,
+    ends_subagent: true,
+    is_batch_open: None,
+    silent: &[],
+    transcripts: None,
+    diagnose,
+};

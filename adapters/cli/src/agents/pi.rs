@@ -1,0 +1,33 @@
+//! pi: an extension in the folder of its agent.
+
+use super::hooks::{Form, Hooks, Shape, Timeout};
+use super::host::{Home, Host, Wire};
+use super::plugin::{Plugin, diagnose, wire};
+
+pub(super) const HOST: Host = Host {
+    name: "pi",
+    title: "pi",
+    home: Home::Within("PI_CODING_AGENT_DIR", ".pi/agent"),
+    folder: ".pi",
+    project_folder: None,
+    file: "extensions/unstuck.js",
+    hooks: Hooks {
+        events: &[],
+        shape: Shape::Grouped,
+        form: Form::Plugin(Plugin::new(include_str!("pi/extension.js"))),
+        timeout: Timeout::Milliseconds(5000),
+        label: None,
+    },
+    needs: None,
+    advice: "Sessions that begin from now on are watched.",
+    sample: wire::SAMPLE,
+    wire: Wire { decode: wire::decode, encode: wire::encode },
+    silence: "",
+    equal_calls_max: None,
+    ends_turn: true,
+    ends_subagent: true,
+    is_batch_open: None,
+    silent: &[],
+    transcripts: None,
+    diagnose,
+};

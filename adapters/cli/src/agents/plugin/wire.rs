@@ -1,0 +1,182 @@
+//! The wire between this program and its plugins.
+//!
+//! A payload is an object with the members of [`Payload`]. The answer is an object with one of `tell`,
+//! `refuse` and `stop`, each with the text for the model, and with `person`, a line for the user.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+use unstuck::SIGN;
+
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Raw, needed, text, without,
+};
+use crate::agents::reply::{Encoded, Reply, Words};
+
+/// A call that is about to run.
+pub(crate) const SAMPLE: &str = concat!(
+    r#"{"event":"before","session":"unstuck-doctor","cwd":"/","#,
+    r#""call":"call_unstuck_doctor","tool":"bash","args":{"command":"true"}}"#,
+);
+
+/// The arguments of each tool that the model words differently each time, or that only set a limit.
+const REWORDED: [(&str, &[&str]); 2] =
+    [("bash", &["description", "timeout"]), ("task", &["description"])];
+
+/// The beginnings of the errors of calls that the user or a rule of the agent refused.
+const REFUSED: [&str; 2] =
+    ["The user rejected permission to use", "The user has specified a rule which prevents you"];
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    /// The kind of event.
+    event: Option<Cow<'a, str>>,
+    session: Option<Cow<'a, str>>,
+    /// The id of the subagent's session, whose parent is `session`.
+    subagent: Option<Cow<'a, str>>,
+    cwd: Option<Cow<'a, str>>,
+    /// The id of the call.
+    call: Option<Cow<'a, str>>,
+    tool: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    args: Raw<'a>,
+    /// The result of the call, or its error.
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(default)]
+    failed: bool,
+    #[serde(default)]
+    cancelled: bool,
+    /// The exit code of a command.
+    #[serde(borrow)]
+    exit: Raw<'a>,
+    /// The text of a message.
+    #[serde(borrow)]
+    text: Raw<'a>,
+}
+
+/// Reads a payload.
+pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let name = needed(payload.event.clone(), "event")?;
+    let kind = match name.as_ref() {
+        "before" => EventKind::Before(payload.call()?),
+        "after" => EventKind::After(payload.call()?, payload.ending()),
+        "prompt" => EventKind::Prompt(text(payload.text).unwrap_or_default()),
+        "idle" => EventKind::HandedBack(text(payload.text).unwrap_or_default()),
+        "interrupted" => EventKind::Interrupted,
+        "compacted" => EventKind::Compacted,
+        "began" => EventKind::Began,
+        "ended" => EventKind::Ended,
+        _ => EventKind::Other,
+    };
+    Ok(Event {
+        transcript: None,
+        name,
+        session: needed(payload.session, "session")?,
+        subagent: payload.subagent,
+        cwd: payload.cwd,
+        turn: None,
+        kind,
+    })
+}
+
+impl<'a> Payload<'a> {
+    fn call(&self) -> Result<Call<'a>, BadPayload> {
+        let tool = needed(self.tool.clone(), "tool")?;
+        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
+        let args = without(self.args, reworded.map_or(&[], |(_, members)| members));
+        Ok(Call { id: self.call.clone(), tool, args })
+    }
+
+    fn ending(&self) -> Ending<'a> {
+        let text = text(self.output).unwrap_or_default();
+        let exit = self.exit.and_then(|exit| exit.get().parse::<i64>().ok());
+        let failed = self.failed || exit.is_some_and(|exit| exit != 0);
+        // The error of a call that this program has refused is what it said.
+        let is_refused = |text: &str| REFUSED.iter().chain([&SIGN]).any(|by| text.starts_with(by));
+        match text {
+            _ if self.cancelled => Ending::Cancelled,
+            text if failed && is_refused(&text) => Ending::Refused,
+            text => Ending::Answered { text, failed },
+        }
+    }
+}
+
+/// Writes a reply as the plugins read it.
+pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    let answer =
+        |what: &str, Words { model, person }: &Words| json!({ what: model, "person": person });
+    Encoded::Whole(match (reply, &event.kind) {
+        // At the end of a turn there is nothing left to stop.
+        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
+        (Reply::Tell(text), EventKind::After(..)) => json!({ "tell": text }).to_string(),
+        (Reply::Refuse(words), EventKind::Before(_)) => answer("refuse", words).to_string(),
+        (Reply::Stop(words), EventKind::Before(_) | EventKind::After(..)) => {
+            answer("stop", words).to_string()
+        }
+        _ => return Encoded::Partial(String::new()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(members: &str) -> String {
+        let payload = format!(r#"{{"event":"after","session":"s","tool":"bash"{members}}}"#);
+        match decode(payload.as_bytes()).expect("an event").kind {
+            EventKind::After(_, ending) => format!("{ending:?}"),
+            kind => panic!("{kind:?}"),
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_call_is_read_from_its_flags_exit_code_and_error() {
+        for (members, expected) in [
+            (r#","output":"a""#, r#"Answered { text: "a", failed: false }"#),
+            (r#","output":"a","exit":0"#, r#"Answered { text: "a", failed: false }"#),
+            (r#","output":"a","exit":null"#, r#"Answered { text: "a", failed: false }"#),
+            (r#","output":"a","exit":1"#, r#"Answered { text: "a", failed: true }"#),
+            (r#","output":"a","exit":-2"#, r#"Answered { text: "a", failed: true }"#),
+            (r#","output":"a","failed":true"#, r#"Answered { text: "a", failed: true }"#),
+            ("", r#"Answered { text: "", failed: false }"#),
+            (r#","output":"a","failed":true,"cancelled":true"#, "Cancelled"),
+            (r#","output":"The user rejected permission to use x","failed":true"#, "Refused"),
+            (r#","output":"[unstuck] no","failed":true"#, "Refused"),
+            (r#","output":"[unstuck] no""#, r#"Answered { text: "[unstuck] no", failed: false }"#),
+        ] {
+            assert_eq!(ending(members), expected, "{members}");
+        }
+    }
+
+    #[test]
+    fn reworded_arguments_are_left_out() {
+        for (tool, args, left) in [
+            ("bash", r#"{"command":"ls","description":"List","timeout":9}"#, r#"{"command":"ls"}"#),
+            ("task", r#"{"prompt":"p","description":"d"}"#, r#"{"prompt":"p"}"#),
+            ("edit", r#"{"description":"d"}"#, r#"{"description":"d"}"#),
+        ] {
+            let payload = format!(
+                r#"{{"event":"before","session":"s","call":"1","tool":"{tool}","args":{args}}}"#
+            );
+            let event = decode(payload.as_bytes()).expect("an event");
+            let call = Call { id: Some("1".into()), tool: tool.into(), args: left.into() };
+            assert_eq!(event.kind, EventKind::Before(call));
+        }
+    }
+
+    #[test]
+    fn incomplete_payloads_are_rejected() {
+        for (payload, missing) in [
+            ("{}", "event"),
+            (r#"{"event":"idle"}"#, "session"),
+            (r#"{"event":"before","session":"s"}"#, "tool"),
+        ] {
+            assert_eq!(decode(payload.as_bytes()), Err(BadPayload::Missing(missing)));
+        }
+        let other = decode(br#"{"event":"new","session":"s","more":1}"#).expect("an event");
+        assert_eq!(other.kind, EventKind::Other);
+    }
+}
