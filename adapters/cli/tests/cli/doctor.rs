@@ -386,7 +386,8 @@ fn a_full_disk_is_reported() {
     home.run(&["install", "claude-code"]);
     let folder = home.path("full");
     fs::create_dir(&folder).expect("a folder");
-    let line = r#"mount -t tmpfs -o size=8k,mode=700 none "$1" && shift && exec "$@""#;
+    let line = r#"mount -t tmpfs -o size=8k,mode=700 none "$1" &&
+        head -c 8192 /dev/zero >"$1/other" && shift && exec "$@""#;
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", line, "sh"]).arg(&folder);
     command.args([env!("CARGO_BIN_EXE_unstuck"), "doctor"]);

@@ -196,7 +196,7 @@ fn what_would_have_been_said_is_listed_while_hooks_only_observe() {
     ends(&folder, "5f1c7a90");
     let text = report(&folder, &[]).out;
     assert!(text.contains("1 session, 1 loop: only observed: 1 nudge, 1 warning, "), "{text}");
-    assert!(text.contains("2 refusals, 1\n"), "{text}");
+    assert!(text.contains("2 refusals,\n               1 stop\n"), "{text}");
 }
 
 #[test]

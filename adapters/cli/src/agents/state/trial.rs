@@ -9,8 +9,8 @@ use super::folder::{Folder, make};
 use super::journal::JOURNAL;
 use super::log::LOG;
 
-/// The size of a state with full tables, so that a disk with hardly any room is noticed.
-const BYTES: usize = 32 * 1024;
+/// The size of the file: a block of most file systems, and as much as a session needs at first.
+const BYTES: usize = 4096;
 
 impl Folder {
     /// Writes a file like a state and removes it, together with the folders that it needed. Returns the
