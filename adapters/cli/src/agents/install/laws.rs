@@ -395,7 +395,7 @@ fn mixed_hooks() -> impl Strategy<Value = Value> {
 fn written(value: &Value, seed: &mut u64) -> String {
     let parts = |brackets: [&str; 2], parts: Vec<String>, seed: &mut u64| {
         let [open, close] = brackets;
-        let last = if parts.is_empty() || *seed % 2 == 0 { "" } else { "," };
+        let last = if parts.is_empty() || seed.is_multiple_of(2) { "" } else { "," };
         format!("{open}{}{}{last}{}{close}", space(seed), parts.join(","), space(seed))
     };
     match value {
