@@ -375,12 +375,15 @@ fn mixed_hooks() -> impl Strategy<Value = Value> {
         }
         group
     });
+    // Some agents list entries without groups.
+    let group = prop_oneof![3 => group, 1 => own_entry()];
     let groups = prop_oneof![
         8 => proptest::collection::vec(group, 0..4).prop_map(Value::from),
         1 => Just(Value::Null),
     ];
     let event = prop_oneof![
         Just("PreToolUse"),
+        Just("preToolUse"),
         Just("BeforeTool"),
         Just("Stop"),
         Just("SessionEnd"),
