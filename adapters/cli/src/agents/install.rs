@@ -87,7 +87,9 @@ fn put_in(install: &Install) -> Result<String, Exit> {
 /// Returns the settings of another scope than `path` if this program is installed there, too.
 fn elsewhere(host: &Host, path: &Path) -> Option<String> {
     let others = Scope::ALL.into_iter().map(|scope| host.settings(scope));
-    let others = others.filter(|other| other != path);
+    // A link may make them the same file.
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let others = others.filter(|other| real(other) != real(path));
     let is_installed = |other: &PathBuf| {
         let text = fs::read_to_string(other).unwrap_or_default();
         host.listed(&text).is_ok_and(|entries| !entries.is_empty())

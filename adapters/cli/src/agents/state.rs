@@ -19,4 +19,3 @@ pub(crate) use folder::Folder;
 pub(crate) use journal::{Entry, JOURNAL, What};
 pub(crate) use log::LOG;
 pub(crate) use session::{FindingRecord, Key, Said, Session};
-pub(crate) use trial::owner;

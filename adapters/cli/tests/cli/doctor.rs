@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{chown, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -349,17 +349,22 @@ fn a_state_folder_that_cannot_be_used_is_reported() {
     let mode = |path: &PathBuf, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a folder");
     };
-    let breakages: [(fn(&Home), u32, &str); 5] = [
-        (|home| drop(home.0.file(".local/state/unstuck", "")), 0o644, "unstuck is not a folder."),
-        (|home| drop(home.0.file(".local/state/unstuck/sessions", "")), 0o700, "not a folder."),
-        (|home| drop(home.0.file(".local/state/unstuck/hook.log/a", "")), 0o700, "hook.log in"),
-        (|home| drop(home.0.file(".local/state/unstuck/a", "")), 0o777, "chmod 700"),
-        (|home| drop(home.0.file(".local/state/unstuck/a", "")), 0o500, "Make the folder your own"),
-    ];
-    for (breaks, bits, fault) in breakages {
+    for (file, bits, fault) in [
+        ("unstuck", 0o644, "unstuck is not a folder."),
+        ("unstuck/sessions", 0o700, "sessions is not a folder."),
+        ("unstuck/hook.log/a", 0o700, "hook.log in"),
+        ("unstuck/findings.jsonl/a", 0o700, "findings.jsonl in"),
+        ("unstuck/a", 0o777, "chmod 700"),
+        ("unstuck/a", 0o500, "Make the folder your own"),
+        ("unstuck/owned", 0o700, "belongs to user 4242"),
+    ] {
         let home = Home::new();
-        breaks(&home);
+        home.0.file(&format!(".local/state/{file}"), "");
         let folder = home.path(".local/state/unstuck");
+        if file.ends_with("owned") && chown(&folder, Some(4242), None).is_err() {
+            eprintln!("skipped: this user cannot give a folder away");
+            continue;
+        }
         mode(&folder, bits);
         if bits == 0o500 && fs::write(folder.join("b"), "").is_ok() {
             eprintln!("skipped: this user can write to any folder");
@@ -386,7 +391,8 @@ fn a_full_disk_is_reported() {
     home.run(&["install", "claude-code"]);
     let folder = home.path("full");
     fs::create_dir(&folder).expect("a folder");
-    let line = r#"mount -t tmpfs -o size=8k,mode=700 none "$1" && shift && exec "$@""#;
+    let line = r#"mount -t tmpfs -o size=8k,mode=700 none "$1" &&
+        head -c 8192 /dev/zero >"$1/other" && shift && exec "$@""#;
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", line, "sh"]).arg(&folder);
     command.args([env!("CARGO_BIN_EXE_unstuck"), "doctor"]);

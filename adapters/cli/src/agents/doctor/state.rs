@@ -8,7 +8,7 @@ use std::{fs, io};
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use crate::agents::state::{Folder, LOG, owner};
+use crate::agents::state::{Folder, LOG};
 
 /// The largest number of log lines in the report.
 const LINES: usize = 3;
@@ -90,16 +90,14 @@ const UNUSABLE: &str = "Hooks cannot store anything here, so they let every call
 /// Returns the reasons why hooks cannot work with `folder`.
 fn faults(folder: &Folder) -> Vec<String> {
     let path = folder.path();
-    let user = match folder.try_out() {
-        Ok(user) => user,
+    let file = match folder.try_out() {
+        Ok(file) => file,
         Err(error) => return vec![format!("{UNUSABLE}: {}.", unusable(path, &error))],
     };
     let mut faults = Vec::new();
     let place = path.display();
-    let owned_by = fs::metadata(path).ok().and_then(|folder| owner(&folder));
-    if let (Some(owner), Some(user)) = (owned_by, user)
-        && owner != user
-    {
+    let owners = fs::metadata(path).ok().and_then(|folder| different_owners(&folder, &file));
+    if let Some([owner, user]) = owners {
         faults.push(format!(
             "The folder belongs to user {owner}, and this is user {user}: run agents and unstuck as the \
              same user, or give the folder away with chown -R."
@@ -133,6 +131,18 @@ fn unusable(path: &Path, error: &io::Error) -> String {
         _ => "Make the folder writable",
     };
     format!("{error}. {remedy}, {ELSEWHERE}")
+}
+
+/// Returns the numbers of the users who own two files, if they are different users.
+#[cfg(unix)]
+fn different_owners(one: &fs::Metadata, other: &fs::Metadata) -> Option<[u32; 2]> {
+    let owners = [one, other].map(std::os::unix::fs::MetadataExt::uid);
+    (owners[0] != owners[1]).then_some(owners)
+}
+
+#[cfg(not(unix))]
+fn different_owners(_: &fs::Metadata, _: &fs::Metadata) -> Option<[u32; 2]> {
+    None
 }
 
 /// Returns the permissions of `path` in octal.

@@ -379,12 +379,15 @@ fn mixed_hooks() -> impl Strategy<Value = Value> {
         }
         group
     });
+    // Some agents list entries without groups.
+    let group = prop_oneof![3 => group, 1 => own_entry()];
     let groups = prop_oneof![
         8 => proptest::collection::vec(group, 0..4).prop_map(Value::from),
         1 => Just(Value::Null),
     ];
     let event = prop_oneof![
         Just("PreToolUse"),
+        Just("preToolUse"),
         Just("BeforeTool"),
         Just("Stop"),
         Just("SessionEnd"),
@@ -399,7 +402,7 @@ fn mixed_hooks() -> impl Strategy<Value = Value> {
 fn written(value: &Value, seed: &mut u64) -> String {
     let parts = |brackets: [&str; 2], parts: Vec<String>, seed: &mut u64| {
         let [open, close] = brackets;
-        let last = if parts.is_empty() || *seed % 2 == 0 { "" } else { "," };
+        let last = if parts.is_empty() || seed.is_multiple_of(2) { "" } else { "," };
         format!("{open}{}{}{last}{}{close}", space(seed), parts.join(","), space(seed))
     };
     match value {

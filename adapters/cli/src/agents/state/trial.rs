@@ -1,6 +1,6 @@
 //! A trial of the folder, for `unstuck doctor`: whether a hook could store its state.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process;
@@ -9,13 +9,13 @@ use super::folder::{Folder, make};
 use super::journal::JOURNAL;
 use super::log::LOG;
 
-/// The size of a state with full tables, so that a disk with hardly any room is noticed.
-const BYTES: usize = 32 * 1024;
+/// The size of the file: a block of most file systems, and as much as a session needs at first.
+const BYTES: usize = 4096;
 
 impl Folder {
-    /// Writes a file like a state and removes it, together with the folders that it needed. Returns the
-    /// number of the user who could write it, where users have numbers.
-    pub(crate) fn try_out(&self) -> io::Result<Option<u32>> {
+    /// Writes a file like a state and removes it, together with the folders that it needed. Returns what the
+    /// system knew about the file.
+    pub(crate) fn try_out(&self) -> io::Result<Metadata> {
         let states = self.states();
         let is_missing = |folder: &&Path| fs::symlink_metadata(folder).is_err();
         let missing: Vec<_> = states.ancestors().take_while(is_missing).collect();
@@ -41,23 +41,12 @@ impl Folder {
     }
 }
 
-fn write(path: &Path) -> io::Result<Option<u32>> {
+fn write(path: &Path) -> io::Result<Metadata> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(&[0; BYTES])?;
     // Some file systems report a full disk only now.
     file.sync_all()?;
-    Ok(owner(&file.metadata()?))
-}
-
-/// Returns the number of the user who owns a file.
-#[cfg(unix)]
-pub(crate) fn owner(file: &fs::Metadata) -> Option<u32> {
-    Some(std::os::unix::fs::MetadataExt::uid(file))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn owner(_: &fs::Metadata) -> Option<u32> {
-    None
+    file.metadata()
 }
 
 #[cfg(test)]
