@@ -12,9 +12,11 @@ const SIGN: &str = "[unstuck] ";
 /// The words behind the sign in place of the result of a call that did not run.
 const NOT_RUN: &str = "This call was not run.";
 
-/// The texts around a note at the end of a result: those of Gemini CLI, and of all others that append
-/// a note to the text.
-const NOTES: [(&str, &str); 2] = [("\n\n<hook_context>", "</hook_context>"), ("\n\n", "")];
+/// The tag around a note of Gemini CLI.
+const CONTEXT: &str = "<hook_context>";
+
+/// The last words before a note of Copilot CLI, which names the tool first.
+const GUIDANCE: &str = " Additional guidance from postToolUse hooks:\n";
 
 /// The beginning of a failed result that a hook replaced by the same result with a note (Gemini CLI).
 const REPLACED: &str = "Tool result blocked: ";
@@ -40,19 +42,23 @@ pub(crate) fn is_note(text: &str) -> bool {
 /// Returns a result without the notes at its end. A text that quotes a note elsewhere stays as it is.
 pub(crate) fn without_notes(text: &str) -> &str {
     let mut rest = text;
-    while let Some(before) = NOTES.iter().find_map(|dressing| without_note(rest, *dressing)) {
+    while let Some(before) = without_note(rest) {
         rest = before.strip_prefix(REPLACED).unwrap_or(before);
     }
     rest
 }
 
 /// Returns the text before the last note, if that note ends the text and is one paragraph.
-fn without_note<'t>(text: &'t str, (before, behind): (&str, &str)) -> Option<&'t str> {
-    let note = text.trim_ascii_end().strip_suffix(behind)?;
+fn without_note(text: &str) -> Option<&str> {
     // A search from the end looks only at the last paragraph.
-    let paragraph = memmem::rfind(note.as_bytes(), b"\n\n")?;
-    note[paragraph..].strip_prefix(before).filter(|note| is_note(note))?;
-    Some(&text[..paragraph])
+    let start = memmem::rfind(text.trim_ascii_end().as_bytes(), b"\n\n")?;
+    let (before, last) = text.split_at(start);
+    let last = last.trim_ascii();
+    let undressed = match last.strip_prefix("Tool \"").and_then(|rest| rest.split_once(GUIDANCE)) {
+        Some((_, note)) => note,
+        None => last.strip_prefix(CONTEXT).unwrap_or(last),
+    };
+    is_note(undressed).then_some(before)
 }
 
 /// Returns whether a result is the refusal of a call that did not run.
@@ -77,6 +83,10 @@ mod tests {
             ("no such file\n\n[unstuck] Again.\n\n[unstuck] And again.\n", "no such file"),
             ("\n\n[unstuck] Again.", ""),
             ("a\n\nb\n\n<hook_context>[unstuck] Again.</hook_context>", "a\n\nb"),
+            (
+                "x\n<exit 1>\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\n[unstuck] Again.",
+                "x\n<exit 1>",
+            ),
             ("Tool result blocked: no match\n\n[unstuck] Again.", "no match"),
             ("Tool result blocked: no match", "Tool result blocked: no match"),
             (
