@@ -240,8 +240,8 @@ impl<'a> ToolResult<'a> {
     /// result. A command that ended with another code than 0 has failed.
     pub fn copilot(json: &'a RawValue) -> Self {
         let text = match flat_text(Some(json)) {
-            Cow::Borrowed(text) => Cow::Borrowed(own::without_notes(text)),
-            Cow::Owned(text) => Cow::Owned(own::without_notes(&text).to_owned()),
+            Cow::Borrowed(text) => own::without_notes(text),
+            Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
         };
         let start = text.trim_ascii_end().rfind('\n').map_or(0, |at| at + 1);
         let last = &text[start..];
