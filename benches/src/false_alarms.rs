@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::Tool;
 use unstuck_swarm::{Allowance, Ledger, Observation, Rule, Window, Worker};
 use unstuck_text::{Answer, Recipe};
-use unstuck_trace::{Args, Event};
+use unstuck_trace::Event;
 
 use crate::report::Measurement;
 

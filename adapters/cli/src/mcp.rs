@@ -43,7 +43,7 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
         Ok(started) => started,
         Err(code) => return Ok(code),
     };
-    let watch = Arc::new(Shared::new(Link::new(guard)));
+    let watch = Arc::new(Shared::new(Link::new(guard).silent(mcp.observe)));
     let shared = Arc::clone(&watch);
     // The thread ends with the program, because it may wait for a client that sends nothing more.
     thread::spawn(move || to_server(&mut Lines::new(io::stdin(), LINE_MAX), input, &shared));
@@ -57,11 +57,12 @@ fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
     let preset = mcp.policy.preset()?;
     // Another policy is applied to the letter, because most of them ignore results.
     let spares = preset.policy.name() == PRESETS[0].policy.name();
-    let builder = Guard::builder().preset(preset).on_finding(move |found| match found.action {
+    let builder = Guard::builder().without_end().preset(preset);
+    let builder = builder.on_finding(move |found| match found.action {
         // The proxy sees neither calls to other tools nor user messages. A check that passes again
-        // may follow an edit, so a successful call gets a warning and is not blocked.
-        Action::Block | Action::Stop if spares && !found.finding.failed => {
-            Ruling::Instead(Action::Warn)
+        // may follow an edit, so a successful call is not blocked, and its note does not say so.
+        Action::Warn | Action::Block | Action::Stop if spares && !found.finding.failed => {
+            Ruling::Instead(Action::Nudge)
         }
         // A proxy cannot make an agent start over.
         Action::StartOver => Ruling::Instead(Action::Stop),

@@ -4,7 +4,10 @@
 //! read again: a note counts the repetitions, so two results with notes are never equal, and a call
 //! that was refused has not failed.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
+use serde::de::IgnoredAny;
 
 /// The beginning of every message of this project, with the space behind it.
 const SIGN: &str = "[unstuck] ";
@@ -12,9 +15,14 @@ const SIGN: &str = "[unstuck] ";
 /// The words behind the sign in place of the result of a call that did not run.
 const NOT_RUN: &str = "This call was not run.";
 
-/// The texts around a note at the end of a result: those of Gemini CLI, and of all others that append
-/// a note to the text.
-const NOTES: [(&str, &str); 2] = [("\n\n<hook_context>", "</hook_context>"), ("\n\n", "")];
+/// The member with the note in a structured result of an MCP server behind the proxy.
+const MEMBER: &str = "\"unstuck_note\":\"[unstuck] ";
+
+/// The tag around a note of Gemini CLI.
+const CONTEXT: &str = "<hook_context>";
+
+/// The last words before a note of Copilot CLI, which names the tool first.
+const GUIDANCE: &str = " Additional guidance from postToolUse hooks:\n";
 
 /// The beginning of a failed result that a hook replaced by the same result with a note (Gemini CLI).
 const REPLACED: &str = "Tool result blocked: ";
@@ -38,21 +46,43 @@ pub(crate) fn is_note(text: &str) -> bool {
 }
 
 /// Returns a result without the notes at its end. A text that quotes a note elsewhere stays as it is.
-pub(crate) fn without_notes(text: &str) -> &str {
+pub(crate) fn without_notes(text: &str) -> Cow<'_, str> {
     let mut rest = text;
-    while let Some(before) = NOTES.iter().find_map(|dressing| without_note(rest, *dressing)) {
+    while let Some(before) = without_note(rest) {
         rest = before.strip_prefix(REPLACED).unwrap_or(before);
     }
-    rest
+    without_member(rest).map_or(Cow::Borrowed(rest), Cow::Owned)
+}
+
+/// Returns the error of a failed call without the notes at its end. Claude Code joins the blocks of an
+/// error of an MCP server to lines, so the last line can be a note, too.
+pub(crate) fn error_without_notes(text: &str) -> Cow<'_, str> {
+    let rest = without_notes(text);
+    let Cow::Borrowed(rest) = rest else { return rest };
+    let last = rest.trim_ascii_end().rsplit_once('\n');
+    Cow::Borrowed(last.filter(|(_, last)| is_note(last)).map_or(rest, |(before, _)| before))
+}
+
+/// Returns a structured result without the note in its last member, if it has one.
+fn without_member(object: &str) -> Option<String> {
+    let inner = object.trim_ascii_end().strip_suffix("\"}")?;
+    let start = memmem::rfind(inner.as_bytes(), MEMBER.as_bytes())?;
+    let before = inner[..start].strip_suffix(',').unwrap_or(&inner[..start]);
+    let whole = format!("{before}}}");
+    (object.starts_with('{') && serde_json::from_str::<IgnoredAny>(&whole).is_ok()).then_some(whole)
 }
 
 /// Returns the text before the last note, if that note ends the text and is one paragraph.
-fn without_note<'t>(text: &'t str, (before, behind): (&str, &str)) -> Option<&'t str> {
-    let note = text.trim_ascii_end().strip_suffix(behind)?;
+fn without_note(text: &str) -> Option<&str> {
     // A search from the end looks only at the last paragraph.
-    let paragraph = memmem::rfind(note.as_bytes(), b"\n\n")?;
-    note[paragraph..].strip_prefix(before).filter(|note| is_note(note))?;
-    Some(&text[..paragraph])
+    let start = memmem::rfind(text.trim_ascii_end().as_bytes(), b"\n\n")?;
+    let (before, last) = text.split_at(start);
+    let last = last.trim_ascii();
+    let undressed = match last.strip_prefix("Tool \"").and_then(|rest| rest.split_once(GUIDANCE)) {
+        Some((_, note)) => note,
+        None => last.strip_prefix(CONTEXT).unwrap_or(last),
+    };
+    is_note(undressed).then_some(before)
 }
 
 /// Returns whether a result is the refusal of a call that did not run.
@@ -77,6 +107,10 @@ mod tests {
             ("no such file\n\n[unstuck] Again.\n\n[unstuck] And again.\n", "no such file"),
             ("\n\n[unstuck] Again.", ""),
             ("a\n\nb\n\n<hook_context>[unstuck] Again.</hook_context>", "a\n\nb"),
+            (
+                "x\n<exit 1>\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\n[unstuck] Again.",
+                "x\n<exit 1>",
+            ),
             ("Tool result blocked: no match\n\n[unstuck] Again.", "no match"),
             ("Tool result blocked: no match", "Tool result blocked: no match"),
             (
@@ -87,10 +121,32 @@ mod tests {
             ("log: [unstuck] Again.", "log: [unstuck] Again."),
             ("log\n[unstuck] Again.", "log\n[unstuck] Again."),
             ("a\n\n[unstuck]", "a\n\n[unstuck]"),
+            (r#"{"b":1,"a":{},"unstuck_note":"[unstuck] \"Again\"."}"#, r#"{"b":1,"a":{}}"#),
+            (r#"{"unstuck_note":"[unstuck] Again."}"#, "{}"),
+            (
+                r#"{"a":{"unstuck_note":"[unstuck] Again."}}"#,
+                r#"{"a":{"unstuck_note":"[unstuck] Again."}}"#,
+            ),
+            (
+                r#"{"a":"\"unstuck_note\":\"[unstuck] Again."}"#,
+                r#"{"a":"\"unstuck_note\":\"[unstuck] Again."}"#,
+            ),
             ("", ""),
         ];
         for (text, expected) in table {
             assert_eq!(without_notes(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_line_of_an_error_can_be_a_note() {
+        for (text, expected) in [
+            ("no such file\n[unstuck] Again.", "no such file"),
+            ("no such file\n\n[unstuck] Again.", "no such file"),
+            ("[unstuck] Again.\nno such file", "[unstuck] Again.\nno such file"),
+            ("[unstuck] This call was not run.", "[unstuck] This call was not run."),
+        ] {
+            assert_eq!(error_without_notes(text), expected, "{text:?}");
         }
     }
 

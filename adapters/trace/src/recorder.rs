@@ -158,7 +158,11 @@ impl<'s> Recorder<'s> {
     /// Delivers the result of a call, without notes of this project. A call that this project
     /// [refused](own::is_refusal) did not run, and so did not fail.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
-        let text = own::without_notes(outcome.text);
+        let bare = match outcome.failed {
+            true => own::error_without_notes(outcome.text),
+            false => own::without_notes(outcome.text),
+        };
+        let text = &*bare;
         let refused = outcome.refused || own::is_refusal(text, outcome.failed);
         let failed = outcome.failed && !refused;
         let outcome = Outcome { text, failed, refused, ..outcome };

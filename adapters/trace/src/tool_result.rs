@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::field::{flat_text, string};
+use crate::own;
 
 /// The text of a result, without the parts that change with every call, and whether the call failed.
 ///
@@ -32,9 +33,13 @@ impl<'a> ToolResult<'a> {
     /// Reads a result that needs no clean-up.
     ///
     /// A string is taken as it is. A list of blocks becomes their texts, one a line. Anything else
-    /// becomes its JSON.
+    /// becomes its JSON. A note of the proxy is left out.
     pub fn plain(json: &'a RawValue) -> Self {
-        Self { text: flat_text(Some(json)), failed: None }
+        let text = match flat_text(Some(json)) {
+            Cow::Borrowed(text) => own::without_notes(text),
+            Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
+        };
+        Self { text, failed: None }
     }
 }
 
@@ -85,6 +90,7 @@ mod tests {
             (ToolResult::plain(raw(r#""a\nb""#)), "a\nb", None),
             (ToolResult::plain(raw(r#"[{"type":"text","text":"a"},{"text":"b"}]"#)), "a\nb", None),
             (ToolResult::plain(raw(r#"{"a":1}"#)), r#"{"a":1}"#, None),
+            (ToolResult::plain(raw(r#""a\n\n[unstuck] Again.""#)), "a", None),
             (ToolResult::codex(raw(r#""Wall time: 1\nOutput:\na""#)), "Output:\na", None),
             (ToolResult::codex(raw(r#"{"content":"x","success":false}"#)), "x", Some(true)),
             (ToolResult::gemini(raw(r#""Output: a\nProcess Group PGID: 12""#)), "Output: a", None),

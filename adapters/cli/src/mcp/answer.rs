@@ -15,7 +15,12 @@ pub(crate) struct CallResult<'l> {
     pub(crate) text: Cow<'l, str>,
     pub(crate) failed: bool,
     slot: Slot<'l>,
+    /// The result as an object, which some clients show in place of the content.
+    structured: Option<&'l str>,
 }
+
+/// The member of a structured result that holds a note.
+pub(crate) const NOTE: &str = "unstuck_note";
 
 /// The place in an answer where a note fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,37 +79,52 @@ impl<'l> CallResult<'l> {
             return None;
         }
         let failed = outcome.is_error.unwrap_or_default();
-        let structured = outcome.structured.map(|value| Cow::Borrowed(value.get()));
+        let value = outcome.structured.map(RawValue::get);
+        let object = value.filter(|value| value.starts_with('{'));
+        let shown_structured = value.map(Cow::Borrowed);
         let Some(content) = outcome.content else {
-            return Some(Self { text: structured?, failed, slot: Slot::Result(result.get()) });
+            let slot = Slot::Result(result.get());
+            return Some(Self { text: shown_structured?, failed, slot, structured: object });
         };
         let blocks: Vec<&'l RawValue> = serde_json::from_str(content.get()).ok()?;
-        let mut parts = blocks.into_iter().map(shown).chain(structured);
+        let mut parts = blocks.into_iter().map(shown).chain(shown_structured);
         // Most results have one part, which needs no copy.
         let mut text = parts.next().unwrap_or_default();
         for part in parts {
             text.to_mut().push('\n');
             text.to_mut().push_str(&part);
         }
-        Some(Self { text, failed, slot: Slot::Content(content.get()) })
+        Some(Self { text, failed, slot: Slot::Content(content.get()), structured: object })
     }
 
     fn of_error(error: &'l RawValue) -> Option<Self> {
         let message = serde_json::from_str::<Failure<'l>>(error.get()).ok()?.message.get();
         let is_string = message.starts_with('"');
         let text = string(message).unwrap_or(Cow::Borrowed(message));
-        is_string.then_some(Self { text, failed: true, slot: Slot::Error(message) })
+        let slot = Slot::Error(message);
+        is_string.then_some(Self { text, failed: true, slot, structured: None })
     }
 
-    /// Returns the text to insert into `line`, the line of this answer, and its position, so that the model
-    /// reads `note`.
-    pub(crate) fn room(&self, line: &[u8], note: &str) -> (usize, String) {
-        let at = |slot: &str| slot.as_ptr().addr() - line.as_ptr().addr();
+    /// Returns the texts to insert into `line`, the line of this answer, and their positions, so that the
+    /// model reads `note`. With `structured` the note goes into the structured result, too.
+    pub(crate) fn room(&self, line: &[u8], note: &str, structured: bool) -> Vec<(usize, String)> {
+        let object = self.structured.filter(|object| structured && !object.contains(NOTE));
+        let member = object.map(|object| {
+            let comma = if is_empty(object) { "" } else { "," };
+            let member = format!("{comma}\"{NOTE}\":{}", Value::from(note));
+            (position(object, line) + object.len() - 1, member)
+        });
+        let mut insertions = vec![self.room_in_slot(line, note)];
+        insertions.extend(member);
+        insertions
+    }
+
+    fn room_in_slot(&self, line: &[u8], note: &str) -> (usize, String) {
+        let at = |slot| position(slot, line);
         let block = block(note);
         match self.slot {
             Slot::Content(array) => {
-                let is_empty = array[1..].trim_ascii_start() == "]";
-                let comma = if is_empty { "" } else { "," };
+                let comma = if is_empty(array) { "" } else { "," };
                 (at(array) + array.len() - 1, format!("{comma}{block}"))
             }
             // The object has another member, because `of_result` has recognised it.
@@ -115,6 +135,16 @@ impl<'l> CallResult<'l> {
             }
         }
     }
+}
+
+/// Returns the position in `line` of `part`, which is a part of it.
+pub(crate) fn position(part: &str, line: &[u8]) -> usize {
+    part.as_ptr().addr() - line.as_ptr().addr()
+}
+
+/// Returns whether an object or an array has no members.
+pub(crate) fn is_empty(json: &str) -> bool {
+    json[1..].trim_ascii_start().len() == 1
 }
 
 /// Returns the text of a block by which results are compared.
@@ -168,15 +198,16 @@ pub(crate) fn refusal(id: &RawValue, text: &str, results: Results) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Inserts each text into `line`. Positions are indices into the original `line`, in ascending order.
-pub(crate) fn spliced(line: &[u8], insertions: &[(usize, String)]) -> Vec<u8> {
+/// Inserts each text into `line`. Positions are indices into the original `line`.
+pub(crate) fn spliced(line: &[u8], mut insertions: Vec<(usize, String)>) -> Vec<u8> {
+    insertions.sort_by_key(|(at, _)| *at);
     let added: usize = insertions.iter().map(|(_, text)| text.len()).sum();
     let mut spliced = Vec::with_capacity(line.len() + added);
     let mut done = 0;
     for (at, text) in insertions {
-        spliced.extend_from_slice(&line[done..*at]);
+        spliced.extend_from_slice(&line[done..at]);
         spliced.extend_from_slice(text.as_bytes());
-        done = *at;
+        done = at;
     }
     spliced.extend_from_slice(&line[done..]);
     spliced
@@ -191,13 +222,13 @@ mod tests {
     use super::super::message::Line;
     use super::*;
 
-    const NOTE: &str = "It is \"stuck\".";
+    const SAYS: &str = "It is \"stuck\".";
 
     /// Returns the result in a line, and the line with a note in it.
     fn read(line: &str) -> Option<(String, bool, String)> {
         let Some(Line::One(message)) = Line::read(line.as_bytes()) else { return None };
         let answer = CallResult::of(&message)?;
-        let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), NOTE)]);
+        let noted = spliced(line.as_bytes(), answer.room(line.as_bytes(), SAYS, false));
         let noted = String::from_utf8(noted).expect("UTF-8");
         Some((answer.text.into_owned(), answer.failed, noted))
     }
@@ -259,6 +290,41 @@ mod tests {
     }
 
     #[test]
+    fn a_structured_result_has_room_for_a_note_as_its_last_member() {
+        let block = r#"{"type":"text","text":"It is \"stuck\"."}"#;
+        let member = r#""unstuck_note":"It is \"stuck\".""#;
+        for (result, noted) in [
+            (
+                r#"{"structuredContent":{"n":1},"content":[]}"#,
+                format!(r#"{{"structuredContent":{{"n":1,{member}}},"content":[{block}]}}"#),
+            ),
+            (
+                r#"{"content":[],"structuredContent":{ } }"#,
+                format!(r#"{{"content":[{block}],"structuredContent":{{ {member}}} }}"#),
+            ),
+            (
+                r#"{"structuredContent":{"n":{}}}"#,
+                format!(r#"{{"content":[{block}],"structuredContent":{{"n":{{}},{member}}}}}"#),
+            ),
+            (
+                r#"{"structuredContent":[1],"content":[]}"#,
+                format!(r#"{{"structuredContent":[1],"content":[{block}]}}"#),
+            ),
+            (
+                r#"{"structuredContent":{"unstuck_note":1},"content":[]}"#,
+                format!(r#"{{"structuredContent":{{"unstuck_note":1}},"content":[{block}]}}"#),
+            ),
+        ] {
+            let line = format!(r#"{{"id":1,"result":{result}}}"#);
+            let Some(Line::One(message)) = Line::read(line.as_bytes()) else { panic!("{line}") };
+            let answer = CallResult::of(&message).expect("a result");
+            let insertions = answer.room(line.as_bytes(), SAYS, true);
+            let spliced = String::from_utf8(spliced(line.as_bytes(), insertions)).expect("UTF-8");
+            assert_eq!(spliced, format!(r#"{{"id":1,"result":{noted}}}"#));
+        }
+    }
+
+    #[test]
     fn a_message_without_a_result_is_no_answer() {
         for body in [
             r#""method":"sampling/createMessage""#,
@@ -293,9 +359,9 @@ mod tests {
         for (insertions, expected) in [
             (vec![], "abc"),
             (vec![(0, "x".to_owned()), (3, "y".to_owned())], "xabcy"),
-            (vec![(1, "x".to_owned()), (2, "y".to_owned())], "axbyc"),
+            (vec![(2, "y".to_owned()), (1, "x".to_owned())], "axbyc"),
         ] {
-            assert_eq!(spliced(b"abc", &insertions), expected.as_bytes());
+            assert_eq!(spliced(b"abc", insertions), expected.as_bytes());
         }
     }
 
@@ -335,7 +401,7 @@ mod tests {
             let line = spell(&message).expect("a value has a text").replace('\n', " ") + "\n";
             let Some(Line::One(read)) = Line::read(line.as_bytes()) else { panic!("{line}") };
             let answer = CallResult::of(&read).expect("a result");
-            let noted = spliced(line.as_bytes(), &[answer.room(line.as_bytes(), &note)]);
+            let noted = spliced(line.as_bytes(), answer.room(line.as_bytes(), &note, false));
             prop_assert_eq!(noted.split(|byte| *byte == b'\n').count(), 2, "one line");
             let content = message["result"]["content"].as_array_mut().expect("blocks");
             content.push(json!({ "type": "text", "text": note }));

@@ -1,23 +1,31 @@
 //! The list of a server's tools, with the hints that help to distinguish a loop from work.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck::{Declaration, Effect, Guard, Tag};
 use unstuck_text::tag;
 
+use super::answer::{NOTE, is_empty, position};
 use super::message::{Id, Message};
 
 /// The most lists that are awaited at a time. A client that awaits more has lost some, so the
 /// oldest is dropped.
 const AWAITED_MAX: usize = 8;
 
+/// The most tools whose structured results may get a note. Beyond it the content alone has the note.
+const ROOMY_MAX: usize = 1024;
+
 /// Learns from the tool lists that pass the proxy.
 #[derive(Default)]
 pub(crate) struct Listing {
     /// The requests for a list that have no response yet.
     awaited: Vec<Page>,
+    /// The tools whose structured results may have a note, because the client knows no schema that
+    /// forbids it.
+    roomy: HashSet<Box<str>>,
 }
 
 /// A request for a page of the list.
@@ -50,6 +58,8 @@ struct ToolEntry<'l> {
     annotations: Option<&'l RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'l RawValue>,
+    #[serde(borrow, rename = "outputSchema")]
+    output: Option<&'l RawValue>,
 }
 
 /// The hints about a tool. `destructiveHint` and `openWorldHint` do not say whether a call is worth
@@ -102,34 +112,118 @@ impl Listing {
     }
 
     /// Learns from `message`, if it is a response with a list. The first page of a list replaces
-    /// the previous list. Returns whether it was such a response.
-    pub(crate) fn answered(&mut self, message: &Message<'_>, guard: &mut Guard) -> bool {
+    /// the previous list. Returns the texts to insert into `line`, the line of the response, and their
+    /// positions: the output schemas then allow a note. Returns `None` for another message.
+    pub(crate) fn answered(
+        &mut self,
+        line: &[u8],
+        message: &Message<'_>,
+        guard: &mut Guard,
+    ) -> Option<Vec<(usize, String)>> {
         let id = message.id.and_then(Id::of);
-        let Some(place) = self.awaited.iter().position(|page| Some(&page.id) == id.as_ref()) else {
-            return false;
-        };
+        let place = self.awaited.iter().position(|page| Some(&page.id) == id.as_ref())?;
         let page = self.awaited.remove(place);
+        let mut insertions = Vec::new();
         let list =
             message.result.and_then(|raw| serde_json::from_str::<ToolList<'_>>(raw.get()).ok());
         if let Some(list) = list {
             if page.is_first {
                 guard.forget_declared();
+                self.roomy.clear();
             }
-            list.tools.into_iter().for_each(|tool| learn(tool, guard));
+            let tools = list.tools.into_iter().map(|tool| serde_json::from_str(tool.get()));
+            for tool in tools.filter_map(Result::ok) {
+                learn(&tool, guard);
+                insertions.extend(self.make_room(line, &tool));
+            }
         }
-        true
+        Some(insertions)
+    }
+
+    /// Returns whether a structured result of `tool` may have a note.
+    pub(crate) fn has_room(&self, tool: &str) -> bool {
+        self.roomy.contains(tool)
+    }
+
+    /// Notes whether the structured results of a tool may have a note. Returns the text that makes its
+    /// schema allow that, and its position in `line`, if one is needed.
+    fn make_room(&mut self, line: &[u8], tool: &ToolEntry<'_>) -> Option<(usize, String)> {
+        let room = tool.output.map_or(Some(Room::There), |schema| Room::of(schema.get()))?;
+        if self.roomy.len() >= ROOMY_MAX {
+            return None;
+        }
+        self.roomy.insert(tool.name.as_ref().into());
+        match room {
+            Room::There => None,
+            Room::After(bracket, text) => Some((position(bracket, line) + 1, text)),
+        }
     }
 
     /// Forgets all requests, because a client or a server starts afresh.
     pub(crate) fn clear(&mut self) {
         self.awaited.clear();
+        self.roomy.clear();
     }
 }
 
+/// The room for a note in the objects of a schema.
+#[derive(Debug, PartialEq, Eq)]
+enum Room<'l> {
+    /// The schema allows any member.
+    There,
+    /// The schema allows the note with this text behind the opening bracket of this object.
+    After(&'l str, String),
+}
+
+/// The keywords of a schema by which another part of it can forbid a member that its root lists.
+const RESTRICTIONS: [&str; 14] = [
+    "$ref",
+    "$dynamicRef",
+    "$recursiveRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "const",
+    "enum",
+    "dependentSchemas",
+    "maxProperties",
+    "patternProperties",
+    "propertyNames",
+];
+
+impl<'l> Room<'l> {
+    /// Returns the room in the objects that `schema` describes, or `None` if there is none.
+    fn of(schema: &'l str) -> Option<Self> {
+        let members: BTreeMap<Cow<'l, str>, &'l RawValue> = serde_json::from_str(schema).ok()?;
+        let value = |name: &str| members.get(name).map(|raw| raw.get());
+        let is_object = value("type").is_none_or(|kind| kind == "\"object\"");
+        if !is_object || RESTRICTIONS.iter().any(|name| members.contains_key(*name)) {
+            return None;
+        }
+        let is_closed = |name| value(name).is_some_and(|allowed| allowed != "true");
+        let properties = value("properties");
+        if properties.is_some_and(|listed| !listed.starts_with('{') || listed.contains(NOTE)) {
+            return None;
+        }
+        if !is_closed("additionalProperties") && !is_closed("unevaluatedProperties") {
+            return Some(Self::There);
+        }
+        let comma = |object| if is_empty(object) { "" } else { "," };
+        Some(match properties {
+            Some(listed) => Self::After(listed, format!("{PROPERTY}{}", comma(listed))),
+            None => Self::After(schema, format!("\"properties\":{{{PROPERTY}}}{}", comma(schema))),
+        })
+    }
+}
+
+/// The member with the note, as a property of a schema.
+const PROPERTY: &str = r#""unstuck_note":{"type":"string","description":"A note to the model if its calls repeat themselves."}"#;
+
 /// Declares a tool of the list. Beyond the guard's limit, the tool's name must do.
-fn learn(tool: &RawValue, guard: &mut Guard) {
-    let Ok(tool) = serde_json::from_str::<ToolEntry<'_>>(tool.get()) else { return };
-    let declared = declaration(&tool);
+fn learn(tool: &ToolEntry<'_>, guard: &mut Guard) {
+    let declared = declaration(tool);
     // The names of most tools are enough.
     if !declared.is_empty() {
         guard.declare(&tool.name, declared);
@@ -224,6 +318,59 @@ mod tests {
             let hints = Hints { read_only_hint: read_only, idempotent_hint: idempotent };
             assert_eq!(super::effect(name, &hints), effect, "{name} {read_only:?} {idempotent:?}");
         }
+    }
+
+    #[test]
+    fn a_schema_has_room_for_a_note_unless_it_could_forbid_it() {
+        let listed = |object: &str| format!("{{{PROPERTY}{object}");
+        for (schema, with_room) in [
+            ("{}", Some("{}".to_owned())),
+            (
+                r#"{"type":"object","properties":{}}"#,
+                Some(r#"{"type":"object","properties":{}}"#.into()),
+            ),
+            (
+                r#"{"properties":{"a":{}},"additionalProperties":false}"#,
+                Some(format!(
+                    r#"{{"properties":{},"additionalProperties":false}}"#,
+                    listed(r#","a":{}}"#)
+                )),
+            ),
+            (
+                r#"{"properties":{ },"additionalProperties":{"type":"number"}}"#,
+                Some(format!(
+                    r#"{{"properties":{},"additionalProperties":{{"type":"number"}}}}"#,
+                    listed(" }")
+                )),
+            ),
+            (
+                r#"{"unevaluatedProperties":false}"#,
+                Some(format!(r#"{{"properties":{},"unevaluatedProperties":false}}"#, listed("}"))),
+            ),
+            (r#"{"type":"array"}"#, None),
+            (r#"{"$ref":"\#/$defs/a"}"#, None),
+            (r#"{"allOf":[],"properties":{}}"#, None),
+            (r#"{"properties":{"unstuck_note":{}}}"#, None),
+            (r#"{"properties":[]}"#, None),
+            ("true", None),
+        ] {
+            let found = Room::of(schema).map(|room| match room {
+                Room::There => schema.to_owned(),
+                Room::After(bracket, text) => {
+                    let mut changed = schema.to_owned();
+                    changed.insert_str(position(bracket, schema.as_bytes()) + 1, &text);
+                    changed
+                }
+            });
+            assert_eq!(found, with_room, "{schema}");
+            let value = found.map(|schema| serde_json::from_str::<Value>(&schema));
+            assert!(value.is_none_or(|value| value.is_ok()), "{schema}");
+        }
+    }
+
+    #[test]
+    fn the_property_is_the_member_of_the_note() {
+        assert!(PROPERTY.starts_with(&format!("\"{NOTE}\":")));
     }
 
     #[test]

@@ -48,12 +48,16 @@ pub(crate) struct Link {
     greeting: Option<Id>,
     /// The form of results in this version of the protocol. Without an `initialize` it is the latest.
     results: Results,
+    /// Whether nothing is ever said, so that the lists of tools stay as they are.
+    says_nothing: bool,
 }
 
 /// A call that was passed to the server.
 struct Waiting {
     id: Id,
     ticket: Ticket,
+    /// Whether a structured answer has room for a note.
+    has_room: bool,
     /// The note to add to the answer.
     note: Option<Note>,
 }
@@ -68,7 +72,12 @@ impl Link {
     pub(crate) fn new(guard: Guard) -> Self {
         let (greeting, results) = (None, Results::Typed);
         let (waiting, listing) = (Vec::new(), Listing::default());
-        Self { guard, waiting, listing, latest: None, greeting, results }
+        Self { guard, waiting, listing, latest: None, greeting, results, says_nothing: false }
+    }
+
+    /// Changes nothing that passes, if `is_so`.
+    pub(crate) fn silent(self, is_so: bool) -> Self {
+        Self { says_nothing: is_so, ..self }
     }
 
     /// Takes a line of the client.
@@ -92,8 +101,8 @@ impl Link {
             Line::Batch(messages) => messages.into_iter().filter_map(read).collect(),
         };
         let answered = |message| self.answered(line, message);
-        let insertions: Vec<_> = messages.iter().filter_map(answered).collect();
-        (!insertions.is_empty()).then(|| spliced(line, &insertions))
+        let insertions: Vec<_> = messages.iter().flat_map(answered).collect();
+        (!insertions.is_empty()).then(|| spliced(line, insertions))
     }
 
     /// Returns whether the server's lines have to be read: an answer is awaited, or the list from which the
@@ -159,7 +168,8 @@ impl Link {
             return Some(refusal(raw, &refused(&decision), self.results));
         }
         let ticket = decision.ticket()?;
-        self.waiting.push(Waiting { id, ticket, note: Note::of(&decision) });
+        let (has_room, note) = (self.listing.has_room(&call.name), Note::of(&decision));
+        self.waiting.push(Waiting { id, ticket, has_room, note });
         None
     }
 
@@ -204,24 +214,29 @@ impl Link {
         Some(self.waiting.remove(index))
     }
 
-    /// Takes a message of the server. Returns the text to insert into `line` and its position.
-    fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Option<(usize, String)> {
+    /// Takes a message of the server. Returns the texts to insert into `line` and their positions.
+    fn answered(&mut self, line: &[u8], message: &Message<'_>) -> Vec<(usize, String)> {
         if let Some(method) = message.method.as_deref() {
             // A request of the server has an id of its own. Its list of tools is out of date from here on.
             // Until the client asks again, the guard goes by the names of the tools.
             if method == "notifications/tools/list_changed" {
                 self.guard.forget_declared();
             }
-            return None;
+            return Vec::new();
         }
         if self.greeting.is_some() && self.greeting == message.id.and_then(Id::of) {
             self.greeting = None;
             self.agreed(message.result);
-            return None;
+            return Vec::new();
         }
-        if self.listing.answered(message, &mut self.guard) {
-            return None;
+        if let Some(insertions) = self.listing.answered(line, message, &mut self.guard) {
+            return if self.says_nothing { Vec::new() } else { insertions };
         }
+        self.ended(line, message).unwrap_or_default()
+    }
+
+    /// Takes the answer to a call. Returns the insertions with which the model reads a note.
+    fn ended(&mut self, line: &[u8], message: &Message<'_>) -> Option<Vec<(usize, String)>> {
         let call = self.taken(message.id?)?;
         self.latest = Some(Instant::now());
         let Some(answer) = CallResult::of(message) else {
@@ -231,7 +246,7 @@ impl Link {
         let decision = self.guard.after(call.ticket, &*answer.text, answer.failed);
         report(&decision);
         let note = Note::stronger(call.note, Note::of(&decision))?;
-        Some(answer.room(line, &note.text))
+        Some(answer.room(line, &note.text, call.has_room))
     }
 }
 

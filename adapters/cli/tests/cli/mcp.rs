@@ -78,7 +78,9 @@ fn observing_changes_nothing() {
 
 #[test]
 fn at_the_stop_rung_the_model_is_asked_to_end_its_turn() {
-    let plea = "The run ends here. Call no more tools: tell the user";
+    // A proxy cannot end the run.
+    let plea = "The call stays refused until the user says something new or a change has worked. \
+                Call no more tools: tell the user";
     for (preset, calls) in [("repeat", 3), ("start_over", 5)] {
         let mut session = Session::new(&["--preset", preset]);
         for id in 1..calls {
@@ -121,6 +123,62 @@ fn a_successful_call_is_never_blocked() {
     }
     assert!(noted > 0, "the loop is noted");
     session.end();
+}
+
+#[test]
+fn no_note_on_a_successful_call_says_that_it_will_be_stopped() {
+    let mut session = Session::new(&[]);
+    let fine = r#""result":{"content":[{"type":"text","text":"No errors in 14 files."}]}"#;
+    for id in 1..=20 {
+        if let Outcome::Noted(response) = session.call(id, fine) {
+            assert!(!response.contains("stopped") && !response.contains("blocked"), "{response}");
+        }
+    }
+    session.end();
+}
+
+/// Calls a tool whose results are structured, until there is a note. Returns the list of tools as the
+/// client gets it, and the structured result with the note.
+fn structured(options: &[&str], schema: &str) -> (String, Option<Value>) {
+    let mut session = Session::new(options);
+    session.asked("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\"}\n");
+    let list = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{{\"tools\":[{{\"name\":\"lookup\"{schema}}}]}}}}\n"
+    );
+    session.server_says(&list);
+    let listed = session.client_hears();
+    let fine = r#""result":{"content":[{"type":"text","text":"a"}],"structuredContent":{"n":1}}"#;
+    let noted = (1..=9).find_map(|id| match session.call(id, fine) {
+        Outcome::Noted(response) => serde_json::from_str::<Value>(&response).ok(),
+        _ => None,
+    });
+    session.end();
+    (listed, noted.map(|noted| noted["result"]["structuredContent"].clone()))
+}
+
+#[test]
+fn a_structured_result_has_the_note_if_its_schema_allows_it() {
+    let closed = r#","outputSchema":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"additionalProperties":false}"#;
+    let (listed, noted) = structured(&[], closed);
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    let schema = &listed["result"]["tools"][0]["outputSchema"];
+    let noted = noted.expect("a note");
+    let properties = schema["properties"].as_object().expect("properties");
+    assert!(noted.as_object().expect("an object").keys().all(|name| properties.contains_key(name)));
+    assert_eq!(schema["required"], json!(["n"]), "the note is optional");
+    assert_eq!(noted["n"], 1);
+    assert!(noted["unstuck_note"].as_str().is_some_and(|note| note.starts_with("[unstuck] ")));
+    for open in ["", r#","outputSchema":{"type":"object"}"#] {
+        let (listed, noted) = structured(&[], open);
+        assert!(listed.contains(&format!("\"lookup\"{open}}}")), "the list is unchanged: {listed}");
+        assert!(noted.is_some_and(|noted| noted["unstuck_note"].is_string()), "{open}");
+    }
+    // The rest of this schema could forbid any other member.
+    let (listed, noted) = structured(&[], r#","outputSchema":{"$ref":"x"}"#);
+    assert!(!listed.contains("unstuck"), "{listed}");
+    assert_eq!(noted, Some(json!({ "n": 1 })));
+    let (listed, noted) = structured(&["--observe"], closed);
+    assert!(noted.is_none() && !listed.contains("unstuck"), "{listed}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::event::{Args, Outcome, Role};
 use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
+use crate::own;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
@@ -238,7 +239,10 @@ impl<'a> ToolResult<'a> {
     /// Reads a result of Copilot CLI, without the number of the shell in the last line of a command's
     /// result. A command that ended with another code than 0 has failed.
     pub fn copilot(json: &'a RawValue) -> Self {
-        let text = flat_text(Some(json));
+        let text = match flat_text(Some(json)) {
+            Cow::Borrowed(text) => own::without_notes(text),
+            Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
+        };
         let start = text.trim_ascii_end().rfind('\n').map_or(0, |at| at + 1);
         let last = &text[start..];
         let failed = last.split_once(EXITED).and_then(|(before, code)| {
@@ -280,6 +284,12 @@ mod tests {
                 None,
             ),
             ("it completed with exit code 1>", "it completed with exit code 1>", None),
+            (
+                "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
+                 guidance from postToolUse hooks:\n[unstuck] Again.",
+                "x\n<completed with exit code 2>",
+                Some(true),
+            ),
             ("", "", None),
         ];
         for (text, expected, failed) in table {

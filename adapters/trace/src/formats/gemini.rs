@@ -323,7 +323,7 @@ impl Speaker<'_, '_, '_> {
         self.recorder.turn(self.worker).answered = true;
         if let Some(call) = self.recorder.pairing.answer(self.worker, id) {
             let text = own::without_notes(text);
-            let (worker, text) = (self.worker, &*without_process_group(text));
+            let (worker, text) = (self.worker, &*without_process_group(&text));
             self.recorder.outcome(Outcome {
                 call,
                 worker,
