@@ -130,7 +130,7 @@ mod tests {
         for line in [
             "unstuck",
             "unstuck hook",
-            "unstuck hook nobody",
+            "unstuck hook cursor",
             "unstuck scan codex",
             "unstuck hook codex --help",
             "unstuck hook codex --preset nudge",

@@ -65,14 +65,11 @@ impl Reply {
         }
     }
 
-    /// The refusal of the next call like the latest one of the streak in `evidence`.
-    pub(crate) fn next_refused(evidence: &Evidence) -> Self {
-        let laps = evidence.finding.laps.saturating_add(1);
-        let mut evidence = evidence.clone();
-        evidence.finding.laps = laps;
+    /// The refusal of a call because of `evidence`, which counts that call.
+    pub(crate) fn refused(evidence: &Evidence) -> Self {
         let nudge = evidence.finding.nudge(Action::Block, &evidence.tool);
         let model = format!("{SIGN} This call was not run. {nudge}");
-        Self::Refuse(Words { model, person: person(REFUSED, Some(&evidence)) })
+        Self::Refuse(Words { model, person: person(REFUSED, Some(evidence)) })
     }
 
     /// Returns the rank of the reply: a stronger one replaces a weaker one that is still pending.

@@ -8,17 +8,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
+use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, json, members, needed, text, without,
 };
 use crate::agents::reply::{Encoded, Reply};
-
-/// The arguments of each tool that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 2] = [
-    ("bash", &["description", "initial_wait", "initialWait", "timeout"]),
-    ("sql", &["description"]),
-];
 
 /// The names that the payloads give to tools, and the names that the model knows.
 const TOOLS: [(&str, &str); 7] = [
@@ -30,10 +25,6 @@ const TOOLS: [(&str, &str); 7] = [
     ("Glob", "glob"),
     ("Agent", "task"),
 ];
-
-/// The text before the id of the shell, and the text between that id and the exit code, in the last line
-/// of a command's result: `<shellId: 0 completed with exit code 2>`.
-const COMPLETED: [&str; 2] = ["<shellId: ", " completed with exit code "];
 
 #[derive(Deserialize)]
 struct Payload<'a> {
@@ -84,46 +75,29 @@ impl<'a> Payload<'a> {
         let tool = needed(self.tool_name.clone(), "tool_name")?;
         let known = TOOLS.iter().find(|(name, _)| *name == tool);
         let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
-        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
+        let args = without(self.tool_input, Format::COPILOT.reworded(&tool));
         Ok(Call { id: None, tool, args })
     }
 }
 
 #[derive(Deserialize)]
-struct ToolResult<'a> {
+struct Response<'a> {
     result_type: Option<Cow<'a, str>>,
     #[serde(borrow)]
     text_result_for_llm: Raw<'a>,
 }
 
 fn result(raw: Raw<'_>) -> Ending<'_> {
-    let Some(result) = members::<ToolResult<'_>>(raw) else {
-        let text = text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)));
-        return Ending::Answered { text, failed: false };
-    };
-    let shown = text(result.text_result_for_llm).unwrap_or_default();
-    match result.result_type.as_deref() {
-        Some("denied" | "rejected") => Ending::Refused,
-        kind => {
-            let (text, failed) = completed(shown);
-            Ending::Answered { text, failed: failed || matches!(kind, Some("failure" | "timeout")) }
-        }
+    let response = members::<Response<'_>>(raw);
+    let kind = response.as_ref().and_then(|response| response.result_type.clone());
+    if matches!(kind.as_deref(), Some("denied" | "rejected")) {
+        return Ending::Refused;
     }
-}
-
-/// Returns the text of a result without the id of the shell, which differs each time, and whether its last
-/// line tells another exit code than 0.
-fn completed(text: Cow<'_, str>) -> (Cow<'_, str>, bool) {
-    let [begin, middle] = COMPLETED;
-    let code = text.rfind(begin).and_then(|at| {
-        let (_, code) = text[at..].strip_suffix('>')?.split_once(middle)?;
-        Some((at, code.parse::<i64>().ok()?))
-    });
-    match code {
-        Some((at, code)) => (format!("{}Exit code: {code}", &text[..at]).into(), code != 0),
-        None => (text, false),
-    }
+    let shown = response.map_or(raw, |response| response.text_result_for_llm);
+    let none = ToolResult { text: Cow::Borrowed(""), failed: None };
+    let ToolResult { text, failed } = shown.map_or(none, ToolResult::copilot);
+    let failed = failed == Some(true) || matches!(kind.as_deref(), Some("failure" | "timeout"));
+    Ending::Answered { text, failed }
 }
 
 /// Writes a reply as GitHub Copilot CLI reads it. No answer ends a turn: a stop refuses the call, or is told
@@ -152,22 +126,19 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_is_read_from_the_last_line() {
+    fn a_command_fails_if_its_exit_code_is_not_0() {
         for (shown, text, failed) in [
-            (r"no\n<shellId: 0 completed with exit code 2>", "no\nExit code: 2", true),
-            (r"no\n<shellId: 17 completed with exit code 2>", "no\nExit code: 2", true),
-            (r"\n<shellId: 3 completed with exit code 0>", "\nExit code: 0", false),
-            (r"<shellId: build completed with exit code -1>", "Exit code: -1", true),
             (
-                r"<shellId: 0 completed with exit code 2>\nmore",
-                "<shellId: 0 completed with exit code 2>\nmore",
-                false,
+                r"no\n<shellId: 0 completed with exit code 2>",
+                "no\n<completed with exit code 2>",
+                true,
             ),
             (
-                r"<shellId: 0 completed with exit code x>",
-                "<shellId: 0 completed with exit code x>",
-                false,
+                r"no\n<shellId: 17 completed with exit code 2>",
+                "no\n<completed with exit code 2>",
+                true,
             ),
+            (r"<shellId: 3 completed with exit code 0>", "<completed with exit code 0>", false),
             ("yes", "yes", false),
         ] {
             let rest = format!(
@@ -210,7 +181,6 @@ mod tests {
     fn reworded_arguments_are_not_part_of_a_call() {
         for (tool, input, expected) in [
             ("Bash", r#"{"command":"make","description":"Build it"}"#, r#"{"command":"make"}"#),
-            ("sql", r#"{"query":"select 1","description":"x"}"#, r#"{"query":"select 1"}"#),
             ("Agent", r#"{"prompt":"a","description":"x"}"#, r#"{"prompt":"a","description":"x"}"#),
         ] {
             let rest = format!(r#""tool_name":"{tool}","tool_input":{input}"#);

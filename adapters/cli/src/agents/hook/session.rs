@@ -57,6 +57,8 @@ struct LastEqual {
     call: Digest,
     /// The reply to the next such call.
     reply: Reply,
+    /// The finding at the next such call.
+    finding: FindingRecord,
 }
 
 /// The replies to one call, which are given again if its event comes again.
@@ -236,44 +238,64 @@ impl Worker {
         let asked = self.begin(call, is_batch_open, now);
         let decision = self.guard.announce(&asked);
         self.note_as(&decision, Said::before, now);
-        let reply = match self.refusal_of_last(call) {
-            Some(refusal) if !decision.is_blocked() => {
-                let refused = self.guard.refused(decision.ticket());
-                self.note_as(&refused, Said::before, now);
-                self.notice_equal(call, &refused);
-                match Reply::before(&refused, ends_turn) {
-                    stop @ Reply::Stop(_) => stop,
-                    _ => refusal,
-                }
-            }
-            _ => Reply::before(&decision, ends_turn),
-        };
+        let refusal = self.refuse_last(call, &decision, ends_turn, now);
+        let reply = refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn));
         if let Some(id) = &call.id {
             self.position.store(id).before = Some(reply.clone());
         }
         reply
     }
 
-    /// Returns the refusal of a call that the model was told not to repeat, if `call` is that call and the
-    /// agent ends the run at one more.
-    fn refusal_of_last(&mut self, call: &Call<'_>) -> Option<Reply> {
-        let digest = digest(call);
-        self.position.last_equal.take_if(|last| last.call != digest);
-        self.position.last_equal.as_ref().map(|last| last.reply.clone())
+    /// Refuses `call` if the model was told of its loop and the agent ends the run at one more. `decision` is
+    /// the guard's own decision on the call.
+    fn refuse_last(
+        &mut self,
+        call: &Call<'_>,
+        decision: &Decision,
+        ends_turn: bool,
+        now: u64,
+    ) -> Option<Reply> {
+        let last = self.position.last_equal.take()?;
+        if last.call != digest(call) || decision.is_blocked() {
+            return None;
+        }
+        let finding = FindingRecord { call: self.session.calls, at: now, ..last.finding.clone() };
+        if finding.observed {
+            self.session.note(finding);
+            return None;
+        }
+        let refused = self.guard.refused(decision.ticket());
+        if refused.ends_the_run() {
+            self.note_as(&refused, Said::before, now);
+            return Some(Reply::before(&refused, ends_turn));
+        }
+        self.session.note(finding);
+        let reply = last.reply.clone();
+        // The same call may have been issued twice at once.
+        self.position.last_equal = self.next_equal(call, &refused).or(Some(last));
+        Some(reply)
     }
 
-    /// Remembers the call whose end led to `decision`, if it is the last but one that the agent lets pass. Only
-    /// a streak of the same call with the same result counts, of which the policy stops more.
-    fn notice_equal(&mut self, call: &Call<'_>, decision: &Decision) {
-        let Some(max) = self.equal_calls_max else { return };
-        let evidence = decision.evidence().filter(|evidence| {
-            let Finding { kind, args, most, laps, .. } = evidence.finding;
-            let is_streak = kind == Kind::Streak && args == Args::Same && most >= Action::Block;
-            is_streak && laps.saturating_add(1) >= max
-        });
-        let evidence = evidence.filter(|_| decision.action() > Action::Proceed);
-        let reply = evidence.map(Reply::next_refused);
-        self.position.last_equal = reply.map(|reply| LastEqual { call: digest(call), reply });
+    /// Returns what refuses the next call like `call`, whose end led to `decision`, if that is the last which
+    /// the agent lets pass. Only a streak of the same call with the same result counts, and only if the policy
+    /// refuses calls for it.
+    fn next_equal(&self, call: &Call<'_>, decision: &Decision) -> Option<LastEqual> {
+        let max = self.equal_calls_max?;
+        let mut evidence = decision.evidence()?.clone();
+        let Finding { kind, args, most, laps, .. } = evidence.finding;
+        let is_streak = kind == Kind::Streak && args == Args::Same && most >= Action::Block;
+        let is_told = decision.judged() > Action::Proceed;
+        evidence.finding.laps = laps.saturating_add(1);
+        let is_last = is_streak && is_told && evidence.finding.laps >= max;
+        is_last.then(|| LastEqual {
+            call: digest(call),
+            reply: Reply::refused(&evidence),
+            finding: FindingRecord {
+                action: Action::Block.name().to_owned(),
+                said: Said::Refusal,
+                ..self.record(&evidence, decision, 0)
+            },
+        })
     }
 
     /// Begins a new call. Returns it as the guard takes it. `is_batch_open` is asked whether the call belongs
@@ -354,7 +376,7 @@ impl Worker {
 
     fn close(&mut self, call: &Call<'_>, decision: &Decision, now: u64, reply: Reply) -> Reply {
         self.note(decision, now);
-        self.notice_equal(call, decision);
+        self.position.last_equal = self.next_equal(call, decision);
         if let Some(id) = &call.id {
             self.position.store(id).after = Some(reply.clone());
         }
@@ -412,12 +434,19 @@ impl Worker {
         let judged = decision.judged();
         let is_new = |evidence: &&Evidence| evidence.fresh || judged >= Action::Block;
         let Some(evidence) = decision.evidence().filter(is_new) else { return };
-        self.session.note(FindingRecord {
+        let said = said(judged, self.session.agent);
+        let finding = FindingRecord { said, ..self.record(evidence, decision, now) };
+        self.session.note(finding);
+    }
+
+    /// Returns the record of `evidence` for `decision`, as of a note to the model.
+    fn record(&self, evidence: &Evidence, decision: &Decision, now: u64) -> FindingRecord {
+        FindingRecord {
             rule: evidence.rule.to_owned(),
             kind: evidence.finding.kind.name().to_owned(),
-            action: judged.name().to_owned(),
-            said: said(judged, self.session.agent),
-            observed: decision.action() < judged,
+            action: decision.judged().name().to_owned(),
+            said: Said::Nudge,
+            observed: decision.action() < decision.judged(),
             tool: evidence.tool.clone(),
             what: what_was_found(evidence),
             period: u64::from(evidence.finding.period),
@@ -425,7 +454,7 @@ impl Worker {
             loop_id: evidence.finding.loop_id.bits(),
             call: self.session.calls,
             at: now,
-        });
+        }
     }
 }
 
@@ -591,6 +620,53 @@ mod tests {
         }
         assert!(last.contains("3 times"), "{last}");
         assert_eq!((worker.session.calls, worker.position.replies.len()), (3, 0));
+    }
+
+    /// Sends calls with these arguments and results to a hook whose agent ends the run after four equal calls.
+    /// Returns which of them it refuses.
+    fn refused(builder: fn() -> Builder, calls: &[(&'static str, &'static str)]) -> Vec<bool> {
+        let mut worker = Worker::from(None, builder, &key(), 0).expect("a guard");
+        worker.equal_calls_max = Some(4);
+        let mut at = 0;
+        let mut one = |&(args, result): &(&'static str, &'static str)| {
+            at += 2000;
+            let asked = || Call { id: None, tool: "run".into(), args: args.into() };
+            let before = worker.answer(Agent::ALL[0], &event(EventKind::Before(asked())), at);
+            let ending = Ending::Answered { text: result.into(), failed: result == "no" };
+            if !before.contains("deny") {
+                worker.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), at + 1);
+            }
+            before.contains("deny")
+        };
+        calls.iter().map(&mut one).collect()
+    }
+
+    #[test]
+    fn the_last_call_that_an_agent_lets_pass_is_refused_in_a_loop_only() {
+        let (test, edit) = (r#"{"command":"make test"}"#, r#"{"command":"sed -i s/a/b/ a"}"#);
+        for (calls, expected) in [
+            (&[("{}", "no"); 6][..], &[false, false, false, true, true, true][..]),
+            (&[("{}", "yes"); 5], &[false, false, false, true, true]),
+            // The result changes, or another call is between.
+            (&[("{}", "1"), ("{}", "2"), ("{}", "3"), ("{}", "4"), ("{}", "5")], &[false; 5]),
+            (
+                &[("{}", "no"), ("{}", "no"), ("{}", "no"), (edit, "done"), ("{}", "no")],
+                &[false; 5],
+            ),
+            (
+                &[(test, "ok"), (edit, "done"), (test, "ok"), (edit, "done"), (test, "ok")],
+                &[false; 5],
+            ),
+            (&[("{}", "no"), ("{}", "no"), ("{}", "yes"), ("{}", "no")], &[false; 4]),
+            // A wait.
+            (&[(r#"{"command":"sleep 5 && cat state"}"#, "running"); 5], &[false; 5]),
+        ] {
+            assert_eq!(refused(Guard::builder, calls), expected, "{calls:?}");
+        }
+        // A hook that only observes and a policy that only notes refuse nothing.
+        assert_eq!(refused(|| Guard::builder().observe_only(), &[("{}", "no"); 5]), [false; 5]);
+        let nudge = || Guard::builder().named("nudge").expect("a preset");
+        assert_eq!(refused(nudge, &[("{}", "no"); 5]), [false; 5]);
     }
 
     #[test]

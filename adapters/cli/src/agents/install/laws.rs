@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::agents::hooks::Matcher;
+use crate::agents::hooks::{HookEvent, Matcher, Shape};
 use crate::agents::host::Host;
 use crate::agents::settings::Line;
 use crate::agents::settings::{installed, listed, uninstalled};
@@ -71,8 +71,8 @@ fn line(host: &Host) -> Line {
     Line::new("/opt/my tools/unstuck", host.name, vec!["--observe".to_owned()])
 }
 
-/// Returns the value of the settings, without an empty `hooks` member, without `null` in place of a list of
-/// hooks, and without a version that stands alone.
+/// Returns the value of the settings, without an empty `hooks` member, without `null` in place of a list
+/// of hooks, and without a version that stands alone.
 fn meaning(settings: &str) -> Value {
     let mut value = crate::agents::settings::meaning(settings).unwrap_or(json!({}));
     if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
@@ -157,7 +157,8 @@ fn entries_of_every_earlier_spelling_are_brought_up_to_date() {
     for host in hosts() {
         let line = line(host);
         let newest = installed("{}", &host.hooks, &line).expect("settings");
-        let event = host.hooks.events[0].name;
+        let HookEvent { name: event, matcher, .. } = host.hooks.events[0];
+        let matcher = if matcher == Matcher::Every { r#""matcher": "*","# } else { "" };
         for entry in [
             r#"{"command": "'/opt/my tools/unstuck' hook NAME --observe"}"#,
             r#"{"command": "/opt/my tools/unstuck", "args": ["hook", "NAME", "--observe"]}"#,
@@ -167,17 +168,31 @@ fn entries_of_every_earlier_spelling_are_brought_up_to_date() {
             r#"{"command": "lint", "command": "unstuck hook NAME"}"#,
         ] {
             let entry = entry.replace("NAME", host.name);
-            let is_matched = host.hooks.events[0].matcher == Matcher::Every;
-            let matcher = if is_matched { r#""matcher": "*", "# } else { "" };
-            let old = format!(
-                r#"{{"hooks": {{"{event}": [{{"matcher": "*", "hooks": []}}, {{{matcher}"hooks": [{entry}]}}]}}}}"#
-            );
+            let old = match host.hooks.shape {
+                Shape::Grouped => format!(
+                    r#"{{"hooks": {{"{event}": [{{{matcher} "hooks": []}}, {{{matcher} "hooks": [{entry}]}}]}}}}"#
+                ),
+                Shape::Flat => format!(r#"{{"hooks": {{"{event}": [{{}}, {entry}]}}}}"#),
+            };
             let new = installed(&old, &host.hooks, &line).expect("settings");
             assert_eq!(installed(&new, &host.hooks, &line).as_ref(), Ok(&new), "{old}");
             let groups = &meaning(&new)["hooks"][event];
             assert_eq!(groups[1], meaning(&newest)["hooks"][event][0], "{old}\n{new}");
             assert_eq!(groups.as_array().map(Vec::len), Some(2), "{new}");
         }
+    }
+}
+
+#[test]
+fn entries_of_another_shape_are_replaced() {
+    let flat = r#"{"hooks": {"PreToolUse": [{"command": "unstuck hook"}, {"command": "lint"}]}}"#;
+    let grouped = r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "unstuck hook"}]}]}}"#;
+    for (old, host) in [(flat, &claude_code::HOST), (grouped, &copilot::HOST)] {
+        let new = installed(old, &host.hooks, &line(host)).expect("settings");
+        let entries = listed(&new).expect("settings");
+        assert_eq!(entries.len(), host.hooks.events.len(), "{new}");
+        assert!(entries.iter().all(|entry| entry.line == line(host)), "{new}");
+        assert_eq!(new.contains("lint"), old == flat, "{new}");
     }
 }
 
@@ -204,19 +219,6 @@ fn codex_gets_no_more_time_than_it_allows() {
     for (event, timeout) in [("PreToolUse", 5), ("Interrupt", 3), ("Stop", 5), ("SessionEnd", 3)] {
         let entry = &meaning(&new)["hooks"][event][0]["hooks"][0];
         assert_eq!(entry["timeout"], timeout, "{event}");
-    }
-}
-
-#[test]
-fn entries_of_another_shape_are_replaced() {
-    let flat = r#"{"hooks": {"PreToolUse": [{"command": "unstuck hook"}, {"command": "lint"}]}}"#;
-    let grouped = r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "unstuck hook"}]}]}}"#;
-    for (old, host) in [(flat, &claude_code::HOST), (grouped, &copilot::HOST)] {
-        let new = installed(old, &host.hooks, &line(host)).expect("settings");
-        let entries = listed(&new).expect("settings");
-        assert_eq!(entries.len(), host.hooks.events.len(), "{new}");
-        assert!(entries.iter().all(|entry| entry.line == line(host)), "{new}");
-        assert_eq!(new.contains("lint"), old == flat, "{new}");
     }
 }
 

@@ -9,15 +9,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::ToolResult;
+use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Listed, Raw, members, needed, text, without,
 };
 use crate::agents::reply::{Encoded, Reply};
-
-/// The arguments of each tool that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description", "timeout"])];
 
 /// The events whose answer may carry a note to the model.
 const CONTEXT: [&str; 4] =
@@ -106,8 +103,7 @@ impl<'a> Payload<'a> {
 }
 
 fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
-    let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-    let args = without(input, reworded.map_or(&[], |(_, members)| members));
+    let args = without(input, Format::QWEN.reworded(&tool));
     Call { id: id.filter(|id| !id.is_empty()), tool, args }
 }
 
@@ -149,26 +145,29 @@ struct Entry<'a> {
 /// Reads the calls of a batch. Entries of an unknown shape are left out.
 fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
     let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
-    let listed = |result| {
-        let entry = members::<Entry<'_>>(result)?;
+    let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
+        let entry = members::<Entry<'_>>(raw)?;
         let id = entry.tool_call_id.or(entry.tool_use_id);
-        Some(Listed { call: call(entry.tool_name?, id, entry.tool_input), result, read: ended })
-    };
-    entries.unwrap_or_default().into_iter().filter_map(listed).collect()
+        let call = call(entry.tool_name?, id, entry.tool_input);
+        Some(Listed { call, result: raw, read: entry_ending })
+    });
+    calls.collect()
 }
 
-/// Reads the end of a call from its entry in a batch.
-fn ended(entry: Raw<'_>) -> Ending<'_> {
-    let Some(entry) = members::<Entry<'_>>(entry) else { return Ending::Cancelled };
-    let response = members::<Response<'_>>(entry.tool_response);
+/// Reads the end of a call in a batch.
+fn entry_ending(raw: Raw<'_>) -> Ending<'_> {
+    let Some(Entry { status, tool_response, .. }) = members(raw) else {
+        return Ending::Cancelled;
+    };
+    let response = members::<Response<'_>>(tool_response);
     let is_denied =
         response.as_ref().is_some_and(|response| response.error_type.as_deref() == Some(DENIED));
     let text = response.and_then(|response| response.error.or(response.parts));
-    match entry.status.as_deref() {
+    match status.as_deref() {
         Some("cancelled") => Ending::Cancelled,
         Some("error") if is_denied => Ending::Refused,
         status => Ending::Answered {
-            text: shown(text.or(entry.tool_response)),
+            text: shown(text.or(tool_response)),
             failed: status == Some("error"),
         },
     }

@@ -211,26 +211,6 @@ fn only<'o, 't>(object: &'o Object<'t>, name: &str) -> Result<Option<&'o ObjectP
     }
 }
 
-/// Checks that a group can be added at `event`. A `null` in place of a list of hooks is removed.
-fn listing(text: String, event: &str) -> Result<String, Mistake> {
-    let Some(Value::Object(root)) = read(&text)? else { return Ok(text) };
-    let Some(hooks) = only(&root, HOOKS)? else { return Ok(text) };
-    let (object, null) = match &hooks.value {
-        Value::NullKeyword(_) => (&root, hooks),
-        Value::Object(events) => match only(events, event)? {
-            Some(groups) if groups.value.as_null_keyword().is_some() => (events, groups),
-            Some(groups) if groups.value.as_array().is_none() => {
-                let what = format!("expected a list, […], of the hooks of {event}");
-                return Err(wrong(&groups.value, what));
-            }
-            _ => return Ok(text),
-        },
-        other => return Err(wrong(other, "expected an object with a list for each event")),
-    };
-    let index = object.properties.iter().position(|member| span(member) == span(null));
-    Ok(index.map_or_else(|| text.clone(), |index| removed(&text, &members(object), index)))
-}
-
 /// Returns `text` with a version if it has no member yet.
 fn with_version(text: &str) -> Result<String, Mistake> {
     let (name, version) = VERSION;
@@ -252,6 +232,26 @@ fn without_version(text: &str) -> Result<String, Mistake> {
         },
         _ => text.to_owned(),
     })
+}
+
+/// Checks that a group can be added at `event`. A `null` in place of a list of hooks is removed.
+fn listing(text: String, event: &str) -> Result<String, Mistake> {
+    let Some(Value::Object(root)) = read(&text)? else { return Ok(text) };
+    let Some(hooks) = only(&root, HOOKS)? else { return Ok(text) };
+    let (object, null) = match &hooks.value {
+        Value::NullKeyword(_) => (&root, hooks),
+        Value::Object(events) => match only(events, event)? {
+            Some(groups) if groups.value.as_null_keyword().is_some() => (events, groups),
+            Some(groups) if groups.value.as_array().is_none() => {
+                let what = format!("expected a list, […], of the hooks of {event}");
+                return Err(wrong(&groups.value, what));
+            }
+            _ => return Ok(text),
+        },
+        other => return Err(wrong(other, "expected an object with a list for each event")),
+    };
+    let index = object.properties.iter().position(|member| span(member) == span(null));
+    Ok(index.map_or_else(|| text.clone(), |index| removed(&text, &members(object), index)))
 }
 
 /// Returns `text` with the new group `group` at an event.
@@ -359,14 +359,13 @@ fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistak
     })
 }
 
-/// Returns an entry that is not needed: it has another shape than the agent reads, the agent's hooks do
-/// not include its event, or the event has another entry. An entry for all tools is kept rather than one
-/// for some, and else the first.
+/// Returns an entry that is not needed: it has another shape than the agent reads, the agent's hooks do not
+/// include its event, or the event has another entry. An entry for all tools is kept rather than one for some, and else the first.
 fn superfluous(text: &str, hooks: &Hooks) -> Result<Option<Entry>, Mistake> {
     let entries = entries(text)?;
-    let is_read = |entry: &&Entry| entry.shape() == hooks.shape;
     let kept = |event: &str| {
-        let mut ours = entries.iter().filter(is_read).filter(|entry| entry.event == event);
+        let is_read = |entry: &&Entry| entry.event == event && entry.shape() == hooks.shape;
+        let mut ours = entries.iter().filter(is_read);
         let for_all = ours.clone().find(|entry| entry.matcher.is_none());
         for_all.or_else(|| ours.next()).map(|entry| entry.place)
     };
@@ -387,9 +386,9 @@ struct Path<'o, 't> {
     events: &'o Object<'t>,
     event: &'o str,
     groups: &'o Array<'t>,
-    /// The entry's group.
-    group: Option<&'o Object<'t>>,
-    /// The list of that group.
+    /// The entry's group, or the entry itself if it is in no group.
+    group: &'o Object<'t>,
+    /// The list of the entry's group.
     list: Option<&'o Array<'t>>,
     entry: &'o Object<'t>,
 }
@@ -403,12 +402,12 @@ impl<'o, 't> Path<'o, 't> {
         let event = events.properties.get(event)?;
         let groups = event.value.as_array()?;
         let group = groups.elements.get(group)?;
-        let list = list(group).filter(|_| hook.is_some());
-        let entry = match (list, hook) {
-            (Some(list), Some(hook)) => list.elements.get(hook)?,
-            _ => group,
+        let list = hook.and_then(|_| list(group));
+        let group = group.as_object()?;
+        let entry = match hook {
+            Some(hook) => list?.elements.get(hook)?.as_object()?,
+            None => group,
         };
-        let (entry, group) = (entry.as_object()?, group.as_object().filter(|_| hook.is_some()));
         Some(Self { events, event: event.name.as_str(), groups, group, list, entry })
     }
 }
@@ -454,8 +453,7 @@ fn own(path: &Path<'_, '_>, place: Place) -> Option<Entry> {
     };
     let has_args = args.is_some();
     let line = Line::read(&command, args)?;
-    let matcher = path.group.and_then(|group| last(group, "matcher"));
-    let matcher = matcher.and_then(|matcher| matcher.value.as_string_lit());
+    let matcher = last(path.group, "matcher").and_then(|matcher| matcher.value.as_string_lit());
     let matcher = matcher.map(|matcher| matcher.value.to_string());
     let matcher = matcher.filter(|matcher| !EVERYTHING.contains(&&matcher[..]));
     Some(Entry { event: path.event.to_owned(), line, command, has_args, matcher, place })
