@@ -43,6 +43,7 @@ export const SCRIPTS = {
   "two-in-turns": lap([BUILD, run("cat client.conf")], 16),
   "failing-edit": repeat((n) => [n ? edit("calc.py", "BUGS = 99", "BUGS = 0") : read("calc.py")], 12),
   "missing-file": lap([read("missing.conf")]),
+  "missing-by-shell": lap([run("cat missing.conf")]),
   "same-success": lap([run("grep -n retries client.conf")]),
   "wait-that-stays": lap([run("sleep 0.2 && cat state.txt")], 12),
   "poll-that-moves": lap([run("./job.sh")], 12),

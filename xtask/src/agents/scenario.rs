@@ -32,6 +32,7 @@ pub(super) const ALL: &[Scenario] = &[
     Scenario::plain("two-in-turns", "a failing command and a look at a file, in turns"),
     Scenario::plain("failing-edit", "an edit whose old text is not in the file"),
     Scenario::plain("missing-file", "a file that is not there, by the tool that reads files"),
+    Scenario::plain("missing-by-shell", "a file that is not there, by `cat`"),
     Scenario::plain("same-success", "a command that prints the same each time"),
     Scenario::plain("wait-that-stays", "`sleep` and a look, with the same answer each time"),
     Scenario::plain("poll-that-moves", "a job that has moved on at each look"),
