@@ -1,14 +1,14 @@
 // A scripted model on loopback, for real coding agents.
 //
-//     node model.mjs LOGS
+//     node model.mjs RUNS
 //
 // prints its port and serves until its standard input ends. It speaks Anthropic Messages, OpenAI Responses,
 // OpenAI chat completions and Gemini. The path of a request names the run and the script:
 //
-//     http://127.0.0.1:PORT/RUN/SCRIPT/...
+//     http://127.0.0.1:PORT/AGENT/SCENARIO/SCRIPT/...
 //
 // The answer follows from the conversation in the request alone, so that retries and side requests do no
-// harm. For each run it writes into LOGS/RUN:
+// harm. The agent works in RUNS/AGENT/SCENARIO/project. Beside it, the folder `model` gets these files:
 //
 //     requests.jsonl  every request as it came
 //     seen.txt        what each request adds, word for word: results, notes, refusals
@@ -23,7 +23,7 @@ import { PAUSES, SCRIPTS } from "./scripts.mjs";
 import { isShell, toolCall } from "./tools.mjs";
 import { wireOf } from "./wires.mjs";
 
-const LOGS = process.argv[2];
+const RUNS = process.argv[2];
 
 /** Starts every note and refusal. */
 const SIGN = "[unstuck]";
@@ -77,7 +77,7 @@ function paragraph(conversation, asked, text) {
 }
 
 function answer(run, script, wire, path, body) {
-  const folder = join(LOGS, run);
+  const folder = join(run, "model");
   mkdirSync(folder, { recursive: true });
   appendFileSync(join(folder, "requests.jsonl"), JSON.stringify({ path, body }) + "\n");
   const conversation = wire.read(body);
@@ -88,7 +88,8 @@ function answer(run, script, wire, path, body) {
   const plan = SCRIPTS[script](conversation);
   const text = typeof plan === "string" ? plan : "";
   const turn = conversation.turns.length;
-  const calls = text ? [] : plan.map((step) => toolCall(conversation.tools, step, turn));
+  const project = join(run, "project");
+  const calls = text ? [] : plan.map((step) => toolCall({ tools: conversation.tools, project, turn }, step));
   writeFileSync(join(folder, "calls.txt"), callLines(conversation, calls, text));
   appendFileSync(join(folder, "seen.txt"), paragraph(conversation, calls, text));
   return wire.answer({ body, path, calls, text, conversation });
@@ -121,23 +122,23 @@ async function handle(request, response) {
     const isList = pathname.endsWith("/models");
     return json(isList ? { object: "list", data: [], models: [] } : {}, isList ? 200 : 404);
   }
-  const [, run, script] = pathname.split("/");
+  const [, agent, scenario, script] = pathname.split("/");
   const wire = wireOf(pathname);
   if (!wire || !SCRIPTS[script]) {
-    appendFileSync(join(LOGS, "unknown.txt"), `${request.method} ${request.url}\n`);
+    appendFileSync(join(RUNS, "unknown.txt"), `${request.method} ${request.url}\n`);
     return json({}, 404);
   }
-  const { type, text } = answer(run, script, wire, request.url, JSON.parse(raw));
+  const { type, text } = answer(join(RUNS, agent, scenario), script, wire, request.url, JSON.parse(raw));
   await setTimeout(PAUSES[script] ?? 0);
   send(type, text);
 }
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error) => {
-    appendFileSync(join(LOGS, "errors.txt"), `${request.url}: ${error.stack}\n`);
+    appendFileSync(join(RUNS, "errors.txt"), `${request.url}: ${error.stack}\n`);
     response.writeHead(500).end();
   });
 });
-mkdirSync(LOGS, { recursive: true });
+mkdirSync(RUNS, { recursive: true });
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 process.stdin.on("end", () => process.exit(0)).resume();

@@ -18,21 +18,24 @@ const TEST = run("./test.sh");
 
 /** The turns of `make`, at most `most` after each prompt. */
 const repeat = (make, most = TURNS_MAX) => ({ recent }) =>
-  recent.length < most ? make(recent.length) : `I give up after ${recent.length} turns.`;
+  recent.length < most ? make(recent.length) : "I give up.";
 
 /** These calls one after another, and again from the first. */
 const lap = (calls, most) => repeat((n) => [calls[n % calls.length]], most);
 
-/** These calls one after another, and then the end. */
-const steps = (calls) => ({ recent }) => (recent.length < calls.length ? [calls[recent.length]] : "All done.");
-
 const textsOf = (turn) => [...turn.calls.map((call) => call.result ?? ""), ...turn.beside].join("\n");
+
+/** These calls one after another, and then the end: a success if the last result contains `wanted`. */
+const steps = (calls, wanted = "") => ({ recent }) => {
+  if (recent.length < calls.length) return [calls[recent.length]];
+  return textsOf(recent.at(-1)).includes(wanted) ? "It works." : "It does not work.";
+};
 
 /** Loops until it reads a note, and then takes another way. */
 function freed({ turns }) {
   const noted = turns.findIndex((turn) => textsOf(turn).includes("[unstuck]"));
   if (noted < 0) return turns.length < TURNS_MAX ? [BUILD] : "I give up.";
-  return steps([...Array(noted + 1).fill(BUILD), run("ls"), run("cat client.conf")])({ recent: turns });
+  return steps([...Array(noted + 1).fill(BUILD), run("ls"), run("cat client.conf")], "retries")({ recent: turns });
 }
 
 const bugs = [3, 2, 1];
@@ -40,6 +43,7 @@ const parts = Array.from({ length: 12 }, (_, n) => n);
 
 export const SCRIPTS = {
   "same-failing-command": lap([BUILD]),
+  "same-words": lap([{ ...BUILD, why: "Build" }]),
   "two-in-turns": lap([BUILD, run("cat client.conf")], 16),
   "failing-edit": repeat((n) => [n ? edit("calc.py", "BUGS = 99", "BUGS = 0") : read("calc.py")], 12),
   "missing-file": lap([read("missing.conf")]),
@@ -47,10 +51,10 @@ export const SCRIPTS = {
   "same-success": lap([run("grep -n retries client.conf")]),
   "wait-that-stays": lap([run("sleep 0.2 && cat state.txt")], 12),
   "poll-that-moves": lap([run("./job.sh")], 12),
-  "healthy-by-tool": steps([read("calc.py"), TEST, ...bugs.flatMap((n) => [fix(n), TEST])]),
-  "healthy-by-shell": steps([TEST, ...bugs.flatMap((n) => [fixByShell(n), TEST])]),
+  "healthy-by-tool": steps([read("calc.py"), TEST, ...bugs.flatMap((n) => [fix(n), TEST])], "5 tests passed"),
+  "healthy-by-shell": steps([TEST, ...bugs.flatMap((n) => [fixByShell(n), TEST])], "5 tests passed"),
   "many-files": steps(parts.map((n) => run(`wc -l part${n}.txt`))),
-  flaky: steps([run("./flaky.sh"), run("./flaky.sh"), run("./flaky.sh")]),
+  flaky: steps([run("./flaky.sh"), run("./flaky.sh"), run("./flaky.sh")], "connected"),
   parallel: repeat(() => Array(4).fill(BUILD), 5),
   freed,
   deaf: lap([BUILD], DEAF_MAX),

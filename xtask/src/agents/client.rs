@@ -19,8 +19,9 @@ pub(super) struct Client {
     pub(super) prepare: fn(&Place) -> io::Result<()>,
     /// The arguments and variables for a prompt. The flag says whether it continues the last session.
     pub(super) invocation: fn(&Place, &str, bool) -> Invocation,
-    /// A text of its output if its own guard ended the run.
-    pub(super) own_guard: Option<&'static str>,
+    /// A text in its output if a hook ended the run. Without such a text, a run that neither the model nor the
+    /// time limit ended counts as ended by the hook.
+    pub(super) hook_end: Option<&'static str>,
     pub(super) transcripts: Option<Transcripts>,
 }
 
@@ -89,7 +90,7 @@ pub(super) const ALL: &[Client] = &[
         program: "claude",
         prepare: |_| Ok(()),
         invocation: claude_code,
-        own_guard: None,
+        hook_end: Some("hook_stopped"),
         transcripts: Some(Transcripts {
             folder: ".claude/projects",
             ending: ".jsonl",
@@ -104,7 +105,7 @@ pub(super) const ALL: &[Client] = &[
         program: "codex",
         prepare: |place| Place::write(&place.home, ".codex/config.toml", ""),
         invocation: codex,
-        own_guard: None,
+        hook_end: None,
         transcripts: Some(Transcripts {
             folder: ".codex/sessions",
             ending: ".jsonl",
@@ -119,7 +120,7 @@ pub(super) const ALL: &[Client] = &[
         program: "gemini",
         prepare: |place| Place::write(&place.home, ".gemini/settings.json", GEMINI_SETTINGS),
         invocation: gemini,
-        own_guard: Some("Loop detected"),
+        hook_end: Some("stopped by hook"),
         transcripts: Some(Transcripts {
             folder: ".gemini/tmp",
             ending: ".jsonl",
@@ -134,7 +135,7 @@ pub(super) const ALL: &[Client] = &[
         program: "copilot",
         prepare: |_| Ok(()),
         invocation: copilot,
-        own_guard: None,
+        hook_end: None,
         transcripts: Some(Transcripts {
             folder: ".copilot/session-state",
             ending: "events.jsonl",
@@ -149,7 +150,7 @@ pub(super) const ALL: &[Client] = &[
         program: "qwen",
         prepare: |_| Ok(()),
         invocation: qwen,
-        own_guard: Some("loop was detected"),
+        hook_end: Some("[unstuck]"),
         transcripts: Some(Transcripts {
             folder: ".qwen/projects",
             ending: ".jsonl",
@@ -164,7 +165,7 @@ pub(super) const ALL: &[Client] = &[
         program: "opencode",
         prepare: opencode_settings,
         invocation: opencode,
-        own_guard: None,
+        hook_end: None,
         transcripts: None,
     },
     Client {
@@ -175,7 +176,7 @@ pub(super) const ALL: &[Client] = &[
         program: "pi",
         prepare: pi_settings,
         invocation: pi,
-        own_guard: None,
+        hook_end: None,
         transcripts: Some(Transcripts {
             folder: ".pi/agent/sessions",
             ending: ".jsonl",
@@ -197,7 +198,7 @@ fn words(words: &[&str]) -> Vec<String> {
 
 fn claude_code(place: &Place, prompt: &str, continues: bool) -> Invocation {
     let mut arguments = words(&["-p", prompt, "--dangerously-skip-permissions"]);
-    arguments.extend(words(&["--model", "claude-sonnet-4-5"]));
+    arguments.extend(words(&["--model", "claude-sonnet-4-5", "--output-format", "json"]));
     if continues {
         arguments.push("--continue".into());
     }

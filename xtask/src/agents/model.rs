@@ -1,18 +1,14 @@
 //! The scripted model: a process of Node on loopback.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use super::install;
+use super::client::Client;
+use super::{install, place};
 use crate::machine;
 
 /// The program of the model.
 const PROGRAM: &str = "xtask/agents/model.mjs";
-
-/// The logs of the model, one folder for each run.
-const LOGS: &str = "target/agents/model";
 
 /// A running model. It ends with this value, because its standard input does.
 #[derive(Debug)]
@@ -30,7 +26,7 @@ impl Model {
     pub(super) fn start() -> Result<Self, String> {
         let failed = |why: &dyn std::fmt::Display| format!("{PROGRAM}: {why}");
         let mut command = Command::new(install::node());
-        command.current_dir(machine::root()).args([PROGRAM, LOGS]);
+        command.current_dir(machine::root()).args([PROGRAM, place::RUNS]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| failed(&error))?;
         let mut line = String::new();
@@ -42,18 +38,8 @@ impl Model {
     }
 
     /// The address for a run that plays `script`.
-    pub(super) fn url(&self, run: &str, script: &str) -> String {
-        format!("http://127.0.0.1:{}/{run}/{script}", self.port)
-    }
-
-    /// Removes the logs of a former run.
-    pub(super) fn forget(run: &str) {
-        let _ = fs::remove_dir_all(Self::logs(run));
-    }
-
-    /// The logs of a run.
-    pub(super) fn logs(run: &str) -> PathBuf {
-        machine::root().join(LOGS).join(run)
+    pub(super) fn url(&self, client: &Client, scenario: &str, script: &str) -> String {
+        format!("http://127.0.0.1:{}/{}/{scenario}/{script}", self.port, client.name)
     }
 }
 

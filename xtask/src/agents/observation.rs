@@ -20,7 +20,7 @@ pub(super) struct Observation {
 /// How a prompt ended.
 #[derive(Debug)]
 pub(super) struct End {
-    pub(super) by: &'static str,
+    pub(super) by: String,
     pub(super) code: Option<i32>,
 }
 
@@ -40,10 +40,10 @@ impl Observation {
     }
 }
 
-/// Returns whether the model's last answer ended the turn.
-pub(super) fn is_ended_by_model(logs: &Path) -> bool {
-    let text = fs::read_to_string(logs.join("calls.txt")).unwrap_or_default();
-    text.lines().any(|line| line.starts_with("end "))
+/// Returns the words with which the model ended the turn, if it did.
+pub(super) fn last_words(logs: &Path) -> Option<String> {
+    let text = fs::read_to_string(logs.join("calls.txt")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("end ")).map(String::from)
 }
 
 /// Writes `3 4 5 6 9` as `3-6 9`. Up to three numbers in a row are written out.
@@ -90,8 +90,10 @@ mod tests {
         assert_eq!(seen.to_string(), "calls 2");
         seen.calls = calls("plain plain told told told refused refused open");
         seen.ran = Some(5);
-        seen.ends =
-            vec![End { by: "the hook", code: Some(0) }, End { by: "the time limit", code: None }];
+        seen.ends = vec![
+            End { by: "the hook".into(), code: Some(0) },
+            End { by: "the time limit".into(), code: None },
+        ];
         seen.scan = "=".into();
         assert_eq!(
             seen.to_string(),

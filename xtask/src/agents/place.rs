@@ -14,9 +14,12 @@ const PROJECT: &str = "xtask/agents/project";
 /// The number of files for the scenario `many-files`.
 const PARTS: usize = 12;
 
+/// The folder of all runs.
+pub(super) const RUNS: &str = "target/agents/runs";
+
 /// The folder of a run of `client`.
 pub(super) fn folder(client: &Client, name: &str) -> PathBuf {
-    machine::root().join("target/agents/runs").join(client.name).join(name)
+    machine::root().join(RUNS).join(client.name).join(name)
 }
 
 /// The folders and files of one run.
@@ -56,6 +59,11 @@ impl Place {
         git.args(["init", "--quiet"]).current_dir(&place.project).stdin(Stdio::null());
         git.status()?;
         Ok(place)
+    }
+
+    /// The logs of the model.
+    pub(super) fn logs(&self) -> PathBuf {
+        self.root.join("model")
     }
 
     /// The folder in which `unstuck` keeps its state.

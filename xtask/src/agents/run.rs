@@ -53,10 +53,9 @@ impl Run<'_> {
         if scenario.circumstance == Circumstance::ProgramGone && self.has_hooks {
             fs::remove_file(own_program(&place)).map_err(|error| error.to_string())?;
         }
-        let logs = Model::logs(&self.log_name(scenario.name));
-        let mut ends = vec![self.prompt(&place, &logs, scenario.script, false, mount.as_ref())?];
+        let mut ends = vec![self.prompt(&place, scenario.script, false, mount.as_ref())?];
         if scenario.circumstance == Circumstance::SecondPrompt {
-            ends.push(self.prompt(&place, &logs, scenario.script, true, mount.as_ref())?);
+            ends.push(self.prompt(&place, scenario.script, true, mount.as_ref())?);
         }
         let scan = match scenario.circumstance {
             Circumstance::Ordinary | Circumstance::SecondPrompt if self.has_hooks => {
@@ -66,26 +65,19 @@ impl Run<'_> {
         };
         let log = fs::read_to_string(place.root.join("ran.log"));
         let ran = log.ok().map(|log| log.lines().count());
-        Ok(Ok(Observation { ran, ends, scan, ..Observation::read(&logs) }))
+        Ok(Ok(Observation { ran, ends, scan, ..Observation::read(&place.logs()) }))
     }
 
     /// Makes the folder of a run, with the settings of the client and the hooks.
     pub(super) fn prepared(&self, name: &str, script: &str) -> Result<Place, String> {
         let failed = |error: io::Error| format!("{} {name}: {error}", self.client.name);
-        let log_name = self.log_name(name);
-        Model::forget(&log_name);
-        let root = place::folder(self.client, name);
-        let place = Place::new(root, self.model.url(&log_name, script)).map_err(failed)?;
+        let url = self.model.url(self.client, name, script);
+        let place = Place::new(place::folder(self.client, name), url).map_err(failed)?;
         (self.client.prepare)(&place).map_err(failed)?;
         if self.has_hooks {
             self.install(&place)?;
         }
         Ok(place)
-    }
-
-    /// The name of a run for the model.
-    pub(super) fn log_name(&self, name: &str) -> String {
-        format!("{}-{name}", self.client.name)
     }
 
     /// Installs the hooks, from a copy of the program that the scenario may remove.
@@ -109,7 +101,6 @@ impl Run<'_> {
     pub(super) fn prompt(
         &self,
         place: &Place,
-        logs: &Path,
         script: &str,
         continues: bool,
         mount: Option<&Mount>,
@@ -127,24 +118,21 @@ impl Run<'_> {
         command.args(invocation.arguments).envs(invocation.variables);
         let output = place.root.join(OUTPUT);
         let Some(status) = process::run(&mut command, &output, LIMIT)? else {
-            return Ok(End { by: "the time limit", code: None });
+            return Ok(End { by: "the time limit".into(), code: None });
         };
-        Ok(End { by: self.ended_by(logs, &output), code: status.code() })
+        Ok(End { by: self.ended_by(place, &output), code: status.code() })
     }
 
     /// Who ended a prompt whose client has ended.
-    fn ended_by(&self, logs: &Path, output: &Path) -> &'static str {
+    fn ended_by(&self, place: &Place, output: &Path) -> String {
+        if let Some(words) = observation::last_words(&place.logs()) {
+            return format!("the model (\"{words}\")");
+        }
         let output = fs::read(output).unwrap_or_default();
         let output = String::from_utf8_lossy(&output);
-        if observation::is_ended_by_model(logs) {
-            "the model"
-        } else if self.client.own_guard.is_some_and(|text| output.contains(text)) {
-            "the agent's guard"
-        } else if self.has_hooks && logs.exists() {
-            "the hook"
-        } else {
-            "the agent"
-        }
+        let shows_hook = self.client.hook_end.is_none_or(|text| output.contains(text));
+        let is_hook = self.has_hooks && shows_hook && place.logs().exists();
+        if is_hook { "the hook".into() } else { "the agent".into() }
     }
 
     /// A command in the project, with the scratch home and none of the variables of this process.
@@ -156,6 +144,9 @@ impl Run<'_> {
         command.env_clear().envs(VARIABLES.iter().copied()).current_dir(&place.project);
         command.env("PATH", path.unwrap_or_default()).env("HOME", &place.home);
         command.env("TMPDIR", place.root.join("tmp"));
+        // A cache for all runs of a client: some unpack themselves into it.
+        let cache = machine::root().join("target/agents/cache").join(self.client.name);
+        command.env("npm_config_cache", cache.join("npm")).env("XDG_CACHE_HOME", cache);
         command
     }
 

@@ -29,6 +29,7 @@ pub(super) enum Circumstance {
 /// Every scenario.
 pub(super) const ALL: &[Scenario] = &[
     Scenario::plain("same-failing-command", "a command that fails alike each time"),
+    Scenario::plain("same-words", "the same, and the model does not reword its description"),
     Scenario::plain("two-in-turns", "a failing command and a look at a file, in turns"),
     Scenario::plain("failing-edit", "an edit whose old text is not in the file"),
     Scenario::plain("missing-file", "a file that is not there, by the tool that reads files"),

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use super::model::Model;
 use super::run::Run;
 
 /// The script, and the name of the run.
@@ -22,9 +21,9 @@ pub(super) fn measure(run: Run<'_>) -> Result<bool, String> {
         for (has_hooks, times) in [false, true].into_iter().zip(&mut times) {
             let run = Run { has_hooks, ..run };
             let place = run.prepared(SCRIPT, SCRIPT)?;
-            let logs = Model::logs(&run.log_name(SCRIPT));
-            run.prompt(&place, &logs, SCRIPT, false, None)?;
-            times.extend(gaps(&fs::read_to_string(logs.join("times.txt")).unwrap_or_default()));
+            run.prompt(&place, SCRIPT, false, None)?;
+            let log = fs::read_to_string(place.logs().join("times.txt"));
+            times.extend(gaps(&log.unwrap_or_default()));
         }
     }
     match times.map(median) {
