@@ -17,13 +17,13 @@
 
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PAUSES, SCRIPTS } from "./scripts.mjs";
 import { isShell, toolCall } from "./tools.mjs";
 import { wireOf } from "./wires.mjs";
 
-const RUNS = process.argv[2];
+const RUNS = resolve(process.argv[2]);
 
 /** Starts every note and refusal. */
 const SIGN = "[unstuck]";
