@@ -17,23 +17,44 @@ pub(super) struct Client {
     pub(super) program: &'static str,
     /// Writes the settings that it needs before the hooks are installed.
     pub(super) prepare: fn(&Place) -> io::Result<()>,
-    /// The arguments and variables for a prompt. The flag says whether it continues the last session.
-    pub(super) invocation: fn(&Place, &str, bool) -> Invocation,
+    /// The arguments and variables for a prompt.
+    pub(super) invocation: fn(&Place, &Prompt) -> Invocation,
     /// A text in its output if a hook ended the run. Without such a text, a run that neither the model nor the
     /// time limit ended counts as ended by the hook.
     pub(super) hook_end: Option<&'static str>,
-    pub(super) transcripts: Option<Transcripts>,
+    pub(super) transcripts: Transcripts,
 }
 
 /// Where a client writes its transcripts.
 #[derive(Debug)]
-pub(super) struct Transcripts {
-    /// The folder below the home.
-    pub(super) folder: &'static str,
-    /// The end of a file's name.
-    pub(super) ending: &'static str,
-    /// The format for `unstuck scan`.
-    pub(super) format: &'static str,
+pub(super) enum Transcripts {
+    /// Files below the home.
+    Files {
+        folder: &'static str,
+        /// The end of a file's name.
+        ending: &'static str,
+        /// The format for `unstuck scan`.
+        format: &'static str,
+    },
+    /// A database, from which the client exports a session.
+    Export {
+        /// The arguments that list the sessions, the latest first.
+        list: &'static [&'static str],
+        /// How the id of a session begins.
+        id: &'static str,
+        /// The argument before the id.
+        export: &'static str,
+        format: &'static str,
+    },
+}
+
+/// What the user says.
+#[derive(Debug, Default)]
+pub(super) struct Prompt {
+    pub(super) text: String,
+    /// Whether it continues the last session.
+    pub(super) continues: bool,
+    pub(super) in_code_mode: bool,
 }
 
 /// Arguments and variables of a client.
@@ -91,11 +112,11 @@ pub(super) const ALL: &[Client] = &[
         prepare: |_| Ok(()),
         invocation: claude_code,
         hook_end: Some("hook_stopped"),
-        transcripts: Some(Transcripts {
+        transcripts: Transcripts::Files {
             folder: ".claude/projects",
             ending: ".jsonl",
             format: "claude-code",
-        }),
+        },
     },
     Client {
         name: "codex",
@@ -106,11 +127,11 @@ pub(super) const ALL: &[Client] = &[
         prepare: |place| Place::write(&place.home, ".codex/config.toml", ""),
         invocation: codex,
         hook_end: None,
-        transcripts: Some(Transcripts {
+        transcripts: Transcripts::Files {
             folder: ".codex/sessions",
             ending: ".jsonl",
             format: "codex",
-        }),
+        },
     },
     Client {
         name: "gemini",
@@ -121,11 +142,11 @@ pub(super) const ALL: &[Client] = &[
         prepare: |place| Place::write(&place.home, ".gemini/settings.json", GEMINI_SETTINGS),
         invocation: gemini,
         hook_end: Some("stopped by hook"),
-        transcripts: Some(Transcripts {
+        transcripts: Transcripts::Files {
             folder: ".gemini/tmp",
             ending: ".jsonl",
             format: "gemini",
-        }),
+        },
     },
     Client {
         name: "copilot",
@@ -136,11 +157,11 @@ pub(super) const ALL: &[Client] = &[
         prepare: |_| Ok(()),
         invocation: copilot,
         hook_end: None,
-        transcripts: Some(Transcripts {
+        transcripts: Transcripts::Files {
             folder: ".copilot/session-state",
             ending: "events.jsonl",
             format: "copilot",
-        }),
+        },
     },
     Client {
         name: "qwen",
@@ -151,11 +172,11 @@ pub(super) const ALL: &[Client] = &[
         prepare: |_| Ok(()),
         invocation: qwen,
         hook_end: Some("[unstuck]"),
-        transcripts: Some(Transcripts {
+        transcripts: Transcripts::Files {
             folder: ".qwen/projects",
             ending: ".jsonl",
             format: "qwen",
-        }),
+        },
     },
     Client {
         name: "opencode",
@@ -166,7 +187,12 @@ pub(super) const ALL: &[Client] = &[
         prepare: opencode_settings,
         invocation: opencode,
         hook_end: None,
-        transcripts: None,
+        transcripts: Transcripts::Export {
+            list: &["session", "list", "--format", "json"],
+            id: "ses_",
+            export: "export",
+            format: "opencode",
+        },
     },
     Client {
         name: "pi",
@@ -177,11 +203,11 @@ pub(super) const ALL: &[Client] = &[
         prepare: pi_settings,
         invocation: pi,
         hook_end: None,
-        transcripts: Some(Transcripts {
+        transcripts: Transcripts::Files {
             folder: ".pi/agent/sessions",
             ending: ".jsonl",
             format: "pi",
-        }),
+        },
     },
 ];
 
@@ -196,10 +222,10 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().copied().map(String::from).collect()
 }
 
-fn claude_code(place: &Place, prompt: &str, continues: bool) -> Invocation {
-    let mut arguments = words(&["-p", prompt, "--dangerously-skip-permissions"]);
+fn claude_code(place: &Place, prompt: &Prompt) -> Invocation {
+    let mut arguments = words(&["-p", &prompt.text, "--dangerously-skip-permissions"]);
     arguments.extend(words(&["--model", "claude-sonnet-4-5", "--output-format", "json"]));
-    if continues {
+    if prompt.continues {
         arguments.push("--continue".into());
     }
     let variables = vec![
@@ -212,12 +238,12 @@ fn claude_code(place: &Place, prompt: &str, continues: bool) -> Invocation {
     Invocation { arguments, variables }
 }
 
-fn codex(place: &Place, prompt: &str, continues: bool) -> Invocation {
+fn codex(place: &Place, prompt: &Prompt) -> Invocation {
     let url = format!("model_providers.scripted.base_url=\"{}/v1\"", place.url);
+    let model = if prompt.in_code_mode { "model=\"gpt-6.1-sol\"" } else { "model=\"gpt-5.5\"" };
     let settings = [
         "model_provider=scripted",
-        // Neither Code Mode nor a grammar for its calls.
-        "model=\"gpt-5.5\"",
+        model,
         "model_providers.scripted.name=\"scripted\"",
         &url,
         "model_providers.scripted.env_key=\"SCRIPTED_KEY\"",
@@ -226,7 +252,7 @@ fn codex(place: &Place, prompt: &str, continues: bool) -> Invocation {
         "analytics.enabled=false",
     ];
     let mut arguments = words(&["exec"]);
-    if continues {
+    if prompt.continues {
         arguments.extend(words(&["resume", "--last"]));
     }
     arguments.extend(words(&[
@@ -235,13 +261,13 @@ fn codex(place: &Place, prompt: &str, continues: bool) -> Invocation {
         "--skip-git-repo-check",
     ]));
     arguments.extend(settings.iter().flat_map(|setting| words(&["-c", setting])));
-    arguments.push(prompt.into());
+    arguments.push(prompt.text.clone());
     Invocation { arguments, variables: vec![("SCRIPTED_KEY", KEY.into())] }
 }
 
-fn gemini(place: &Place, prompt: &str, continues: bool) -> Invocation {
-    let mut arguments = words(&["-p", prompt, "--yolo", "-m", "gemini-2.5-pro"]);
-    if continues {
+fn gemini(place: &Place, prompt: &Prompt) -> Invocation {
+    let mut arguments = words(&["-p", &prompt.text, "--yolo", "-m", "gemini-2.5-pro"]);
+    if prompt.continues {
         arguments.extend(words(&["--resume", "latest"]));
     }
     let variables = vec![
@@ -254,10 +280,10 @@ fn gemini(place: &Place, prompt: &str, continues: bool) -> Invocation {
     Invocation { arguments, variables }
 }
 
-fn copilot(place: &Place, prompt: &str, continues: bool) -> Invocation {
+fn copilot(place: &Place, prompt: &Prompt) -> Invocation {
     let mut arguments =
-        words(&["-p", prompt, "--allow-all-tools", "--no-auto-update", "--no-color"]);
-    if continues {
+        words(&["-p", &prompt.text, "--allow-all-tools", "--no-auto-update", "--no-color"]);
+    if prompt.continues {
         arguments.push("--continue".into());
     }
     let variables = vec![
@@ -269,9 +295,9 @@ fn copilot(place: &Place, prompt: &str, continues: bool) -> Invocation {
     Invocation { arguments, variables }
 }
 
-fn qwen(place: &Place, prompt: &str, continues: bool) -> Invocation {
-    let mut arguments = words(&["-p", prompt, "--yolo", "--auth-type", "openai"]);
-    if continues {
+fn qwen(place: &Place, prompt: &Prompt) -> Invocation {
+    let mut arguments = words(&["-p", &prompt.text, "--yolo", "--auth-type", "openai"]);
+    if prompt.continues {
         arguments.push("--continue".into());
     }
     let variables = vec![
@@ -306,9 +332,9 @@ fn opencode_settings(place: &Place) -> io::Result<()> {
     Place::write(&place.home, ".config/opencode/opencode.json", &text)
 }
 
-fn opencode(_: &Place, prompt: &str, continues: bool) -> Invocation {
-    let mut arguments = words(&["run", prompt]);
-    if continues {
+fn opencode(_: &Place, prompt: &Prompt) -> Invocation {
+    let mut arguments = words(&["run", &prompt.text]);
+    if prompt.continues {
         arguments.push("--continue".into());
     }
     let variables = [
@@ -348,11 +374,11 @@ fn pi_settings(place: &Place) -> io::Result<()> {
     Place::write(&place.home, ".pi/agent/models.json", &text)
 }
 
-fn pi(_: &Place, prompt: &str, continues: bool) -> Invocation {
+fn pi(_: &Place, prompt: &Prompt) -> Invocation {
     let mut arguments = words(&["-p", "--provider", "scripted", "--model", "m"]);
-    if continues {
+    if prompt.continues {
         arguments.push("--continue".into());
     }
-    arguments.push(prompt.into());
+    arguments.push(prompt.text.clone());
     Invocation { arguments, variables: vec![("PI_OFFLINE", "1".into())] }
 }

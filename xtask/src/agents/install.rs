@@ -1,5 +1,6 @@
 //! The programs: `unstuck` itself, the clients from npm, and the Node that they need.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,25 +23,29 @@ const NODE_FOLDER: &str = "node";
 const STAMP: &str = "installed";
 
 /// The exit code of `unstuck` for an agent that it does not know.
-const USAGE: i32 = 64;
+pub(super) const USAGE: i32 = 64;
 
 /// The time limit of an installation.
 const LIMIT: Duration = Duration::from_secs(400);
 
-/// Builds `unstuck` and returns its path.
+/// Builds `unstuck` with a profile, and returns its path.
 ///
 /// # Errors
 ///
 /// If it does not compile.
-pub(super) fn program() -> Result<PathBuf, String> {
+pub(super) fn program(profile: &str) -> Result<PathBuf, String> {
     let mut build = cargo();
     build.args(["build", "--package", "unstuck-cli", "--bin", "unstuck", "--locked"]);
-    let status = build.stdin(Stdio::null()).status().map_err(|error| format!("cargo: {error}"))?;
+    build.args(["--quiet", "--profile", profile]).stdin(Stdio::null());
+    let status = build.status().map_err(|error| format!("cargo: {error}"))?;
     if !status.success() {
         return Err("`unstuck` does not compile".into());
     }
-    let own = std::env::current_exe().map_err(|error| format!("where this program is: {error}"))?;
-    Ok(own.with_file_name("unstuck"))
+    let own = env::current_exe().map_err(|error| format!("where this program is: {error}"))?;
+    // Cargo calls the folder of the profile `dev` otherwise. This program is in it.
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let target = own.parent().and_then(Path::parent).unwrap_or(&own);
+    Ok(target.join(folder).join("unstuck"))
 }
 
 /// Returns whether `unstuck install` knows the client.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::client::{Client, Transcripts, VARIABLES};
+use super::client::{Client, Prompt, Transcripts, VARIABLES};
 use super::install;
 use super::model::Model;
 use super::observation::{self, End, Observation};
@@ -17,7 +17,7 @@ use super::scenario::{Circumstance, Scenario};
 use crate::machine;
 
 /// The time limit of one prompt.
-const LIMIT: Duration = Duration::from_secs(150);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// The time limit of a command of `unstuck`.
 const OWN_LIMIT: Duration = Duration::from_secs(20);
@@ -49,46 +49,68 @@ impl Run<'_> {
             Ok(mount) => mount,
             Err(why) => return Ok(Err(why)),
         };
-        let place = self.prepared(scenario.name, scenario.script)?;
+        let installations: &[&[&str]] = match scenario.circumstance {
+            Circumstance::Observed => &[&["--observe"]],
+            Circumstance::InstalledTwice => &[&[], &[]],
+            Circumstance::UserAndProject => &[&[], &["--scope", "project"]],
+            _ => &[&[]],
+        };
+        let place = self.prepared(scenario.name, scenario.script, installations)?;
         if scenario.circumstance == Circumstance::ProgramGone && self.has_hooks {
             fs::remove_file(own_program(&place)).map_err(|error| error.to_string())?;
         }
-        let mut ends = vec![self.prompt(&place, scenario.script, false, mount.as_ref())?];
-        if scenario.circumstance == Circumstance::SecondPrompt {
-            ends.push(self.prompt(&place, scenario.script, true, mount.as_ref())?);
-        }
-        let scan = match scenario.circumstance {
-            Circumstance::Ordinary | Circumstance::SecondPrompt if self.has_hooks => {
-                self.scan(&place)?
-            }
-            _ => String::new(),
+        let mut prompt = Prompt {
+            text: format!("Please do the job of script {}.", scenario.script),
+            continues: false,
+            in_code_mode: scenario.circumstance == Circumstance::CodeMode,
         };
+        let mut ends = vec![self.prompt(&place, &prompt, mount.as_ref())?];
+        if scenario.circumstance == Circumstance::SecondPrompt {
+            prompt.continues = true;
+            ends.push(self.prompt(&place, &prompt, mount.as_ref())?);
+        }
+        let keeps_state = mount.is_none() && scenario.circumstance != Circumstance::ProgramGone;
+        let scan = if self.has_hooks && keeps_state { self.scan(&place)? } else { String::new() };
         let log = fs::read_to_string(place.root.join("ran.log"));
         let ran = log.ok().map(|log| log.lines().count());
         Ok(Ok(Observation { ran, ends, scan, ..Observation::read(&place.logs()) }))
     }
 
-    /// Makes the folder of a run, with the settings of the client and the hooks.
-    pub(super) fn prepared(&self, name: &str, script: &str) -> Result<Place, String> {
+    /// Makes the folder of a run, with the settings of the client and the hooks. Each installation is a list of
+    /// options.
+    pub(super) fn prepared(
+        &self,
+        name: &str,
+        script: &str,
+        installations: &[&[&str]],
+    ) -> Result<Place, String> {
         let failed = |error: io::Error| format!("{} {name}: {error}", self.client.name);
         let url = self.model.url(self.client, name, script);
         let place = Place::new(place::folder(self.client, name), url).map_err(failed)?;
         (self.client.prepare)(&place).map_err(failed)?;
         if self.has_hooks {
-            self.install(&place)?;
+            self.copy_program(&place)?;
+            for options in installations {
+                self.install(&place, options)?;
+            }
         }
         Ok(place)
     }
 
-    /// Installs the hooks, from a copy of the program that the scenario may remove.
-    fn install(&self, place: &Place) -> Result<(), String> {
+    /// Copies the program into the folder of the run, because the scenario may remove it.
+    fn copy_program(&self, place: &Place) -> Result<(), String> {
         let own = own_program(place);
-        let linked = fs::create_dir_all(place.root.join("bin")).and_then(|()| {
+        let copy = || {
             fs::hard_link(self.program, &own).or_else(|_| fs::copy(self.program, &own).map(drop))
-        });
-        linked.map_err(|error| format!("{}: {error}", own.display()))?;
-        let mut command = self.command(place, &own);
-        command.args(["install", self.client.name]);
+        };
+        let copied = fs::create_dir_all(place.root.join("bin")).and_then(|()| copy());
+        copied.map_err(|error| format!("{}: {error}", own.display()))
+    }
+
+    /// Installs the hooks.
+    fn install(&self, place: &Place, options: &[&str]) -> Result<(), String> {
+        let mut command = self.command(place, &own_program(place));
+        command.args(["install", self.client.name]).args(options);
         let status = process::run(&mut command, &place.root.join(OUTPUT), OWN_LIMIT)?;
         if status.is_some_and(|status| status.success()) {
             return Ok(());
@@ -101,13 +123,10 @@ impl Run<'_> {
     pub(super) fn prompt(
         &self,
         place: &Place,
-        script: &str,
-        continues: bool,
+        prompt: &Prompt,
         mount: Option<&Mount>,
     ) -> Result<End, String> {
-        let more = if continues { " Go on." } else { "" };
-        let prompt = format!("Please do the job of script {script}.{more}");
-        let invocation = (self.client.invocation)(place, &prompt, continues);
+        let invocation = (self.client.invocation)(place, prompt);
         let program = install::bin(self.client.name).join(self.client.program);
         let mut command = match mount {
             Some(mount) => {
@@ -152,36 +171,64 @@ impl Run<'_> {
 
     /// Compares the transcript that the run wrote with what the hook counted.
     fn scan(&self, place: &Place) -> Result<String, String> {
-        let Some(Transcripts { folder, ending, format }) = &self.client.transcripts else {
-            return Ok("has no transcript format".into());
+        let Some((files, format)) = self.transcripts(place)? else {
+            return Ok("has no transcript".into());
         };
-        let mut files = Vec::new();
-        find(&place.home.join(folder), ending, &mut files);
-        if files.is_empty() {
-            return Ok("found no transcript".into());
-        }
-        files.sort();
-        let saved = |name: &str, words: &[&str], files: &[PathBuf]| {
-            let mut command = self.command(place, &own_program(place));
-            command.args(words).args(files).stdin(Stdio::null());
-            let output = command.output().map_err(|error| format!("unstuck {name}: {error}"))?;
-            let file = place.root.join(format!("{name}.jsonl"));
-            fs::write(&file, &output.stdout)
-                .map_err(|error| format!("{}: {error}", file.display()))?;
-            Ok::<_, String>((file, output.status.code()))
-        };
-        let (status, _) = saved("status", &["status", "--all", "--format", "jsonl"], &[])?;
-        let words = ["scan", "--from", format, "--format", "jsonl"];
-        let (scan, code) = saved("scan", &words, &files)?;
-        // 64: a usage error.
-        if code == Some(64) {
-            return Ok("has no transcript format".into());
+        let own = own_program(place);
+        let mut status = self.command(place, &own);
+        status.args(["status", "--all", "--format", "jsonl"]);
+        let mut scan = self.command(place, &own);
+        scan.args(["scan", "--from", format, "--format", "jsonl"]).args(files);
+        let [status_file, scan_file] =
+            ["status.jsonl", "scan.jsonl"].map(|name| place.root.join(name));
+        saved(&mut status, &status_file)?;
+        if saved(&mut scan, &scan_file)? == Some(install::USAGE) {
+            return Ok("does not know the format".into());
         }
         let mut compare = Command::new(install::node());
-        compare.current_dir(machine::root()).arg(COMPARE).args([status, scan]);
+        compare.current_dir(machine::root()).arg(COMPARE).args([status_file, scan_file]);
         let output = compare.output().map_err(|error| format!("{COMPARE}: {error}"))?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().into())
     }
+
+    /// The transcripts of the run and their format.
+    fn transcripts(&self, place: &Place) -> Result<Option<(Vec<PathBuf>, &'static str)>, String> {
+        let mut files = Vec::new();
+        let format = match &self.client.transcripts {
+            Transcripts::Files { folder, ending, format } => {
+                find(&place.home.join(folder), ending, &mut files);
+                files.sort();
+                format
+            }
+            Transcripts::Export { list, id, export, format } => {
+                let client = || {
+                    let program = install::bin(self.client.name).join(self.client.program);
+                    let mut command = self.command(place, &program);
+                    command.envs((self.client.invocation)(place, &Prompt::default()).variables);
+                    command
+                };
+                let sessions = place.root.join("sessions.json");
+                saved(client().args(*list), &sessions)?;
+                let sessions = fs::read_to_string(&sessions).map_err(|error| error.to_string())?;
+                let latest = sessions.split('"').find(|word| word.starts_with(id));
+                if let Some(latest) = latest {
+                    files.push(place.root.join("transcript.json"));
+                    saved(client().args([export, latest]), &place.root.join("transcript.json"))?;
+                }
+                format
+            }
+        };
+        Ok((!files.is_empty()).then_some((files, format)))
+    }
+}
+
+/// Runs a command, saves its standard output in a file, and returns its exit code.
+fn saved(command: &mut Command, file: &Path) -> Result<Option<i32>, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
+    fs::write(file, &output.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(output.status.code())
 }
 
 fn own_program(place: &Place) -> PathBuf {

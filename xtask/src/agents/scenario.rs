@@ -20,6 +20,14 @@ pub(super) enum Circumstance {
     SecondPrompt,
     /// The program was removed after it was installed.
     ProgramGone,
+    /// The hooks only observe.
+    Observed,
+    /// `install` ran twice.
+    InstalledTwice,
+    /// The hooks are in the settings of the user and in those of the project.
+    UserAndProject,
+    /// The model works in Codex's Code Mode.
+    CodeMode,
     /// The state folder is on a file system that is read-only.
     StateReadOnly,
     /// The state folder is on a file system without space.
@@ -48,6 +56,21 @@ pub(super) const ALL: &[Scenario] = &[
         "two-prompts",
         Circumstance::SecondPrompt,
         "the user asks for more of the loop",
+    ),
+    Scenario {
+        except: &["claude-code", "gemini", "copilot", "qwen", "opencode", "pi"],
+        ..Scenario::under(
+            "code-mode",
+            Circumstance::CodeMode,
+            "a model that calls tools by programs",
+        )
+    },
+    Scenario::under("observed", Circumstance::Observed, "the hooks are installed with `--observe`"),
+    Scenario::under("installed-twice", Circumstance::InstalledTwice, "`install` ran twice"),
+    Scenario::under(
+        "user-and-project",
+        Circumstance::UserAndProject,
+        "the hooks are installed in both",
     ),
     Scenario::under(
         "program-gone",

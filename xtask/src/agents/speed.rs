@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::client::Prompt;
 use super::run::Run;
 
 /// The script, and the name of the run.
@@ -20,8 +21,9 @@ pub(super) fn measure(run: Run<'_>) -> Result<bool, String> {
     for _ in 0..ROUNDS {
         for (has_hooks, times) in [false, true].into_iter().zip(&mut times) {
             let run = Run { has_hooks, ..run };
-            let place = run.prepared(SCRIPT, SCRIPT)?;
-            run.prompt(&place, SCRIPT, false, None)?;
+            let place = run.prepared(SCRIPT, SCRIPT, &[&[]])?;
+            let text = format!("Please do the job of script {SCRIPT}.");
+            run.prompt(&place, &Prompt { text, ..Prompt::default() }, None)?;
             let log = fs::read_to_string(place.logs().join("times.txt"));
             times.extend(gaps(&log.unwrap_or_default()));
         }
