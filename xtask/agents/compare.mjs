@@ -13,15 +13,23 @@ const [status, scan] = process.argv.slice(2).map((file) =>
 
 const sum = (rows, field) => rows.reduce((total, row) => total + (row[field] ?? 0), 0);
 
-/** Calls, errors if both count them, and each finding with its action and the laps at which it came. */
+/** Calls, errors if both count them, and each finding with its action and the laps at which it came. The hook
+ * records each refusal, and a scan the first one. */
 function told(rows, hasErrors) {
   const findings = rows.flatMap((row) => row.findings ?? []);
-  const words = findings.map(({ rule, action, laps }) => `${rule} ${action}@${laps}`);
+  const known = new Set();
+  const isFirst = ({ loop, rule, action }) => {
+    const key = `${loop} ${rule} ${action}`;
+    return !known.has(key) && known.add(key);
+  };
+  const words = findings.filter(isFirst).map(({ rule, action, laps }) => `${rule} ${action}@${laps}`);
   const errors = hasErrors ? `, ${sum(rows, "errors")} errors` : "";
   return `${sum(rows, "calls")} calls${errors}: ${words.join(", ") || "nothing"}`;
 }
 
+const hasFindings = (rows) => rows.some((row) => row.findings?.length);
 const hasErrors = [status, scan].every((rows) => rows.every((row) => "errors" in row));
 const [hook, file] = [told(status, hasErrors), told(scan, hasErrors)];
-if (!status.length) console.log("no session in status");
-else console.log(hook === file ? "=" : `≠ (hook: ${hook}; scan: ${file})`);
+// An ended session without findings is not kept.
+const isEqual = status.length ? hook === file : !hasFindings(scan);
+console.log(isEqual ? "=" : `≠ (hook: ${status.length ? hook : "nothing"}; scan: ${file})`);
