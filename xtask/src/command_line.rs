@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{self, PathBuf};
 use std::str::FromStr;
 
+use crate::agents;
 use crate::bench::Bench;
 use crate::c;
 use crate::checks;
@@ -23,6 +24,7 @@ pub(crate) enum Task {
     Firmware(firmware::Request),
     C(c::Request),
     Bench(Bench),
+    Agents(agents::Request),
 }
 
 /// A command line that names no task, or names it with words that the task does not take.
@@ -54,6 +56,7 @@ Usage: cargo xtask CHORE [OPTIONS]
   firmware   Build a robot's firmware, run it under QEMU and compare its log
   c          Build the library for C; install it, pack it, or test it
   bench      Run a benchmark
+  agents     Run real coding agents against a scripted model
 
 `cargo xtask CHORE --help` describes a task.
 ";
@@ -128,6 +131,20 @@ Usage: cargo xtask bench NAME [--json] [--traces FOLDER]
   --traces FOLDER  For `engine` and `swarm`: also measure with these recorded runs
 ";
 
+const AGENTS: &str = "\
+Usage: cargo xtask agents [--list | --bless | --bare | --speed] [AGENT] [SCENARIO]
+
+Runs real coding agents from npm against a scripted model on this machine, with the hooks that
+`unstuck install` writes, and compares what the model saw at which call with the tables in
+`xtask/agents/expected`. Without names: every agent, every scenario. Clients, homes and logs are in
+`target/agents`. Needs `npm`.
+
+  --list   Print the agents and the scenarios, one line each, and run none
+  --bless  Write the tables
+  --bare   Run without hooks, and compare nothing
+  --speed  Measure the time that the hooks add to a call
+";
+
 /// A task's help text, and the words it takes.
 struct Grammar {
     name: &'static str,
@@ -140,7 +157,7 @@ struct Grammar {
     words_max: usize,
 }
 
-const GRAMMARS: [Grammar; 6] = [
+const GRAMMARS: [Grammar; 7] = [
     Grammar { name: "test", help: TEST, flags: &["--list"], options: &[], words_max: usize::MAX },
     Grammar { name: "fuzz", help: FUZZ, flags: &[], options: &["--seconds"], words_max: 1 },
     Grammar {
@@ -170,6 +187,13 @@ const GRAMMARS: [Grammar; 6] = [
         flags: &["--json"],
         options: &["--traces"],
         words_max: 1,
+    },
+    Grammar {
+        name: "agents",
+        help: AGENTS,
+        flags: &["--list", "--bless", "--bare", "--speed"],
+        options: &[],
+        words_max: 2,
     },
 ];
 
@@ -294,6 +318,8 @@ fn task(name: &str, words: &Words) -> Result<Task, String> {
             packages: words.path("--packages"),
             sizes: words.has("--sizes"),
         }),
+        "agents" if words.has("--list") => Task::Help(agents::list()),
+        "agents" => Task::Agents(agents::Request::of(&words.plain, agents_mode(words)?)?),
         _ => Task::Bench(bench(words)?),
     })
 }
@@ -316,6 +342,17 @@ fn footprint_request(words: &Words) -> Result<footprint::Request, String> {
         return Err("`--check` compares everything and takes no other option".into());
     }
     Ok(request)
+}
+
+/// What is done with the runs of real agents.
+fn agents_mode(words: &Words) -> Result<agents::Mode, String> {
+    match words.flags[..] {
+        [] => Ok(agents::Mode::Compare),
+        ["--bless"] => Ok(agents::Mode::Bless),
+        ["--bare"] => Ok(agents::Mode::Bare),
+        ["--speed"] => Ok(agents::Mode::Speed),
+        _ => Err("`--bless`, `--bare` and `--speed` exclude each other".into()),
+    }
 }
 
 fn bench(words: &Words) -> Result<Bench, String> {
@@ -393,6 +430,10 @@ mod tests {
             ("firmware --target esp", "there is no target `esp`"),
             ("bench", "name a benchmark"),
             ("bench speed", "there is no benchmark `speed`"),
+            ("agents claude", "there is no agent `claude`"),
+            ("agents codex loop", "there is no scenario `loop`"),
+            ("agents codex --bless --bare", "`--bless`, `--bare` and `--speed` exclude each other"),
+            ("agents --speed codex deaf", "`--speed` has a script of its own"),
             ("bench json --traces runs", "`bench json` takes no `--traces`"),
         ] {
             let error = parsed(line).expect_err(line);

@@ -1,5 +1,6 @@
 //! The project's own commands. People and CI both run `cargo xtask test`.
 
+mod agents;
 mod bare;
 mod bench;
 mod c;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Task::Test(request)) => checks::run(&request, machine),
+        Ok(Task::Agents(request)) => agents::run(request),
         Ok(Task::Bench(bench)) => bench.run(),
         Ok(Task::C(request)) => c::run(request, machine),
         Ok(Task::Fuzz(plan)) => fuzz::run(plan),
