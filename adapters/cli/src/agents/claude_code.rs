@@ -6,7 +6,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Transcripts, Wire};
+use super::host::{Home, Host, Steps, Transcripts, Wire};
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
@@ -52,7 +52,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: true,
     ends_subagent: true,
-    is_batch_open: None,
+    steps: Steps::Reported,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::CLAUDE_CODE,

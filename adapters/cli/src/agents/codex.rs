@@ -7,7 +7,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Transcripts, Wire};
+use super::host::{Home, Host, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "codex",
@@ -46,7 +46,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: false,
     ends_subagent: false,
-    is_batch_open: Some(rollout::is_batch_open),
+    steps: Steps::Transcribed(rollout::is_batch_open),
     silent: &["apply_patch"],
     transcripts: Some(Transcripts {
         format: Format::CODEX,

@@ -5,7 +5,7 @@ mod doctor;
 mod wire;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Wire};
+use super::host::{Home, Host, Steps, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "copilot",
@@ -43,7 +43,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: false,
     ends_subagent: false,
-    is_batch_open: None,
+    steps: Steps::Guessed,
     silent: &[],
     transcripts: None,
     diagnose: doctor::diagnose,

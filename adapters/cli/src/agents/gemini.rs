@@ -6,7 +6,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Transcripts, Wire};
+use super::host::{Home, Host, Steps, Transcripts, Wire};
 
 /// The name of the hook in the settings, by which a user can disable it.
 const LABEL: &str = "unstuck";
@@ -44,7 +44,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: true,
     ends_subagent: false,
-    is_batch_open: None,
+    steps: Steps::Guessed,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::GEMINI,

@@ -49,9 +49,7 @@ pub(crate) struct Host {
     pub(crate) ends_turn: bool,
     /// Whether that holds for a subagent, too.
     pub(crate) ends_subagent: bool,
-    /// Returns whether the model issued the call that is about to run together with the one that ended last,
-    /// according to the transcript. Only for agents that run calls of one answer one after the other.
-    pub(crate) is_batch_open: Option<fn(&Path) -> bool>,
+    pub(crate) steps: Steps,
     /// The tools whose calls end without an event if they fail. The next event then tells that such a call
     /// has failed.
     pub(crate) silent: &'static [&'static str],
@@ -59,6 +57,18 @@ pub(crate) struct Host {
     pub(crate) transcripts: Option<Transcripts>,
     /// The agent's part of `unstuck doctor`.
     pub(crate) diagnose: fn(&Installation<'_>) -> Diagnosis,
+}
+
+/// The way in which the hook learns which calls the model issued together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Steps {
+    /// No event tells. Calls that come at once are taken for one step.
+    Guessed,
+    /// An event follows when all calls of a step have ended. Until the first one comes, as for `Guessed`.
+    Reported,
+    /// As for `Guessed`, but the agent may run the calls of one answer one after the other. The function
+    /// returns whether the transcript shows that such a step goes on.
+    Transcribed(fn(&Path) -> bool),
 }
 
 /// The variable with which a user moves an agent's folder.

@@ -1,7 +1,7 @@
 //! Kilo Code: the plugin of opencode, of which it is a fork, in a folder of its own.
 
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Wire};
+use super::host::{Home, Host, Steps, Wire};
 use super::opencode::PLUGIN;
 use super::plugin::{diagnose, wire};
 
@@ -27,7 +27,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: true,
     ends_subagent: true,
-    is_batch_open: None,
+    steps: Steps::Guessed,
     silent: &[],
     transcripts: None,
     diagnose,

@@ -1,7 +1,7 @@
 //! opencode: a plugin in its folder of configurations.
 
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Wire};
+use super::host::{Home, Host, Steps, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
 /// The plugin, which Kilo Code loads, too: it is a fork.
@@ -29,7 +29,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: true,
     ends_subagent: true,
-    is_batch_open: None,
+    steps: Steps::Guessed,
     silent: &[],
     transcripts: None,
     diagnose,

@@ -1,7 +1,7 @@
 //! pi: an extension in the folder of its agent.
 
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Wire};
+use super::host::{Home, Host, Steps, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
 pub(super) const HOST: Host = Host {
@@ -26,7 +26,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: true,
     ends_subagent: true,
-    is_batch_open: None,
+    steps: Steps::Guessed,
     silent: &[],
     transcripts: None,
     diagnose,

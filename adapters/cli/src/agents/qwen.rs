@@ -4,7 +4,7 @@ mod doctor;
 mod wire;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Wire};
+use super::host::{Home, Host, Steps, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "qwen",
@@ -44,7 +44,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: Some(4),
     ends_turn: true,
     ends_subagent: false,
-    is_batch_open: None,
+    steps: Steps::Reported,
     silent: &[],
     transcripts: None,
     diagnose: doctor::diagnose,

@@ -8,7 +8,7 @@ use unstuck_core::{Args, Digest, Finding, Kind};
 
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
-use crate::agents::host::Host;
+use crate::agents::host::{Host, Steps};
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
 use crate::output::recurring::what_was_found;
@@ -36,6 +36,8 @@ struct Position {
     step: u64,
     /// Whether the next call begins another step in any case.
     is_step_over: bool,
+    /// Whether the end of a step was reported in this session.
+    reports_steps: bool,
     /// A reply that no event had a place for yet.
     pending: Reply,
     /// The latest call, if the next equal one is refused.
@@ -81,6 +83,7 @@ pub(super) struct Worker {
     session: Session,
     position: Position,
     guard: Guard,
+    steps: Steps,
     /// The number of equal calls in a row that the agent lets pass.
     equal_calls_max: Option<u16>,
 }
@@ -94,8 +97,9 @@ impl Worker {
         now: u64,
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
-        let equal_calls_max = key.agent.host().equal_calls_max;
-        let worker = |session, position, guard| Self { session, position, guard, equal_calls_max };
+        let &Host { steps, equal_calls_max, .. } = key.agent.host();
+        let worker =
+            |session, position, guard| Self { session, position, guard, steps, equal_calls_max };
         let Some(SavedWorker { session, position, guard }) =
             saved.filter(|saved| saved.session.is_of(key))
         else {
@@ -200,9 +204,7 @@ impl Worker {
         match &event.kind {
             EventKind::Before(call) => {
                 let transcript = event.transcript.as_deref().map(Path::new);
-                let is_batch_open =
-                    || host.is_batch_open.zip(transcript).is_some_and(|(ask, path)| ask(path));
-                self.before(call, is_batch_open, host.ends_turn_of(event), now)
+                self.before(call, transcript, host.ends_turn_of(event), now)
             }
             EventKind::After(call, ending) => self.after(call, ending, now),
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
@@ -227,7 +229,7 @@ impl Worker {
     fn before(
         &mut self,
         call: &Call<'_>,
-        is_batch_open: impl FnOnce() -> bool,
+        transcript: Option<&Path>,
         ends_turn: bool,
         now: u64,
     ) -> Reply {
@@ -235,7 +237,7 @@ impl Worker {
         if let Some(given) = given {
             return given;
         }
-        let asked = self.begin(call, is_batch_open, now);
+        let asked = self.begin(call, transcript, now);
         let decision = self.guard.announce(&asked);
         self.note_as(&decision, Said::before, now);
         let refusal = self.refuse_last(call, &decision, ends_turn, now);
@@ -298,25 +300,31 @@ impl Worker {
         })
     }
 
-    /// Begins a new call. Returns it as the guard takes it. `is_batch_open` is asked whether the call belongs
-    /// to the step of the last one, if the events do not show it.
-    fn begin<'c>(
-        &mut self,
-        call: &'c Call<'_>,
-        is_batch_open: impl FnOnce() -> bool,
-        now: u64,
-    ) -> Asked<'c> {
+    /// Begins a new call. Returns it as the guard takes it.
+    fn begin<'c>(&mut self, call: &'c Call<'_>, transcript: Option<&Path>, now: u64) -> Asked<'c> {
         self.session.calls += 1;
         self.position.has_called = true;
         let asked = asked(call);
-        // A call without an answer must not draw all later ones into its step.
-        let is_soon = now.saturating_sub(self.session.last_seen) < TOGETHER;
-        let joins = || self.guard.may_join_step(self.position.step, &asked) || is_batch_open();
-        if self.position.is_step_over || !is_soon || !joins() {
+        if self.position.is_step_over || !self.joins_step(&asked, transcript, now) {
             self.position.step += 1;
         }
         self.position.is_step_over = false;
         asked.step(self.position.step)
+    }
+
+    /// Returns whether the model issued a call together with the calls before it, whose step is not known to
+    /// be over.
+    fn joins_step(&self, asked: &Asked<'_>, transcript: Option<&Path>, now: u64) -> bool {
+        // A call without an answer must not draw all later ones into its step.
+        let is_soon = now.saturating_sub(self.session.last_seen) < TOGETHER;
+        let may_join = || self.guard.may_join_step(self.position.step, asked);
+        match self.steps {
+            Steps::Reported if self.position.reports_steps => true,
+            Steps::Guessed | Steps::Reported => is_soon && may_join(),
+            Steps::Transcribed(is_open) => {
+                is_soon && (may_join() || transcript.is_some_and(is_open))
+            }
+        }
     }
 
     fn after(&mut self, call: &Call<'_>, ending: &Ending<'_>, now: u64) -> Reply {
@@ -344,7 +352,7 @@ impl Worker {
 
     /// Takes in a call that was not announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
-        let asked = self.begin(call, || false, now);
+        let asked = self.begin(call, None, now);
         let decision = self.guard.finished(&asked, text, failed);
         self.close(call, &decision, now, Reply::unannounced(&decision))
     }
@@ -370,6 +378,7 @@ impl Worker {
                 reply = own;
             }
         }
+        self.position.reports_steps = true;
         self.position.is_step_over = true;
         reply
     }
@@ -500,8 +509,10 @@ mod tests {
         Key { agent: Agent::ALL[0], session: "s", worker: "main" }
     }
 
+    /// A worker of an agent that does not tell which calls were issued together.
     fn worker() -> Worker {
-        Worker::from(None, Guard::builder, &key(), 0).expect("a guard")
+        let worker = Worker::from(None, Guard::builder, &key(), 0).expect("a guard");
+        Worker { steps: Steps::Guessed, ..worker }
     }
 
     fn call(id: &'static str, args: &'static str) -> Call<'static> {
@@ -531,18 +542,24 @@ mod tests {
     }
 
     #[test]
-    fn pitfall_08_calls_of_an_open_batch_share_a_step_even_one_after_the_other() {
-        let steps = |is_open: bool| {
-            let mut worker = worker();
-            ["a", "b", "c"].map(|id| {
+    fn pitfall_08_calls_that_run_one_after_the_other_may_share_a_step() {
+        let numbers = |steps: Steps, transcript: &str| {
+            let mut worker = Worker { steps, ..worker() };
+            worker.step_ended(&[], 1);
+            let mut one = |id| {
                 let asked = || call(id, r#"{"path":"a"}"#);
-                worker.before(&asked(), || is_open && id != "a", true, 1);
+                worker.before(&asked(), Some(Path::new(transcript)), true, 1);
                 let ending = Ending::Answered { text: "no such file".into(), failed: true };
                 worker.after(&asked(), &ending, 1);
                 worker.position.step
-            })
+            };
+            ["a", "b", "c"].map(&mut one)
         };
-        assert_eq!((steps(true), steps(false)), ([1, 1, 1], [1, 2, 3]));
+        let shown = Steps::Transcribed(|path| path == Path::new("open"));
+        assert_eq!(numbers(Steps::Guessed, "open"), [1, 2, 3]);
+        assert_eq!(numbers(Steps::Reported, "closed"), [1, 1, 1]);
+        assert_eq!(numbers(shown, "closed"), [1, 2, 3]);
+        assert_eq!(numbers(shown, "open"), [1, 1, 1]);
     }
 
     #[test]
@@ -626,7 +643,7 @@ mod tests {
     /// Returns which of them it refuses.
     fn refused(builder: fn() -> Builder, calls: &[(&'static str, &'static str)]) -> Vec<bool> {
         let mut worker = Worker::from(None, builder, &key(), 0).expect("a guard");
-        worker.equal_calls_max = Some(4);
+        (worker.steps, worker.equal_calls_max) = (Steps::Guessed, Some(4));
         let mut at = 0;
         let mut one = |&(args, result): &(&'static str, &'static str)| {
             at += 2000;
