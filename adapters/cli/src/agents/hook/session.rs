@@ -661,9 +661,12 @@ mod tests {
     #[test]
     fn the_last_call_that_an_agent_lets_pass_is_refused_in_a_loop_only() {
         let (test, edit) = (r#"{"command":"make test"}"#, r#"{"command":"sed -i s/a/b/ a"}"#);
+        let read = r#"{"command":"cat a.rs"}"#;
         for (calls, expected) in [
             (&[("{}", "no"); 6][..], &[false, false, false, true, true, true][..]),
-            (&[("{}", "yes"); 5], &[false, false, false, true, true]),
+            (&[(read, "fn a() {}"); 5], &[false, false, false, true, true]),
+            // A call that works may have changed something.
+            (&[("{}", "yes"); 5], &[false; 5]),
             // The result changes, or another call is between.
             (&[("{}", "1"), ("{}", "2"), ("{}", "3"), ("{}", "4"), ("{}", "5")], &[false; 5]),
             (
