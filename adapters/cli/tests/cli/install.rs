@@ -513,7 +513,8 @@ mod unix {
 
     #[test]
     fn a_second_install_changes_nothing_in_odd_files() {
-        for agent in AGENTS {
+        // A plugin is a file of its own.
+        for agent in AGENTS.into_iter().filter(|agent| !PLUGINS.contains(agent)) {
             for content in [
                 "",
                 "{}",
@@ -524,7 +525,7 @@ mod unix {
                 let home = Home::new();
                 let file = home.0.file("dotfiles/agent.json", content);
                 let link = home.0.path().join(settings(agent));
-                fs::create_dir(link.parent().expect("a folder")).expect("a folder");
+                fs::create_dir_all(link.parent().expect("a folder")).expect("a folder");
                 symlink(&file, &link).expect("a link");
                 home.output(&["install", agent]);
                 let once = home.read("dotfiles/agent.json");
