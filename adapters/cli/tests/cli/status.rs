@@ -161,8 +161,8 @@ fn findings_outlive_their_session() {
     let over = status(&folder, &[]);
     assert_eq!((over.exit, over.err.as_str()), (0, ""));
     assert_eq!(over.out, live.replace("calls, seen", "calls, ended"));
-    let line = &status(&folder, &["--format", "jsonl"]).lines()[0];
-    assert_eq!((&line["ended"], &line["calls"]), (&true.into(), &7.into()));
+    let session = &status(&folder, &["--format", "jsonl"]).lines()[0];
+    assert_eq!((&session["ended"], &session["calls"]), (&true.into(), &7.into()));
 
     let ran = report(&folder, &[]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
