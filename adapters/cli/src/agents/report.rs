@@ -96,18 +96,25 @@ struct Seen<'j> {
     findings: Vec<Found<'j>>,
     /// The calls of each worker: of its last session under this name, as far as it is known.
     calls: HashMap<(Id<'j>, &'j str), u64>,
+    /// The calls of each session that came back after a stop and were refused, without a new finding.
+    refused_again: HashMap<Id<'j>, u64>,
 }
 
 impl<'j> Seen<'j> {
     fn of(journal: &'j [Entry], live: &'j [Session], period: Period) -> Self {
-        let mut seen =
-            Self { watched: BTreeSet::new(), findings: Vec::new(), calls: HashMap::new() };
+        let mut seen = Self {
+            watched: BTreeSet::new(),
+            findings: Vec::new(),
+            calls: HashMap::new(),
+            refused_again: HashMap::new(),
+        };
         for entry in journal.iter().filter(|entry| period.includes(entry.at)) {
             seen.watched.insert(id(entry));
             match &entry.what {
                 What::Found(finding) => seen.add(entry, finding),
-                What::Ended { calls, .. } => {
+                What::Ended { calls, refused_again, .. } => {
                     seen.calls.insert((id(entry), &entry.worker), *calls);
+                    *seen.refused_again.entry(id(entry)).or_default() += refused_again;
                 }
             }
         }
@@ -115,6 +122,7 @@ impl<'j> Seen<'j> {
             let id = (session.agent.name(), &session.session[..]);
             seen.watched.insert(id);
             seen.calls.insert((id, &session.worker), session.calls);
+            *seen.refused_again.entry(id).or_default() += session.refused_again;
         }
         seen
     }
@@ -165,11 +173,15 @@ fn human(seen: &Seen<'_>, period: Period) -> String {
 
 /// Returns the lines on each day and agent.
 fn days(seen: &Seen<'_>, period: Period) -> String {
-    let mut days: BTreeMap<u64, BTreeMap<&str, Vec<Found<'_>>>> = BTreeMap::new();
-    for found in &seen.findings {
+    let mut days: BTreeMap<u64, BTreeMap<&str, Day<'_>>> = BTreeMap::new();
+    let mut again = seen.refused_again.clone();
+    // The refusals after a stop count for the day of the session's latest finding.
+    for found in seen.findings.iter().rev() {
         let (entry, _) = found;
         let agents = days.entry(period.age(entry.at)).or_default();
-        agents.entry(&entry.agent).or_default().push(*found);
+        let day = agents.entry(&entry.agent).or_default();
+        day.findings.push(*found);
+        day.refused_again += again.remove(&id(entry)).unwrap_or_default();
     }
     let mut text = String::new();
     for (age, agents) in days {
@@ -179,38 +191,52 @@ fn days(seen: &Seen<'_>, period: Period) -> String {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{STRONG}{title}{STRONG:#}");
-        for (agent, findings) in agents {
-            text += &row(&shortened(&plain(agent), NAME), &summary(&findings));
+        for (agent, day) in agents {
+            text += &row(&shortened(&plain(agent), NAME), &day.summary());
         }
     }
     text
 }
 
-/// Returns the numbers of sessions and loops, and of each thing that was said.
-fn summary(findings: &[Found<'_>]) -> String {
-    let sessions: BTreeSet<_> = findings.iter().map(|(entry, _)| id(entry)).collect();
-    let loops: BTreeSet<_> = findings
-        .iter()
-        .map(|(entry, finding)| (id(entry), &entry.worker, finding.loop_id))
-        .collect();
-    let said = |observed: bool| {
+/// The findings about one agent on one day.
+#[derive(Default)]
+struct Day<'j> {
+    findings: Vec<Found<'j>>,
+    /// The refusals that follow a stop and have no finding of their own.
+    refused_again: u64,
+}
+
+impl Day<'_> {
+    /// Returns the numbers of sessions and loops, and of each thing that was said.
+    fn summary(&self) -> String {
+        let findings = self.findings.iter();
+        let sessions: BTreeSet<_> = findings.clone().map(|(entry, _)| id(entry)).collect();
+        let loops: BTreeSet<_> =
+            findings.map(|(entry, finding)| (id(entry), &entry.worker, finding.loop_id)).collect();
+        let told = Some(self.said(false)).filter(|told| !told.is_empty());
+        let observed = Some(self.said(true)).filter(|observed| !observed.is_empty());
+        let observed = observed.map(|observed| format!("only observed: {observed}"));
+        format!(
+            "{}, {}: {}",
+            counted(sessions.len(), "session"),
+            counted(loops.len(), "loop"),
+            told.into_iter().chain(observed).collect::<Vec<_>>().join("; ")
+        )
+    }
+
+    /// Returns the number of each thing that was said, or would have been said to an agent that is only
+    /// observed.
+    fn said(&self, observed: bool) -> String {
         let number = |said: Said| {
-            let such = findings.iter().map(|(_, finding)| finding);
-            let such = such.filter(|one| one.said == said && one.observed == observed);
-            Some(such.count()).filter(|count| *count > 0).map(|count| counted(count, said.name()))
+            let such = self.findings.iter().map(|(_, finding)| finding);
+            let such = such.filter(|one| one.said == said && one.observed == observed).count();
+            let again = if said == Said::Refusal && !observed { self.refused_again } else { 0 };
+            such.saturating_add(usize::try_from(again).unwrap_or(usize::MAX))
         };
-        Said::ALL.into_iter().filter_map(number).collect::<Vec<_>>().join(", ")
-    };
-    let told = said(false);
-    let observed = Some(said(true)).filter(|observed| !observed.is_empty());
-    let observed = observed.map(|observed| format!("only observed: {observed}"));
-    let said = [Some(told).filter(|told| !told.is_empty()), observed];
-    format!(
-        "{}, {}: {}",
-        counted(sessions.len(), "session"),
-        counted(loops.len(), "loop"),
-        said.into_iter().flatten().collect::<Vec<_>>().join("; ")
-    )
+        let numbers = Said::ALL.into_iter().map(|said| (number(said), said.name()));
+        let numbers = numbers.filter(|(number, _)| *number > 0);
+        numbers.map(|(number, name)| counted(number, name)).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Returns the number of loops that each rule has found.
@@ -396,8 +422,9 @@ mod tests {
 
     #[test]
     fn a_report_counts_days_agents_rules_and_loops() {
-        let (one, two, other) =
+        let (mut one, two, other) =
             (session(0, "s", 9), session(0, "t", 30), session(1, "watched", 12));
+        one.refused_again = 4;
         let journal = [
             found(&two, Said::Nudge, 1, 3, 3 * DAY),
             Entry::ended(&two, NOW - 3 * DAY),
@@ -414,7 +441,7 @@ mod tests {
 Last 7 days: findings in 3 of 3 watched sessions
 
 Last 24 hours
-  claude-code  1 session, 1 loop: 1 nudge, 1 warning, 2 refusals, 1 stop
+  claude-code  1 session, 1 loop: 1 nudge, 1 warning, 6 refusals, 1 stop
   codex        1 session, 1 loop: only observed: 1 nudge, 1 refusal
 
 3 days ago

@@ -92,11 +92,12 @@ fn listed(folder: &Folder) -> Vec<Listed> {
         session.last_seen = at;
         match what {
             What::Found(finding) => session.note(finding),
-            What::Ended { begun, calls, events } => {
+            What::Ended { begun, calls, events, refused_again } => {
                 *ended = true;
                 session.begun = session.begun.min(begun);
                 session.calls += calls;
                 session.events += events;
+                session.refused_again += refused_again;
             }
         }
     }
@@ -138,6 +139,11 @@ fn described(Listed { session, ended }: &Listed, now: u64) -> String {
     text.push('\n');
     for findings in loops(&session.findings) {
         text += &loop_lines(&findings, now);
+    }
+    if session.refused_again > 0 {
+        let again = usize::try_from(session.refused_again).unwrap_or(usize::MAX);
+        let again = counted(again, "call");
+        let _ = writeln!(text, "            {again} came back after a stop, and stayed refused");
     }
     text
 }
@@ -187,6 +193,8 @@ struct Line<'a> {
     worker: &'a str,
     cwd: Option<&'a str>,
     calls: u64,
+    /// The calls that came back after a stop and were refused, without a new finding.
+    refused_again: u64,
     events: u64,
     /// In milliseconds since 1970.
     begun: u64,
@@ -226,6 +234,7 @@ fn line(Listed { session, ended }: &Listed) -> String {
         worker: &session.worker,
         cwd: session.cwd.as_deref(),
         calls: session.calls,
+        refused_again: session.refused_again,
         events: session.events,
         begun: session.begun,
         last_seen: session.last_seen,
@@ -289,6 +298,7 @@ mod tests {
             finding(Said::Refusal, one_loop, odd),
             finding(Said::Refusal, one_loop, odd),
         ];
+        one.refused_again = 2;
         let text = human(&[Listed { session: one, ended: true }], 2, NOW);
         let text = anstream::adapter::strip_str(&text).to_string();
         let expected = "codex  01998f2c, worker a b  1 call, ended 1 min ago  /src/\u{fffd}[2J\n\
@@ -299,7 +309,8 @@ mod tests {
         assert!(text.ends_with("and 2 from before: --all\n"), "{text}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
-        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.contains("\n            2 calls came back after a stop, and"), "{text}");
+        assert_eq!(text.lines().count(), 6, "{text}");
     }
 
     #[test]

@@ -513,6 +513,7 @@ mod unix {
 
     #[test]
     fn a_second_install_changes_nothing_in_odd_files() {
+        // A plugin is a file of its own.
         for agent in AGENTS.into_iter().filter(|agent| !PLUGINS.contains(agent)) {
             for content in [
                 "",

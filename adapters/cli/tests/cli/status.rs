@@ -161,8 +161,8 @@ fn findings_outlive_their_session() {
     let over = status(&folder, &[]);
     assert_eq!((over.exit, over.err.as_str()), (0, ""));
     assert_eq!(over.out, live.replace("calls, seen", "calls, ended"));
-    let line = &status(&folder, &["--format", "jsonl"]).lines()[0];
-    assert_eq!((&line["ended"], &line["calls"]), (&true.into(), &7.into()));
+    let session = &status(&folder, &["--format", "jsonl"]).lines()[0];
+    assert_eq!((&session["ended"], &session["calls"]), (&true.into(), &7.into()));
 
     let ran = report(&folder, &[]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
@@ -222,4 +222,19 @@ fn a_call_without_a_finding_does_not_touch_the_journal() {
     assert!(!folder.path().join("state/findings.jsonl").exists());
     fails(&folder, "5f1c7a90", 2);
     assert!(folder.path().join("state/findings.jsonl").exists());
+}
+
+#[test]
+fn calls_that_come_back_after_a_stop_are_counted() {
+    let folder = Folder::new();
+    for n in 0..11 {
+        fails(&folder, "5f1c7a90", n);
+    }
+    let again = "3 calls came back after a stop, and stayed refused\n";
+    assert!(status(&folder, &[]).out.ends_with(again), "{}", status(&folder, &[]).out);
+    let before = report(&folder, &[]).out;
+    assert!(before.contains("5 refusals, 1 stop\n"), "{before}");
+    ends(&folder, "5f1c7a90");
+    assert!(status(&folder, &[]).out.ends_with(again));
+    assert_eq!(report(&folder, &[]).out, before);
 }

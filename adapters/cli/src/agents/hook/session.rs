@@ -240,6 +240,9 @@ impl Worker {
         let asked = self.begin(call, transcript, now);
         let decision = self.guard.announce(&asked);
         self.note_as(&decision, Said::before, now);
+        if decision.evidence().is_none() && decision.action() >= Action::Block {
+            self.session.refused_again += 1;
+        }
         let refusal = self.refuse_last(call, &decision, ends_turn, now);
         let reply = refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn));
         if let Some(id) = &call.id {
