@@ -8,17 +8,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
+use unstuck_trace::Format;
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, json, members, needed, text, without,
 };
 use crate::agents::reply::{Encoded, Reply};
-
-/// The arguments of each tool that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 2] = [
-    ("bash", &["description", "initial_wait", "initialWait", "timeout"]),
-    ("sql", &["description"]),
-];
 
 /// The names that the payloads give to tools, and the names that the model knows.
 const TOOLS: [(&str, &str); 7] = [
@@ -30,10 +25,6 @@ const TOOLS: [(&str, &str); 7] = [
     ("Glob", "glob"),
     ("Agent", "task"),
 ];
-
-/// The text before the id of the shell, and the text between that id and the exit code, in the last line
-/// of a command's result: `<shellId: 0 completed with exit code 2>`.
-const COMPLETED: [&str; 2] = ["<shellId: ", " completed with exit code "];
 
 #[derive(Deserialize)]
 struct Payload<'a> {
@@ -84,8 +75,7 @@ impl<'a> Payload<'a> {
         let tool = needed(self.tool_name.clone(), "tool_name")?;
         let known = TOOLS.iter().find(|(name, _)| *name == tool);
         let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
-        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
+        let args = without(self.tool_input, Format::COPILOT.reworded(&tool));
         Ok(Call { id: None, tool, args })
     }
 }
@@ -102,27 +92,14 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         let text = text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)));
         return Ending::Answered { text, failed: false };
     };
-    let shown = text(result.text_result_for_llm).unwrap_or_default();
+    let shown = result.text_result_for_llm.map(unstuck_trace::ToolResult::copilot);
     match result.result_type.as_deref() {
         Some("denied" | "rejected") => Ending::Refused,
         kind => {
-            let (text, failed) = completed(shown);
-            Ending::Answered { text, failed: failed || matches!(kind, Some("failure" | "timeout")) }
+            let failed = shown.as_ref().is_some_and(|shown| shown.failed == Some(true));
+            let failed = failed || matches!(kind, Some("failure" | "timeout"));
+            Ending::Answered { text: shown.map(|shown| shown.text).unwrap_or_default(), failed }
         }
-    }
-}
-
-/// Returns the text of a result without the id of the shell, which differs each time, and whether its last
-/// line tells another exit code than 0.
-fn completed(text: Cow<'_, str>) -> (Cow<'_, str>, bool) {
-    let [begin, middle] = COMPLETED;
-    let code = text.rfind(begin).and_then(|at| {
-        let (_, code) = text[at..].strip_suffix('>')?.split_once(middle)?;
-        Some((at, code.parse::<i64>().ok()?))
-    });
-    match code {
-        Some((at, code)) => (format!("{}Exit code: {code}", &text[..at]).into(), code != 0),
-        None => (text, false),
     }
 }
 

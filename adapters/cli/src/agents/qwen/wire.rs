@@ -9,15 +9,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::ToolResult;
+use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Listed, Raw, members, needed, text, without,
 };
 use crate::agents::reply::{Encoded, Reply};
-
-/// The arguments of each tool that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 1] = [("run_shell_command", &["description", "timeout"])];
 
 /// The events whose answer may carry a note to the model.
 const CONTEXT: [&str; 4] =
@@ -106,8 +103,7 @@ impl<'a> Payload<'a> {
 }
 
 fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
-    let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-    let args = without(input, reworded.map_or(&[], |(_, members)| members));
+    let args = without(input, Format::QWEN.reworded(&tool));
     Call { id: id.filter(|id| !id.is_empty()), tool, args }
 }
 
