@@ -32,13 +32,17 @@
 //! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic |
 //! | `openai-responses` | a request, a response, an array of items, or JSON Lines of them | items such as `function_call`; `input_text` blocks |
 //! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` |
-//! | `gemini` | a chat's JSON Lines, or one object with `messages`; Qwen Code's lines | `projectHash`; `type` `gemini`; `message` with `parts` |
+//! | `gemini` | a chat's JSON Lines, or one object with `messages` | `projectHash`; `type` `gemini` |
+//! | `qwen` | a session's JSON Lines of Qwen Code | `message` with `parts` |
+//! | `copilot` | the events of a GitHub Copilot CLI session, one a line | `type` such as `session.start`, with `data` |
+//! | `opencode` | an export of opencode or Kilo, or the lines that `opencode run` prints | `info` with `parts`; `part` with `sessionID` |
+//! | `pi` | a session's JSON Lines | `type` `session` with `id`; `type` `message` with `parentId` |
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` |
 //! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands |
 //! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` |
 //!
-//! The error for a format that is known but not read names it: Cursor, opencode, pi, ATIF, Inspect,
-//! `OpenTelemetry`, `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
+//! The error for a format that is known but not read names it: Cursor, ATIF, Inspect, `OpenTelemetry`,
+//! `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!
 //! # Real files
@@ -53,8 +57,13 @@
 //!   blocks. Lines of one answer are one turn, and a repeated block is one call.
 //! - Records are written twice: Gemini CLI adds calls and results to a record by writing it again,
 //!   and Codex and mini-swe-agent keep copies of the run beside it. A call counts once.
-//! - Codex and Gemini CLI put a random id, a time or a process's number into results. These lines
-//!   are left out of [`Outcome::text`], because no two results would be equal otherwise.
+//! - Codex, Gemini CLI and Copilot CLI put a random id, a time or a process's number into results.
+//!   These parts are left out of [`Outcome::text`], because no two results would be equal otherwise.
+//! - Notes of this project's hooks and proxy are left out as well, in the words that each agent puts
+//!   around them. A call that they refused is [`refused`](Outcome::refused), and has not failed.
+//! - Models word some arguments differently each time, for example the description of a command.
+//!   [`Call::lasting_args`] leaves them out.
+//! - A pi session is a tree. Only the branch that leads to its last entry is delivered.
 //! - Subagents in the file of their parent are workers of their own.
 //! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
@@ -63,7 +72,7 @@
 //!
 //! # Limits
 //!
-//! A record has at most [`LINE_BYTES_MAX`] bytes. All problems are counted, and the first
+//! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory. All problems are counted, and the first
 //! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most 1024 workers are
 //! followed at a time.
 //!
@@ -73,8 +82,8 @@
 //!
 //! 1. Write `src/formats/my_agent.rs` with an `impl Format { pub const MY_AGENT: Self = … }`. The
 //!    constant holds a `Definition`: the name, the error for an input without a record, the layouts,
-//!    whether results flag failures, a function that recognises an object, and one that reads an
-//!    input. `openai.rs` is a short example of a document, and `native.rs` of JSON Lines.
+//!    whether results flag failures, the arguments that the model rewords, a function that recognises
+//!    an object, and one that reads an input. `openai.rs` is a short example of a document, and `native.rs` of JSON Lines.
 //! 2. Add `mod my_agent;` and `Self::MY_AGENT` to `src/formats.rs`. In JSON Lines, the first object
 //!    with a firm clue decides. If several formats claim one object, the strongest clue wins, and
 //!    among equal clues the first format in the list.
@@ -93,7 +102,8 @@
 //!      only to `mirrors`), or `pairing.issue_unnamed` without one. `Step::Same` says that the call
 //!      belongs to the same answer of the model as the call before. If the format has no id of turns,
 //!      keep the state in `Recorder::turn`: the step is the same if a call came and no result since;
-//!    - `pairing.answer` for a result, then `outcome` with the index that it returns;
+//!    - `pairing.answer` for a result, then `outcome` with the index that it returns. `outcome` takes
+//!      out notes of this project; if the agent puts other words around them, add these to `own.rs`;
 //!    - `say` for the agent's words, `message` for those of others, and `settle` before a message
 //!      that begins a turn. A call needs no `settle`: it takes the agent's words before it.
 //!

@@ -39,11 +39,11 @@ fn an_export_is_read_by_its_parts() {
         "main User: Go",
         "main Assistant: I look.",
         "#0 main/1 bash {\"n\":1}",
-        "#0 main -> \"x\\n\"",
+        "#0 main -> failed \"x\\n\"",
         "#1 main/1 bash {\"n\":1}",
         "#1 main -> failed \"no\"",
         "#2 main/2 bash {\"n\":1}",
-        "#2 main -> \"x\\n\"",
+        "#2 main -> failed \"x\\n\"",
         "main Assistant only: Done.",
         "#3 main/3 bash {\"n\":1}",
     ];
@@ -51,7 +51,7 @@ fn an_export_is_read_by_its_parts() {
         let reading = reading(input.as_bytes(), from);
         assert_eq!(reading.events, expected);
         let trace = reading.end.expect("a trace");
-        assert_eq!((trace.session.as_deref(), trace.errors), (Some("s"), Some(1)));
+        assert_eq!((trace.session.as_deref(), trace.errors), (Some("s"), Some(3)));
     }
 }
 

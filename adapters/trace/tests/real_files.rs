@@ -125,6 +125,7 @@ fn our_formats_are_read_as_expected() {
         let expected: Value = serde_json::from_str(line).expect("a line of the list");
         let path = expected["path"].as_str().expect("a path");
         let Some(format) = format_of(path) else { continue };
+        let nonzero_exits = expected["nonzero_exit"].as_u64().unwrap_or(0);
         for from in [None, Some(format)].into_iter().skip(usize::from(path == UNMARKED)) {
             let (trace, found) = match summary(&root.join(path), from) {
                 Ok(read) => read,
@@ -135,11 +136,13 @@ fn our_formats_are_read_as_expected() {
             };
             assert_eq!(trace.format, format, "{path}: {}", trace.reason);
             for (key, value) in found {
-                if expected.get(key).is_some_and(|expected| *expected != value) {
-                    wrong.push(format!(
-                        "{path} from {from:?}: {key}: {value}, not {}",
-                        expected[key]
-                    ));
+                let Some(mut expected) = expected.get(key).cloned() else { continue };
+                if key == "errors" && format == Format::OPENCODE {
+                    // The list counts commands with another exit code than 0 apart.
+                    expected = (expected.as_u64().unwrap_or(0) + nonzero_exits).into();
+                }
+                if expected != value {
+                    wrong.push(format!("{path} from {from:?}: {key}: {value}, not {expected}"));
                 }
             }
             checked += 1;

@@ -8,9 +8,9 @@ use crate::config::options::PolicyOptions;
 
 const PROXIES: &str = "In the client's configuration, put unstuck mcp -- before the server's \
                        command. A call that continues a loop is answered with an error and does \
-                       not reach the server. A warning is added to the result that caused it. All \
-                       other traffic passes byte for byte; with UNSTUCK=off in the environment, \
-                       everything does.\n\n\
+                       not reach the server. A warning is added to the result that caused it, and output \
+                       schemas in the list of tools allow it as a member. All other traffic passes \
+                       byte for byte; with UNSTUCK=off in the environment, everything does.\n\n\
                        Exit codes: the server's, or 128 and its number for a signal; 127 if the \
                        server is not found, 126 if it cannot be started; 4 a bad configuration, 64 a \
                        usage error.";

@@ -7,7 +7,7 @@
 //!   a hook denied is refused.
 //! - **Workers.** Events with an `agentId`, or with the `parentToolCallId` of the call that started the
 //!   subagent, belong to that subagent.
-//! - The number of the shell at the end of a command's result is left out, because it is new with every
+//! - The id of the shell at the end of a command's result is left out, because it is new with every
 //!   call.
 //! - The program's own instructions, hooks and usage are skipped.
 
@@ -32,11 +32,9 @@ use crate::tool_result::ToolResult;
 /// The types of events that no other format has beside `data`.
 const EVENTS: [&str; 4] = ["session.", "assistant.", "tool.execution_", "user.message"];
 
-/// The label of the shell's number, in the last line of a command's result.
-const SHELL: &str = "shellId: ";
-
-/// The words before the exit code in that line.
-const EXITED: &str = "completed with exit code ";
+/// The text before the id of the shell, and the text between that id and the exit code, in the last line
+/// of a command's result: `<shellId: 0 completed with exit code 2>`.
+const COMPLETED: [&str; 2] = ["<shellId: ", " completed with exit code "];
 
 impl Format {
     /// GitHub Copilot CLI sessions: JSON Lines.
@@ -45,8 +43,9 @@ impl Format {
         no_record: "no event of a Copilot CLI session: expected lines with a `type` and `data`",
         failures: Failures::Flagged,
         reworded: &[
-            ("bash", &["description", "timeout", "initial_wait"]),
-            ("powershell", &["description", "timeout", "initial_wait"]),
+            ("bash", &["description", "initial_wait", "initialWait", "timeout"]),
+            ("powershell", &["description", "initial_wait", "initialWait", "timeout"]),
+            ("sql", &["description"]),
         ],
         layouts: Layouts::Lines,
         is_document: |_| false,
@@ -236,27 +235,25 @@ impl Request<'_> {
 }
 
 impl<'a> ToolResult<'a> {
-    /// Reads a result of Copilot CLI, without the number of the shell in the last line of a command's
-    /// result. A command that ended with another code than 0 has failed.
+    /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code, and the id of
+    /// the shell, which differs each time and is left out.
     pub fn copilot(json: &'a RawValue) -> Self {
         let text = match flat_text(Some(json)) {
             Cow::Borrowed(text) => own::without_notes(text),
             Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
         };
-        let start = text.trim_ascii_end().rfind('\n').map_or(0, |at| at + 1);
-        let last = &text[start..];
-        let failed = last.split_once(EXITED).and_then(|(before, code)| {
-            let digits = code.trim_ascii_end().strip_suffix('>')?;
-            let code: i64 = digits.parse().ok()?;
-            before.starts_with('<').then_some(code != 0)
+        let [begin, middle] = COMPLETED;
+        let code = text.rfind(begin).and_then(|at| {
+            let (_, code) = text[at..].trim_ascii_end().strip_suffix('>')?.split_once(middle)?;
+            Some((at, code.parse::<i64>().ok()?))
         });
-        let Some((before, number)) = last.split_once(SHELL).filter(|_| last.starts_with('<'))
-        else {
-            return Self { text, failed };
-        };
-        let behind = number.trim_start_matches(|symbol: char| symbol.is_ascii_digit());
-        let text = format!("{}{before}{}", &text[..start], behind.trim_start());
-        Self { text: Cow::Owned(text), failed }
+        match code {
+            Some((at, code)) => Self {
+                text: Cow::Owned(format!("{}Exit code: {code}", &text[..at])),
+                failed: Some(code != 0),
+            },
+            None => Self { text, failed: None },
+        }
     }
 }
 
@@ -267,29 +264,21 @@ mod tests {
     #[test]
     fn the_number_of_the_shell_is_left_out_and_the_exit_code_read() {
         let table = [
+            ("no\n<shellId: 12 completed with exit code 1>", "no\nExit code: 1", Some(true)),
+            ("<shellId: a completed with exit code 0>\n", "Exit code: 0", Some(false)),
+            ("<shellId: 1 completed with exit code -1>", "Exit code: -1", Some(true)),
             (
-                "no\n<shellId: 12 completed with exit code 1>",
-                "no\n<completed with exit code 1>",
+                "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
+                 guidance from postToolUse hooks:\n[unstuck] Again.",
+                "x\nExit code: 2",
                 Some(true),
             ),
-            (
-                "<shellId: 0 completed with exit code 0>\n",
-                "<completed with exit code 0>\n",
-                Some(false),
-            ),
-            ("<command with shellId: 3 is still running>", "<command with is still running>", None),
             (
                 "<shellId: 1 completed with exit code 1>\nmore",
                 "<shellId: 1 completed with exit code 1>\nmore",
                 None,
             ),
             ("it completed with exit code 1>", "it completed with exit code 1>", None),
-            (
-                "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
-                 guidance from postToolUse hooks:\n[unstuck] Again.",
-                "x\n<completed with exit code 2>",
-                Some(true),
-            ),
             ("", "", None),
         ];
         for (text, expected, failed) in table {

@@ -1,5 +1,5 @@
-//! Gemini CLI chats: JSON Lines since 2026, one JSON document with `messages` before; and Qwen
-//! Code's sessions, which keep the model's own `parts`.
+//! Gemini CLI chats: JSON Lines since 2026, one JSON document with `messages` before. The reader takes
+//! [Qwen Code](super::qwen)'s sessions as well, which keep the model's own `parts`.
 //!
 //! - **Records** are written again when something is added: first without and then with
 //!   `toolCalls`, with a call's result later than the call, or all together in `$set.messages`. A
@@ -42,7 +42,7 @@ const ECHO: &str = "<session_context>";
 const PROCESS_GROUP: &str = "Process Group PGID: ";
 
 impl Format {
-    /// Gemini CLI chats: JSON Lines, or a JSON document before 2026; and Qwen Code's sessions.
+    /// Gemini CLI chats: JSON Lines, or a JSON document before 2026.
     pub const GEMINI: Self = Self::new(&Definition {
         name: "gemini",
         no_record: "no record of a Gemini CLI chat: expected records with a `type`, \

@@ -4,8 +4,8 @@
 //! - A message has `info` and `parts`. A part of the type `tool` is a call with its result, in `state`.
 //! - **Turns.** A `step-start` part, or another message, begins an answer of the model. Its calls share a
 //!   step.
-//! - **Failures** are calls whose status is `error`. A command that ended with another code than 0 is
-//!   `completed`, so its failure shows in the text alone.
+//! - **Failures** are calls whose status is `error`, and commands that ended with another code than 0,
+//!   which are `completed`. A call that a person or a rule rejected is refused.
 //! - A user's text that the program wrote (`synthetic`), reasoning, patches and files are skipped. The
 //!   printed lines have no messages of the user.
 
@@ -19,11 +19,15 @@ use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
 use crate::detect::Layout;
 use crate::document::Lists;
 use crate::event::{Args, Outcome, Role};
-use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
+use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
+
+/// The beginnings of the errors of calls that the user or a rule rejected.
+const REJECTIONS: [&str; 2] =
+    ["The user rejected permission to use", "The user has specified a rule which prevents you"];
 
 impl Format {
     /// opencode sessions: an export, or the printed JSON Lines.
@@ -32,7 +36,7 @@ impl Format {
         no_record: "no record of an opencode session: expected an object with `info` and \
                     `messages`, or lines with a `type` and a `part`",
         failures: Failures::Flagged,
-        reworded: &[("bash", &["description", "timeout"])],
+        reworded: &[("bash", &["description", "timeout"]), ("task", &["description"])],
         layouts: Layouts::Either,
         is_document,
         recognise,
@@ -117,6 +121,8 @@ struct State<'a> {
     output: Raw<'a>,
     #[serde(borrow)]
     error: Raw<'a>,
+    #[serde(borrow)]
+    metadata: Raw<'a>,
 }
 
 fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
@@ -195,7 +201,8 @@ impl Part<'_> {
         let args = Args::Json(input.map_or("null", RawValue::get));
         let call = recorder.call(MAIN, step, &tool, args);
         if let Some((text, failed)) = state.as_ref().and_then(State::end) {
-            let (text, cut, refused) = (&*text, None, false);
+            let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
+            let (text, failed, cut) = (&*text, failed && !refused, None);
             recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
         }
         Ok(())
@@ -207,10 +214,22 @@ impl State<'_> {
     fn end(&self) -> Option<(Cow<'_, str>, bool)> {
         match string(self.status).as_deref() {
             Some("error") => Some((flat_text(self.error.or(self.output)), true)),
-            Some("completed") => Some((flat_text(self.output), false)),
+            Some("completed") => Some((flat_text(self.output), self.exited_badly())),
             // Older exports have no status.
             None if self.output.is_some() => Some((flat_text(self.output), false)),
             _ => None,
         }
+    }
+
+    /// Returns whether a command ended with another code than 0.
+    fn exited_badly(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Metadata<'a> {
+            #[serde(borrow)]
+            exit: Raw<'a>,
+        }
+        let exit =
+            nested::<Metadata<'_>>(self.metadata).and_then(|metadata| integer(metadata.exit));
+        exit.is_some_and(|code| code != 0)
     }
 }
