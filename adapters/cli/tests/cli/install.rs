@@ -524,7 +524,7 @@ mod unix {
                 let home = Home::new();
                 let file = home.0.file("dotfiles/agent.json", content);
                 let link = home.0.path().join(settings(agent));
-                fs::create_dir(link.parent().expect("a folder")).expect("a folder");
+                fs::create_dir_all(link.parent().expect("a folder")).expect("a folder");
                 symlink(&file, &link).expect("a link");
                 home.output(&["install", agent]);
                 let once = home.read("dotfiles/agent.json");

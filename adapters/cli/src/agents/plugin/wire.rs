@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::json;
 use unstuck::SIGN;
+use unstuck_trace::Format;
 
 use crate::agents::event::{
     BadPayload, Call, Ending, Event, EventKind, Raw, needed, text, without,
@@ -19,10 +20,6 @@ pub(crate) const SAMPLE: &str = concat!(
     r#"{"event":"before","session":"unstuck-doctor","cwd":"/","#,
     r#""call":"call_unstuck_doctor","tool":"bash","args":{"command":"true"}}"#,
 );
-
-/// The arguments of each tool that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 2] =
-    [("bash", &["description", "timeout"]), ("task", &["description"])];
 
 /// The beginnings of the errors of calls that the user or a rule of the agent refused.
 const REFUSED: [&str; 2] =
@@ -85,8 +82,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 impl<'a> Payload<'a> {
     fn call(&self) -> Result<Call<'a>, BadPayload> {
         let tool = needed(self.tool.clone(), "tool")?;
-        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-        let args = without(self.args, reworded.map_or(&[], |(_, members)| members));
+        let args = without(self.args, Format::OPENCODE.reworded(&tool));
         Ok(Call { id: self.call.clone(), tool, args })
     }
 
@@ -155,7 +151,6 @@ mod tests {
     fn reworded_arguments_are_left_out() {
         for (tool, args, left) in [
             ("bash", r#"{"command":"ls","description":"List","timeout":9}"#, r#"{"command":"ls"}"#),
-            ("task", r#"{"prompt":"p","description":"d"}"#, r#"{"prompt":"p"}"#),
             ("edit", r#"{"description":"d"}"#, r#"{"description":"d"}"#),
         ] {
             let payload = format!(
