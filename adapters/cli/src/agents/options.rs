@@ -16,9 +16,10 @@ use crate::swarm::options::Server;
 fn places() -> String {
     let places = Agent::ALL.iter().map(|agent| place(agent.host()));
     format!(
-        "Settings files:\n{}\n\nIn a project they are in the folder of the same name beside .git, and \
-         those of GitHub Copilot CLI in .github. Before a file is changed, it is copied to a file beside it whose name ends with \
-         .unstuck-backup, unless nothing changes but what install put there.",
+        "Settings files:\n{}\n\nIn a project they are in the folder of that name beside .git, such as \
+         .codex, .opencode or .pi, and those of GitHub Copilot CLI in .github. Before a file is changed, \
+         it is copied to a file beside it whose name ends with .unstuck-backup, unless nothing changes \
+         but what install put there.",
         places.collect::<Vec<_>>().join("\n")
     )
 }
@@ -26,20 +27,15 @@ fn places() -> String {
 /// A line on the user's settings file of an agent.
 fn place(host: &Host) -> String {
     let Host { title, folder, file, .. } = host;
-    let moved = match host.home {
-        Home::Folder(variable) => format!(" or ${variable}/{file}"),
-        Home::Parent(variable) => format!(" or ${variable}/{folder}/{file}"),
-        Home::Within(variable, path) => {
-            return format!("  {title:<18} ~/{path}/{file} or ${variable}/{file}");
-        }
-        Home::Config(name) => {
-            return format!(
-                "  {title:<18} ~/.config/{name}/{file} or $XDG_CONFIG_HOME/{name}/{file}"
-            );
-        }
-        Home::Fixed => String::new(),
+    let (usual, moved) = match host.home {
+        Home::Folder(variable) => ((*folder).to_owned(), Some(format!("${variable}"))),
+        Home::Parent(variable) => ((*folder).to_owned(), Some(format!("${variable}/{folder}"))),
+        Home::Within(variable, path) => (path.to_owned(), Some(format!("${variable}"))),
+        Home::Config(name) => (format!(".config/{name}"), Some(format!("$XDG_CONFIG_HOME/{name}"))),
+        Home::Fixed => ((*folder).to_owned(), None),
     };
-    format!("  {title:<18} ~/{folder}/{file}{moved}")
+    let moved = moved.map_or_else(String::new, |moved| format!(" or {moved}/{file}"));
+    format!("  {title:<18} ~/{usual}/{file}{moved}")
 }
 
 const MOVED: &str = "The settings name this program by its absolute path. If you move it, run install \

@@ -19,7 +19,8 @@ pub(super) const HOST: Host = Host {
         label: None,
     },
     needs: None,
-    advice: "Sessions that begin from now on are watched.",
+    advice: "Sessions that begin from now on are watched. pi loads the extensions of a project only if it \
+             trusts the project.",
     sample: wire::SAMPLE,
     wire: Wire { decode: wire::decode, encode: wire::encode },
     silence: "",

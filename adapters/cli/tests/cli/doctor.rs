@@ -261,6 +261,26 @@ fn a_silence_that_the_agent_does_not_know_is_reported() {
 }
 
 #[test]
+fn a_plugin_of_another_version_is_reported() {
+    for (agent, file) in [
+        ("opencode", ".config/opencode/plugin/unstuck.js"),
+        ("kilo", ".config/kilo/plugin/unstuck.js"),
+        ("pi", ".pi/agent/extensions/unstuck.js"),
+    ] {
+        let home = Home::new();
+        home.run(&["install", agent]);
+        let text = fs::read_to_string(home.path(file)).expect("a plugin");
+        home.0.file(file, text.replace("plugin version 1", "plugin version 0"));
+        let (exit, place) = home.of(agent);
+        let reported = place["obstacles"][0].as_str().expect("an obstacle");
+        assert_eq!((exit, &place["commands"][0]["works"]), (1, &true.into()));
+        assert!(reported.ends_with(&format!("run unstuck install {agent} --scope user")));
+        home.run(&["install", agent]);
+        assert_eq!(home.of(agent).0, 0);
+    }
+}
+
+#[test]
 fn an_old_claude_code_is_reported() {
     let home = Home::new();
     home.run(&["install", "claude-code"]);

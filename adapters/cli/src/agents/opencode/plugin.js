@@ -16,12 +16,12 @@ export const Unstuck = async ({ client, directory }) => {
 
   // Ends the turn. Waiting for that would wait for the very call that asks for it.
   const stop = (session) => {
-    client.session.abort({ path: { id: session } }).catch(() => {});
+    quietly(() => client.session.abort({ path: { id: session } }));
   };
 
   // Shows a line to the user, in a terminal.
   const show = (message) => {
-    if (message) client.tui.showToast({ body: { message, variant: "warning" } }).catch(() => {});
+    if (message) quietly(() => client.tui.showToast({ body: { message, variant: "warning" } }));
   };
 
   // A call that throws never reaches "tool.execute.after".
@@ -85,10 +85,10 @@ export const Unstuck = async ({ client, directory }) => {
       const { info, part, sessionID } = properties ?? {};
       if (type === "message.part.updated") {
         if (isError(part)) failed(part);
-        else if (part.type === "text" && part.time?.end) texts.set(part.sessionID, part.text);
+        else if (part?.type === "text" && part.time?.end) texts.set(part.sessionID, part.text);
       } else if (type === "session.created" || type === "session.updated") {
-        if (info.parentID) parents.set(info.id, info.parentID);
-      } else if (type === "session.deleted") {
+        if (info?.parentID) parents.set(info.id, info.parentID);
+      } else if (type === "session.deleted" && info) {
         await tell(info.id, { event: "ended" });
       } else if (type === "session.compacted") {
         await tell(sessionID, { event: "compacted" });

@@ -10,7 +10,7 @@ export default function (pi) {
 
   // Shows a line to the user, in a terminal.
   const show = (ctx, line) => {
-    if (line && ctx.hasUI) ctx.ui.notify(line, "warning");
+    if (line && ctx.hasUI) quietly(() => ctx.ui.notify(line, "warning"));
   };
 
   // Reports the result of a call. Returns its content with a note, or `undefined` without one.
@@ -19,7 +19,7 @@ export default function (pi) {
     const event = { event: "after", call: toolCallId, tool: toolName, args, output, failed: isError };
     const answer = await tell(ctx, event);
     show(ctx, answer.person);
-    if (answer.stop) ctx.abort();
+    if (answer.stop) quietly(() => ctx.abort());
     const words = answer.stop ?? answer.tell;
     return words && [...content, { type: "text", text: words }];
   };

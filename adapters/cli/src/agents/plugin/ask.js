@@ -44,6 +44,11 @@ function ask(event) {
   return run;
 }
 
+// Does something for which the agent need not wait, and which may fail.
+function quietly(work) {
+  Promise.resolve().then(work).catch(() => {});
+}
+
 function parsed(text) {
   try {
     return Object(JSON.parse(text));

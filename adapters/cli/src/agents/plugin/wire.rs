@@ -82,7 +82,6 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 impl<'a> Payload<'a> {
     fn call(&self) -> Result<Call<'a>, BadPayload> {
         let tool = needed(self.tool.clone(), "tool")?;
-        // The tools of pi that reword arguments have the same names.
         let args = without(self.args, Format::OPENCODE.reworded(&tool));
         Ok(Call { id: self.call.clone(), tool, args })
     }
@@ -152,7 +151,6 @@ mod tests {
     fn reworded_arguments_are_left_out() {
         for (tool, args, left) in [
             ("bash", r#"{"command":"ls","description":"List","timeout":9}"#, r#"{"command":"ls"}"#),
-            ("task", r#"{"prompt":"p","description":"d"}"#, r#"{"prompt":"p"}"#),
             ("edit", r#"{"description":"d"}"#, r#"{"description":"d"}"#),
         ] {
             let payload = format!(
