@@ -52,7 +52,7 @@ export const SCRIPTS = {
   "wait-that-stays": lap([run("sleep 0.2 && cat state.txt")], 12),
   "poll-that-moves": lap([run("./job.sh")], 12),
   "healthy-by-tool": steps([read("calc.py"), TEST, ...bugs.flatMap((n) => [fix(n), TEST])], "5 tests passed"),
-  "healthy-by-shell": steps([TEST, ...bugs.flatMap((n) => [fixByShell(n), TEST])], "5 tests passed"),
+  "healthy-by-shell": steps([read("calc.py"), TEST, ...bugs.flatMap((n) => [fixByShell(n), TEST])], "5 tests passed"),
   "many-files": steps(parts.map((n) => run(`wc -l part${n}.txt`))),
   flaky: steps([run("./flaky.sh"), run("./flaky.sh"), run("./flaky.sh")], "connected"),
   parallel: repeat(() => Array(4).fill(BUILD), 5),
