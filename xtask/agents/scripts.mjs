@@ -11,7 +11,8 @@ const run = (command) => ({ run: command });
 const read = (path) => ({ read: path });
 const edit = (path, old, now) => ({ edit: { path, old, now } });
 const fix = (bugs) => edit("calc.py", `BUGS = ${bugs}`, `BUGS = ${bugs - 1}`);
-const fixByShell = (bugs) => run(`sed -i 's/BUGS = ${bugs}/BUGS = ${bugs - 1}/' calc.py`);
+// Qwen Code takes a `sed -i` for an edit, which needs a read before it.
+const fixByShell = (bugs) => run(`echo 'BUGS = ${bugs - 1}' > calc.py`);
 
 const BUILD = run("./build.sh");
 const TEST = run("./test.sh");
@@ -52,7 +53,7 @@ export const SCRIPTS = {
   "wait-that-stays": lap([run("sleep 0.2 && cat state.txt")], 12),
   "poll-that-moves": lap([run("./job.sh")], 12),
   "healthy-by-tool": steps([read("calc.py"), TEST, ...bugs.flatMap((n) => [fix(n), TEST])], "5 tests passed"),
-  "healthy-by-shell": steps([read("calc.py"), TEST, ...bugs.flatMap((n) => [fixByShell(n), TEST])], "5 tests passed"),
+  "healthy-by-shell": steps([TEST, ...bugs.flatMap((n) => [fixByShell(n), TEST])], "5 tests passed"),
   "many-files": steps(parts.map((n) => run(`wc -l part${n}.txt`))),
   flaky: steps([run("./flaky.sh"), run("./flaky.sh"), run("./flaky.sh")], "connected"),
   parallel: repeat(() => Array(4).fill(BUILD), 5),
