@@ -11,7 +11,8 @@ const run = (command) => ({ run: command });
 const read = (path) => ({ read: path });
 const edit = (path, old, now) => ({ edit: { path, old, now } });
 const fix = (bugs) => edit("calc.py", `BUGS = ${bugs}`, `BUGS = ${bugs - 1}`);
-const fixByShell = (bugs) => run(`sed -i 's/BUGS = ${bugs}/BUGS = ${bugs - 1}/' calc.py`);
+// Qwen Code takes a `sed -i` for an edit, which needs a read before it.
+const fixByShell = (bugs) => run(`echo 'BUGS = ${bugs - 1}' > calc.py`);
 
 const BUILD = run("./build.sh");
 const TEST = run("./test.sh");

@@ -28,8 +28,10 @@ use crate::steps;
 /// The runs that CI makes: names of clients and of their scenarios. The rest is run by hand.
 const BRIEFLY: &[(&str, &[&str])] = &[
     ("claude-code", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
-    ("codex", &["same-failing-command", "healthy-by-tool", "program-gone"]),
-    ("gemini", &["same-failing-command", "failing-edit", "program-gone"]),
+    ("codex", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
+    ("gemini", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
+    ("copilot", &["same-failing-command", "healthy-by-tool", "program-gone"]),
+    ("pi", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
 ];
 
 /// What the command line asks for.
@@ -105,13 +107,12 @@ pub(crate) fn run(request: Request) -> ExitCode {
     }
 }
 
-/// Makes the runs of CI. Without `npm`, the step is left out on a developer's machine.
+/// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are
+/// not installed.
 pub(crate) fn check(machine: Machine) -> Outcome {
-    if !machine::has("npm") {
-        let missing = machine::ready("npm", "npm", machine);
-        if missing != Outcome::Passed {
-            return missing;
-        }
+    let npm = machine::ready("npm", "npm", machine);
+    if npm != Outcome::Passed {
+        return npm;
     }
     let named = |(name, scenarios): &(&str, &[&str])| {
         let scenarios: Result<Vec<_>, _> =
@@ -124,10 +125,14 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         Err(why) => return Outcome::Failed(why),
     };
     for (client, _) in &plan {
-        match (install::client(client), machine) {
-            (Ok(()), _) => {}
-            (Err(why), Machine::Developer) => return Outcome::LeftOut(why),
-            (Err(why), Machine::Ci) => return Outcome::Failed(why),
+        match machine {
+            Machine::Developer if !install::is_installed(client) => return missing(client),
+            Machine::Developer => {}
+            Machine::Ci => {
+                if let Err(why) = install::client(client) {
+                    return Outcome::Failed(why);
+                }
+            }
         }
     }
     let program = match steps::built(&["--bin", "unstuck"]) {
@@ -139,6 +144,14 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         Ok(false) => Outcome::Failed("an agent behaved otherwise than recorded".into()),
         Err(why) => Outcome::Failed(why),
     }
+}
+
+/// Returns the outcome if a client is missing.
+fn missing(client: &Client) -> Outcome {
+    let Client { title, name, .. } = client;
+    Outcome::LeftOut(format!(
+        "{title} is not in target/agents; `cargo xtask agents {name}` brings it"
+    ))
 }
 
 /// The scenarios that make sense for `client`, or only the one that was asked for.
@@ -191,13 +204,13 @@ fn compare(run: Run<'_>, scenarios: &[&Scenario], mode: Mode) -> Result<bool, St
         };
         println!("{:<22} {line} ({:.1} s)", scenario.name, start.elapsed().as_secs_f32());
         match mode {
-            Mode::Bless => table.set(scenario, line),
+            Mode::Bless => {
+                table.set(scenario, line);
+                table.write()?;
+            }
             Mode::Compare => is_well &= is_as_recorded(&table, client, scenario, &line),
             Mode::Bare | Mode::Speed => {}
         }
-    }
-    if mode == Mode::Bless {
-        table.write()?;
     }
     Ok(is_well)
 }

@@ -19,8 +19,10 @@ pub(super) struct Client {
     pub(super) prepare: fn(&Place) -> io::Result<()>,
     /// The arguments and variables for a prompt.
     pub(super) invocation: fn(&Place, &Prompt) -> Invocation,
-    /// A text in its output if a hook ended the run. Without such a text, a run that neither the model nor the
-    /// time limit ended counts as ended by the hook.
+    /// A text in its output if its own guard ended the run.
+    pub(super) guard_end: Option<&'static str>,
+    /// A text in its output if a hook ended the run. Without such a text, a run that nobody else ended counts as
+    /// ended by the hook.
     pub(super) hook_end: Option<&'static str>,
     pub(super) transcripts: Transcripts,
 }
@@ -111,6 +113,7 @@ pub(super) const ALL: &[Client] = &[
         program: "claude",
         prepare: |_| Ok(()),
         invocation: claude_code,
+        guard_end: None,
         hook_end: Some("hook_stopped"),
         transcripts: Transcripts::Files {
             folder: ".claude/projects",
@@ -126,6 +129,7 @@ pub(super) const ALL: &[Client] = &[
         program: "codex",
         prepare: |place| Place::write(&place.home, ".codex/config.toml", ""),
         invocation: codex,
+        guard_end: None,
         hook_end: None,
         transcripts: Transcripts::Files {
             folder: ".codex/sessions",
@@ -141,6 +145,7 @@ pub(super) const ALL: &[Client] = &[
         program: "gemini",
         prepare: |place| Place::write(&place.home, ".gemini/settings.json", GEMINI_SETTINGS),
         invocation: gemini,
+        guard_end: None,
         hook_end: Some("stopped by hook"),
         transcripts: Transcripts::Files {
             folder: ".gemini/tmp",
@@ -156,6 +161,7 @@ pub(super) const ALL: &[Client] = &[
         program: "copilot",
         prepare: |_| Ok(()),
         invocation: copilot,
+        guard_end: None,
         hook_end: None,
         transcripts: Transcripts::Files {
             folder: ".copilot/session-state",
@@ -171,7 +177,8 @@ pub(super) const ALL: &[Client] = &[
         program: "qwen",
         prepare: |_| Ok(()),
         invocation: qwen,
-        hook_end: Some("[unstuck]"),
+        guard_end: Some("Loop detection halted the run"),
+        hook_end: None,
         transcripts: Transcripts::Files {
             folder: ".qwen/projects",
             ending: ".jsonl",
@@ -186,6 +193,7 @@ pub(super) const ALL: &[Client] = &[
         program: "opencode",
         prepare: opencode_settings,
         invocation: opencode,
+        guard_end: None,
         hook_end: None,
         transcripts: Transcripts::Export {
             list: &["session", "list", "--format", "json"],
@@ -202,6 +210,7 @@ pub(super) const ALL: &[Client] = &[
         program: "pi",
         prepare: pi_settings,
         invocation: pi,
+        guard_end: None,
         hook_end: None,
         transcripts: Transcripts::Files {
             folder: ".pi/agent/sessions",

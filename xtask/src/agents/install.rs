@@ -76,14 +76,25 @@ pub(super) fn client(client: &Client) -> Result<(), String> {
     packages(client.name, client.packages, client.script)
 }
 
+/// Returns whether a client and Node are there in the pinned versions.
+pub(super) fn is_installed(client: &Client) -> bool {
+    has(NODE_FOLDER, &[NODE]) && has(client.name, client.packages)
+}
+
+/// Returns whether the folder `name` has these packages.
+fn has(name: &str, packages: &[&str]) -> bool {
+    let stamp = machine::root().join(FOLDER).join(name).join(STAMP);
+    fs::read_to_string(stamp).is_ok_and(|found| found.trim() == packages.join(" "))
+}
+
 /// Installs packages into the folder `name`, and then runs the installation script of the first one: not
 /// every npm runs it.
 fn packages(name: &str, packages: &[&str], script: Option<&str>) -> Result<(), String> {
-    let folder = machine::root().join(FOLDER).join(name);
-    let wanted = packages.join(" ");
-    if fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found.trim() == wanted) {
+    if has(name, packages) {
         return Ok(());
     }
+    let folder = machine::root().join(FOLDER).join(name);
+    let wanted = packages.join(" ");
     println!("Installing {wanted}");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {

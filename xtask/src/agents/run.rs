@@ -149,6 +149,9 @@ impl Run<'_> {
         }
         let output = fs::read(output).unwrap_or_default();
         let output = String::from_utf8_lossy(&output);
+        if self.client.guard_end.is_some_and(|text| output.contains(text)) {
+            return "the agent's guard".into();
+        }
         let shows_hook = self.client.hook_end.is_none_or(|text| output.contains(text));
         let is_hook = self.has_hooks && shows_hook && place.logs().exists();
         if is_hook { "the hook".into() } else { "the agent".into() }

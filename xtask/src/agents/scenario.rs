@@ -46,7 +46,7 @@ pub(super) const ALL: &[Scenario] = &[
     Scenario::plain("wait-that-stays", "`sleep` and a look, with the same answer each time"),
     Scenario::plain("poll-that-moves", "a job that has moved on at each look"),
     Scenario::plain("healthy-by-tool", "edit and test, with the tool that edits"),
-    Scenario::plain("healthy-by-shell", "edit and test, with `sed`"),
+    Scenario::plain("healthy-by-shell", "edit and test, with `echo`"),
     Scenario::plain("many-files", "twelve files with the same content"),
     Scenario::plain("flaky", "a command that works at the third try"),
     Scenario::plain("parallel", "four calls of the failing command at once"),
