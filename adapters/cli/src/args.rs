@@ -130,7 +130,7 @@ mod tests {
         for line in [
             "unstuck",
             "unstuck hook",
-            "unstuck hook cursor",
+            "unstuck hook nobody",
             "unstuck scan codex",
             "unstuck hook codex --help",
             "unstuck hook codex --preset nudge",
