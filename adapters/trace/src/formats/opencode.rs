@@ -147,7 +147,7 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
         elements(message.parts).into_iter().filter_map(|part| nested::<Part<'_>>(Some(part)));
     begin_turn(recorder);
     if string(info.role).as_deref() == Some("user") {
-        let typed = parts.filter(|part| part.is_typed()).filter_map(|part| string(part.text));
+        let typed = parts.filter(Part::is_typed).filter_map(|part| string(part.text));
         let typed: Vec<Cow<'_, str>> = typed.collect();
         if !typed.is_empty() {
             recorder.message(MAIN, Role::User, &typed.join("\n"));
