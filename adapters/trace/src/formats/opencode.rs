@@ -25,9 +25,13 @@ use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
-/// The beginnings of the errors of calls that the user or a rule rejected.
-const REJECTIONS: [&str; 2] =
-    ["The user rejected permission to use", "The user has specified a rule which prevents you"];
+/// The beginnings of the errors of calls that the user or a rule rejected, or that ended with the turn, as
+/// at a stop of this project.
+const REJECTIONS: [&str; 3] = [
+    "The user rejected permission to use",
+    "The user has specified a rule which prevents you",
+    "Tool execution aborted",
+];
 
 impl Format {
     /// opencode sessions: an export, or the printed JSON Lines.
