@@ -158,9 +158,10 @@ impl<'s> Recorder<'s> {
     /// Delivers the result of a call, without notes of this project. A call that this project
     /// [refused](own::is_refusal) did not run, and so did not fail.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
-        let bare = match outcome.failed {
-            true => own::error_without_notes(outcome.text),
-            false => own::without_notes(outcome.text),
+        let bare = if outcome.failed {
+            own::error_without_notes(outcome.text)
+        } else {
+            own::without_notes(outcome.text)
         };
         let text = &*bare;
         let refused = outcome.refused || own::is_refusal(text, outcome.failed);

@@ -1,8 +1,5 @@
 //! The words of this project in the transcripts of each agent, with what the agent writes around them.
 
-mod reading;
-
-use reading::reading;
 use unstuck_trace::{Event, Format, read};
 
 /// The events of a call, in words: its result, or that it was refused.
@@ -22,6 +19,18 @@ fn endings(input: &str, format: Format) -> Vec<String> {
     let failed = endings.iter().filter(|end| end.starts_with("failed")).count();
     assert_eq!((trace.format, trace.errors.unwrap_or(0)), (format, failed));
     endings
+}
+
+/// The texts of all messages.
+fn messages(input: &str) -> Vec<String> {
+    let mut messages = Vec::new();
+    let mut sink = |event: Event<'_>| {
+        if let Event::Message(message) = event {
+            messages.push(message.text.to_owned());
+        }
+    };
+    read(input.as_bytes(), None, &mut sink).expect("a trace");
+    messages
 }
 
 #[test]
@@ -94,8 +103,7 @@ fn codex() {
     let failed = "failed Process exited with code 1\nOutput:\nno";
     let input = lines.join("\n");
     assert_eq!(endings(&input, Format::CODEX), [failed, "refused", "refused", "refused"]);
-    let events = reading(input.as_bytes(), None).events;
-    assert!(!events.iter().any(|event| event.starts_with("main System")), "{events:?}");
+    assert!(messages(&input).is_empty());
 }
 
 #[test]
@@ -187,5 +195,5 @@ fn pi() {
 #[test]
 fn a_note_in_the_place_of_the_user_is_no_message() {
     let input = r#"[{"role":"user","content":"Go"},{"role":"user","content":"[unstuck] Again."}]"#;
-    assert_eq!(reading(input.as_bytes(), None).events, ["main User: Go"]);
+    assert_eq!(messages(input), ["Go"]);
 }

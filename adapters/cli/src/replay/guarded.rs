@@ -45,9 +45,12 @@ impl Guarded {
             Event::Outcome(outcome) => {
                 let guard = self.guard(outcome.worker);
                 let ticket = guard.ticket(&outcome.call.to_string());
-                ticket.map(|ticket| match outcome.refused {
-                    true => guard.refused(ticket),
-                    false => guard.after(ticket, outcome.text, outcome.failed),
+                ticket.map(|ticket| {
+                    if outcome.refused {
+                        guard.refused(ticket)
+                    } else {
+                        guard.after(ticket, outcome.text, outcome.failed)
+                    }
                 })
             }
             Event::Message(message) if message.role == Role::User => {

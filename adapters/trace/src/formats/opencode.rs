@@ -25,9 +25,13 @@ use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
 use crate::{document, lines};
 
-/// The beginnings of the errors of calls that the user or a rule rejected.
-const REJECTIONS: [&str; 2] =
-    ["The user rejected permission to use", "The user has specified a rule which prevents you"];
+/// The beginnings of the errors of calls that the user or a rule rejected, or that ended with the turn, as
+/// at a stop of this project.
+const REJECTIONS: [&str; 3] = [
+    "The user rejected permission to use",
+    "The user has specified a rule which prevents you",
+    "Tool execution aborted",
+];
 
 impl Format {
     /// opencode sessions: an export, or the printed JSON Lines.
@@ -147,7 +151,7 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
         elements(message.parts).into_iter().filter_map(|part| nested::<Part<'_>>(Some(part)));
     begin_turn(recorder);
     if string(info.role).as_deref() == Some("user") {
-        let typed = parts.filter(|part| part.is_typed()).filter_map(|part| string(part.text));
+        let typed = parts.filter(Part::is_typed).filter_map(|part| string(part.text));
         let typed: Vec<Cow<'_, str>> = typed.collect();
         if !typed.is_empty() {
             recorder.message(MAIN, Role::User, &typed.join("\n"));

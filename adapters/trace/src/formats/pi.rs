@@ -116,13 +116,17 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
             Err(kind) => recorder.problem(kind.at(number)),
         }
         if held > LINE_BYTES_MAX {
-            entries.drain(..).for_each(|entry| entry.deliver(recorder));
+            for entry in entries.drain(..) {
+                entry.deliver(recorder);
+            }
         }
     }
     if held <= LINE_BYTES_MAX {
         keep_last_branch(&mut entries);
     }
-    entries.into_iter().for_each(|entry| entry.deliver(recorder));
+    for entry in entries {
+        entry.deliver(recorder);
+    }
 }
 
 fn entry(line: u64, json: &str, recorder: &mut Recorder<'_>) -> Result<Entry, ProblemKind> {
