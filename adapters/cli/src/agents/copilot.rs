@@ -4,8 +4,10 @@
 mod doctor;
 mod wire;
 
+use unstuck_trace::Format;
+
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Wire};
+use super::host::{Home, Host, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "copilot",
@@ -45,6 +47,11 @@ pub(super) const HOST: Host = Host {
     ends_subagent: false,
     steps: Steps::Guessed,
     silent: &[],
-    transcripts: None,
+    transcripts: Some(Transcripts {
+        format: Format::COPILOT,
+        folder: "session-state",
+        within: None,
+        extensions: &["jsonl"],
+    }),
     diagnose: doctor::diagnose,
 };

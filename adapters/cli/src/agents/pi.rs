@@ -1,7 +1,9 @@
 //! pi: an extension in the folder of its agent.
 
+use unstuck_trace::Format;
+
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Wire};
+use super::host::{Home, Host, Steps, Transcripts, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
 pub(super) const HOST: Host = Host {
@@ -29,6 +31,11 @@ pub(super) const HOST: Host = Host {
     ends_subagent: true,
     steps: Steps::Guessed,
     silent: &[],
-    transcripts: None,
+    transcripts: Some(Transcripts {
+        format: Format::PI,
+        folder: "sessions",
+        within: None,
+        extensions: &["jsonl"],
+    }),
     diagnose,
 };

@@ -3,8 +3,10 @@
 mod doctor;
 mod wire;
 
+use unstuck_trace::Format;
+
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Wire};
+use super::host::{Home, Host, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "qwen",
@@ -46,6 +48,11 @@ pub(super) const HOST: Host = Host {
     ends_subagent: false,
     steps: Steps::Reported,
     silent: &[],
-    transcripts: None,
+    transcripts: Some(Transcripts {
+        format: Format::QWEN,
+        folder: "projects",
+        within: Some("chats"),
+        extensions: &["jsonl"],
+    }),
     diagnose: doctor::diagnose,
 };

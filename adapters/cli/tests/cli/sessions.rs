@@ -30,6 +30,30 @@ const CODEX: &str = concat!(
 /// A session of Gemini CLI.
 const GEMINI: &str = r#"{"sessionId":"g","projectHash":"h","messages":[{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"1","name":"ls","args":{}}]}]}"#;
 
+/// A session of GitHub Copilot CLI.
+const COPILOT: &str = concat!(
+    r#"{"type":"session.start","data":{"sessionId":"s","version":1}}"#,
+    "\n",
+    r#"{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"bash","arguments":{"command":"ls"}}}"#,
+    "\n",
+);
+
+/// A session of Qwen Code.
+const QWEN: &str = concat!(
+    r#"{"uuid":"1","parentUuid":null,"sessionId":"q","type":"user","provenance":"real_user","message":{"role":"user","parts":[{"text":"Go"}]}}"#,
+    "\n",
+    r#"{"uuid":"2","parentUuid":"1","sessionId":"q","type":"assistant","provenance":"model","message":{"role":"model","parts":[{"functionCall":{"id":"1","name":"ls","args":{}}}]}}"#,
+    "\n",
+);
+
+/// A session of pi.
+const PI: &str = concat!(
+    r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/"}"#,
+    "\n",
+    r#"{"type":"message","id":"1","parentId":null,"message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{}}]}}"#,
+    "\n",
+);
+
 /// A home folder with a session of each agent, and with other files of the agents.
 fn home() -> Folder {
     let home = Folder::new();
@@ -39,6 +63,10 @@ fn home() -> Folder {
     home.file(".codex/sessions/2026/11/22/rollout-1.jsonl", CODEX);
     home.file(".gemini/tmp/a/chats/session-1.json", GEMINI);
     home.file(".gemini/tmp/a/logs.json", "[]");
+    home.file(".copilot/session-state/s/events.jsonl", COPILOT);
+    home.file(".qwen/projects/-a/chats/1.jsonl", QWEN);
+    home.file(".qwen/projects/-a/meta.jsonl", "{}");
+    home.file(".pi/agent/sessions/-a/1.jsonl", PI);
     home
 }
 
@@ -52,16 +80,21 @@ fn formats(ran: &Ran) -> Vec<String> {
 fn every_agent_is_read_and_named() {
     let home = home();
     let ran = scan_home(home.path(), &[], &[]);
-    assert_eq!(formats(&ran), ["claude-code", "codex", "gemini"], "{}", ran.err);
+    let expected = ["claude-code", "codex", "gemini", "copilot", "qwen", "pi"];
+    assert_eq!(formats(&ran), expected, "{}", ran.err);
     assert_eq!(ran.exit, 0, "{}", ran.err);
     let place = |folder| home.path().join(folder).display().to_string();
-    let expected = format!(
-        "Claude Code: 1 session in {}\nCodex: 1 session in {}\nGemini CLI: 1 session in {}\n",
-        place(".claude/projects"),
-        place(".codex/sessions"),
-        place(".gemini/tmp"),
-    );
-    assert_eq!(ran.err, expected);
+    let expected = [
+        ("Claude Code", ".claude/projects"),
+        ("Codex", ".codex/sessions"),
+        ("Gemini CLI", ".gemini/tmp"),
+        ("GitHub Copilot CLI", ".copilot/session-state"),
+        ("Qwen Code", ".qwen/projects"),
+        ("pi", ".pi/agent/sessions"),
+    ];
+    let expected: Vec<_> =
+        expected.map(|(title, folder)| format!("{title}: 1 session in {}", place(folder))).into();
+    assert_eq!(ran.err.lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -91,16 +124,26 @@ fn environment_variables_move_the_agents_folders() {
     // sessions makes no file a session.
     moved.file("chats/.gemini/tmp/b/chats/2.jsonl", GEMINI);
     moved.file("chats/.gemini/tmp/b/logs.json", "[]");
-    let variables = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
-    let folders = ["c", "x", "chats"].map(|folder| moved.path().join(folder));
+    moved.file("p/session-state/t/2.jsonl", COPILOT);
+    moved.file("q/projects/-b/chats/2.jsonl", QWEN);
+    moved.file("pi/sessions/-b/2.jsonl", PI);
+    let variables = [
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "GEMINI_CLI_HOME",
+        "COPILOT_HOME",
+        "QWEN_HOME",
+        "PI_CODING_AGENT_DIR",
+    ];
+    let folders = ["c", "x", "chats", "p", "q", "pi"].map(|folder| moved.path().join(folder));
     let set: Vec<_> = variables.into_iter().zip(folders.iter().map(PathBuf::as_path)).collect();
     let ran = scan_home(home.path(), &[], &set);
     let paths: Vec<_> = ran.lines().iter().map(|line| line["path"].to_string()).collect();
-    assert_eq!(paths.len(), 3, "{}", ran.out);
+    assert_eq!(paths.len(), 6, "{}", ran.out);
     assert!(paths.iter().all(|path| path.ends_with("2.jsonl\"")), "{}", ran.out);
     let empty = variables.map(|variable| (variable, Path::new("")));
     let ran = scan_home(home.path(), &[], &empty);
-    assert_eq!(formats(&ran).len(), 3, "an empty variable counts as unset: {}", ran.err);
+    assert_eq!(formats(&ran).len(), 6, "an empty variable counts as unset: {}", ran.err);
 }
 
 #[test]
