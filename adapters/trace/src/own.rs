@@ -32,7 +32,7 @@ const REFUSALS: [&str; 6] = [
     // Codex, and its Code Mode.
     "Command blocked by PreToolUse hook: ",
     "Tool call blocked by PreToolUse hook: ",
-    "Script failed\nOutput:\n\nScript error:\nCommand blocked by PreToolUse hook: ",
+    "Script failed\n\nScript error:\nCommand blocked by PreToolUse hook: ",
     // Gemini CLI.
     "Tool execution blocked: ",
     "Agent execution stopped by hook: ",
@@ -158,7 +158,7 @@ mod tests {
             ("[unstuck] This call was not run. Three times the same.", false, true),
             ("Command blocked by PreToolUse hook: [unstuck] No.. Command: make", false, true),
             (
-                "Script failed\nOutput:\n\nScript error:\nCommand blocked by PreToolUse hook: [unstuck] No.",
+                "Script failed\n\nScript error:\nCommand blocked by PreToolUse hook: [unstuck] No.",
                 true,
                 true,
             ),

@@ -17,7 +17,7 @@ use crate::own;
 ///
 /// let json = r#""Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno such file\n""#;
 /// let result = ToolResult::codex(serde_json::from_str(json)?);
-/// assert_eq!(result.text, "Exit code: 1\nOutput:\nno such file\n");
+/// assert_eq!(result.text, "no such file\n");
 /// assert_eq!(result.failed, Some(true));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -91,7 +91,7 @@ mod tests {
             (ToolResult::plain(raw(r#"[{"type":"text","text":"a"},{"text":"b"}]"#)), "a\nb", None),
             (ToolResult::plain(raw(r#"{"a":1}"#)), r#"{"a":1}"#, None),
             (ToolResult::plain(raw(r#""a\n\n[unstuck] Again.""#)), "a", None),
-            (ToolResult::codex(raw(r#""Wall time: 1\nOutput:\na""#)), "Output:\na", None),
+            (ToolResult::codex(raw(r#""Wall time: 1\nOutput:\na""#)), "a", None),
             (ToolResult::codex(raw(r#"{"content":"x","success":false}"#)), "x", Some(true)),
             (ToolResult::gemini(raw(r#""Output: a\nProcess Group PGID: 12""#)), "Output: a", None),
             (ToolResult::gemini(raw(r#"[{"text":"a"},{"text":"b"}]"#)), "a\nb", None),

@@ -123,7 +123,7 @@ fn equal_calls_have_equal_results() {
         ("item", &call("2", "test")),
         ("item", &output("2", &result("d4e5f6", "0.2000"))),
     ]);
-    let text = "\"Process exited with code 1\\nOutput:\\nFAIL\\n\"";
+    let text = "\"FAIL\\n\"";
     let expected = [
         "#0 main/1 exec_command {\"cmd\":\"test\"}".to_owned(),
         format!("#0 main -> failed {text}"),

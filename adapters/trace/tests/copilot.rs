@@ -61,10 +61,10 @@ fn a_request_and_its_execution_are_one_call_and_a_batch_one_step() {
         "main Assistant only: I look.",
         "#0 main/1 bash {\"command\":\"make\"}",
         "#1 main/1 bash {\"command\":\"make\"}",
-        "#1 main -> failed \"x\\nExit code: 1\"",
-        "#0 main -> \"x\\nExit code: 0\"",
+        "#1 main -> failed \"x\"",
+        "#0 main -> \"x\"",
         "#2 main/2 bash {\"command\":\"make\"}",
-        "#2 main -> failed \"x\\nExit code: 1\"",
+        "#2 main -> failed \"x\"",
         "#3 main/3 bash {\"command\":\"make\"}",
         "main Assistant only: Done.",
     ];

@@ -149,7 +149,7 @@ fn texts_and_headers_of_codex_are_left_out() {
     let output = r#"{"type":"function_call_output","call_id":"a","output":"Wall time: 1 seconds\nOutput:\nx"}"#;
     let reading = reading(format!("[{echo},{CALLS},{output}]").as_bytes(), None);
     assert_eq!(reading.events[..2], CALLS_AND_RESULTS[..2]);
-    assert_eq!(reading.events[2..], ["#0 main -> \"Output:\\nx\""]);
+    assert_eq!(reading.events[2..], ["#0 main -> \"x\""]);
 }
 
 #[test]

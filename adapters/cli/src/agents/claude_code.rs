@@ -53,6 +53,7 @@ pub(super) const HOST: Host = Host {
     ends_turn: true,
     ends_subagent: true,
     steps: Steps::Reported,
+    has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::CLAUDE_CODE,

@@ -47,6 +47,7 @@ pub(super) const HOST: Host = Host {
     ends_turn: false,
     ends_subagent: false,
     steps: Steps::Transcribed(rollout::is_batch_open),
+    has_failed: Some(rollout::has_failed),
     silent: &["apply_patch"],
     transcripts: Some(Transcripts {
         format: Format::CODEX,

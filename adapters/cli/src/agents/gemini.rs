@@ -45,6 +45,7 @@ pub(super) const HOST: Host = Host {
     ends_turn: true,
     ends_subagent: false,
     steps: Steps::Guessed,
+    has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::GEMINI,

@@ -43,6 +43,7 @@ pub(super) const HOST: Host = Host {
     ends_turn: false,
     ends_subagent: false,
     steps: Steps::Guessed,
+    has_failed: None,
     silent: &[],
     transcripts: None,
     diagnose: doctor::diagnose,

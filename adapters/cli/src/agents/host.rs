@@ -50,6 +50,9 @@ pub(crate) struct Host {
     /// Whether that holds for a subagent, too.
     pub(crate) ends_subagent: bool,
     pub(crate) steps: Steps,
+    /// Returns whether the call with this id failed, according to the transcript. Only for agents whose events
+    /// do not tell.
+    pub(crate) has_failed: Option<fn(&Path, &str) -> bool>,
     /// The tools whose calls end without an event if they fail. The next event then tells that such a call
     /// has failed.
     pub(crate) silent: &'static [&'static str],

@@ -30,6 +30,7 @@ pub(super) const HOST: Host = Host {
     ends_turn: true,
     ends_subagent: true,
     steps: Steps::Guessed,
+    has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::PI,

@@ -47,6 +47,7 @@ pub(super) const HOST: Host = Host {
     ends_turn: true,
     ends_subagent: false,
     steps: Steps::Reported,
+    has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {
         format: Format::QWEN,

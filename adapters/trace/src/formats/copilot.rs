@@ -235,8 +235,8 @@ impl Request<'_> {
 }
 
 impl<'a> ToolResult<'a> {
-    /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code, and the id of
-    /// the shell, which differs each time and is left out.
+    /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code and the id of
+    /// the shell. It is left out: the id differs each time, and the rest is the same for different commands.
     pub fn copilot(json: &'a RawValue) -> Self {
         let text = match flat_text(Some(json)) {
             Cow::Borrowed(text) => own::without_notes(text),
@@ -249,7 +249,7 @@ impl<'a> ToolResult<'a> {
         });
         match code {
             Some((at, code)) => Self {
-                text: Cow::Owned(format!("{}Exit code: {code}", &text[..at])),
+                text: Cow::Owned(text[..at].trim_end_matches('\n').to_owned()),
                 failed: Some(code != 0),
             },
             None => Self { text, failed: None },
@@ -264,13 +264,13 @@ mod tests {
     #[test]
     fn the_number_of_the_shell_is_left_out_and_the_exit_code_read() {
         let table = [
-            ("no\n<shellId: 12 completed with exit code 1>", "no\nExit code: 1", Some(true)),
-            ("<shellId: a completed with exit code 0>\n", "Exit code: 0", Some(false)),
-            ("<shellId: 1 completed with exit code -1>", "Exit code: -1", Some(true)),
+            ("no\n<shellId: 12 completed with exit code 1>", "no", Some(true)),
+            ("<shellId: a completed with exit code 0>\n", "", Some(false)),
+            ("<shellId: 1 completed with exit code -1>", "", Some(true)),
             (
                 "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
                  guidance from postToolUse hooks:\n[unstuck] Again.",
-                "x\nExit code: 2",
+                "x",
                 Some(true),
             ),
             (

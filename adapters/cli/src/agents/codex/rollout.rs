@@ -1,6 +1,7 @@
-//! The end of a Codex transcript, which tells what no event tells: the calls that the model issued together.
+//! The end of a Codex transcript, which tells what no event tells: the exit code of a command, and the calls
+//! that the model issued together.
 //!
-//! In Code Mode, Codex runs the calls of one answer one after the other, with the same events as calls of
+//! The item of a command is written when it ends, before `PostToolUse`. In Code Mode, Codex runs the calls of one answer one after the other, with the same events as calls of
 //! several answers.
 
 use std::fs::File;
@@ -16,6 +17,20 @@ const TAIL: u64 = 256 * 1024;
 /// Returns `false` if the transcript cannot be read.
 pub(super) fn is_batch_open(path: &Path) -> bool {
     tail(path).is_ok_and(|tail| is_open(&tail))
+}
+
+/// Returns whether the command with this id has ended with another exit code than 0. Returns `false` if the
+/// transcript does not tell.
+pub(super) fn has_failed(path: &Path, id: &str) -> bool {
+    tail(path).is_ok_and(|tail| failed(&tail, id))
+}
+
+fn failed(tail: &str, id: &str) -> bool {
+    let lines = tail.lines().rev().filter(|line| line.contains(id));
+    let mut items = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok()?.payload.item);
+    items
+        .find(|item| item.id == id)
+        .is_some_and(|item| item.exit_code.is_some_and(|code| code != 0))
 }
 
 fn tail(path: &Path) -> io::Result<String> {
@@ -37,6 +52,14 @@ struct Line {
 #[derive(Deserialize)]
 struct Payload {
     r#type: Option<String>,
+    item: Option<Item>,
+}
+
+/// A call that has ended.
+#[derive(Deserialize)]
+struct Item {
+    id: String,
+    exit_code: Option<i64>,
 }
 
 /// Returns whether some but not all of the latest calls without an item between them have an output.
@@ -58,7 +81,7 @@ fn is_open(tail: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_batch_open, is_open};
+    use super::{failed, has_failed, is_batch_open, is_open};
 
     /// Returns the lines of a transcript: `c` is a call, `o` an output, `m` a message, `.` something else.
     fn lines(kinds: &str) -> String {
@@ -93,6 +116,26 @@ mod tests {
             assert_eq!(is_open(&lines(kinds)), expected, "{kinds}");
         }
         assert!(is_open(&format!("broken off\"}}\n{}", lines("cco"))));
+    }
+
+    #[test]
+    fn the_exit_code_of_a_command_is_found_by_its_id() {
+        let item = |id: &str, rest: &str| {
+            format!(
+                r#"{{"type":"event_msg","payload":{{"type":"item_completed","item":{{"type":"CommandExecution","id":"{id}"{rest}}}}}}}"#
+            )
+        };
+        let lines = [
+            item("a", r#","exit_code":1"#),
+            item("b", r#","exit_code":0,"aggregated_output":"a""#),
+            item("c", ""),
+            item("d", r#","exit_code":null"#),
+            r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"e","output":"x"}}"#.to_owned(),
+        ];
+        let text = lines.join("\n");
+        let all = ["a", "b", "c", "d", "e", "f"];
+        assert_eq!(all.map(|id| failed(&text, id)), [true, false, false, false, false, false]);
+        assert!(!has_failed("/no/such/file".as_ref(), "a"));
     }
 
     #[test]

@@ -128,9 +128,9 @@ mod tests {
     #[test]
     fn a_command_fails_if_its_exit_code_is_not_0() {
         for (shown, text, failed) in [
-            (r"no\n<shellId: 0 completed with exit code 2>", "no\nExit code: 2", true),
-            (r"no\n<shellId: 17 completed with exit code 2>", "no\nExit code: 2", true),
-            (r"<shellId: 3 completed with exit code 0>", "Exit code: 0", false),
+            (r"no\n<shellId: 0 completed with exit code 2>", "no", true),
+            (r"no\n<shellId: 17 completed with exit code 2>", "no", true),
+            (r"<shellId: 3 completed with exit code 0>", "", false),
             ("yes", "yes", false),
         ] {
             let rest = format!(

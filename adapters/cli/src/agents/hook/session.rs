@@ -1,5 +1,6 @@
 //! One worker of a session: takes events, returns replies.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -206,7 +207,21 @@ impl Worker {
                 let transcript = event.transcript.as_deref().map(Path::new);
                 self.before(call, transcript, host.ends_turn_of(event), now)
             }
-            EventKind::After(call, ending) => self.after(call, ending, now),
+            EventKind::After(call, ending) => {
+                let place = event.transcript.as_deref().zip(call.id.as_deref());
+                let has_failed = |ask: fn(&Path, &str) -> bool| {
+                    place.is_some_and(|(path, id)| ask(Path::new(path), id))
+                };
+                match ending {
+                    Ending::Answered { text, failed: false }
+                        if host.has_failed.is_some_and(has_failed) =>
+                    {
+                        let failed = Ending::Answered { text: Cow::Borrowed(text), failed: true };
+                        self.after(call, &failed, now)
+                    }
+                    _ => self.after(call, ending, now),
+                }
+            }
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
             EventKind::Prompt(text) => self.prompt(text, now),
             EventKind::Compacted => {

@@ -2,9 +2,9 @@
 //!
 //! Codex puts a header before the output of a command: `Chunk ID: …`, `Wall time: …`, `Process exited
 //! with code …`, `Original token count: …`, and last `Output:`. The chunk's id is random and the time is
-//! measured, so the results of two equal calls would never be equal. These two lines are left out,
-//! in the header only; the rest, the exit code included, stays as it is. Older results are a JSON
-//! text `{"output":…,"metadata":{"exit_code":…,"duration_seconds":…}}`, whose text is `output`.
+//! measured, so the results of two equal calls would never be equal, and the other lines are the same for
+//! different calls. The header is left out, as hooks do not show it either; only what it says of a command
+//! that still runs or a script that failed stays. Older results are a JSON text `{"output":…,"metadata":{"exit_code":…,"duration_seconds":…}}`, whose text is `output`.
 
 use std::borrow::Cow;
 
@@ -25,20 +25,20 @@ const FAILURES: [&str; 8] = [
     "failed in sandbox",
 ];
 
-/// The beginnings of header lines that change with every call.
-const VOLATILE: [&str; 3] = ["Chunk ID: ", "Wall time: ", "Wall time "];
-
-/// The beginnings of the other header lines.
-const STEADY: [&str; 8] = [
+/// The beginnings of header lines that are left out.
+const LEFT_OUT: [&str; 8] = [
+    "Chunk ID: ",
+    "Wall time: ",
+    "Wall time ",
     EXITED,
     EXIT_CODE,
-    "Process running with session ID ",
     "Original token count: ",
     "Total output lines: ",
     "Script completed",
-    "Script running",
-    SCRIPT_FAILED,
 ];
+
+/// The beginnings of the other header lines.
+const KEPT: [&str; 3] = ["Process running with session ID ", "Script running", SCRIPT_FAILED];
 
 const EXITED: &str = "Process exited with code ";
 const EXIT_CODE: &str = "Exit code: ";
@@ -105,7 +105,7 @@ impl<'a> ToolResult<'a> {
 /// The lines before `Output:`.
 struct Header {
     failed: Option<bool>,
-    /// The whole text without the lines that change. `None` if the text has no header.
+    /// The text without the header. `None` if the text has no header.
     stripped: Option<String>,
 }
 
@@ -115,29 +115,30 @@ impl Header {
     fn of(text: &str) -> Self {
         let mut failed = None;
         let mut stripped = String::new();
-        let mut rest = text;
+        let (mut rest, mut is_whole) = (text, false);
         while !rest.is_empty() {
             let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
             let (line, behind) = rest.split_at(end);
             let bare = line.trim_end();
             let ends = bare == HEADER_END;
-            let is_volatile = VOLATILE.iter().any(|begin| bare.starts_with(begin));
-            if !ends && !is_volatile && !STEADY.iter().any(|begin| bare.starts_with(begin)) {
+            let is_left_out = ends || LEFT_OUT.iter().any(|begin| bare.starts_with(begin));
+            if !is_left_out && !KEPT.iter().any(|begin| bare.starts_with(begin)) {
                 return Self { failed: None, stripped: None };
             }
             if let Some(line_failed) = fails(bare) {
                 failed = Some(failed == Some(true) || line_failed);
             }
-            if !is_volatile {
+            if !is_left_out {
                 stripped.push_str(line);
             }
             rest = behind;
+            is_whole |= ends;
             if ends && !rest.starts_with(EXIT_CODE) {
                 break;
             }
         }
         stripped.push_str(rest);
-        Self { failed, stripped: Some(stripped) }
+        Self { failed, stripped: is_whole.then_some(stripped) }
     }
 }
 
@@ -165,34 +166,31 @@ mod tests {
     }
 
     #[test]
-    fn headers_lose_only_the_lines_that_change() {
+    fn headers_are_left_out() {
         let table = [
             (
                 r#""Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOriginal token count: 2\nOutput:\nx\n""#,
-                "Process exited with code 1\nOriginal token count: 2\nOutput:\nx\n",
+                "x\n",
                 Some(true),
             ),
-            (
-                r#""Exit code: 0\nWall time: 3 seconds\nOutput:\nx""#,
-                "Exit code: 0\nOutput:\nx",
-                Some(false),
-            ),
+            (r#""Exit code: 0\nWall time: 3 seconds\nOutput:\nx""#, "x", Some(false)),
             (
                 r#""Wall time: 0.0 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nWall time: kept\n""#,
-                "Output:\nExit code: 1\nOutput:\nWall time: kept\n",
+                "Wall time: kept\n",
                 Some(true),
             ),
             (
                 r#"[{"type":"input_text","text":"Script completed\nWall time 0.3 seconds\nOutput:\n"},{"type":"input_text","text":"x"}]"#,
-                "Script completed\nOutput:\n\nx",
+                "\nx",
                 None,
             ),
             (
                 r#""Process running with session ID 7\nOutput:\n""#,
-                "Process running with session ID 7\nOutput:\n",
+                "Process running with session ID 7\n",
                 None,
             ),
             (r#""Chunk ID: 1a\nno header""#, "Chunk ID: 1a\nno header", None),
+            (r#""Exit code: 1\n""#, "Exit code: 1\n", Some(true)),
             (r#""see\nExit code: 1\n""#, "see\nExit code: 1\n", None),
             (r#""unsupported call: x""#, "unsupported call: x", Some(true)),
             (r#""""#, "", None),
