@@ -169,7 +169,7 @@ impl Session {
     pub(crate) fn note(&mut self, record: FindingRecord) {
         if let Some(last) = self.findings.last_mut().filter(|last| last.is_refusal_of(&record)) {
             let said = last.said.max(record.said);
-            self.new = usize::from(said > last.said);
+            self.new = usize::from(said > last.said || record.action != last.action);
             *last = FindingRecord { said, ..record };
             return;
         }
