@@ -31,6 +31,7 @@ pub(crate) mod sessions;
 mod settings;
 mod state;
 pub(crate) mod status;
+mod transcript;
 mod version;
 
 use std::fmt;

@@ -1,6 +1,7 @@
 //! Claude Code: hooks in `settings.json`, started without a shell.
 
 mod doctor;
+mod transcript;
 mod wire;
 
 use unstuck_trace::Format;
@@ -52,7 +53,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: None,
     ends_turn: true,
     ends_subagent: true,
-    steps: Steps::Reported,
+    steps: Steps::Reported(transcript::is_behind_another),
     has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {

@@ -67,11 +67,12 @@ pub(crate) struct Host {
 pub(crate) enum Steps {
     /// No event tells. Calls that come at once are taken for one step.
     Guessed,
-    /// An event follows when all calls of a step have ended. Until the first one comes, as for `Guessed`.
-    Reported,
     /// As for `Guessed`, but the agent may run the calls of one answer one after the other. The function
-    /// returns whether the transcript shows that such a step goes on.
-    Transcribed(fn(&Path) -> bool),
+    /// returns whether the transcript shows that the call with this id goes on with the step before it.
+    Transcribed(fn(&Path, &str) -> bool),
+    /// An event follows when all calls of a step have ended. Until the first one comes, as for
+    /// `Transcribed`.
+    Reported(fn(&Path, &str) -> bool),
 }
 
 /// The variable with which a user moves an agent's folder.

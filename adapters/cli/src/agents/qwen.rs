@@ -46,7 +46,8 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: Some(4),
     ends_turn: true,
     ends_subagent: false,
-    steps: Steps::Reported,
+    // An event follows each call, and not the last one of an answer.
+    steps: Steps::Guessed,
     has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {

@@ -45,6 +45,7 @@ struct Payload<'a, R = &'a RawValue> {
     hook_event_name: Option<Cow<'a, str>>,
     agent_id: Option<Cow<'a, str>>,
     cwd: Option<Cow<'a, str>>,
+    transcript_path: Option<Cow<'a, str>>,
     prompt_id: Option<Cow<'a, str>>,
     tool_name: Option<Cow<'a, str>>,
     tool_use_id: Option<Cow<'a, str>>,
@@ -123,7 +124,7 @@ fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>
         session: needed(payload.session_id, "session_id")?,
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
-        transcript: None,
+        transcript: payload.transcript_path,
         turn: payload.prompt_id,
         kind,
     })

@@ -4,18 +4,15 @@
 //! The item of a command is written when it ends, before `PostToolUse`. In Code Mode, Codex runs the calls of one answer one after the other, with the same events as calls of
 //! several answers.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
 
-/// The number of bytes that are read from the end of a transcript: enough for the calls of one answer.
-const TAIL: u64 = 256 * 1024;
+use crate::agents::transcript::tail;
 
 /// Returns whether the model's latest answer has several calls, and some but not all of them have ended.
-/// Returns `false` if the transcript cannot be read.
-pub(super) fn is_batch_open(path: &Path) -> bool {
+/// Returns `false` if the transcript cannot be read. The id of a call in Code Mode is not in the transcript.
+pub(super) fn is_batch_open(path: &Path, _: &str) -> bool {
     tail(path).is_ok_and(|tail| is_open(&tail))
 }
 
@@ -31,15 +28,6 @@ fn failed(tail: &str, id: &str) -> bool {
     items
         .find(|item| item.id == id)
         .is_some_and(|item| item.exit_code.is_some_and(|code| code != 0))
-}
-
-fn tail(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let begin = file.metadata()?.len().saturating_sub(TAIL);
-    file.seek(SeekFrom::Start(begin))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A line of a transcript.
@@ -135,15 +123,7 @@ mod tests {
         let text = lines.join("\n");
         let all = ["a", "b", "c", "d", "e", "f"];
         assert_eq!(all.map(|id| failed(&text, id)), [true, false, false, false, false, false]);
-        assert!(!has_failed("/no/such/file".as_ref(), "a"));
-    }
-
-    #[test]
-    fn only_the_end_of_a_transcript_is_read() {
-        let path = std::env::temp_dir().join(format!("unstuck-rollout-{}", std::process::id()));
-        std::fs::write(&path, lines(&".".repeat(9000)) + &lines("cco")).expect("a file");
-        assert!(is_batch_open(&path));
-        std::fs::remove_file(&path).expect("the file");
-        assert!(!is_batch_open(&path), "a transcript that is not there");
+        let missing = "/no/such/file".as_ref();
+        assert!(!has_failed(missing, "a") && !is_batch_open(missing, "a"));
     }
 }

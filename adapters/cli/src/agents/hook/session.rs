@@ -322,8 +322,8 @@ impl Worker {
     fn begin<'c>(&mut self, call: &'c Call<'_>, transcript: Option<&Path>, now: u64) -> Asked<'c> {
         self.session.calls += 1;
         self.position.has_called = true;
-        let asked = asked(call);
-        if self.position.is_step_over || !self.joins_step(&asked, transcript, now) {
+        let (id, asked) = (call.id.as_deref().unwrap_or_default(), asked(call));
+        if self.position.is_step_over || !self.joins_step((id, &asked), transcript, now) {
             self.position.step += 1;
         }
         self.position.is_step_over = false;
@@ -332,15 +332,21 @@ impl Worker {
 
     /// Returns whether the model issued a call together with the calls before it, whose step is not known to
     /// be over.
-    fn joins_step(&self, asked: &Asked<'_>, transcript: Option<&Path>, now: u64) -> bool {
+    fn joins_step(
+        &self,
+        (id, asked): (&str, &Asked<'_>),
+        transcript: Option<&Path>,
+        now: u64,
+    ) -> bool {
         // A call without an answer must not draw all later ones into its step.
         let is_soon = now.saturating_sub(self.session.last_seen) < TOGETHER;
         let may_join = || self.guard.may_join_step(self.position.step, asked);
         match self.steps {
-            Steps::Reported if self.position.reports_steps => true,
-            Steps::Guessed | Steps::Reported => is_soon && may_join(),
-            Steps::Transcribed(is_open) => {
-                is_soon && (may_join() || transcript.is_some_and(is_open))
+            Steps::Reported(_) if self.position.reports_steps => true,
+            Steps::Guessed => is_soon && may_join(),
+            Steps::Transcribed(goes_on) | Steps::Reported(goes_on) => {
+                let goes_on = || transcript.is_some_and(|path| goes_on(path, id));
+                is_soon && (may_join() || goes_on())
             }
         }
     }
@@ -573,9 +579,9 @@ mod tests {
             };
             ["a", "b", "c"].map(&mut one)
         };
-        let shown = Steps::Transcribed(|path| path == Path::new("open"));
+        let shown = Steps::Transcribed(|path, _| path == Path::new("open"));
         assert_eq!(numbers(Steps::Guessed, "open"), [1, 2, 3]);
-        assert_eq!(numbers(Steps::Reported, "closed"), [1, 1, 1]);
+        assert_eq!(numbers(Steps::Reported(|_, _| false), "closed"), [1, 1, 1]);
         assert_eq!(numbers(shown, "closed"), [1, 2, 3]);
         assert_eq!(numbers(shown, "open"), [1, 1, 1]);
     }
