@@ -29,7 +29,7 @@ const RUNS = resolve(process.argv[2]);
 const SIGN = "[unstuck]";
 
 /** What a client may write before a refusal. */
-const BEFORE_REFUSAL = /^(error: *)?([^\n]*(block|den(y|ied)|refus|reject)[^\n]*: *)?$/i;
+const BEFORE_REFUSAL = /^(error: *)?([^\n]*(block|den(y|ied)|refus|reject|PreToolUse:\S+ hook error)[^\n]*: *)?$/i;
 
 /** The most characters of one text in `seen.txt`. */
 const TEXT_MAX = 4000;

@@ -94,6 +94,14 @@ pub(crate) fn is_refusal(text: &str, failed: bool) -> bool {
         return failed || message.starts_with(NOT_RUN);
     }
     REFUSALS.iter().any(|before| text.strip_prefix(before).is_some_and(is_note))
+        || behind_hook(text).is_some_and(is_note)
+}
+
+/// Returns the reason of a refusal by a hook of Claude Code, which newer versions put behind the names of
+/// event and tool.
+fn behind_hook(text: &str) -> Option<&str> {
+    let (tool, reason) = text.strip_prefix("PreToolUse:")?.split_once(" hook error: ")?;
+    (!tool.contains('\n')).then_some(reason)
 }
 
 #[cfg(test)]
@@ -162,6 +170,9 @@ mod tests {
                 true,
                 true,
             ),
+            ("PreToolUse:Bash hook error: [unstuck] No.", true, true),
+            ("PreToolUse:Bash hook error: a rule of another hook", true, false),
+            ("PreToolUse:a\nb hook error: [unstuck] No.", true, false),
             ("Tool execution blocked: [unstuck] No.", true, true),
             ("Agent execution stopped by hook: [unstuck] No.", true, true),
             ("Denied by preToolUse hook: [unstuck] No.", true, true),

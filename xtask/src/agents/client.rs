@@ -108,7 +108,7 @@ pub(super) const ALL: &[Client] = &[
     Client {
         name: "claude-code",
         title: "Claude Code",
-        packages: &["@anthropic-ai/claude-code@2.1.197"],
+        packages: &["@anthropic-ai/claude-code@2.1.331"],
         script: Some("@anthropic-ai/claude-code/install.cjs"),
         program: "claude",
         prepare: |_| Ok(()),
