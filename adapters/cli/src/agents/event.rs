@@ -42,6 +42,8 @@ pub(crate) enum EventKind<'a> {
     Before(Call<'a>),
     /// A call has ended.
     After(Call<'a>, Ending<'a>),
+    /// These calls have ended. Calls that the agent rejected may appear only here.
+    CallsEnded(Vec<Listed<'a>>),
     /// All calls that the model issued together have ended: these, if the agent names them. Calls that
     /// the agent rejected may appear only here.
     StepEnded(Vec<Listed<'a>>),

@@ -1,6 +1,7 @@
 //! Qwen Code: hooks in `settings.json`, as lines for `bash`.
 
 mod doctor;
+mod transcript;
 mod wire;
 
 use unstuck_trace::Format;
@@ -46,8 +47,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: Some(4),
     ends_turn: true,
     ends_subagent: false,
-    // An event follows each call, and not the last one of an answer.
-    steps: Steps::Guessed,
+    steps: Steps::Reported(transcript::is_behind_another),
     has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {

@@ -75,10 +75,20 @@ struct Response<'a> {
     error: Raw<'a>,
 }
 
+#[derive(Deserialize)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    message: Raw<'a>,
+}
+
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let response = members::<Response<'_>>(raw);
     let failed = response.as_ref().is_some_and(|response| response.error.is_some());
-    let shown = response.and_then(|response| response.content.or(response.error));
+    // Of a failed call, the model reads the message of the error.
+    let shown = response.and_then(|response| {
+        let message = members::<Failure<'_>>(response.error).and_then(|failure| failure.message);
+        message.or(response.content).or(response.error)
+    });
     let text = shown.or(raw).map_or(Cow::Borrowed(""), |shown| ToolResult::gemini(shown).text);
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
@@ -121,6 +131,11 @@ mod tests {
             (r#"{"llmContent":"Output: a\nProcess Group PGID: 12"}"#, "Output: a", false),
             (r#"{"llmContent":[{"text":"a"},{"text":"b"}]}"#, "a\nb", false),
             (r#"{"llmContent":"no","error":{"message":"no","type":"x"}}"#, "no", true),
+            (
+                r#"{"llmContent":"no such file","error":{"message":"File not found: a"}}"#,
+                "File not found: a",
+                true,
+            ),
             (r#"{"error":"no"}"#, "no", true),
             (r#"{"llmContent":"a","error":null}"#, "a", false),
             (r#""a""#, "a", false),

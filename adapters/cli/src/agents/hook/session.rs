@@ -222,6 +222,7 @@ impl Worker {
                     _ => self.after(call, ending, now),
                 }
             }
+            EventKind::CallsEnded(calls) => self.calls_ended(calls, now),
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
             EventKind::Prompt(text) => self.prompt(text, now),
             EventKind::Compacted => {
@@ -311,7 +312,7 @@ impl Worker {
             call: digest(call),
             reply: Reply::refused(&evidence),
             finding: FindingRecord {
-                action: Action::Block.name().to_owned(),
+                // The action stays the guard's own, as a scan of the transcript finds it.
                 said: Said::Refusal,
                 ..self.record(&evidence, decision, 0)
             },
@@ -381,9 +382,17 @@ impl Worker {
         self.close(call, &decision, now, Reply::unannounced(&decision))
     }
 
-    /// Takes in the calls of a step that has ended. Most of them had events of their own. Returns the most
-    /// severe of the replies to the others.
+    /// Takes in the end of a step, and the calls that the agent lists.
     fn step_ended(&mut self, calls: &[Listed<'_>], now: u64) -> Reply {
+        let reply = self.calls_ended(calls, now);
+        self.position.reports_steps = true;
+        self.position.is_step_over = true;
+        reply
+    }
+
+    /// Takes in calls that have ended. Most of them had events of their own. Returns the most severe of the
+    /// replies to the others.
+    fn calls_ended(&mut self, calls: &[Listed<'_>], now: u64) -> Reply {
         let mut reply = Reply::Nothing;
         for listed in calls {
             let call = &listed.call;
@@ -402,8 +411,6 @@ impl Worker {
                 reply = own;
             }
         }
-        self.position.reports_steps = true;
-        self.position.is_step_over = true;
         reply
     }
 

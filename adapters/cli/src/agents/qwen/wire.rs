@@ -29,6 +29,7 @@ struct Payload<'a> {
     hook_event_name: Option<Cow<'a, str>>,
     agent_id: Option<Cow<'a, str>>,
     cwd: Option<Cow<'a, str>>,
+    transcript_path: Option<Cow<'a, str>>,
     prompt_id: Option<Cow<'a, str>>,
     source: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -58,7 +59,8 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "PreToolUse" => EventKind::Before(payload.call()?),
         "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
         "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
-        "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
+        // It follows each call, and not only the last one of an answer.
+        "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
         "UserPromptSubmit" => match text(payload.prompt).unwrap_or_default() {
             // The results go to the model, and no user has said anything.
             prompt if prompt.is_empty() => EventKind::StepEnded(Vec::new()),
@@ -80,7 +82,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         session: needed(payload.session_id, "session_id")?,
         subagent: payload.agent_id.filter(|id| !id.is_empty()),
         cwd: payload.cwd,
-        transcript: None,
+        transcript: payload.transcript_path,
         turn: payload.prompt_id,
         kind,
     })
@@ -270,7 +272,7 @@ mod tests {
             let rest = format!(
                 r#""tool_calls":[7,{{"tool_use_id":"b"}},{{"tool_name":"x","tool_use_id":"c",{entry}}}]"#
             );
-            let EventKind::StepEnded(calls) = event("PostToolBatch", &rest).kind else {
+            let EventKind::CallsEnded(calls) = event("PostToolBatch", &rest).kind else {
                 panic!("the end of a step")
             };
             let call = Call { id: Some("c".into()), tool: "x".into(), args: "null".into() };
