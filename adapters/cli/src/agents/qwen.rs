@@ -47,7 +47,7 @@ pub(super) const HOST: Host = Host {
     equal_calls_max: Some(4),
     ends_turn: true,
     ends_subagent: false,
-    steps: Steps::Reported(transcript::is_behind_another),
+    steps: Steps::Transcribed(transcript::is_behind_another),
     has_failed: None,
     silent: &[],
     transcripts: Some(Transcripts {

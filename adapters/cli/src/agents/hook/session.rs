@@ -290,6 +290,13 @@ impl Worker {
             self.note_as(&refused, Said::before, now);
             return Some(Reply::before(&refused, ends_turn));
         }
+        // The refusal counts as an attempt, which may have reached a rung of its own.
+        let finding = match refused.evidence() {
+            Some(evidence) if refused.judged() >= Action::Block => {
+                FindingRecord { said: Said::Refusal, ..self.record(evidence, &refused, now) }
+            }
+            _ => finding,
+        };
         self.session.note(finding);
         let reply = last.reply.clone();
         // The same call may have been issued twice at once.

@@ -62,8 +62,8 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         // It follows each call, and not only the last one of an answer.
         "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
         "UserPromptSubmit" => match text(payload.prompt).unwrap_or_default() {
-            // The results go to the model, and no user has said anything.
-            prompt if prompt.is_empty() => EventKind::StepEnded(Vec::new()),
+            // The results go to the model, and no user has said anything. The event may come late.
+            prompt if prompt.is_empty() => EventKind::CallsEnded(Vec::new()),
             prompt => EventKind::Prompt(prompt),
         },
         // Without the id of the subagent its calls cannot be found.
@@ -190,7 +190,7 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
         (Reply::Stop(words), EventKind::Before(_)) => {
             return Encoded::Partial(denial(&words.model));
         }
-        (Reply::Stop(words), EventKind::StepEnded(_)) if name == "UserPromptSubmit" => {
+        (Reply::Stop(words), EventKind::CallsEnded(_)) if name == "UserPromptSubmit" => {
             json!({ "continue": false, "stopReason": words.person }).to_string()
         }
         _ => return Encoded::Partial(String::new()),
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn an_empty_prompt_is_no_message_of_the_user() {
         for (name, rest, expected) in [
-            ("UserPromptSubmit", r#""prompt":"""#, EventKind::StepEnded(Vec::new())),
+            ("UserPromptSubmit", r#""prompt":"""#, EventKind::CallsEnded(Vec::new())),
             ("UserPromptSubmit", r#""prompt":"go""#, EventKind::Prompt("go".into())),
             ("SessionStart", r#""source":"startup""#, EventKind::Began),
             ("SessionStart", r#""source":"compact""#, EventKind::Compacted),
