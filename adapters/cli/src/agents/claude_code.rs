@@ -7,7 +7,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Transcripts, Wire};
+use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
@@ -49,13 +49,8 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: true,
-    ends_subagent: true,
-    steps: Steps::Reported(transcript::is_behind_another),
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Turns,
+    quirks: Quirks { steps: Steps::Reported(transcript::is_behind_another), ..Quirks::NONE },
     transcripts: Some(Transcripts {
         format: Format::CLAUDE_CODE,
         folder: "projects",

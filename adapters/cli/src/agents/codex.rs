@@ -7,7 +7,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Transcripts, Wire};
+use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "codex",
@@ -42,13 +42,13 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: false,
-    ends_subagent: false,
-    steps: Steps::Transcribed(rollout::is_batch_open),
-    has_failed: Some(rollout::has_failed),
-    silent: &["apply_patch"],
+    ends: Ends::Nothing,
+    quirks: Quirks {
+        steps: Steps::Transcribed(rollout::is_batch_open),
+        has_failed: Some(rollout::has_failed),
+        silent: &["apply_patch"],
+        ..Quirks::NONE
+    },
     transcripts: Some(Transcripts {
         format: Format::CODEX,
         folder: "sessions",

@@ -7,7 +7,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Transcripts, Wire};
+use super::host::{Ends, Home, Host, Quirks, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "copilot",
@@ -41,13 +41,8 @@ pub(super) const HOST: Host = Host {
         r#""cwd":"/","tool_name":"Bash","tool_input":{"command":"true"}}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: false,
-    ends_subagent: false,
-    steps: Steps::Guessed,
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Nothing,
+    quirks: Quirks::NONE,
     transcripts: Some(Transcripts {
         format: Format::COPILOT,
         folder: "session-state",

@@ -6,7 +6,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Transcripts, Wire};
+use super::host::{Ends, Home, Host, Quirks, Transcripts, Wire};
 
 /// The name of the hook in the settings, by which a user can disable it.
 const LABEL: &str = "unstuck";
@@ -40,13 +40,8 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"}}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: true,
-    ends_subagent: false,
-    steps: Steps::Guessed,
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Turns,
+    quirks: Quirks::NONE,
     transcripts: Some(Transcripts {
         format: Format::GEMINI,
         folder: "tmp",

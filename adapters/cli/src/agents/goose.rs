@@ -4,7 +4,7 @@ mod doctor;
 mod wire;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Wire};
+use super::host::{Ends, Home, Host, Quirks, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "goose",
@@ -38,13 +38,8 @@ pub(super) const HOST: Host = Host {
         r#""tool_input":{"command":"true"},"tool_call_id":"unstuck_doctor","working_dir":"/"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: false,
-    ends_subagent: false,
-    steps: Steps::Guessed,
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Nothing,
+    quirks: Quirks::NONE,
     transcripts: None,
     diagnose: doctor::diagnose,
 };

@@ -26,7 +26,7 @@ use crate::exit::Exit;
 
 /// Answers one event. The exit code is always 0, because agents take others for a verdict.
 pub(crate) fn run(hook: &Hook) -> Exit {
-    let silence = hook.agent.host().silence;
+    let silence = hook.agent.host().quirks.silence;
     if unstuck::is_off() {
         drain();
         say(silence);

@@ -39,16 +39,35 @@ pub(crate) struct Host {
     /// The payload of a call that is about to run, with which `doctor` tries the hook.
     pub(crate) sample: &'static str,
     pub(crate) wire: Wire,
+    /// The turns that a hook can end. Where it cannot, a stop refuses the calls of the loop until the user
+    /// speaks.
+    pub(crate) ends: Ends,
+    pub(crate) quirks: Quirks,
+    /// The agent's transcripts, or `None` if no transcript format covers them.
+    pub(crate) transcripts: Option<Transcripts>,
+    /// The agent's part of `unstuck doctor`.
+    pub(crate) diagnose: fn(&Installation<'_>) -> Diagnosis,
+}
+
+/// The turns that the answer to some event ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// No turn.
+    Nothing,
+    /// The turns of the main agent, and not of its subagents.
+    MainTurns,
+    /// Every turn.
+    Turns,
+}
+
+/// The ways in which an agent differs from most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quirks {
     /// The text that the agent reads as no answer.
     pub(crate) silence: &'static str,
     /// The number of equal calls in a row after which the agent itself ends the run, if it does. The hook
     /// refuses the last of them if it continues a loop that the model was told of.
     pub(crate) equal_calls_max: Option<u16>,
-    /// Whether the answer to some event ends the turn. If none does, a stop refuses the calls of the loop
-    /// until the user speaks.
-    pub(crate) ends_turn: bool,
-    /// Whether that holds for a subagent, too.
-    pub(crate) ends_subagent: bool,
     pub(crate) steps: Steps,
     /// Returns whether the call with this id failed, according to the transcript. Only for agents whose events
     /// do not tell.
@@ -56,10 +75,17 @@ pub(crate) struct Host {
     /// The tools whose calls end without an event if they fail. The next event then tells that such a call
     /// has failed.
     pub(crate) silent: &'static [&'static str],
-    /// The agent's transcripts, or `None` if no transcript format covers them.
-    pub(crate) transcripts: Option<Transcripts>,
-    /// The agent's part of `unstuck doctor`.
-    pub(crate) diagnose: fn(&Installation<'_>) -> Diagnosis,
+}
+
+impl Quirks {
+    /// The quirks of an agent without any.
+    pub(crate) const NONE: Self = Self {
+        silence: "",
+        equal_calls_max: None,
+        steps: Steps::Guessed,
+        has_failed: None,
+        silent: &[],
+    };
 }
 
 /// The way in which the hook learns which calls the model issued together.
@@ -239,7 +265,11 @@ impl Host {
 
     /// Returns whether a hook can end the turn of the agent or subagent that caused this event.
     pub(crate) fn ends_turn_of(&self, event: &Event<'_>) -> bool {
-        self.ends_turn && (self.ends_subagent || event.subagent.is_none())
+        match self.ends {
+            Ends::Nothing => false,
+            Ends::MainTurns => event.subagent.is_none(),
+            Ends::Turns => true,
+        }
     }
 
     /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.

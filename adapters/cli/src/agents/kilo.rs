@@ -1,7 +1,7 @@
 //! Kilo Code: the plugin of opencode, of which it is a fork, in a folder of its own.
 
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Wire};
+use super::host::{Ends, Home, Host, Quirks, Wire};
 use super::opencode::PLUGIN;
 use super::plugin::{diagnose, wire};
 
@@ -23,13 +23,8 @@ pub(super) const HOST: Host = Host {
     advice: "Sessions that begin from now on are watched.",
     sample: wire::SAMPLE,
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: true,
-    ends_subagent: true,
-    steps: Steps::Guessed,
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Turns,
+    quirks: Quirks::NONE,
     transcripts: None,
     diagnose,
 };

@@ -1,7 +1,7 @@
 //! opencode: a plugin in its folder of configurations.
 
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Wire};
+use super::host::{Ends, Home, Host, Quirks, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
 /// The plugin, which Kilo Code loads, too: it is a fork.
@@ -25,13 +25,8 @@ pub(super) const HOST: Host = Host {
     advice: "Sessions that begin from now on are watched.",
     sample: wire::SAMPLE,
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: true,
-    ends_subagent: true,
-    steps: Steps::Guessed,
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Turns,
+    quirks: Quirks::NONE,
     transcripts: None,
     diagnose,
 };

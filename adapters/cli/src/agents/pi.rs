@@ -3,7 +3,7 @@
 use unstuck_trace::Format;
 
 use super::hooks::{Form, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Transcripts, Wire};
+use super::host::{Ends, Home, Host, Quirks, Transcripts, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
 pub(super) const HOST: Host = Host {
@@ -25,13 +25,8 @@ pub(super) const HOST: Host = Host {
              trusts the project.",
     sample: wire::SAMPLE,
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    equal_calls_max: None,
-    ends_turn: true,
-    ends_subagent: true,
-    steps: Steps::Guessed,
-    has_failed: None,
-    silent: &[],
+    ends: Ends::Turns,
+    quirks: Quirks::NONE,
     transcripts: Some(Transcripts {
         format: Format::PI,
         folder: "sessions",

@@ -7,7 +7,7 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Home, Host, Steps, Transcripts, Wire};
+use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "qwen",
@@ -42,14 +42,13 @@ pub(super) const HOST: Host = Host {
         r#""tool_use_id":"toolu_unstuck_doctor","tool_call_id":"call_unstuck_doctor"}"#,
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
-    silence: "",
-    // Its own guard ends the run when the model asks for the fifth.
-    equal_calls_max: Some(4),
-    ends_turn: true,
-    ends_subagent: false,
-    steps: Steps::Transcribed(transcript::is_behind_another),
-    has_failed: None,
-    silent: &[],
+    ends: Ends::MainTurns,
+    quirks: Quirks {
+        // Its own guard ends the run when the model asks for the fifth.
+        equal_calls_max: Some(4),
+        steps: Steps::Transcribed(transcript::is_behind_another),
+        ..Quirks::NONE
+    },
     transcripts: Some(Transcripts {
         format: Format::QWEN,
         folder: "projects",

@@ -9,7 +9,7 @@ use unstuck_core::{Args, Digest, Finding, Kind};
 
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
-use crate::agents::host::{Host, Steps};
+use crate::agents::host::{Host, Quirks, Steps};
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
 use crate::output::recurring::what_was_found;
@@ -98,7 +98,7 @@ impl Worker {
         now: u64,
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
-        let &Host { steps, equal_calls_max, .. } = key.agent.host();
+        let Quirks { steps, equal_calls_max, .. } = key.agent.host().quirks;
         let worker =
             |session, position, guard| Self { session, position, guard, steps, equal_calls_max };
         let Some(SavedWorker { session, position, guard }) =
@@ -164,7 +164,7 @@ impl Worker {
     /// Remembers the call that is about to run if the agent does not report its failure.
     fn notice_silent(&mut self, agent: Agent, kind: &EventKind<'_>) {
         if let EventKind::Before(Call { id: Some(id), tool, .. }) = kind
-            && agent.host().silent.contains(&tool.as_ref())
+            && agent.host().quirks.silent.contains(&tool.as_ref())
         {
             self.position.silent = Some(id.clone().into_owned());
         }
@@ -214,7 +214,7 @@ impl Worker {
                 };
                 match ending {
                     Ending::Answered { text, failed: false }
-                        if host.has_failed.is_some_and(has_failed) =>
+                        if host.quirks.has_failed.is_some_and(has_failed) =>
                     {
                         let failed = Ending::Answered { text: Cow::Borrowed(text), failed: true };
                         self.after(call, &failed, now)

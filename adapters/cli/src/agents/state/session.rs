@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use unstuck::Action;
 
 use crate::agents::Agent;
+use crate::agents::host::Ends;
 
 /// The worker that a state belongs to. Subagents share the session of the agent that started them.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,7 @@ impl Said {
     pub(crate) fn before(action: Action, agent: Agent) -> Self {
         match action {
             Action::Block => Self::Refusal,
-            Action::Stop | Action::StartOver if !agent.host().ends_turn => Self::Refusal,
+            Action::Stop | Action::StartOver if agent.host().ends == Ends::Nothing => Self::Refusal,
             _ => Self::after(action, agent),
         }
     }
@@ -110,7 +111,7 @@ impl Said {
     pub(crate) fn after(action: Action, agent: Agent) -> Self {
         match action {
             Action::Proceed | Action::Nudge => Self::Nudge,
-            Action::Stop | Action::StartOver if agent.host().ends_turn => Self::Stop,
+            Action::Stop | Action::StartOver if agent.host().ends != Ends::Nothing => Self::Stop,
             _ => Self::Warning,
         }
     }
