@@ -93,12 +93,12 @@ impl Quirks {
 pub(crate) enum Steps {
     /// No event tells. Calls that come at once are taken for one step.
     Guessed,
-    /// As for `Guessed`, but the agent may run the calls of one answer one after the other. The function
-    /// returns whether the transcript shows that the call with this id goes on with the step before it.
-    Transcribed(fn(&Path, &str) -> bool),
+    /// The transcript tells. The function returns whether the call with this id goes on with the step before
+    /// it, or `None` if the transcript does not show that, in which case it is guessed.
+    Transcribed(fn(&Path, &str) -> Option<bool>),
     /// An event follows when all calls of a step have ended. Until the first one comes, as for
     /// `Transcribed`.
-    Reported(fn(&Path, &str) -> bool),
+    Reported(fn(&Path, &str) -> Option<bool>),
 }
 
 /// The variable with which a user moves an agent's folder.

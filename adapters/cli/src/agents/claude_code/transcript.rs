@@ -10,10 +10,10 @@ use serde::Deserialize;
 use crate::agents::event::Raw;
 use crate::agents::transcript::tail;
 
-/// Returns whether the call with this id stands behind another call of the same answer. Returns `false` if
-/// the transcript does not tell.
-pub(super) fn is_behind_another(path: &Path, id: &str) -> bool {
-    tail(path).is_ok_and(|tail| is_behind(&tail, id))
+/// Returns whether the call with this id stands behind another call of the same answer, or `None` if the
+/// transcript does not show the call.
+pub(super) fn is_behind_another(path: &Path, id: &str) -> Option<bool> {
+    is_behind(&tail(path).ok()?, id)
 }
 
 /// A line of a transcript.
@@ -37,7 +37,7 @@ struct Block {
 }
 
 /// Each line has one block of an answer, and the lines of an answer have the id of its message.
-fn is_behind(tail: &str, id: &str) -> bool {
+fn is_behind(tail: &str, id: &str) -> Option<bool> {
     let lines = tail.lines().rev().filter(|line| line.contains("tool_use"));
     let mut answers = lines.filter_map(|line| {
         let Message { id: message, content } =
@@ -47,13 +47,11 @@ fn is_behind(tail: &str, id: &str) -> bool {
         let calls: Vec<_> = calls.filter_map(|call| call.id).collect();
         (!calls.is_empty()).then_some((message?, calls))
     });
-    let Some((message, place)) = answers.find_map(|(message, calls)| {
+    let (message, place) = answers.find_map(|(message, calls)| {
         let place = calls.iter().position(|call| call == id)?;
         Some((message, place))
-    }) else {
-        return false;
-    };
-    place > 0 || answers.next().is_some_and(|(before, _)| before == message)
+    })?;
+    Some(place > 0 || answers.next().is_some_and(|(before, _)| before == message))
 }
 
 #[cfg(test)]
@@ -83,16 +81,16 @@ mod tests {
         ];
         let text = lines.join("\n");
         for (id, expected) in [
-            ("a", false),
-            ("b", true),
-            ("c", true),
-            ("d", false),
-            ("e", false),
-            ("f", true),
-            ("g", false),
+            ("a", Some(false)),
+            ("b", Some(true)),
+            ("c", Some(true)),
+            ("d", Some(false)),
+            ("e", Some(false)),
+            ("f", Some(true)),
+            ("g", None),
         ] {
             assert_eq!(is_behind(&text, id), expected, "{id}");
         }
-        assert!(!is_behind_another("/no/such/file".as_ref(), "b"));
+        assert_eq!(is_behind_another("/no/such/file".as_ref(), "b"), None);
     }
 }

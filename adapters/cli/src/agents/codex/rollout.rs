@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use crate::agents::transcript::tail;
 
-/// Returns whether the model's latest answer has several calls, and some but not all of them have ended.
-/// Returns `false` if the transcript cannot be read. The id of a call in Code Mode is not in the transcript.
-pub(super) fn is_batch_open(path: &Path, _: &str) -> bool {
-    tail(path).is_ok_and(|tail| is_open(&tail))
+/// Returns `true` if the model's latest answer has several calls, and some but not all of them have ended. The
+/// id of a call in Code Mode is not in the transcript, so nothing else can be told.
+pub(super) fn is_batch_open(path: &Path, _: &str) -> Option<bool> {
+    is_open(&tail(path).ok()?).then_some(true)
 }
 
 /// Returns whether the command with this id has ended with another exit code than 0. Returns `false` if the
@@ -124,6 +124,6 @@ mod tests {
         let all = ["a", "b", "c", "d", "e", "f"];
         assert_eq!(all.map(|id| failed(&text, id)), [true, false, false, false, false, false]);
         let missing = "/no/such/file".as_ref();
-        assert!(!has_failed(missing, "a") && !is_batch_open(missing, "a"));
+        assert!(!has_failed(missing, "a") && is_batch_open(missing, "a").is_none());
     }
 }

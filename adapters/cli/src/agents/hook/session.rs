@@ -353,8 +353,8 @@ impl Worker {
             Steps::Reported(_) if self.position.reports_steps => true,
             Steps::Guessed => is_soon && may_join(),
             Steps::Transcribed(goes_on) | Steps::Reported(goes_on) => {
-                let goes_on = || transcript.is_some_and(|path| goes_on(path, id));
-                is_soon && (may_join() || goes_on())
+                let told = || transcript.and_then(|path| goes_on(path, id));
+                is_soon && told().unwrap_or_else(may_join)
             }
         }
     }
@@ -593,9 +593,9 @@ mod tests {
             };
             ["a", "b", "c"].map(&mut one)
         };
-        let shown = Steps::Transcribed(|path, _| path == Path::new("open"));
+        let shown = Steps::Transcribed(|path, _| Some(path == Path::new("open")));
         assert_eq!(numbers(Steps::Guessed, "open"), [1, 2, 3]);
-        assert_eq!(numbers(Steps::Reported(|_, _| false), "closed"), [1, 1, 1]);
+        assert_eq!(numbers(Steps::Reported(|_, _| None), "closed"), [1, 1, 1]);
         assert_eq!(numbers(shown, "closed"), [1, 2, 3]);
         assert_eq!(numbers(shown, "open"), [1, 1, 1]);
     }

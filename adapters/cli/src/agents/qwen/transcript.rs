@@ -9,10 +9,10 @@ use serde::Deserialize;
 use crate::agents::event::Raw;
 use crate::agents::transcript::tail;
 
-/// Returns whether the call with this id stands behind another call of the same answer. Returns `false` if
-/// the transcript does not tell.
-pub(super) fn is_behind_another(path: &Path, id: &str) -> bool {
-    tail(path).is_ok_and(|tail| is_behind(&tail, id))
+/// Returns whether the call with this id stands behind another call of the same answer, or `None` if the
+/// transcript does not show the call.
+pub(super) fn is_behind_another(path: &Path, id: &str) -> Option<bool> {
+    is_behind(&tail(path).ok()?, id)
 }
 
 /// A line of a transcript.
@@ -39,7 +39,7 @@ struct Call {
     id: Option<String>,
 }
 
-fn is_behind(tail: &str, id: &str) -> bool {
+fn is_behind(tail: &str, id: &str) -> Option<bool> {
     let mut lines = tail.lines().rev().filter(|line| line.contains("functionCall"));
     let place = lines.find_map(|line| {
         let parts = serde_json::from_str::<Line<'_>>(line).ok()?.message?.parts?;
@@ -47,7 +47,7 @@ fn is_behind(tail: &str, id: &str) -> bool {
         let mut calls = parts.into_iter().filter_map(|part| part.function_call);
         calls.position(|call| call.id.as_deref() == Some(id))
     });
-    place.is_some_and(|place| place > 0)
+    place.map(|place| place > 0)
 }
 
 #[cfg(test)]
@@ -74,8 +74,8 @@ mod tests {
         let text = lines.join("\n");
         assert_eq!(
             ["a", "b", "c", "d"].map(|id| is_behind(&text, id)),
-            [false, true, false, false]
+            [Some(false), Some(true), Some(false), None]
         );
-        assert!(!is_behind_another("/no/such/file".as_ref(), "b"));
+        assert_eq!(is_behind_another("/no/such/file".as_ref(), "b"), None);
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         // It follows each call, and not only the last one of an answer.
         "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
         "UserPromptSubmit" => match text(payload.prompt).unwrap_or_default() {
-            // The results go to the model, and no user has said anything. The event may come late.
+            // The results go to the model, and no user has said anything.
             prompt if prompt.is_empty() => EventKind::CallsEnded(Vec::new()),
             prompt => EventKind::Prompt(prompt),
         },
