@@ -92,11 +92,12 @@ fn listed(folder: &Folder) -> Vec<Listed> {
         session.last_seen = at;
         match what {
             What::Found(finding) => session.note(finding),
-            What::Ended { begun, calls, events, refused_again } => {
+            What::Ended { begun, calls, events, errors, refused_again } => {
                 *ended = true;
                 session.begun = session.begun.min(begun);
                 session.calls += calls;
                 session.events += events;
+                session.errors += errors;
                 session.refused_again += refused_again;
             }
         }
@@ -193,6 +194,8 @@ struct Line<'a> {
     worker: &'a str,
     cwd: Option<&'a str>,
     calls: u64,
+    /// The calls that ran and failed.
+    errors: u64,
     /// The calls that came back after a stop and were refused, without a new finding.
     refused_again: u64,
     events: u64,
@@ -234,6 +237,7 @@ fn line(Listed { session, ended }: &Listed) -> String {
         worker: &session.worker,
         cwd: session.cwd.as_deref(),
         calls: session.calls,
+        errors: session.errors,
         refused_again: session.refused_again,
         events: session.events,
         begun: session.begun,

@@ -183,6 +183,7 @@ impl Worker {
             return Reply::Nothing;
         };
         let decision = self.guard.after(ticket, "", true);
+        self.session.errors += 1;
         self.note(&decision, now);
         let reply = Reply::after(&decision);
         self.position.store(&id).after = Some(reply.clone());
@@ -370,6 +371,7 @@ impl Worker {
         };
         let decision = match (ending, ticket) {
             (Ending::Answered { text, failed }, Some(ticket)) => {
+                self.session.errors += u64::from(*failed);
                 self.guard.after(ticket, &**text, *failed)
             }
             (Ending::Answered { text, failed }, None) => {
@@ -385,6 +387,7 @@ impl Worker {
     /// Takes in a call that was not announced.
     fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
         let asked = self.begin(call, None, now);
+        self.session.errors += u64::from(failed);
         let decision = self.guard.finished(&asked, text, failed);
         self.close(call, &decision, now, Reply::unannounced(&decision))
     }

@@ -45,6 +45,9 @@ pub(crate) enum What {
         begun: u64,
         calls: u64,
         events: u64,
+        /// The number of calls that ran and failed.
+        #[serde(default)]
+        errors: u64,
         /// The number of calls that came back after a stop and were refused.
         #[serde(default)]
         refused_again: u64,
@@ -59,8 +62,8 @@ impl Entry {
 
     /// The line on the end of `session` at the time `now`.
     pub(crate) fn ended(session: &Session, now: u64) -> Self {
-        let Session { begun, calls, events, refused_again, .. } = *session;
-        Self::of(session, now, What::Ended { begun, calls, events, refused_again })
+        let Session { begun, calls, events, errors, refused_again, .. } = *session;
+        Self::of(session, now, What::Ended { begun, calls, events, errors, refused_again })
     }
 
     fn of(session: &Session, at: u64, what: What) -> Self {

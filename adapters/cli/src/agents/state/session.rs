@@ -32,6 +32,8 @@ pub(crate) struct Session {
     pub(crate) events: u64,
     /// The number of calls, each counted once.
     pub(crate) calls: u64,
+    /// The number of calls that ran and failed, as far as the agent tells.
+    pub(crate) errors: u64,
     /// The number of calls that came back after a stop and were refused, without a new finding.
     pub(crate) refused_again: u64,
     /// The time of the first event, in milliseconds since 1970.
@@ -147,6 +149,7 @@ impl Session {
             cwd: None,
             events: 0,
             calls: 0,
+            errors: 0,
             refused_again: 0,
             begun: now,
             last_seen: now,
