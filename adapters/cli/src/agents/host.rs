@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use unstuck_trace::Format;
 
-use super::event::{BadPayload, Event};
+use super::event::{BadPayload, Call, Event};
 use super::hooks::{Form, Hooks};
 use super::plugin::Plugin;
 use super::reply::{Encoded, Reply};
@@ -66,7 +66,7 @@ pub(crate) struct Quirks {
     /// The text that the agent reads as no answer.
     pub(crate) silence: &'static str,
     /// The number of equal calls in a row after which the agent itself ends the run, if it does. The hook
-    /// refuses the last of them if it continues a loop that the model was told of.
+    /// refuses the last of them if the guard has found a loop of that call before.
     pub(crate) equal_calls_max: Option<u16>,
     pub(crate) steps: Steps,
     /// Returns whether the call with this id failed, according to the transcript. Only for agents whose events
@@ -193,23 +193,11 @@ impl Scope {
 impl Host {
     /// Returns the path of the settings file in this scope.
     pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
-        self.folder(scope).join(self.file)
-    }
-
-    /// Returns the agent's folder in this scope.
-    pub(crate) fn folder(&self, scope: Scope) -> PathBuf {
-        match scope {
+        let folder = match scope {
             Scope::User => self.user_folder(),
-            Scope::Project => project().join(self.folder_name(scope)),
-        }
-    }
-
-    /// Returns the name of the agent's folder in this scope.
-    pub(crate) fn folder_name(&self, scope: Scope) -> &'static str {
-        match scope {
-            Scope::User => self.folder,
-            Scope::Project => self.project_folder.unwrap_or(self.folder),
-        }
+            Scope::Project => project().join(self.project_folder.unwrap_or(self.folder)),
+        };
+        folder.join(self.file)
     }
 
     /// Returns the agent's folder for this user.
@@ -270,6 +258,12 @@ impl Host {
             Ends::MainTurns => event.subagent.is_none(),
             Ends::Turns => true,
         }
+    }
+
+    /// Returns whether `call`, which the event reports as answered, has failed according to the transcript.
+    pub(crate) fn has_failed(&self, event: &Event<'_>, call: &Call<'_>) -> bool {
+        let place = event.transcript.as_deref().zip(call.id.as_deref());
+        self.quirks.has_failed.zip(place).is_some_and(|(ask, (path, id))| ask(Path::new(path), id))
     }
 
     /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.

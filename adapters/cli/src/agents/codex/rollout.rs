@@ -1,8 +1,8 @@
 //! The end of a Codex transcript, which tells what no event tells: the exit code of a command, and the calls
 //! that the model issued together.
 //!
-//! The item of a command is written when it ends, before `PostToolUse`. In Code Mode, Codex runs the calls of one answer one after the other, with the same events as calls of
-//! several answers.
+//! The item of a command is written when it ends, before `PostToolUse`. In Code Mode, Codex runs the calls of
+//! one answer one after the other, with the same events as calls of several answers.
 
 use std::path::Path;
 

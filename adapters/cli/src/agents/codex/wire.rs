@@ -112,8 +112,8 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed: failed == Some(true) }
 }
 
-/// Writes a reply as Codex reads it, with no member that it does not know. No answer ends a turn: a
-/// stop refuses the call, or is told if the call has run.
+/// Writes a reply as Codex reads it, with no member that it does not know. No answer ends a turn. A
+/// stop is written as a refusal before a call, and as a note after it.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let name = &event.name;
     let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });

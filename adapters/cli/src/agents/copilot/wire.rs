@@ -63,7 +63,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "SessionEnd" => EventKind::Ended,
         _ => EventKind::Other,
     };
-    // The events of a subagent carry its id as that of the session.
+    // In the events of a subagent, `session_id` is the id of the subagent.
     let subagent = payload.agent_id.filter(|id| !id.is_empty());
     let parent = payload.parent_agent_id.filter(|_| subagent.is_some());
     let session = needed(parent.or(payload.session_id), "session_id")?;
@@ -100,8 +100,8 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed }
 }
 
-/// Writes a reply as GitHub Copilot CLI reads it. No answer ends a turn: a stop refuses the call, or is told
-/// if the call has run.
+/// Writes a reply as GitHub Copilot CLI reads it. No answer ends a turn. A stop is written as a refusal before
+/// a call, and as a note after it.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let context = |text: &str| json!({ "additionalContext": text }).to_string();
     Encoded::Whole(match (reply, &event.kind) {

@@ -101,8 +101,8 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed }
 }
 
-/// Writes a reply as Cursor reads it. No answer ends a turn: a stop refuses the call, or is told if the call
-/// has run.
+/// Writes a reply as Cursor reads it. No answer ends a turn. A stop is written as a refusal before a call, and
+/// as a note after it.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     let context = |text: &str| json!({ "additional_context": text }).to_string();
     Encoded::Whole(match (reply, &event.kind) {

@@ -159,7 +159,7 @@ impl SettingsFile {
             .find(|(at, entry)| entries[..*at].iter().any(|earlier| earlier.event == entry.event));
         let what = match twice {
             Some((_, entry)) => format!("{} has two entries, so it is counted twice", entry.event),
-            None if entries.iter().any(|entry| entry.line != entries[0].line) => {
+            None if entries.windows(2).any(|pair| pair[0].line != pair[1].line) => {
                 "its events run different command lines".to_owned()
             }
             None => return None,

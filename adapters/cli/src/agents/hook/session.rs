@@ -208,21 +208,13 @@ impl Worker {
                 let transcript = event.transcript.as_deref().map(Path::new);
                 self.before(call, transcript, host.ends_turn_of(event), now)
             }
-            EventKind::After(call, ending) => {
-                let place = event.transcript.as_deref().zip(call.id.as_deref());
-                let has_failed = |ask: fn(&Path, &str) -> bool| {
-                    place.is_some_and(|(path, id)| ask(Path::new(path), id))
-                };
-                match ending {
-                    Ending::Answered { text, failed: false }
-                        if host.quirks.has_failed.is_some_and(has_failed) =>
-                    {
-                        let failed = Ending::Answered { text: Cow::Borrowed(text), failed: true };
-                        self.after(call, &failed, now)
-                    }
-                    _ => self.after(call, ending, now),
-                }
+            EventKind::After(call, Ending::Answered { text, failed: false })
+                if host.has_failed(event, call) =>
+            {
+                let failed = Ending::Answered { text: Cow::Borrowed(text), failed: true };
+                self.after(call, &failed, now)
             }
+            EventKind::After(call, ending) => self.after(call, ending, now),
             EventKind::CallsEnded(calls) => self.calls_ended(calls, now),
             EventKind::StepEnded(calls) => self.step_ended(calls, now),
             EventKind::Prompt(text) => self.prompt(text, now),
