@@ -251,18 +251,24 @@ fn microloop(calls: &[Texts]) -> u32 {
 
 /// `before_call` and `after_call`, as in the example of its README. It reads the results of this tool.
 fn loop_guardrail(calls: &[Texts]) -> u32 {
+    guardrail(calls.iter().map(|Texts { args, result }| (TOOL, &**args, &**result)))
+}
+
+/// Returns how many calls, each a tool with its arguments and its result, `loop-guardrail` flags.
+pub(crate) fn guardrail<'t>(calls: impl IntoIterator<Item = (&'t str, &'t str, &'t str)>) -> u32 {
     let settings = ToolCallGuardrailConfig {
         hard_stop_enabled: true,
         no_progress_warn_after: TIMES,
         ..ToolCallGuardrailConfig::default()
     };
     let mut controller = ToolCallGuardrailController::new(Some(settings));
-    count(calls, |Texts { args, result }| {
+    let flags = |(tool, args, result)| {
         let args = json(args);
-        let before = controller.before_call(TOOL, Some(&args));
-        let after = controller.after_call(TOOL, Some(&args), Some(result), Some(false));
-        before.action != "allow" || after.action != "allow"
-    })
+        let before = controller.before_call(tool, Some(&args));
+        let after = controller.after_call(tool, Some(&args), Some(result), Some(false));
+        u32::from(before.action != "allow" || after.action != "allow")
+    };
+    calls.into_iter().map(flags).sum()
 }
 
 /// Returns for how many of `calls` the function `flags` returns true.

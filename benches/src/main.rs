@@ -8,6 +8,8 @@ use clap::{Parser, Subcommand};
 use unstuck_benches::contender::Contender;
 use unstuck_benches::documents::Document;
 use unstuck_benches::json::Reader;
+use unstuck_benches::real_calls::Recorded;
+use unstuck_benches::real_text::{self, RealWork};
 use unstuck_benches::stream::Stream;
 use unstuck_benches::swarm::Calls;
 use unstuck_benches::text::Work;
@@ -57,6 +59,7 @@ enum Count {
     Engine { contender: Contender, stream: Stream, calls: u16 },
     Json { reader: Reader, document: Document, times: u16 },
     Text { work: Work, kind: Kind, length: usize, times: u16 },
+    RealText { work: RealWork, recorded: Recorded, times: u16 },
     Swarm { calls: Calls, workers: u64, times: u16 },
 }
 
@@ -93,6 +96,7 @@ impl Count {
             Self::Engine { contender, stream, calls } => engine::count(contender, stream, calls),
             Self::Json { reader, document, times } => json::count(reader, document, times),
             Self::Text { work, kind, length, times } => text::count(work, kind, length, times),
+            Self::RealText { work, recorded, times } => real_text::count(work, recorded, times),
             Self::Swarm { calls, workers, times } => swarm::count(calls, workers, times),
         }
     }

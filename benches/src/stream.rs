@@ -95,6 +95,11 @@ pub struct Texts {
 impl Texts {
     /// Returns the call number `number`.
     pub fn of(number: u64) -> Self {
+        Self::long(number, RESULT_LENGTH)
+    }
+
+    /// Returns the call number `number` with a result of this length.
+    pub(crate) fn long(number: u64, result_length: usize) -> Self {
         let opening = format!(
             r#"{{"path":"src/part_{:02}/unit_{number:07}.rs","offset":{},"limit":120,"all":false,"pattern":"fn \\w+\\(\"","reason":""#,
             number % 40,
@@ -106,7 +111,7 @@ impl Texts {
         // No two files share a line, so every result is new.
         let line =
             format!("    let {} = parts.iter().map(Part::weight).sum::<u64>();\n", name(number));
-        Self { args, result: filled(opening, &line, RESULT_LENGTH) }
+        Self { args, result: filled(opening, &line, result_length) }
     }
 }
 

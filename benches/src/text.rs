@@ -8,9 +8,12 @@ use serde::Serialize;
 use unstuck::Guard;
 use unstuck_text::{Masks, Recipe, SimilarCalls, similarity};
 
-use crate::contender::unstuck;
+use crate::contender::{guardrail, unstuck};
 use crate::documents::bytes;
 use crate::instructions::{NOT_COUNTED, can_be_counted, per_turn, word};
+use crate::real_calls::ABSENT;
+use crate::real_text::{self, RealTime};
+use crate::regex_masks;
 use crate::report::{Measurement, Report, rounded};
 use crate::rounds::{Case, Timing, take_turns};
 use crate::stream::{ARGS_LENGTH, TOOL};
@@ -30,6 +33,8 @@ pub enum Work {
     Plain,
     /// Both digests of a text with all masks.
     Masked,
+    /// A digest without what one regular expression matches.
+    Regex,
     /// `Recipe::outcome` by `BALANCED`.
     Outcome,
     /// `Recipe::call` by `BALANCED`.
@@ -42,6 +47,8 @@ pub enum Work {
     Verdict,
     /// The same through a guard, which most hosts use.
     Guard,
+    /// The same through the crate `loop-guardrail`.
+    LoopGuardrail,
 }
 
 impl Work {
@@ -50,21 +57,25 @@ impl Work {
         match self {
             Self::Plain => "digest, nothing masked",
             Self::Masked => "digest, masked",
+            Self::Regex => "digest, masked by `regex`",
             Self::Outcome => "outcome",
             Self::Call => "call",
             Self::CallAmong => "call among others",
             Self::Similarity => "similarity of two",
             Self::Verdict => "verdict",
             Self::Guard => "verdict, by a guard",
+            Self::LoopGuardrail => "verdict, by `loop-guardrail`",
         }
     }
 
     /// Returns the kinds of work that are measured on texts of this kind.
     pub const fn on(kind: Kind) -> &'static [Self] {
         match kind {
-            Kind::Log | Kind::Compiler | Kind::Prose => &[Self::Plain, Self::Masked, Self::Outcome],
+            Kind::Log | Kind::Packages | Kind::Compiler | Kind::Prose => {
+                &[Self::Plain, Self::Masked, Self::Regex, Self::Outcome]
+            }
             Kind::Args => &[Self::Call, Self::CallAmong, Self::Similarity],
-            Kind::Call => &[Self::Verdict, Self::Guard],
+            Kind::Call => &[Self::Verdict, Self::Guard, Self::LoopGuardrail],
         }
     }
 
@@ -76,6 +87,7 @@ impl Work {
         match self {
             Self::Plain => changes(texts, |text| Masks::NONE.digest(text.as_bytes())),
             Self::Masked => changes(texts, |text| Masks::ALL.digest(text.as_bytes())),
+            Self::Regex => changes(texts, regex_masks::digest),
             Self::Outcome => changes(texts, |text| BALANCED.outcome(TOOL, text, false)),
             Self::Call => changes(texts, |text| BALANCED.call(TOOL, text)),
             Self::CallAmong => changes(texts, |text| BALANCED.call_among(&mut groups, TOOL, text)),
@@ -88,6 +100,10 @@ impl Work {
                 unstuck(texts.iter().map(|text| black_box(text).split_at(ARGS_LENGTH)))
             }
             Self::Guard => guarded(texts),
+            Self::LoopGuardrail => {
+                let calls = texts.iter().map(|text| black_box(text).split_at(ARGS_LENGTH));
+                guardrail(calls.map(|(args, result)| (TOOL, args, result)))
+            }
         }
     }
 }
@@ -170,7 +186,7 @@ pub fn measure() -> io::Result<Report> {
         row.instructions = Some(counted / f64::from(number(&texts)));
         row.instructions_per_byte = Some(counted / bytes(&texts));
     }
-    report(&work_times, can_be_counted)
+    report(&work_times, &real_text::measure(can_be_counted)?, can_be_counted)
 }
 
 /// Does the work on the texts of a round `times` times, for valgrind to count. Returns the sum of the
@@ -180,13 +196,21 @@ pub fn count(work: Work, kind: Kind, length: usize, times: u16) -> u32 {
     (0..times).map(|_| work.run(&texts)).fold(0, u32::wrapping_add)
 }
 
-fn report(work_times: &[WorkTime], is_counted: bool) -> io::Result<Report> {
+fn report(
+    work_times: &[WorkTime],
+    real_times: &[RealTime],
+    is_counted: bool,
+) -> io::Result<Report> {
     let mut report = Report::default();
     report.table("rows", work_times)?;
+    report.table("real", real_times)?;
     report.remark(
         "By the recipe of `balanced`, with all masks. A similarity compares two texts of the length. A \
          verdict includes\na call and its outcome, from raw arguments and a raw result.",
     );
+    if real_times.is_empty() {
+        report.leave_out(ABSENT);
+    }
     if !is_counted {
         report.leave_out(NOT_COUNTED);
     }
@@ -237,7 +261,7 @@ mod tests {
             work_time(Kind::Log, 200, Work::Outcome, Some(2345.6)),
             work_time(Kind::Log, 100_000, Work::Outcome, None),
         ];
-        insta::assert_snapshot!(report(&work_times, false).unwrap());
+        insta::assert_snapshot!(report(&work_times, &[], false).unwrap());
     }
 
     #[test]
@@ -248,7 +272,7 @@ mod tests {
                 for work in Work::on(kind) {
                     let (answer, all) = (work.run(&texts), u32::try_from(texts.len()).unwrap());
                     match work {
-                        Work::Verdict | Work::Guard => assert_eq!(answer, 0),
+                        Work::Verdict | Work::Guard | Work::LoopGuardrail => assert_eq!(answer, 0),
                         // The first to the second, and the second to the first.
                         Work::Similarity if all == 2 => assert_eq!(answer, 1),
                         Work::Similarity => {}

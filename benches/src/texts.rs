@@ -17,6 +17,8 @@ const ROUND: usize = 64 * 1024;
 pub enum Kind {
     /// Lines of a log: times, process ids, durations, ids.
     Log,
+    /// The log of a package manager: names with versions, hashes, sizes and speeds.
+    Packages,
     /// Compiler output: paths, line numbers, columns of spaces.
     Compiler,
     /// Sentences.
@@ -32,6 +34,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Log => "log lines",
+            Self::Packages => "package manager",
             Self::Compiler => "compiler output",
             Self::Prose => "prose",
             Self::Args => "arguments",
@@ -42,9 +45,9 @@ impl Kind {
     /// Returns the lengths of the texts that are measured, in bytes.
     pub const fn lengths(self) -> &'static [usize] {
         match self {
-            Self::Log | Self::Compiler | Self::Prose => &[200, 500, 8000, 100_000],
+            Self::Log | Self::Packages | Self::Compiler | Self::Prose => &[200, 500, 8000, 100_000],
             Self::Args => &[60, 200, 500, 2500, 8000, 100_000],
-            Self::Call => &[ARGS_LENGTH + RESULT_LENGTH],
+            Self::Call => &[ARGS_LENGTH + RESULT_LENGTH, ARGS_LENGTH + 50_000],
         }
     }
 
@@ -57,11 +60,12 @@ impl Kind {
     fn text(self, number: u64, length: usize) -> String {
         match self {
             Self::Log => lines(number, length, log_line),
+            Self::Packages => lines(number, length, package),
             Self::Compiler => lines(number, length, warning),
             Self::Prose => lines(number, length, sentence),
             Self::Args => args(number, length),
             Self::Call => {
-                let Texts { args, result } = Texts::of(number);
+                let Texts { args, result } = Texts::long(number, length - ARGS_LENGTH);
                 args + &result
             }
         }
@@ -88,6 +92,22 @@ fn log_line(text: &mut String, random: &mut Random) {
         text,
         "2026-05-28T14:{minute:02}:{second:02}.{thousandth:03}Z INFO [4711] http: GET /orders/{order} \
          {status} in {duration} ms, request {id:08x}"
+    );
+}
+
+fn package(text: &mut String, random: &mut Random) {
+    let name = ["serde", "tokio", "requests", "lodash", "numpy", "react"][index(random, 6)];
+    let (major, minor, patch) = (random.below(9), random.below(40), random.below(20));
+    let (size, rate, hash) = (random.below(9000), random.below(90), random.below(1 << 48));
+    let (percent, python) = (random.below(100), 8 + random.below(6));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "Collecting {name}=={major}.{minor}.{patch}\n  Downloading {name}-{major}.{minor}.{patch}-cp3{python}-cp3{python}-\
+         manylinux_2_17_x86_64.whl.metadata ({size} kB)\n     {percent:>3}% |{:#<20}| {size} kB {rate}.{minor} MB/s eta \
+         0:00:{patch:02}\n  Stored in directory: /root/.cache/pip/wheels/{hash:012x}\n\
+         Requirement already satisfied: {name}>={major}.{minor} in ./lib/python3.{python} (from app) ({major}.{minor}.{patch})",
+        ""
     );
 }
 
