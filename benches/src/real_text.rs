@@ -84,7 +84,7 @@ impl RealWork {
 }
 
 fn each(run: &[RealCall], mut answer: impl FnMut(&RealCall) -> u32) -> u32 {
-    run.iter().map(|call| answer(call)).fold(0, u32::wrapping_add)
+    run.iter().map(&mut answer).fold(0, u32::wrapping_add)
 }
 
 /// Returns the lower half.

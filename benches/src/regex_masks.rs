@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use rapidhash::v3::rapidhash_v3;
-use regex::Regex;
+use regex::bytes::Regex;
 
 /// The kinds of volatile text that a few lines of regular expressions can describe: fewer than
 /// `Masks::ALL`, and without labels.
@@ -21,7 +21,7 @@ static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {
         r"(localhost|127\.0\.0\.1):\d+",
         r"\s{2,}",
     ];
-    match Regex::new(&kinds.join("|")) {
+    match Regex::new(&format!("(?-u){}", kinds.join("|"))) {
         Ok(volatile) => volatile,
         Err(error) => panic!("{error}"),
     }
@@ -30,7 +30,7 @@ static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {
 /// Returns a hash of `text` without its volatile parts.
 pub fn digest(text: &str) -> u64 {
     let (mut hash, mut from) = (0_u64, 0);
-    for found in VOLATILE.find_iter(text) {
+    for found in VOLATILE.find_iter(text.as_bytes()) {
         hash = hash.rotate_left(5) ^ rapidhash_v3(&text.as_bytes()[from..found.start()]);
         from = found.end();
     }

@@ -3,30 +3,27 @@
 /// Four letters of each word, in lower case. A text without any of them contains no such word.
 pub(crate) struct Grams {
     slots: [u32; SLOTS],
+    /// Spreads the letters over the slots, so that no two words share a slot.
+    factor: u32,
 }
 
 /// The number of slots, more than the words of any set.
 const SLOTS: usize = 32;
 
-/// Spreads the letters over the slots. Found by trial, so that no two words of a set share a slot.
-const FACTOR: u32 = 0x8FB5_262D;
-
 /// The bit that makes a letter lower case, in each of four bytes.
 const LOWER: u32 = 0x2020_2020;
 
 impl Grams {
-    /// Creates the set of `words` at compile time, which fails if two words share a slot.
+    /// Creates the set of `words` at compile time.
     pub(crate) const fn new(words: &[&[u8; 4]]) -> Self {
-        let (mut slots, mut n) = ([0; SLOTS], 0);
-        while n < words.len() {
-            let gram = u32::from_le_bytes(*words[n]);
-            assert!(gram & LOWER == LOWER, "a word in lower case, or a sign that has no other");
-            let slot = slot(gram);
-            assert!(slots[slot] == 0, "two words share a slot: look for another factor");
-            slots[slot] = gram;
-            n += 1;
+        // An odd number, far from any pattern of letters; 2³² divided by the golden ratio.
+        let mut factor = 0x9E37_79B9_u32;
+        loop {
+            if let Some(slots) = spread(words, factor) {
+                return Self { slots, factor };
+            }
+            factor = factor.wrapping_mul(5).wrapping_add(2);
         }
-        Self { slots }
     }
 
     /// Returns `false` only if `text` contains no such word, in any case. O(n).
@@ -49,8 +46,24 @@ impl Grams {
     #[inline]
     const fn holds(&self, row: u32) -> bool {
         let gram = row | LOWER;
-        self.slots[slot(gram)] == gram
+        self.slots[slot(gram, self.factor)] == gram
     }
+}
+
+/// Spreads `words` over the slots by `factor`. Returns `None` if two words share a slot.
+const fn spread(words: &[&[u8; 4]], factor: u32) -> Option<[u32; SLOTS]> {
+    let (mut slots, mut n) = ([0; SLOTS], 0);
+    while n < words.len() {
+        let gram = u32::from_le_bytes(*words[n]);
+        assert!(gram & LOWER == LOWER, "a word in lower case, or a sign that has no other");
+        let slot = slot(gram, factor);
+        if slots[slot] != 0 {
+            return None;
+        }
+        slots[slot] = gram;
+        n += 1;
+    }
+    Some(slots)
 }
 
 /// Returns the lower half of `bits`.
@@ -58,8 +71,8 @@ fn low_half(bits: u64) -> u32 {
     u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0)
 }
 
-const fn slot(gram: u32) -> usize {
-    (gram.wrapping_mul(FACTOR) >> (32 - SLOTS.trailing_zeros())) as usize
+const fn slot(gram: u32, factor: u32) -> usize {
+    (gram.wrapping_mul(factor) >> (32 - SLOTS.trailing_zeros())) as usize
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::find;
 use crate::members::{is_void, members, unquoted};
-use crate::words::{after, has_any, is_any, starts_with_any, words};
+use crate::words::{Phrases, after, is_any, words};
 
 /// The longest result that is inspected, in bytes. A longer one has found something.
 const LOOK_MAX: usize = 512;
@@ -11,7 +11,7 @@ const LOOK_MAX: usize = 512;
 const LINES_MAX: usize = 3;
 
 /// Names of members that hold the hits.
-const LISTS: [&str; 17] = [
+static LISTS: Phrases<17> = Phrases::new([
     "data",
     "documents",
     "edges",
@@ -29,24 +29,24 @@ const LISTS: [&str; 17] = [
     "rows",
     "users",
     "values",
-];
+]);
 
 /// Names of members that count the hits.
-const COUNTS: [&str; 10] = [
+static COUNTS: Phrases<10> = Phrases::new([
     "count",
     "hits",
     "matches",
-    "numResults",
+    "numresults",
     "num_results",
-    "resultCount",
+    "resultcount",
     "total",
-    "totalCount",
+    "totalcount",
     "total_count",
     "total_results",
-];
+]);
 
 /// Nouns for things that are searched.
-const THINGS: [&str; 48] = [
+static THINGS: Phrases<48> = Phrases::new([
     "answer",
     "answers",
     "article",
@@ -95,13 +95,13 @@ const THINGS: [&str; 48] = [
     "symbols",
     "tasks",
     "users",
-];
+]);
 
 /// The largest number of words between `no` and the noun.
 const BETWEEN: usize = 3;
 
 /// Nouns whose absence is good news, because a check without such findings has succeeded.
-const FLAWS: [&str; 22] = [
+static FLAWS: Phrases<22> = Phrases::new([
     "changed",
     "created",
     "deleted",
@@ -124,10 +124,10 @@ const FLAWS: [&str; 22] = [
     "violations",
     "such",
     "longer",
-];
+]);
 
 /// Openings of sentences of a search that found nothing.
-const SENTENCES: [&str; 19] = [
+static SENTENCES: Phrases<19> = Phrases::new([
     "(0 rows)",
     "(no matches)",
     "(no results)",
@@ -147,10 +147,10 @@ const SENTENCES: [&str; 19] = [
     "the folder is empty",
     "the query returned no ",
     "total: 0",
-];
+]);
 
 /// Phrases inside of such sentences.
-const PHRASES: [&str; 8] = [
+static PHRASES: Phrases<8> = Phrases::new([
     "did not match any",
     "didn't match any",
     "did not return any",
@@ -159,7 +159,7 @@ const PHRASES: [&str; 8] = [
     "returned 0 results",
     "returned no results",
     "returned no matches",
-];
+]);
 
 /// Returns whether `result` says that a search or a look-up found nothing. For example, `No matches
 /// found`, `0 results`, `[]` or `{"results": []}`. O(n) of at most 512 bytes.
@@ -198,8 +198,8 @@ fn holds_nothing(json: &str) -> bool {
     let (mut empty, mut full) = (false, false);
     for member in members(json).filter(|member| member.depth <= 2) {
         let value = member.value;
-        let is_list = is_any(member.name, &LISTS) && value.starts_with(['[', '{']);
-        let is_count = is_any(member.name, &COUNTS) && unquoted(value).parse::<u32>().is_ok();
+        let is_list = LISTS.contain(member.name) && value.starts_with(['[', '{']);
+        let is_count = COUNTS.contain(member.name) && unquoted(value).parse::<u32>().is_ok();
         let is_object_of_lists = value.starts_with('{') && !is_void(value);
         if is_list && !is_object_of_lists || is_count {
             empty |= is_void(value);
@@ -222,8 +222,8 @@ fn says_nothing(line: &str) -> bool {
             said.next().is_some_and(|count| is_any(count, &["0", "no", "nothing", "zero"]))
         }
         Some(_) => {
-            starts_with_any(line, &SENTENCES)
-                || has_any(line, &PHRASES) && !find::contains(line, "found: ")
+            SENTENCES.open(line)
+                || PHRASES.are_in(line) && !find::contains(line, "found: ")
                 || line.eq_ignore_ascii_case("total 0")
                 || there_is(line).is_some_and(|rest| is_thing(words(rest)))
         }
@@ -246,8 +246,8 @@ fn there_is(line: &str) -> Option<&str> {
 fn is_thing<'t>(said: impl Iterator<Item = &'t str> + Clone) -> bool {
     let near = said.clone().take(BETWEEN + 1);
     let mut all = said.clone();
-    (near.clone().any(|word| is_any(word, &THINGS)) || all.any(|word| is_any(word, &["found"])))
-        && !said.take(2 * BETWEEN).any(|word| is_any(word, &FLAWS))
+    (near.clone().any(|word| THINGS.contain(word)) || all.any(|word| is_any(word, &["found"])))
+        && !said.take(2 * BETWEEN).any(|word| FLAWS.contain(word))
 }
 
 #[cfg(test)]

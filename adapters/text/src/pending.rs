@@ -3,15 +3,13 @@
 use crate::find;
 use crate::grams::Grams;
 use crate::members::{members, unquoted};
-use crate::words::{
-    around, ends_with_any, has_any, is_alphanumeric, is_any, starts_with_any, words,
-};
+use crate::words::{Phrases, ends_with_any, is_alphanumeric, is_any, starts_with_any, words};
 
 /// The longest result that is inspected, in bytes. A longer one is never pending.
 const LOOK_MAX: usize = 512;
 
 /// Names of members and elements that hold a state.
-const NAMES: [&str; 9] = [
+static NAMES: Phrases<9> = Phrases::new([
     "status",
     "state",
     "phase",
@@ -20,15 +18,23 @@ const NAMES: [&str; 9] = [
     "progress",
     "retrieval_status",
     "job_status",
-    "jobStatus",
-];
+    "jobstatus",
+]);
 
 /// Names of members that say whether a job has ended.
-const ENDS: [&str; 8] =
-    ["done", "ready", "finished", "complete", "completed", "isReady", "isDone", "is_complete"];
+static ENDS: Phrases<8> = Phrases::new([
+    "done",
+    "ready",
+    "finished",
+    "complete",
+    "completed",
+    "isready",
+    "isdone",
+    "is_complete",
+]);
 
 /// Words for a job that is running or waiting.
-const STATES: [&str; 36] = [
+static STATES: Phrases<36> = Phrases::new([
     "building",
     "booting",
     "cloning",
@@ -65,10 +71,10 @@ const STATES: [&str; 36] = [
     "uploading",
     "wait",
     "waiting",
-];
+]);
 
 /// Words that may accompany such a word without changing its meaning.
-const FILLERS: [&str; 37] = [
+static FILLERS: Phrases<37> = Phrases::new([
     "a",
     "are",
     "background",
@@ -106,10 +112,10 @@ const FILLERS: [&str; 37] = [
     "this",
     "to",
     "workflow",
-];
+]);
 
 /// Words for the end of a job. The job is still running if the sentence negates them.
-const GOALS: [&str; 11] = [
+static GOALS: Phrases<11> = Phrases::new([
     "available",
     "complete",
     "completed",
@@ -121,14 +127,14 @@ const GOALS: [&str; 11] = [
     "up",
     "over",
     "initialized",
-];
+]);
 
 /// Words that negate the end of a job.
-const DENIALS: [&str; 8] =
-    ["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"];
+static DENIALS: Phrases<8> =
+    Phrases::new(["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"]);
 
 /// Phrases in sentences about a running job.
-const PHRASES: [&str; 14] = [
+static PHRASES: Phrases<14> = Phrases::new([
     "still running",
     "still in progress",
     "still pending",
@@ -143,10 +149,10 @@ const PHRASES: [&str; 14] = [
     "still being",
     "please wait",
     "is in progress",
-];
+]);
 
 /// Phrases in sentences about a job that has not ended.
-const TO_COME: [&str; 10] = [
+static TO_COME: Phrases<10> = Phrases::new([
     "not ready yet",
     "not yet ready",
     "not finished yet",
@@ -157,10 +163,25 @@ const TO_COME: [&str; 10] = [
     "not available yet",
     "has not finished",
     "hasn't finished",
-];
+]);
+
+/// Spellings of one more state.
+static PROGRESS: Phrases<3> = Phrases::new(["in progress", "in_progress", "in-progress"]);
+
+/// What stands between a part and the whole.
+static OF: Phrases<2> = Phrases::new(["/", " of "]);
+
+/// The estimated time of arrival.
+static ETA: Phrases<1> = Phrases::new(["eta"]);
+
+/// Phrases in sentences about a job that has ended.
+static OVER: Phrases<4> = Phrases::new(["done", "succe", "completed", "finished in"]);
+
+/// Words of sentences that are no news.
+static DOUBTS: Phrases<2> = Phrases::new([" if ", " may "]);
 
 /// Words for a failure. A result with one of them is not pending.
-const FAILURES: [&str; 10] = [
+static FAILURES: Phrases<10> = Phrases::new([
     "error",
     "errors",
     "exception",
@@ -171,10 +192,10 @@ const FAILURES: [&str; 10] = [
     "denied",
     "crashed",
     "cancelled",
-];
+]);
 
 /// States in a column of a table. `running` is not among them, because there it is a healthy service.
-const COLUMNS: [&str; 8] = [
+static COLUMNS: Phrases<8> = Phrases::new([
     "pending",
     "queued",
     "in_progress",
@@ -183,7 +204,7 @@ const COLUMNS: [&str; 8] = [
     "podinitializing",
     "provisioning",
     "waiting",
-];
+]);
 
 /// Letters that occur in every one of [`COLUMNS`] and in every name of a state.
 const STATE_NAMES: Grams = Grams::new(&[
@@ -223,14 +244,14 @@ fn has_pending_member(json: &str) -> bool {
     members(json).any(|member| {
         let value = unquoted(member.value);
         names_state(member.name) && (is_state(value) || ends_with(value, "in_progress"))
-            || is_any(member.name, &ENDS) && value.eq_ignore_ascii_case("false")
-            || is_any(member.name, &STATES) && value.eq_ignore_ascii_case("true")
+            || ENDS.contain(member.name) && value.eq_ignore_ascii_case("false")
+            || STATES.contain(member.name) && value.eq_ignore_ascii_case("true")
     })
 }
 
 /// Returns whether `name` is the name of a state, such as `status`, `readyState` or `StackStatus`.
 fn names_state(name: &str) -> bool {
-    is_any(name, &NAMES) || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
+    NAMES.contain(name) || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
 }
 
 /// Returns whether `text` ends with `end`, ignoring ASCII case.
@@ -254,7 +275,7 @@ fn is_pending_text(text: &str) -> bool {
         STATE_NAMES.may_be_in(text.as_bytes())
             && find::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
     };
-    let has_failed = || words(text).any(|word| is_any(word, &FAILURES));
+    let has_failed = || words(text).any(|word| FAILURES.contain(word));
     (goes_on() || in_rows()) && !has_failed()
 }
 
@@ -273,7 +294,7 @@ fn is_pending_row(line: &str) -> bool {
     let mut columns =
         find::split(line, "\t").flat_map(|part| find::split(part, "  ")).map(str::trim_ascii);
     (find::contains(line, "  ") || find::contains(line, "\t"))
-        && columns.any(|column| is_any(column, &COLUMNS))
+        && columns.any(|column| COLUMNS.contain(column))
 }
 
 /// Returns whether `line` says that a job is running. Free sentences count only if the line `is_alone`.
@@ -308,10 +329,10 @@ fn is_state(text: &str) -> bool {
         match word {
             "0" => return false,
             _ if place >= WORDS_MAX => return false,
-            _ if is_number(word) || is_any(word, &FILLERS) => {}
-            _ if is_any(word, &STATES) => goes_on = true,
-            _ if is_any(word, &GOALS) => is_over = true,
-            _ if is_any(word, &DENIALS) => is_denied = true,
+            _ if is_number(word) || FILLERS.contain(word) => {}
+            _ if STATES.contain(word) => goes_on = true,
+            _ if GOALS.contain(word) => is_over = true,
+            _ if DENIALS.contain(word) => is_denied = true,
             _ if is_any(word, &["progress", "later", "back"]) => {}
             _ => return false,
         }
@@ -319,36 +340,35 @@ fn is_state(text: &str) -> bool {
     if is_over {
         return is_denied;
     }
-    !is_denied && (goes_on || has_any(text, &["in progress", "in_progress", "in-progress"]))
+    !is_denied && (goes_on || PROGRESS.are_in(text))
 }
 
 /// Returns whether `text` counts less than all, such as `0/3 ready` or `45% complete`.
 fn is_short_of(text: &str) -> bool {
-    let is_goal = |word: &str| is_any(word, &GOALS) || is_any(word, &["running", "progress"]);
+    let is_goal = |word: &str| GOALS.contain(word) || is_any(word, &["running", "progress"]);
     if words(text).nth(6).is_some() || !words(text).any(is_goal) {
         return false;
     }
-    let part = around(text, "/").or_else(|| around(text, " of "));
+    let part = OF.split(text);
     let is_part = part.is_some_and(|(some, all)| {
         let some = words(some).last().and_then(|word| word.parse::<u32>().ok());
         let all = words(all).next().and_then(|word| word.parse::<u32>().ok());
         some.zip(all).is_some_and(|(some, all)| some < all)
     });
-    let percent = around(text, "%").and_then(|(some, _)| words(some).last()?.parse::<u32>().ok());
+    let percent =
+        find::split_once(text, "%").and_then(|(some, _)| words(some).last()?.parse::<u32>().ok());
     is_part || percent.is_some_and(|percent| percent < 100)
 }
 
 /// Returns whether `text` gives a remaining time, such as `ETA 9m 30s` or `3 minutes remaining`.
 fn has_time_left(text: &str) -> bool {
-    let behind = |word: &str| {
-        let (before, rest) = around(text, word)?;
-        let is_word = !before.ends_with(is_alphanumeric);
+    let is_estimated = ETA.split(text).is_some_and(|(before, rest)| {
         let rest = rest.trim_start_matches([':', '=', ' ', '~', '(']);
-        is_word.then(|| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
+        !before.ends_with(is_alphanumeric) && rest.starts_with(|c: char| c.is_ascii_digit())
+    });
     let end = text.trim_end_matches(|c: char| !is_alphanumeric(c));
     let is_left = || words(end).last().is_some_and(|last| is_any(last, &["remaining", "left"]));
-    behind("ETA") == Some(true)
+    is_estimated
         || ends_with_any(end, &["remaining", "left"]) && is_left() && words(text).any(is_span)
 }
 
@@ -360,12 +380,17 @@ fn is_span(word: &str) -> bool {
     is_any(unit, &UNITS)
 }
 
+/// Returns whether `text` may be a sentence about a running job. Most texts are not.
+fn may_go_on(text: &str) -> bool {
+    const TELLING: Grams = Grams::new(&[b"stil", b"wait", b"prog", b"not ", b"asn'"]);
+    TELLING.may_be_in(text.as_bytes())
+}
+
 /// Returns whether `text` is a sentence about a running job.
 fn is_sentence(text: &str) -> bool {
     let waits = starts_with_any(text, &["waiting for ", "waiting on ", "waiting until "]);
-    let is_over = has_any(text, &["done", "succe", "completed", "finished in"]);
-    let is_to_come = has_any(text, &TO_COME) && !has_any(text, &[" if ", " may "]);
-    is_to_come || (waits || has_any(text, &PHRASES)) && !is_over
+    let is_to_come = || TO_COME.are_in(text) && !DOUBTS.are_in(text);
+    may_go_on(text) && ((waits || PHRASES.are_in(text)) && !OVER.are_in(text) || is_to_come())
 }
 
 #[cfg(test)]
@@ -376,13 +401,20 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{COLUMNS, LOOK_MAX, NAMES, STATE_NAMES, is_pending};
+    use super::{COLUMNS, LOOK_MAX, NAMES, PHRASES, STATE_NAMES, TO_COME, is_pending, may_go_on};
 
     #[test]
     fn each_column_and_name_has_letters_to_look_for() {
         let ends = ["status", "state", "phase"];
-        for word in COLUMNS.iter().chain(&NAMES).chain(&ends) {
+        for word in COLUMNS.iter().chain(NAMES.iter()).chain(ends) {
             assert!(STATE_NAMES.may_be_in(word.to_uppercase().as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn each_sentence_has_letters_to_look_for() {
+        for phrase in PHRASES.iter().chain(TO_COME.iter()).chain(["Waiting for "]) {
+            assert!(may_go_on(phrase), "{phrase}");
         }
     }
 

@@ -242,16 +242,24 @@ impl Recipe {
         let report = self.report(own, tool, text, failed);
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
+        let is_read = failed && self.near == Near::Class;
+        let complaint = if is_read { complaint(text) } else { None };
         let near = match self.near {
             Near::Numbers => Some(near),
             // An answer of no class is near only equal answers.
             Near::Class => {
                 let reads = matches!(kind, Tag::Read | Tag::Search);
                 let is_stale = reads && is_stale(text, self.masker(own));
-                class(text, failed, report.score().is_some(), is_stale)
+                match failed {
+                    // The score of a suite says how it fails.
+                    true if report.score().is_some() => None,
+                    true => complaint.and_then(signature),
+                    false if finds_nothing(text) => Some(nothing_found()),
+                    false => is_stale.then(|| Digest::of(b"nothing new")),
+                }
             }
         };
-        let mut outcome = outcome.raw(self.raw(whole, text, cut, failed));
+        let mut outcome = outcome.raw(complaint.map_or_else(|| raw(whole, cut), cause));
         if let Some(near) = near {
             outcome = outcome.near(near);
         }
@@ -268,15 +276,6 @@ impl Recipe {
         let is_empty_search = kind == Tag::Search && near == Some(nothing_found());
         let is_silent = cut.is_none() && !is_empty_search && self.is_silent(text, failed);
         if is_silent { outcome.silent() } else { outcome }
-    }
-
-    /// Returns the digest of a raw answer with its volatile parts, or of the cause of a failure.
-    fn raw(&self, whole: &str, text: &str, cut: Option<&str>, failed: bool) -> Digest {
-        let is_read = failed && self.near == Near::Class;
-        match if is_read { complaint(text) } else { None } {
-            Some(complaint) => cause(complaint),
-            None => digest(whole).mix(cut.map_or(Digest::new(0), digest)),
-        }
     }
 
     /// Reads from `result` whether the call of `tool` failed. `failed` is the host's report.
@@ -366,15 +365,9 @@ impl Recipe {
     }
 }
 
-/// Returns the digest of the class of an answer, if it belongs to one.
-fn class(result: &str, failed: bool, is_scored: bool, is_stale: bool) -> Option<Digest> {
-    match failed {
-        // The score of a suite says how it fails.
-        true if is_scored => None,
-        true => complaint(result).and_then(signature),
-        false if finds_nothing(result) => Some(nothing_found()),
-        false => is_stale.then(|| Digest::of(b"nothing new")),
-    }
+/// Returns the digest of a raw answer with its volatile parts.
+fn raw(whole: &str, cut: Option<&str>) -> Digest {
+    digest(whole).mix(cut.map_or(Digest::new(0), digest))
 }
 
 /// Returns the class of searches that found nothing.

@@ -2,6 +2,7 @@
 
 use crate::find;
 use crate::tokens::values;
+use crate::words::Phrases;
 
 /// Results that only confirm a call, and placeholders for content that is not text.
 const SILENT: [&str; 20] = [
@@ -42,7 +43,7 @@ const EXIT_CODES: [&str; 7] = [
 const HEADINGS: [&str; 5] = ["output:", "stdout:", "stderr:", "result:", "wall time:"];
 
 /// Words of a sentence of the host which only says that a command ran.
-const PHRASE: [&str; 32] = [
+static PHRASE: Phrases<32> = Phrases::new([
     "a",
     "and",
     "any",
@@ -75,7 +76,7 @@ const PHRASE: [&str; 32] = [
     "with",
     "without",
     "your",
-];
+]);
 
 /// The longest result that is inspected, in bytes. A longer one carries information.
 const LOOK_MAX: usize = 256;
@@ -139,7 +140,7 @@ fn is_phrase(text: &str) -> bool {
     text.is_ascii()
         && words().count() > 1
         && !text.bytes().any(|byte| byte.is_ascii_digit())
-        && words().all(|word| PHRASE.iter().any(|known| is(word, known)))
+        && words().all(|word| PHRASE.contain(word))
         && has(&["success", "successful", "successfully", "output", "completed", "finished"])
         && (!has(&["error", "errors", "output"]) || has(&["no", "not", "without", "successfully"]))
 }
@@ -166,7 +167,7 @@ fn is_silent_markup(text: &str) -> bool {
 }
 
 /// Participles that say what happened to a result.
-const GONE: [&str; 9] = [
+static GONE: Phrases<9> = Phrases::new([
     "omitted",
     "elided",
     "cleared",
@@ -176,13 +177,13 @@ const GONE: [&str; 9] = [
     "removed",
     "trimmed",
     "dropped",
-];
+]);
 
 /// Nouns for a result.
-const HISTORY: [&str; 10] = [
+static HISTORY: Phrases<10> = Phrases::new([
     "context", "history", "output", "outputs", "result", "results", "content", "contents", "lines",
     "tokens",
-];
+]);
 
 /// Returns whether `result` is a placeholder which the compaction of a history left behind. It is one
 /// line that ends in brackets, such as `[Old tool result content cleared]` or `(12 lines omitted)`. The
@@ -204,11 +205,8 @@ pub fn is_placeholder(result: &str) -> bool {
         find::rsplit_once(result.strip_suffix(close)?, open).map(|(_, inner)| inner)
     });
     let Some(inner) = brackets else { return false };
-    let has = |known: &[&str]| {
-        let mut words = inner.split(|c: char| !c.is_ascii_alphabetic());
-        words.any(|word| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
-    };
-    has(&GONE) && has(&HISTORY)
+    let mut words = inner.split(|c: char| !c.is_ascii_alphabetic());
+    words.clone().any(|word| GONE.contain(word)) && words.any(|word| HISTORY.contain(word))
 }
 
 #[cfg(test)]

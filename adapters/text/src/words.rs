@@ -16,17 +16,113 @@ pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     end.eq_ignore_ascii_case(phrase).then_some(rest)
 }
 
-/// Splits `text` at the first `phrase`. O(n) for a `phrase` of a few words.
-pub(crate) fn around<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t str)> {
+/// Phrases in lower case, with filters that most texts fail after a few instructions.
+pub(crate) struct Phrases<const N: usize> {
+    texts: [&'static str; N],
+    /// The position of the byte of each phrase that texts contain least often.
+    rarest: [u8; N],
+    /// The slots of the first two bytes, and of the last two.
+    openings: u64,
+    endings: u64,
+    /// The slots of whole phrases.
+    words: [u64; 4],
+}
+
+impl<const N: usize> Phrases<N> {
+    /// Creates the set at compile time, which fails for a phrase in upper case. A phrase of one byte is
+    /// found by [`Phrases::contain`] and [`Phrases::split`] only.
+    pub(crate) const fn new(phrases: [&'static str; N]) -> Self {
+        let mut set =
+            Self { texts: phrases, rarest: [0; N], openings: 0, endings: 0, words: [0; 4] };
+        let mut n = 0;
+        while n < N {
+            let phrase = phrases[n].as_bytes();
+            let (mut at, mut place) = (0, 0_u8);
+            while at < phrase.len() {
+                assert!(!phrase[at].is_ascii_uppercase(), "a phrase in lower case");
+                if frequency(phrase[at]) < frequency(phrase[set.rarest[n] as usize]) {
+                    set.rarest[n] = place;
+                }
+                (at, place) = (at + 1, place.wrapping_add(1));
+            }
+            assert!(!phrase.is_empty() && phrase.len() < 256, "a phrase of 1 to 255 bytes");
+            let last = phrase.len() - 1;
+            let (part, bit) = word_slot(phrase.len(), phrase[0], phrase[last]);
+            if last > 0 {
+                set.openings |= 1 << slot(phrase[0], phrase[1]);
+                set.endings |= 1 << slot(phrase[last - 1], phrase[last]);
+            }
+            set.words[part] |= 1 << bit;
+            n += 1;
+        }
+        set
+    }
+
+    /// Returns the phrases.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.texts.iter().copied()
+    }
+
+    /// Returns whether `text` begins with one of the phrases. O(1) for most texts.
+    pub(crate) fn open(&self, text: &str) -> bool {
+        let [one, two, ..] = text.as_bytes() else { return false };
+        self.openings >> slot(*one, *two) & 1 == 1
+            && self.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+    }
+
+    /// Returns whether `text` ends with one of the phrases. O(1) for most texts.
+    pub(crate) fn end(&self, text: &str) -> bool {
+        let [.., one, two] = text.as_bytes() else { return false };
+        self.endings >> slot(*one, *two) & 1 == 1
+            && self.iter().any(|phrase| before(text, phrase).is_some())
+    }
+
+    /// Returns whether `text` is one of the phrases. O(1) for most texts.
+    pub(crate) fn contain(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
+        let (part, bit) = word_slot(text.len(), *first, *last);
+        self.words.get(part).is_some_and(|slots| slots >> bit & 1 == 1)
+            && self.iter().any(|phrase| phrase.eq_ignore_ascii_case(text))
+    }
+
+    /// Returns whether `text` contains one of the phrases. O(n) for each phrase.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        self.split(text).is_some()
+    }
+
+    /// Splits `text` at the first of the phrases that it contains. O(n) for each phrase.
+    pub(crate) fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        self.splits(text).next()
+    }
+
+    /// Splits `text` at each of the phrases that it contains.
+    pub(crate) fn splits<'t>(&self, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+        let places = self.rarest.iter().map(|&place| usize::from(place));
+        self.iter().zip(places).filter_map(|(phrase, place)| around(text, phrase, place))
+    }
+}
+
+/// Returns a number below 64 for two bytes, the same in either case.
+const fn slot(one: u8, two: u8) -> u32 {
+    ((one | 0x20) as u32).wrapping_mul(37).wrapping_add((two | 0x20) as u32) % 64
+}
+
+/// Returns a part of 64 slots and a slot in it for a text, the same in either case.
+const fn word_slot(length: usize, first: u8, last: u8) -> (usize, u32) {
+    (length.wrapping_add((last & 1) as usize) % 4, slot(first, last))
+}
+
+/// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a
+/// few words.
+fn around<'t>(text: &'t str, phrase: &str, place: usize) -> Option<(&'t str, &'t str)> {
     let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
-    // Most texts have more spaces than any letter.
-    let ahead = usize::from(phrase.len() > 1 && phrase.first() == Some(&b' '));
-    let letter = phrase.get(ahead)?;
+    let letter = phrase.get(place)?;
     let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
-    let mut from = ahead;
+    let mut from = place;
     loop {
         let found = from.checked_add(memchr2(lower, upper, bytes.get(from..)?)?)?;
-        let at = found.checked_sub(ahead)?;
+        let at = found.checked_sub(place)?;
         let end = at.checked_add(phrase.len())?;
         if bytes.get(at..end)?.eq_ignore_ascii_case(phrase) {
             return Some((text.get(..at)?, text.get(end..)?));
@@ -35,14 +131,19 @@ pub(crate) fn around<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t st
     }
 }
 
-/// Returns whether `text` contains `phrase`.
-pub(crate) fn has(text: &str, phrase: &str) -> bool {
-    around(text, phrase).is_some()
-}
-
-/// Returns whether `text` begins with one of `phrases`.
-pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+/// Returns how frequent `byte` is in texts, by the order of the letters in English.
+const fn frequency(byte: u8) -> u8 {
+    /// From `a` to `z`.
+    const LETTERS: [u8; 26] = [
+        24, 7, 15, 17, 26, 12, 11, 18, 22, 3, 5, 16, 14, 21, 23, 10, 2, 19, 20, 25, 13, 6, 9, 4, 8,
+        1,
+    ];
+    match byte {
+        b' ' => 27,
+        b'a'..=b'z' => LETTERS[(byte - b'a') as usize],
+        // Signs and digits are less frequent than most letters.
+        _ => 6,
+    }
 }
 
 /// Returns whether both texts start with the same letter, or both are empty. Most phrases fail here.
@@ -54,17 +155,17 @@ fn opens_alike(one: &str, two: &str) -> bool {
     }
 }
 
-/// Returns whether `text` ends with one of `phrases`.
+/// Returns whether `text` begins with one of a few `phrases`.
+pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+}
+
+/// Returns whether `text` ends with one of a few `phrases`.
 pub(crate) fn ends_with_any(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| before(text, phrase).is_some())
 }
 
-/// Returns whether `text` contains one of `phrases`.
-pub(crate) fn has_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| has(text, phrase))
-}
-
-/// Returns whether `word` is one of `words`.
+/// Returns whether `word` is one of a few `words`.
 pub(crate) fn is_any(word: &str, words: &[&str]) -> bool {
     words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -107,7 +208,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{after, around, before, has, is_alphanumeric, is_any, words};
+    use super::{Phrases, after, before, is_alphanumeric, is_any, words};
 
     /// The exceptions are few: letters in blocks of signs and in rare scripts, and, the other way round,
     /// combining marks and signs inside the blocks of a script.
@@ -131,21 +232,27 @@ mod tests {
         }
     }
 
+    static ALL: Phrases<6> = Phrases::new(["a", "ab", "b ", "ü", "aab", "ba ü"]);
+
     proptest! {
         #[test]
-        fn phrases_are_found_as_in_the_text_in_lower_case(
-            text in "[aAbBü ]{0,12}",
-            phrase in "[abü ]{1,3}",
-        ) {
+        fn phrases_are_found_as_in_the_text_in_lower_case(text in "[aAbBü ]{0,12}") {
             let lower: String = text.to_ascii_lowercase();
-            prop_assert_eq!(has(&text, &phrase), lower.contains(&phrase));
-            prop_assert_eq!(after(&text, &phrase).is_some(), lower.starts_with(&phrase));
-            prop_assert_eq!(before(&text, &phrase).is_some(), lower.ends_with(&phrase));
             let lengths = |(a, b): (&str, &str)| (a.len(), b.len());
-            prop_assert_eq!(
-                around(&text, &phrase).map(lengths),
-                lower.split_once(&phrase).map(lengths)
-            );
+            for phrase in ALL.iter() {
+                prop_assert_eq!(after(&text, phrase).is_some(), lower.starts_with(phrase));
+                prop_assert_eq!(before(&text, phrase).is_some(), lower.ends_with(phrase));
+            }
+            let long = || ALL.iter().filter(|phrase| phrase.len() > 1);
+            prop_assert_eq!(ALL.contain(&text), ALL.iter().any(|phrase| lower == phrase));
+            prop_assert_eq!(ALL.open(&text) || text.starts_with(['a', 'A']),
+                long().any(|phrase| lower.starts_with(phrase)) || text.starts_with(['a', 'A']));
+            prop_assert_eq!(ALL.end(&text) || lower.ends_with('a'),
+                long().any(|phrase| lower.ends_with(phrase)) || lower.ends_with('a'));
+            prop_assert_eq!(ALL.are_in(&text), ALL.iter().any(|phrase| lower.contains(phrase)));
+            let splits: Vec<_> = ALL.splits(&text).map(lengths).collect();
+            let expected = ALL.iter().filter_map(|phrase| lower.split_once(phrase));
+            prop_assert_eq!(splits, expected.map(lengths).collect::<Vec<_>>());
         }
     }
 

@@ -6,7 +6,7 @@ use super::phrases;
 use super::refusal::{says_refused, untagged};
 use super::timeout::says_timed_out;
 use crate::find;
-use crate::words::{after, has, starts_with_any};
+use crate::words::{Phrases, after, starts_with_any};
 
 /// Labels at the start of an error line, from git, compilers and many other tools.
 const OPENINGS: [&str; 21] = [
@@ -45,6 +45,9 @@ const AGENTS: [&str; 9] = [
     "apply_patch verification failed",
     "old_string not found",
 ];
+
+/// Words of a last line that says that all went well.
+static GOOD_ENDS: Phrases<2> = Phrases::new(["succe", "done"]);
 
 /// The longest result that is taken for a sentence in free words, in bytes and in lines.
 const SHORT_MAX: usize = 1024;
@@ -182,7 +185,7 @@ fn is_sentence(result: &str) -> bool {
     (phrases::is_sentence(shown) && (is_alone || !phrases::is_heading(shown))
         || is_short_error(shown) && is_alone
         || is_usage(result))
-        && !(has(last, "succe") || has(last, "done"))
+        && !GOOD_ENDS.are_in(last)
         && !lines.next().is_some_and(is_log_entry)
 }
 

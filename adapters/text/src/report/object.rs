@@ -1,22 +1,24 @@
 //! JSON objects in which a tool says how a call went: `{"error": "…"}`, `{"exit_code": 1, …}`.
 
 use crate::members::{Member, is_void, members, unquoted};
-use crate::words::is_any;
+use crate::words::{Phrases, is_any};
 
 /// Members that hold an error unless their value is null, false, zero or empty.
-const ERRORS: [&str; 6] = ["error", "errors", "err", "exception", "errorMessage", "error_message"];
+static ERRORS: Phrases<6> =
+    Phrases::new(["error", "errors", "err", "exception", "errormessage", "error_message"]);
 
 /// Members that say whether the call worked.
-const SUCCESSES: [&str; 3] = ["success", "succeeded", "ok"];
+static SUCCESSES: Phrases<3> = Phrases::new(["success", "succeeded", "ok"]);
 
 /// Members that say whether the call failed.
-const FAILURES: [&str; 3] = ["isError", "is_error", "failed"];
+static FAILURES: Phrases<3> = Phrases::new(["iserror", "is_error", "failed"]);
 
 /// Members that hold an HTTP status.
-const STATUSES: [&str; 4] = ["status", "statusCode", "status_code", "code"];
+static STATUSES: Phrases<4> = Phrases::new(["status", "statuscode", "status_code", "code"]);
 
 /// Members that hold the exit status of a command.
-const EXITS: [&str; 5] = ["exit_code", "exitCode", "returncode", "return_code", "exit_status"];
+static EXITS: Phrases<5> =
+    Phrases::new(["exit_code", "exitcode", "returncode", "return_code", "exit_status"]);
 
 /// Members that say what went wrong, the most specific first.
 const MESSAGES: [&str; 6] = ["message", "detail", "error_description", "stderr", "title", "output"];
@@ -49,7 +51,7 @@ pub(super) fn read(result: &str) -> Status<'_> {
 fn exit(member: Member<'_>) -> Option<bool> {
     let code = unquoted(member.value);
     let is_code = code.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-    (is_any(member.name, &EXITS) && is_code && !code.is_empty())
+    (EXITS.contain(member.name) && is_code && !code.is_empty())
         .then(|| code.contains(|c| !matches!(c, '0' | '-')))
 }
 
@@ -57,11 +59,11 @@ fn exit(member: Member<'_>) -> Option<bool> {
 fn tells(member: Member<'_>, json: &str) -> bool {
     let Member { name, value, .. } = member;
     let inner = unquoted(value);
-    is_any(name, &ERRORS) && is_error(value) && !(name == "errors" && has_data(json))
-        || is_any(name, &SUCCESSES) && inner.eq_ignore_ascii_case("false")
-        || is_any(name, &FAILURES) && inner.eq_ignore_ascii_case("true")
+    ERRORS.contain(name) && is_error(value) && !(name == "errors" && has_data(json))
+        || SUCCESSES.contain(name) && inner.eq_ignore_ascii_case("false")
+        || FAILURES.contain(name) && inner.eq_ignore_ascii_case("true")
         || name == "status" && is_any(inner, &["error", "fail", "failure"])
-        || is_any(name, &STATUSES) && is_http_error(inner) && has_message(json)
+        || STATUSES.contain(name) && is_http_error(inner) && has_message(json)
 }
 
 /// Returns whether the value of an error member is an error. A bare number is a measure, for
@@ -94,13 +96,14 @@ pub(super) fn is_http_error(code: &str) -> bool {
 /// The text of an error member, of its own message, or of a message beside it.
 fn message(json: &str) -> Option<&str> {
     let is_text = |value: &str| value.starts_with(['"', '\'']) && !is_void(value);
-    let named = |names: &'static [&str]| {
-        let mut found = members(json).filter(move |member| is_any(member.name, names));
+    let named = |is_name: &dyn Fn(&str) -> bool| {
+        let mut found = members(json).filter(|member| is_name(member.name));
         found.find(|member| is_text(member.value)).map(|member| unquoted(member.value).trim())
     };
-    let error = named(&ERRORS).filter(|error| error.contains(' '));
-    let mut beside = MESSAGES.iter().map(|name| named(core::slice::from_ref(name)));
-    error.or_else(|| beside.find_map(|message| message)).or_else(|| named(&ERRORS))
+    let error = named(&|name| ERRORS.contain(name));
+    let mut beside = MESSAGES.iter().map(|name| named(&|other| other.eq_ignore_ascii_case(name)));
+    let told = error.filter(|error| error.contains(' '));
+    told.or_else(|| beside.find_map(|message| message)).or(error)
 }
 
 #[cfg(test)]

@@ -6,15 +6,15 @@ use super::object::is_http_error;
 use crate::find;
 use crate::grams::Grams;
 use crate::words::{
-    after, around, before, ends_with_any, first_word, has_any, is_alphanumeric, is_any,
-    starts_with_any, words,
+    Phrases, after, before, ends_with_any, first_word, is_alphanumeric, is_any, starts_with_any,
+    words,
 };
 
 /// The longest sentence, in bytes.
 const SENTENCE_MAX: usize = 512;
 
 /// Openings of a complaint.
-const OPENINGS: [&str; 78] = [
+static OPENINGS: Phrases<78> = Phrases::new([
     "access denied",
     "an error occurred",
     "an exception occurred",
@@ -93,10 +93,10 @@ const OPENINGS: [&str; 78] = [
     "validation error",
     "validation failed",
     "you don't have permission",
-];
+]);
 
 /// Openings that may as well be the heading of a list: `Invalid rows`.
-const ADJECTIVES: [&str; 8] = [
+static ADJECTIVES: Phrases<8> = Phrases::new([
     "forbidden",
     "illegal ",
     "invalid ",
@@ -105,10 +105,10 @@ const ADJECTIVES: [&str; 8] = [
     "unrecognized ",
     "unsupported ",
     "unexpected ",
-];
+]);
 
 /// Things that a tool does not know: `Unknown command: foo`.
-const UNKNOWN: [&str; 31] = [
+static UNKNOWN: Phrases<31> = Phrases::new([
     "action",
     "agent",
     "argument",
@@ -140,10 +140,10 @@ const UNKNOWN: [&str; 31] = [
     "tool",
     "type",
     "user",
-];
+]);
 
 /// Ends of a complaint.
-const ENDINGS: [&str; 15] = [
+static ENDINGS: Phrases<15> = Phrases::new([
     " not found",
     " does not exist",
     " doesn't exist",
@@ -159,10 +159,10 @@ const ENDINGS: [&str; 15] = [
     " argument is required",
     " field is required",
     " parameter is required",
-];
+]);
 
 /// Phrases that stand inside of a complaint.
-const INSIDE: [&str; 16] = [
+static INSIDE: Phrases<16> = Phrases::new([
     " not found: ",
     " not found in ",
     " not found for ",
@@ -179,14 +179,17 @@ const INSIDE: [&str; 16] = [
     " is not a git repository",
     " validation error for ",
     " validation errors for ",
-];
+]);
 
 /// Phrases of an edit that changes nothing.
-const SAME: [&str; 3] =
-    ["produced identical content", "are exactly the same", "are identical. no changes"];
+static SAME: Phrases<3> = Phrases::new([
+    "produced identical content",
+    "are exactly the same",
+    "are identical. no changes",
+]);
 
 /// Names of statuses from 400 on.
-const REASONS: [&str; 12] = [
+static REASONS: Phrases<12> = Phrases::new([
     " bad request",
     " unauthorized",
     " forbidden",
@@ -199,10 +202,11 @@ const REASONS: [&str; 12] = [
     " service unavailable",
     " gateway time",
     " client error",
-];
+]);
 
 /// Names of an HTTP status inside of a sentence.
-const STATUS_LABELS: [&str; 4] = [" status code ", "status code: ", " (HTTP ", " HTTP status "];
+static STATUS_LABELS: Phrases<4> =
+    Phrases::new([" status code ", "status code: ", " (http ", " http status "]);
 
 /// Words of which each sentence has one that `INSIDE`, `SAME` or an HTTP status is found in.
 const TELLING: Grams = Grams::new(&[
@@ -222,7 +226,7 @@ pub(super) fn is_sentence(line: &str) -> bool {
 pub(super) fn is_heading(line: &str) -> bool {
     let line = unmarked(line.trim_end());
     let is_explained = find::contains(line, ": ") || line.contains(['\'', '"', '`']);
-    line.ends_with(':') || starts_with_any(line, &ADJECTIVES) && !is_explained
+    line.ends_with(':') || ADJECTIVES.open(line) && !is_explained
 }
 
 /// Returns whether `line` holds an HTTP status from 400 to 599, in a place where a client puts it.
@@ -233,28 +237,28 @@ pub(super) fn is_http_failure(line: &str) -> bool {
         .iter()
         .any(|name| after(line, name).is_some_and(code));
     let is_sentence = || {
-        let mut codes = STATUS_LABELS.iter().filter_map(|name| around(line, name));
+        let mut codes = STATUS_LABELS.splits(line);
         codes.any(|(_, rest)| code(rest))
     };
     let reason = line.get(3..).unwrap_or_default();
     status_line.is_some_and(|(_, rest)| code(rest))
         || is_named
         || line.len() <= SENTENCE_MAX && TELLING.may_be_in(line.as_bytes()) && is_sentence()
-        || code(line) && starts_with_any(reason, &REASONS)
+        || code(line) && REASONS.open(reason)
 }
 
 /// Returns whether `line` opens, ends or goes on as a complaint does.
 fn is_complaint(line: &str) -> bool {
     let sentence = find::split_once(line, ". ").map_or(line, |(first, _)| first);
     let said = sentence.trim_end_matches(['.', '!']);
-    starts_with_any(line, &OPENINGS) && after(line, "unable to find image ").is_none()
-        || starts_with_any(line, &ADJECTIVES)
+    OPENINGS.open(line) && after(line, "unable to find image ").is_none()
+        || ADJECTIVES.open(line)
         || is_unknown(line)
         || is_doing(line)
-        || !is_negated(said) && ends_with_any(said, &ENDINGS)
+        || !is_negated(said) && ENDINGS.end(said)
         || is_http_failure(line)
         || TELLING.may_be_in(line.as_bytes())
-            && (has_any(line, &SAME) || !is_negated(said) && has_any(line, &INSIDE))
+            && (SAME.are_in(line) || !is_negated(said) && INSIDE.are_in(line))
 }
 
 /// Returns whether `line` is `Unknown command: foo`.
@@ -262,7 +266,7 @@ fn is_unknown(line: &str) -> bool {
     let Some(rest) = after(line, "unknown ") else { return false };
     words(rest).take(2).any(|word| {
         let one = before(word, "s").unwrap_or(word);
-        is_any(one, &UNKNOWN) || is_any(word, &UNKNOWN)
+        UNKNOWN.contain(one) || UNKNOWN.contain(word)
     })
 }
 
@@ -282,14 +286,19 @@ fn is_negated(text: &str) -> bool {
     starts_with_any(text, &["no ", "none ", "if ", "when ", "whether ", "0 "])
 }
 
+/// Signs of code and markup.
+static CODE: Phrases<8> = Phrases::new(["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
+
+/// Questions of a program.
+static QUESTIONS: Phrases<2> = Phrases::new(["did you mean", "do you mean"]);
+
 /// Returns whether `line` is a sentence that a program says, and neither code, nor markup, nor a
 /// search hit, nor a count.
 fn is_speech(line: &str) -> bool {
     let opens = line.chars().next().is_some_and(|c| is_alphanumeric(c) || matches!(c, '`' | '\''));
     let end = before(line, " command,").unwrap_or(line);
-    let is_code = end.ends_with([';', ',', '{', '(', '=', '\\', '|'])
-        || has_any(line, &["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
-    let is_question = line.ends_with('?') && !has_any(line, &["did you mean", "do you mean"]);
+    let is_code = end.ends_with([';', ',', '{', '(', '=', '\\', '|']) || CODE.are_in(line);
+    let is_question = line.ends_with('?') && !QUESTIONS.are_in(line);
     opens
         && line.len() <= SENTENCE_MAX
         && !is_code
@@ -425,7 +434,9 @@ mod tests {
 
     #[test]
     fn a_phrase_is_looked_for_where_it_may_be() {
-        for phrase in super::INSIDE.iter().chain(&super::SAME).chain(&super::STATUS_LABELS) {
+        for phrase in
+            super::INSIDE.iter().chain(super::SAME.iter()).chain(super::STATUS_LABELS.iter())
+        {
             assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
         }
     }

@@ -3,13 +3,13 @@
 use super::line::{BUFFER, plain};
 use crate::find;
 use crate::grams::Grams;
-use crate::words::{first_word, has_any, starts_with_any};
+use crate::words::{Phrases, first_word};
 
 /// The longest line that is read as a refusal, in bytes.
 const LINE_MAX: usize = 512;
 
 /// Openings of a refusal.
-const OPENINGS: [&str; 22] = [
+static OPENINGS: Phrases<22> = Phrases::new([
     "[request interrupted by user",
     "blocked by ",
     "command not allowed",
@@ -32,10 +32,10 @@ const OPENINGS: [&str; 22] = [
     "user declined",
     "user denied",
     "user rejected",
-];
+]);
 
 /// Phrases of a refusal, anywhere in a line that speaks of one of `SUBJECTS`.
-const PHRASES: [&str; 14] = [
+static PHRASES: Phrases<14> = Phrases::new([
     "tool use was rejected",
     "was rejected by",
     "has been denied",
@@ -50,13 +50,13 @@ const PHRASES: [&str; 14] = [
     "rejected by user",
     "rejected by the",
     "has been unexpectedly modified",
-];
+]);
 
 /// Words of which each phrase has one.
 const TELLING: Grams = Grams::new(&[b"ecte", b"deni", b"bloc", b"requ"]);
 
 /// Things that are refused.
-const SUBJECTS: [&str; 10] = [
+static SUBJECTS: Phrases<10> = Phrases::new([
     "command",
     "tool",
     "operation",
@@ -67,7 +67,7 @@ const SUBJECTS: [&str; 10] = [
     "hook",
     "policy",
     "file",
-];
+]);
 
 /// Returns whether `result` says that the call did not run, because a user, a policy or the tool
 /// refused it. Reads the first line. O(length of that line).
@@ -111,11 +111,11 @@ pub(super) fn says_refused(line: &str) -> bool {
     let line = plain(line, &mut buffer);
     let line = line.strip_prefix("Error: ").unwrap_or(line);
     line.len() <= LINE_MAX
-        && (starts_with_any(line, &OPENINGS)
+        && (OPENINGS.open(line)
             || opens_as_speech(line)
                 && TELLING.may_be_in(line.as_bytes())
-                && has_any(line, &PHRASES)
-                && has_any(line, &SUBJECTS))
+                && PHRASES.are_in(line)
+                && SUBJECTS.are_in(line))
 }
 
 /// Returns whether `line` starts like a sentence, and not like code, a search hit or a list.
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_phrase_is_looked_for_where_it_may_be() {
-        for phrase in super::PHRASES {
+        for phrase in super::PHRASES.iter() {
             assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
         }
     }

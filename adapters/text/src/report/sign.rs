@@ -10,7 +10,7 @@ use super::phrases;
 use super::refusal::{says_refused, untagged};
 use super::timeout::says_timed_out;
 use crate::find;
-use crate::words::{after, has_any, is_any, words};
+use crate::words::{Phrases, after, words};
 
 /// The most lines that are read from either end of a result.
 const LINES_MAX: usize = 128;
@@ -19,7 +19,7 @@ const LINES_MAX: usize = 128;
 const LINE_MAX: usize = 1024;
 
 /// Words that say only that something failed.
-const GENERIC: [&str; 53] = [
+static GENERIC: Phrases<53> = Phrases::new([
     "received",
     "a",
     "aborting",
@@ -73,21 +73,21 @@ const GENERIC: [&str; 53] = [
     "went",
     "with",
     "wrong",
-];
+]);
 
 /// Phrases of lines that only sum up what other lines say.
-const SUMMARIES: [&str; 10] = [
-    "Error is not recoverable",
+static SUMMARIES: Phrases<10> = Phrases::new([
+    "error is not recoverable",
     "error: could not compile `",
     "error: aborting due to ",
     "could not be compiled",
     "returned non-zero exit status",
-    "For more information about this error",
+    "for more information about this error",
     "exited with code ",
     "failed with exit code ",
     "failed with exit status ",
-    "Exiting with failure status",
-];
+    "exiting with failure status",
+]);
 
 /// Returns the sentence of a failed `result` that says what went wrong, as it stands in the text, or
 /// `None` if it only says that something failed. O(n) of at most 128 lines from either end.
@@ -186,9 +186,9 @@ fn specific(line: &str) -> Option<&str> {
     let line = line.trim();
     let is_generic = line.is_empty()
         || words(line)
-            .all(|word| is_any(word, &GENERIC) || word.bytes().all(|b| b.is_ascii_digit()))
+            .all(|word| GENERIC.contain(word) || word.bytes().all(|b| b.is_ascii_digit()))
         || is_status(line)
-        || has_any(line, &SUMMARIES)
+        || SUMMARIES.are_in(line)
         || line.starts_with("make") && find::contains(line, "*** [");
     (!is_generic).then_some(line)
 }

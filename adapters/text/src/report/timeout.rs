@@ -4,23 +4,23 @@ use super::line::is_log_entry;
 use super::phrases;
 use crate::find;
 use crate::grams::Grams;
-use crate::words::{after, around, first_word, has_any, is_any, starts_with_any, words};
+use crate::words::{Phrases, after, first_word, is_any, starts_with_any, words};
 
 /// The longest line that is read, in bytes.
 const LINE_MAX: usize = 256;
 
 /// Phrases that only say that something took too long.
-const OVER: [&str; 6] = [
+static OVER: Phrases<6> = Phrases::new([
     "timed out",
     "etimedout",
     "deadline exceeded",
     "deadline_exceeded",
     "timeouterror",
     "timeoutexception",
-];
+]);
 
 /// Things that run into a `timeout`, and the words beside them.
-const SUBJECTS: [&str; 33] = [
+static SUBJECTS: Phrases<33> = Phrases::new([
     "504",
     "408",
     "a",
@@ -54,31 +54,39 @@ const SUBJECTS: [&str; 33] = [
     "tool",
     "wait",
     "write",
-];
+]);
+
+/// The word for a limit, and for what happens at it.
+static TIMEOUT: Phrases<2> = Phrases::new(["timeout", "time-out"]);
 
 /// Words that follow a `timeout` that happened.
-const FOLLOWERS: [&str; 16] = [
+static FOLLOWERS: Phrases<16> = Phrases::new([
     "after", "at", "awaiting", "during", "elapsed", "error", "exceeded", "expired", "for", "has",
     "hit", "occurred", "of", "reached", "waiting", "while",
-];
+]);
 
 /// Phrases of a wait that was given up while the thing waited for goes on. That is no failure.
-const GOES_ON: [&str; 5] =
-    ["still running", "still in progress", "still pending", "still building", "continues to run"];
+static GOES_ON: Phrases<5> = Phrases::new([
+    "still running",
+    "still in progress",
+    "still pending",
+    "still building",
+    "continues to run",
+]);
 
 /// Returns whether `line` says that the call timed out.
 pub(super) fn says_timed_out(line: &str) -> bool {
     let line = line.trim();
     let line = after(line, "rpc error: code = deadlineexceeded desc = ").unwrap_or(line);
-    if line.len() > LINE_MAX || !may_say_it(line) || is_log_entry(line) || has_any(line, &GOES_ON) {
+    if line.len() > LINE_MAX || !may_say_it(line) || is_log_entry(line) || GOES_ON.are_in(line) {
         return false;
     }
-    let is_over = OVER.iter().find_map(|phrase| around(line, phrase));
-    match (is_over, around(line, "timeout").or_else(|| around(line, "time-out"))) {
+    let is_over = OVER.split(line);
+    match (is_over, TIMEOUT.split(line)) {
         (Some((before, rest)), _) => is_own(before) && !rest.starts_with(['_', '(', '=']),
         (None, Some((before, rest))) => {
             is_own(before)
-                && (is_error_line(line) || words(before).all(|word| is_any(word, &SUBJECTS)))
+                && (is_error_line(line) || words(before).all(|word| SUBJECTS.contain(word)))
                 && happened(rest)
         }
         (None, None) => false,
@@ -123,9 +131,9 @@ fn happened(behind: &str) -> bool {
     match said.next() {
         None => !behind.contains('='),
         Some(_) if behind.starts_with(['_', '=', '(', '.']) => false,
-        Some(word) if is_any(word, &FOLLOWERS) => true,
+        Some(word) if FOLLOWERS.contain(word) => true,
         Some(word) if word.starts_with(|c: char| c.is_ascii_digit()) => {
-            said.any(|word| is_any(word, &FOLLOWERS))
+            said.any(|word| FOLLOWERS.contain(word))
         }
         Some(_) => behind.starts_with(':') && said.next().is_some(),
     }
