@@ -95,9 +95,11 @@ impl Sink for Digests {
     #[inline]
     fn number(&mut self, digits: &[u8]) {
         self.says = Says::Something;
-        self.text.add(&[NUMBER]);
-        self.numbers.add(digits);
-        self.numbers.add(&[END]);
+        self.text.push(NUMBER);
+        for &digit in digits {
+            self.numbers.push(digit);
+        }
+        self.numbers.push(END);
     }
 
     #[inline]
@@ -105,7 +107,8 @@ impl Sink for Digests {
         if self.says == Says::Nothing {
             self.says = Says::Volatile;
         }
-        self.text.add(&[MASKED, mask.map_or(0, |mask| 1 + mask as u8)]);
+        self.text.push(MASKED);
+        self.text.push(mask.map_or(0, |mask| 1 + mask as u8));
     }
 }
 
@@ -135,6 +138,17 @@ impl<const BLOCK: usize> Stream<BLOCK> {
             }
             self.close();
             piece = later;
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, byte: u8) {
+        if self.length == BLOCK {
+            self.close();
+        }
+        if let Some(place) = self.block.get_mut(self.length) {
+            *place = byte;
+            self.length += 1;
         }
     }
 

@@ -4,20 +4,14 @@ use super::Mask;
 use super::label::{Label, tail};
 use super::number::byte;
 use super::pieces::{Part, Span};
+use super::scan::{is_of, kind};
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
 ///
 /// An id without a decimal digit stays: it may be a word, as in `request id: missing`.
 pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> {
-    let mut ahead = text.get(floor..place)?;
-    while let [rest @ .., byte] = ahead
-        && is_part(*byte)
-        && !byte.is_ascii_digit()
-    {
-        ahead = rest;
-    }
-    let start = floor + ahead.len();
+    let start = start(text, place, floor);
     if tail(text, start, floor) != *b"id" {
         return None;
     }
@@ -29,6 +23,25 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> 
         return None;
     }
     Some(Span { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
+}
+
+/// Returns whether the digit at `place` may belong to an id with a label: the letters before it follow a
+/// link.
+pub(super) fn may_hold(text: &[u8], place: usize, floor: usize) -> bool {
+    tail(text, start(text, place, floor), floor) == *b"id"
+}
+
+/// Returns the start of the id with its first digit at `place`.
+fn start(text: &[u8], place: usize, floor: usize) -> usize {
+    let mut start = place;
+    while start > floor
+        && let before = byte(text, start - 1)
+        && is_part(before)
+        && !before.is_ascii_digit()
+    {
+        start -= 1;
+    }
+    start
 }
 
 /// Returns whether `word` in front of `id` names an object that lasts no longer than one answer.
@@ -51,8 +64,9 @@ fn is_of_a_request(word: &[u8]) -> bool {
     )
 }
 
-const fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+/// Returns whether `byte` may be a part of an id.
+pub(super) fn is_part(byte: u8) -> bool {
+    is_of(kind::ALPHANUMERIC | kind::JOINT, byte)
 }
 
 /// The end of the id that begins at `start`, with a digit at `place`. In quotes it may hold further

@@ -1,6 +1,7 @@
 //! The words in front of a value that say what it is: `elapsed_ms=`, `"traceId": "`, `tokens left: `.
 
-use super::scan::gap_before;
+use super::labelled;
+use super::scan::{gap_before, is_of, kind};
 
 /// The longest word of a label, in bytes.
 const WORD_MAX: usize = 16;
@@ -114,9 +115,15 @@ pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
     }
 }
 
+/// Returns whether a label may end in front of the value at `start`. It does not start before `floor`.
+pub(super) fn may_end(text: &[u8], start: usize, floor: usize) -> bool {
+    let tail = tail(text, start, floor);
+    matches!(&tail, b"id" | b"ss" | b"up" | b"wp") || labelled::may_matter(tail)
+}
+
 /// Returns whether `byte` may stand between a label and its value.
-const fn is_link(byte: u8) -> bool {
-    matches!(byte, b'\t'..=b'\r' | b' ' | b'"'..=b'$' | b'\''..=b'*' | b':' | b'=' | b'`' | b'~')
+fn is_link(byte: u8) -> bool {
+    is_of(kind::LINK, byte)
 }
 
 /// `text` without the bytes at its end that are among `bytes`.

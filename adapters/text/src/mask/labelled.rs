@@ -62,7 +62,7 @@ fn by_label(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> Option<Spa
 
 /// Returns whether one of the words that the judges look for ends with `tail`. Two bytes are enough
 /// to skip most numbers.
-const fn may_matter(tail: [u8; 2]) -> bool {
+pub(super) const fn may_matter(tail: [u8; 2]) -> bool {
     matches!(
         &tail,
         b"ms"

@@ -1,8 +1,8 @@
 //! Rows of decimal digits: times, durations, process ids, ports, labelled counters, and numbers.
 
 use super::pieces::{Part, Span};
-use super::scan::{gap_before, is_blank};
-use super::{Mask, Masks, label, labelled, time};
+use super::scan::{gap, gap_before, is_blank};
+use super::{Mask, Masks, id, label, labelled, time};
 
 /// Returns the byte at `at`, or 0 outside of the text.
 pub(super) fn byte(text: &[u8], at: usize) -> u8 {
@@ -18,6 +18,8 @@ pub(super) struct Digits {
     pub(super) decimal: usize,
     /// The byte before it, or 0 at the start of the text.
     pub(super) before: u8,
+    /// The byte behind the digits, or 0 at the end of the text.
+    pub(super) after: u8,
     /// True if no letter, digit or decimal point stands directly before it.
     pub(super) is_free: bool,
 }
@@ -25,13 +27,14 @@ pub(super) struct Digits {
 impl Digits {
     pub(super) fn at(text: &[u8], start: usize) -> Self {
         let end = digits_end(text, start);
+        let after = byte(text, end);
         let mut decimal = end;
         while byte(text, decimal) == b'.' && byte(text, decimal + 1).is_ascii_digit() {
             decimal = digits_end(text, decimal + 1);
         }
-        let before = text.get(..start).and_then(<[u8]>::last).copied().unwrap_or(0);
+        let before = start.checked_sub(1).map_or(0, |at| byte(text, at));
         let is_free = !before.is_ascii_alphanumeric() && before != b'.' && before < 0x80;
-        Self { start, end, decimal, before, is_free }
+        Self { start, end, decimal, before, after, is_free }
     }
 
     /// The row with nothing before it.
@@ -43,6 +46,15 @@ impl Digits {
         self.end - self.start
     }
 
+    /// Returns whether letters and hyphens stand on neither side, so that the digits are no part of a
+    /// longer word.
+    pub(super) const fn is_apart(&self) -> bool {
+        const fn joins(byte: u8) -> bool {
+            byte.is_ascii_alphanumeric() || byte == b'-'
+        }
+        !joins(self.before) && !joins(self.after)
+    }
+
     /// Only this row, without what follows a point.
     const fn only(&self, mask: Mask) -> Span {
         Span { start: self.start, end: self.end, part: Part::of(mask) }
@@ -50,20 +62,184 @@ impl Digits {
 }
 
 pub(super) fn digits_end(text: &[u8], start: usize) -> usize {
-    let digits = text.get(start..).unwrap_or_default().iter();
-    start + digits.take_while(|byte| byte.is_ascii_digit()).count()
+    let mut end = start;
+    while byte(text, end).is_ascii_digit() {
+        end += 1;
+    }
+    end
+}
+
+/// Returns whether the few bytes around `row` show that no mask recognises it. Most numbers are plain. No
+/// label starts before `floor`.
+pub(super) fn is_plain(text: &[u8], row: &Digits, floor: usize) -> bool {
+    if may_be_hex(text, row, floor) {
+        return false;
+    }
+    match row.before {
+        b'_' | b'-' => is_plain_behind(text, row) && !id::may_hold(text, row.start, floor),
+        _ if row.is_free => is_plain_behind(text, row) && is_plain_ahead(text, row, floor),
+        // Inside of a word, only a time behind its date and an id are recognised.
+        before => before != b'T' && !id::may_hold(text, row.start, floor),
+    }
+}
+
+/// Returns whether `row` may be a part of a hexadecimal word: the letters beside it are hexadecimal digits,
+/// or it stands where a UUID has a group without a letter.
+fn may_be_hex(text: &[u8], row: &Digits, floor: usize) -> bool {
+    // A word does not reach into the text that was masked before it.
+    let before = if row.start > floor { row.before } else { 0 };
+    let after = row.after;
+    let is_prefixed = || before | 0x20 == b'x' && text.get(..row.start - 1).is_some_and(ends_zero);
+    match (before.is_ascii_alphanumeric(), after.is_ascii_alphanumeric()) {
+        (false, false) => matches!(row.length(), 4 | 8) && (before == b'-' || after == b'-'),
+        (true, false) => before.is_ascii_hexdigit() || is_prefixed(),
+        (false, true) => after.is_ascii_hexdigit() || after | 0x20 == b'x',
+        (true, true) => after.is_ascii_hexdigit() && (before.is_ascii_hexdigit() || is_prefixed()),
+    }
+}
+
+fn ends_zero(text: &[u8]) -> bool {
+    text.ends_with(b"0")
+}
+
+/// Returns whether the text behind `row` makes it no time, date, duration, share or index.
+fn is_plain_behind(text: &[u8], row: &Digits) -> bool {
+    let is_whole = row.decimal == row.end;
+    // Two points, as in `28.05.2026`.
+    if !is_whole && row.decimal > row.end + 5 && matches!(row.length(), 2 | 4) {
+        return false;
+    }
+    let next = byte(text, row.decimal + 1);
+    match byte(text, row.decimal) {
+        b',' | b'.' => !next.is_ascii_digit(),
+        b':' => !next.is_ascii_digit() || row.length() > 2,
+        b'/' => !next.is_ascii_digit() || !matches!(row.length(), 2 | 4),
+        b'-' => {
+            let is_date = match row.length() {
+                4 => next.is_ascii_digit(),
+                1 | 2 => next.is_ascii_uppercase(),
+                _ => false,
+            };
+            // `ipython-input-12-`
+            let is_input = row.before == b'-' && text.get(..row.start).is_some_and(ends_input);
+            !is_whole || !is_date && !is_input
+        }
+        b' ' => is_plain_word(text.get(row.decimal + 1..).unwrap_or_default(), row),
+        b'a'
+        | b'A'
+        | b'p'
+        | b'P'
+        | b'h'
+        | b'm'
+        | b'n'
+        | b's'
+        | b'u'
+        | b'k'
+        | b'K'
+        | b'M'
+        | b'e'
+        | b'E'
+        | 0xC2
+        | 0xCE
+        | 0xE2
+        | b'%'
+        | b']'
+        | b'='
+        | b'\t'
+        | b'\x0B'..=b'\r' => false,
+        _ => true,
+    }
+}
+
+/// Returns whether `text` may end with the name of a notebook's input, and a hyphen.
+fn ends_input(text: &[u8]) -> bool {
+    text.ends_with(b"t-")
+}
+
+/// Returns whether the word that begins `behind`, behind `row` and a space, is no unit, no half of a day, no
+/// month, and not the name of tokens.
+fn is_plain_word(behind: &[u8], row: &Digits) -> bool {
+    let (first, second) = (byte(behind, 0), byte(behind, 1) | 0x20);
+    let is_alone = !second.is_ascii_lowercase();
+    match first {
+        b'J' | b'F' | b'M' | b'S' | b'N' | b'D' => row.length() > 2 || row.decimal > row.end,
+        b'h' => !is_alone && !matches!(second, b'r' | b'o'),
+        b'm' => !is_alone && !matches!(second, b's' | b'i'),
+        b's' => !is_alone && second != b'e',
+        b'n' | b'u' => second != b's',
+        b'A' => second != b'm' && (row.length() > 2 || row.decimal > row.end),
+        b'a' => second != b'm',
+        b'p' | b'P' => !matches!(second, b'm' | b'r'),
+        b'c' | b'C' => !matches!(second, b'o' | b'a'),
+        b'i' | b'I' => second != b'n' || byte(behind, 2) | 0x20 != b'p',
+        b'o' | b'O' => second != b'u' && (row.length() > 2 || row.decimal > row.end),
+        b'r' | b'R' => second != b'e',
+        b't' | b'T' => second != b'o',
+        0xC2 | 0xCE | b' ' | b'\t'..=b'\r' => false,
+        _ => true,
+    }
+}
+
+/// Returns whether the text in front of `row` holds no label, month or port.
+fn is_plain_ahead(text: &[u8], row: &Digits, floor: usize) -> bool {
+    let prior = |back: usize| row.start.checked_sub(back).map_or(0, |at| byte(text, at));
+    let is_bare = match row.before {
+        b'/' | b'.' | b',' | b'>' | b'|' | b'@' | b'+' | b'<' | b';' | b'!' | b'?' | b'^'
+        | b'&' | b'{' | b'}' | 0 => return true,
+        // A port of this machine.
+        b':' => !matches!(prior(2), b't' | b'T' | b'0' | b'1' | b']'),
+        // A job of a shell, and the day of a month.
+        b' ' => {
+            let may_be_day = || row.length() <= 2 && ends_month([prior(4), prior(3), prior(2)]);
+            !is_blank(prior(2)) && prior(2) != b']' && !may_be_day()
+        }
+        b'\n' | b'(' | b'"' | b'\'' | b'=' | b'*' | b'`' => !is_blank(prior(2)) && prior(2) != b']',
+        _ => false,
+    };
+    is_bare && !matches!(row.length(), 10 | 13) && !label::may_end(text, row.start, floor)
+}
+
+/// Returns whether a month may end with these letters.
+fn ends_month(letters: [u8; 3]) -> bool {
+    matches!(
+        &letters.map(|letter| letter.to_ascii_lowercase()),
+        b"jan"
+            | b"feb"
+            | b"mar"
+            | b"apr"
+            | b"may"
+            | b"jun"
+            | b"jul"
+            | b"aug"
+            | b"sep"
+            | b"oct"
+            | b"nov"
+            | b"dec"
+            | b"ary"
+            | b"rch"
+            | b"ril"
+            | b"une"
+            | b"uly"
+            | b"ust"
+            | b"ber"
+    )
 }
 
 /// Returns the one of `masks` that recognises `row`. Most numbers are not volatile, and the bytes
-/// on both sides show it. No label starts before `floor`.
-pub(super) fn masked(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> Option<Span> {
+/// on both sides show it. No label starts before `floor`, and `tail` is the end of one.
+pub(super) fn masked(
+    masks: Masks,
+    text: &[u8],
+    row: &Digits,
+    floor: usize,
+    tail: [u8; 2],
+) -> Option<Span> {
     let has = |mask| masks.contains(mask);
     let span = |(start, end): (usize, usize), mask| Span { start, end, part: Part::of(mask) };
-    let (before, after) = (row.before, byte(text, row.end));
+    let &Digits { before, after, .. } = row;
+    let behind = gap(text, row.end);
     if has(Mask::Times)
-        && (matches!(after, b':' | b'a' | b'A' | b'p' | b'P')
-            || is_blank(after)
-            || before == b'T' && matches!(after, b'_' | b'-'))
+        && may_be_clock(text, row, behind)
         && let Some(end) = time::clock(text, row)
     {
         return Some(span((row.start, end), Mask::Times));
@@ -71,8 +247,9 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> O
     if !row.is_free {
         return None;
     }
+    let prior = last_before_gap(text, row.start);
     if has(Mask::Dates)
-        && (is_blank(before) || matches!(after, b'-' | b'/' | b'.') || is_blank(after))
+        && may_be_date(text, row, behind, prior)
         && let Some(found) = time::date(text, row)
     {
         return Some(span(found, Mask::Dates));
@@ -85,10 +262,9 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> O
     {
         return Some(span((row.start, end), Mask::Durations));
     }
-    let tail = label::tail(text, row.start, floor);
     if has(Mask::Pids)
-        && (b"[:=#(\"'".contains(&before) || is_blank(before))
-        && is_pid(text, row, tail)
+        && (matches!(before, b'[' | b':' | b'=' | b'#' | b'(' | b'"' | b'\'') || is_blank(before))
+        && is_pid(text, row, tail, prior)
     {
         return Some(row.only(Mask::Pids));
     }
@@ -101,13 +277,47 @@ pub(super) fn masked(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> O
     labelled::masked(masks, text, row, floor, tail)
 }
 
+/// Returns whether `row` may be the hour of a clock time. `behind` is the end of the gap behind it.
+fn may_be_clock(text: &[u8], row: &Digits, behind: usize) -> bool {
+    row.length() <= 2
+        && match row.after {
+            b':' => byte(text, row.end + 1).is_ascii_digit(),
+            b'_' | b'-' => row.before == b'T',
+            _ => {
+                matches!(byte(text, behind) | 0x20, b'a' | b'p')
+                    && byte(text, behind + 1) | 0x20 == b'm'
+            }
+        }
+}
+
+/// Returns whether `row` may be a part of a date. `behind` is the end of the gap behind it, and `prior`
+/// the byte in front of the gap before it.
+fn may_be_date(text: &[u8], row: &Digits, behind: usize, prior: u8) -> bool {
+    let is_numeric = match (row.length(), row.after) {
+        (4, b'-' | b'/' | b'.') | (2, b'/' | b'.') => byte(text, row.end + 1).is_ascii_digit(),
+        _ => false,
+    };
+    let month = if row.after == b'-' { row.end + 1 } else { behind };
+    is_numeric
+        || row.length() <= 2
+            && (is_blank(row.before) && prior.is_ascii_alphabetic()
+                || month > row.end && byte(text, month).is_ascii_uppercase())
+}
+
+/// Returns the byte in front of the gap before `start`, or 0 at the start of the text.
+fn last_before_gap(text: &[u8], start: usize) -> u8 {
+    gap_before(text, start).checked_sub(1).map_or(0, |at| byte(text, at))
+}
+
 /// The most digits of a line number: a longer one may be a time.
 const LINE_NUMBER_MAX: usize = 6;
 
 /// Returns whether `row` is a line number that a tool adds, as in `   12→let x = 1;`. No mask
 /// applies to it. Most numbers in the answers of coding agents are line numbers.
 pub(super) fn is_of_a_line(text: &[u8], row: &Digits) -> bool {
-    row.length() <= LINE_NUMBER_MAX
+    // The first byte of the arrow.
+    row.after == 0xE2
+        && row.length() <= LINE_NUMBER_MAX
         && text.get(row.end..).unwrap_or_default().starts_with("→".as_bytes())
         && text.get(..row.start).is_some_and(begins_a_line)
 }
@@ -142,9 +352,11 @@ fn before(text: &[u8], at: usize) -> &[u8] {
 /// be counts.
 const BARE_PID_MIN: usize = 3;
 
-fn is_pid(text: &[u8], row: &Digits, tail: [u8; 2]) -> bool {
+/// Returns whether `row` is the id of a process. `tail` is the end of a label, and `prior` the byte in front
+/// of the gap before the row.
+fn is_pid(text: &[u8], row: &Digits, tail: [u8; 2], prior: u8) -> bool {
     let ahead = before(text, row.start);
-    match byte(text, row.end) {
+    match row.after {
         // `[4711] ` at the start of a line, and `sshd[4711]:`.
         b']' if ahead.ends_with(b"[") => {
             let outer = ahead.strip_suffix(b"[").unwrap_or(ahead);
@@ -158,7 +370,7 @@ fn is_pid(text: &[u8], row: &Digits, tail: [u8; 2]) -> bool {
         next if next.is_ascii_alphanumeric() => false,
         _ => {
             matches!(&tail, b"id" | b"ss" | b"up" | b"wp") && is_named_pid(text, row)
-                || is_job(text, row)
+                || prior == b']' && is_job(text, row)
         }
     }
 }
@@ -217,7 +429,7 @@ fn is_local_port(text: &[u8], row: &Digits) -> bool {
 /// Returns whether `row` counts the inputs and outputs of a session.
 fn is_input(text: &[u8], row: &Digits) -> bool {
     let ahead = before(text, row.start);
-    match byte(text, row.end) {
+    match row.after {
         b']' => [&b"In ["[..], b"In[", b"Out[", b"Out ["].iter().any(|open| ahead.ends_with(open)),
         b'-' => ahead.ends_with(b"ipython-input-"),
         _ => false,

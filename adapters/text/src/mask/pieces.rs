@@ -1,7 +1,7 @@
 //! The walk over a text: pieces that count, numbers, and what is masked.
 
-use super::scan::{self, ESCAPE, is_blank};
-use super::{Mask, Masker, Masks, hex, id, number, path};
+use super::scan::{ESCAPE, Places, is_blank};
+use super::{Mask, Masker, Masks, hex, id, label, number, path};
 
 /// Receives the pieces of a text in order.
 pub(crate) trait Sink {
@@ -67,8 +67,8 @@ impl<'t> Pieces<'t> {
         // The end of the last piece that was passed on.
         let mut from = 0;
         let mut words = Words::default();
-        let mut at = 0;
-        while let Some(place) = scan::next(text, at) {
+        let (mut places, mut at) = (Places::new(text), 0);
+        while let Some(place) = places.next(at) {
             at = place + 1;
             let Some(found) = find(masker, text, place, from, &mut words) else { continue };
             let Span { start, end, part } = found;
@@ -132,16 +132,29 @@ fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> S
     if masker.counters.is_empty() && number::is_of_a_line(text, &row) {
         return Span { start: place, end: row.end, part: Part::Number };
     }
+    let is_coloured = words.control == Some(place);
+    if masker.counters.is_empty() && !is_coloured && number::is_plain(text, &row, words.floor) {
+        return Span { start: place, end: row.decimal, part: Part::Number };
+    }
+    closely(masker, text, row, words)
+}
+
+/// Like [`digits`], but tries every mask.
+fn closely(masker: Masker<'_>, text: &[u8], row: number::Digits, words: &mut Words) -> Span {
+    let place = row.start;
+    let is_coloured = words.control == Some(place);
+    let tail = label::tail(text, place, words.floor);
     if masker.masks.contains(Mask::Ids)
+        && (tail == *b"id" || id::is_part(row.before))
         && let Some(found) = id::labelled(text, place, words.floor)
     {
         return found;
     }
-    let row = if words.control == Some(place) { row.freed() } else { row };
-    if let Some(found) = number::masked(masker.masks, text, &row, words.floor) {
+    let row = if is_coloured { row.freed() } else { row };
+    if let Some(found) = number::masked(masker.masks, text, &row, words.floor, tail) {
         return found;
     }
-    if place >= words.known {
+    if place >= words.known && !row.is_apart() {
         let word = hex::Word::around(text, place, words.floor);
         if let Some(found) = word.masked(masker.masks, text) {
             return found;
@@ -211,4 +224,150 @@ fn string_end(body: &[u8]) -> Option<usize> {
         return Some(at + 1);
     }
     (body.get(at + 1) == Some(&b'\\')).then_some(at + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::{Masks, Part, Words, closely, number};
+
+    /// Parts of texts with numbers: signs, units, months, labels, and digits.
+    const PARTS: [&str; 92] = [
+        "0",
+        "1",
+        "5",
+        "7",
+        "12",
+        "17",
+        "28",
+        "59",
+        "404",
+        "4711",
+        "2026",
+        "127.0.0.1",
+        "1748441880",
+        "a",
+        "b",
+        "f",
+        "g",
+        "h",
+        "m",
+        "s",
+        "ms",
+        "us",
+        "ns",
+        "T",
+        "Z",
+        "x",
+        "k",
+        "M",
+        "am",
+        "PM",
+        "eta",
+        "pid",
+        "id",
+        "Id",
+        "step",
+        "turn",
+        "of",
+        "in",
+        "tokens",
+        "input",
+        "cost",
+        "spent",
+        "took",
+        "time",
+        "elapsed_ms",
+        "request_id",
+        "traceId",
+        "localhost",
+        "May",
+        "March",
+        "Oct",
+        "may",
+        "min",
+        "sec",
+        "hours",
+        "left",
+        "context",
+        "total",
+        "usd",
+        "In",
+        "Out",
+        "ipython-input-",
+        "tmp",
+        "µs",
+        "é",
+        "→",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        ":",
+        "-",
+        "_",
+        ".",
+        ",",
+        "/",
+        "(",
+        ")",
+        "[",
+        "]",
+        "\"",
+        "'",
+        "=",
+        "==",
+        "#",
+        "$",
+        "%",
+        "*",
+        "{",
+        "|",
+        "\x1b[1m",
+        "~",
+    ];
+
+    proptest! {
+        #[test]
+        fn a_plain_number_is_one_by_every_mask(parts in vec(select(&PARTS[..]), 1..14)) {
+            let text: String = parts.concat();
+            let bytes = text.as_bytes();
+            let is_first = |at: usize| {
+                bytes[at].is_ascii_digit() && !(at > 0 && bytes[at - 1].is_ascii_digit())
+            };
+            for place in (0..bytes.len()).filter(|&at| is_first(at)) {
+                for floor in [0, place / 2, place] {
+                    let row = number::Digits::at(bytes, place);
+                    if number::is_plain(bytes, &row, floor) {
+                        let mut words = Words { floor, ..Words::default() };
+                        let end = row.decimal;
+                        let span = closely(Masks::ALL.and(&[]), bytes, row, &mut words);
+                        prop_assert!(matches!(span.part, Part::Number), "{text:?} at {place}");
+                        prop_assert_eq!((span.start, span.end), (place, end), "{:?}", text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The filter is worth its instructions only if it lets most numbers pass.
+    #[test]
+    fn most_numbers_are_plain() {
+        let text =
+            "src/a.rs:12:5 404 files, 3 failed; v1.2.3 (cp38) x86_64 [17/200] 5 | 0.5\n80 tests";
+        let bytes = text.as_bytes();
+        let first = |&at: &usize| bytes[at].is_ascii_digit() && !bytes[at - 1].is_ascii_digit();
+        let rows: Vec<_> = (1..bytes.len()).filter(first).collect();
+        let is_plain = |at: &&usize| number::is_plain(bytes, &number::Digits::at(bytes, **at), 0);
+        let plain = rows.iter().filter(is_plain).count();
+        assert!(plain * 4 >= rows.len() * 3, "{plain} of {}", rows.len());
+    }
 }

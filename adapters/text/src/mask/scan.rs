@@ -1,83 +1,158 @@
-//! The scan for what may be volatile, eight bytes at a time.
+//! The scan for what may be volatile, many bytes at a time.
 //!
 //! Most of a text is words with a single space between them. Of all masks, each begins at a decimal
 //! digit, an escape, the second of two white spaces, or a slash with a letter that a temporary
 //! folder begins with.
 
-/// A word of eight equal bytes.
-const fn eight(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
+/// The number of bytes that are looked at together. A processor of 64 bits compares many bytes in one
+/// instruction, if the compiler is given a loop of a fixed length.
+const BLOCK: usize = if cfg!(target_pointer_width = "64") { 64 } else { 8 };
+
+/// The places of a text where a mask or a number may begin, in order.
+pub(super) struct Places<'t> {
+    text: &'t [u8],
+    /// The start of the block that was looked at last.
+    start: usize,
+    /// A bit for each place in the block that was not passed yet, the first place lowest.
+    bits: u64,
 }
 
-const HIGH: u64 = eight(0x80);
-
-/// Marks bytes below `limit`, which is at most 0x80; behind the first, others may be marked as well
-/// (Mycroft, 1987).
-const fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(eight(limit)) & !word & HIGH
-}
-
-/// Marks bytes that are `byte`, with the same caveat.
-const fn is(word: u64, byte: u8) -> u64 {
-    below(word ^ eight(byte), 1)
-}
-
-/// The first place from `at` on where a mask or a number may begin.
-#[inline]
-pub(super) fn next(text: &[u8], mut at: usize) -> Option<usize> {
-    // The word one byte further shows the follower of each byte.
-    while let Some((word, &[last, ..])) = text.get(at..).and_then(<[u8]>::split_first_chunk::<8>) {
-        let word = u64::from_le_bytes(*word);
-        let follower = word >> 8 | u64::from(last) << 56;
-        let marks = marks(word, follower);
-        if marks == 0 {
-            at += 8;
-            continue;
-        }
-        at += marks.trailing_zeros() as usize / 8;
-        if begins(text, at) {
-            return Some(at);
-        }
-        at += 1;
+impl<'t> Places<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        Self { text, start: 0, bits: places(text, 0) }
     }
-    (at..text.len()).find(|&at| begins(text, at))
+
+    /// Returns the first place from `at` on, which is not before any earlier `at`.
+    #[inline]
+    pub(super) fn next(&mut self, at: usize) -> Option<usize> {
+        if at >= self.start + BLOCK {
+            self.start = at;
+            self.bits = places(self.text, at);
+        } else {
+            // Only the places from `at` on.
+            self.bits &= u64::MAX << (at - self.start.min(at));
+        }
+        while self.bits == 0 {
+            self.start += BLOCK;
+            if self.start >= self.text.len() {
+                return None;
+            }
+            self.bits = places(self.text, self.start);
+        }
+        Some(self.start + self.bits.trailing_zeros() as usize)
+    }
 }
 
-const fn marks(word: u64, follower: u64) -> u64 {
-    let digit = below(word ^ eight(b'0'), 10);
-    let escape = is(word, ESCAPE);
-    let blanks = below(word, b' ' + 1) & below(follower, b' ' + 1);
-    // `t` and `v` differ in one bit, and so do `T` and `V`; case is another.
-    let folder = is(follower & !eight(0x22), b'T');
-    let slash = is(word, b'/') | is(word, b'\\');
-    digit | escape | blanks | slash & folder
+/// Returns a bit for each place of the block at `start`.
+fn places(text: &[u8], start: usize) -> u64 {
+    let rest = text.get(start..).unwrap_or_default();
+    let (block, followers) = (rest.first_chunk(), rest.get(1..).and_then(<[u8]>::first_chunk));
+    if let (Some(block), Some(followers)) = (block, followers) {
+        return bits(block, followers);
+    }
+    // The end of the text, with zeros behind it, which begin nothing.
+    let (mut block, mut followers) = ([0; BLOCK], [0; BLOCK]);
+    block.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    followers.iter_mut().zip(rest.iter().skip(1)).for_each(|(place, byte)| *place = *byte);
+    bits(&block, &followers)
+}
+
+fn bits(block: &[u8; BLOCK], followers: &[u8; BLOCK]) -> u64 {
+    let mut flags = [0; BLOCK];
+    for ((flag, &byte), &follower) in flags.iter_mut().zip(block).zip(followers) {
+        *flag = u8::from(begins(byte, follower));
+    }
+    let (words, _) = flags.as_chunks::<8>();
+    // Eight bytes of 0 or 1 become eight bits: each factor moves one of them to the top byte.
+    let eight = |flags: &[u8; 8]| u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080);
+    words.iter().rev().fold(0, |bits, flags| bits << 8 | eight(flags) >> 56)
 }
 
 pub(super) const ESCAPE: u8 = 0x1B;
 
-/// Returns whether a mask or a number may begin at `at`.
-fn begins(text: &[u8], at: usize) -> bool {
-    let (Some(&byte), follower) = (text.get(at), text.get(at + 1)) else { return false };
-    match byte {
-        b'0'..=b'9' | ESCAPE => true,
-        b'/' | b'\\' => matches!(follower, Some(b't' | b'v' | b'T')),
-        _ => is_blank(byte) && follower.is_some_and(|&next| is_blank(next)),
+/// Returns whether a mask or a number may begin at `byte`, which `follower` follows.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches, many bytes are compared at once"
+)]
+#[inline]
+const fn begins(byte: u8, follower: u8) -> bool {
+    // `t` and `v` differ in one bit, and so do `T` and `V`; case is another.
+    let is_slash = (byte == b'/') | (byte == b'\\');
+    let is_folder = follower & !0x22 == b'T';
+    byte.is_ascii_digit()
+        | (byte == ESCAPE)
+        | (is_blank(byte) & is_blank(follower))
+        | (is_slash & is_folder)
+}
+
+/// A bit for each kind of byte that the masks tell apart.
+pub(super) mod kind {
+    /// A letter or a decimal digit.
+    pub(in super::super) const ALPHANUMERIC: u8 = 1;
+    /// A decimal digit.
+    pub(in super::super) const DIGIT: u8 = 2;
+    /// A sign inside of an id: `_`, `-`.
+    pub(in super::super) const JOINT: u8 = 4;
+    /// What may stand between a label and its value.
+    pub(in super::super) const LINK: u8 = 8;
+}
+
+/// The kinds of each byte. A look into a table is cheaper than a few comparisons.
+static KINDS: [u8; 256] = {
+    let (mut kinds, mut byte) = ([0; 256], 0_u8);
+    loop {
+        kinds[byte as usize] = if byte.is_ascii_alphanumeric() { kind::ALPHANUMERIC } else { 0 }
+            | if byte.is_ascii_digit() { kind::DIGIT } else { 0 }
+            | if matches!(byte, b'_' | b'-') { kind::JOINT } else { 0 }
+            | match byte {
+                b'\t'..=b'\r' | b' ' | b'"'..=b'$' | b'\''..=b'*' | b':' | b'=' | b'`' | b'~' => {
+                    kind::LINK
+                }
+                _ => 0,
+            };
+        if byte == u8::MAX {
+            break kinds;
+        }
+        byte += 1;
     }
+};
+
+/// Returns whether `byte` is of one of `kinds`.
+#[inline]
+pub(super) fn is_of(kinds: u8, byte: u8) -> bool {
+    KINDS[usize::from(byte)] & kinds != 0
 }
 
 /// White space as terminals know it.
+#[inline]
 pub(super) const fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
+    (byte == b' ') | (byte.wrapping_sub(b'\t') <= b'\r' - b'\t')
 }
 
 /// Behind the white space at `at`, if there is some that is one space once it is folded; else `at`.
+#[inline]
 pub(super) fn gap(text: &[u8], at: usize) -> usize {
+    match text.get(at) {
+        Some(byte) if is_blank(*byte) => {}
+        _ => return at,
+    }
+    if text.get(at) == Some(&b' ') && !text.get(at + 1).is_some_and(|next| is_blank(*next)) {
+        return at + 1;
+    }
     let run = text.get(at..).unwrap_or_default().iter().take_while(|byte| is_blank(**byte));
     at + folded(run)
 }
 
 /// Returns the start of the white space before `at`, if there is some that becomes one space.
+#[inline]
 pub(super) fn gap_before(text: &[u8], at: usize) -> usize {
+    let byte = |back: usize| at.checked_sub(back).and_then(|at| text.get(at));
+    match (byte(2), byte(1)) {
+        (_, Some(last)) if !is_blank(*last) => return at,
+        (prior, Some(b' ')) if !prior.is_some_and(|prior| is_blank(*prior)) => return at - 1,
+        _ => {}
+    }
     let run = text.get(..at).unwrap_or_default().iter().rev().take_while(|byte| is_blank(**byte));
     at - folded(run)
 }
@@ -102,19 +177,33 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::{begins, next};
+    use super::Places;
+
+    /// Returns whether a mask may begin at `at`, by the definition.
+    fn may_begin(text: &[u8], at: usize) -> bool {
+        let blank = |at: usize| text.get(at).is_some_and(|byte| b" \t\n\x0B\x0C\r".contains(byte));
+        match text[at] {
+            b'0'..=b'9' | 0x1B => true,
+            b'/' | b'\\' => matches!(text.get(at + 1), Some(b'T' | b't' | b'V' | b'v')),
+            _ => blank(at) && blank(at + 1),
+        }
+    }
 
     proptest! {
         #[test]
         fn the_scan_finds_what_a_look_at_each_byte_finds(
             text in vec(
                 prop_oneof![select(&b" /tvaTV\n7\\\x1B"[..]), any::<u8>()],
-                0..60,
+                0..200,
             ),
-            at in 0_usize..60,
+            steps in vec(0_usize..70, 0..20),
         ) {
-            let slow = (at..text.len()).find(|&at| begins(&text, at));
-            prop_assert_eq!(next(&text, at), slow);
+            let (mut places, mut at) = (Places::new(&text), 0);
+            for step in steps {
+                at += step;
+                let slow = (at..text.len()).find(|&at| may_begin(&text, at));
+                prop_assert_eq!(places.next(at), slow);
+            }
         }
     }
 }

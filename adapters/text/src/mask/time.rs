@@ -210,12 +210,10 @@ const MONTHS: [&[u8]; 12] = [
 
 /// Returns whether `word` is a month, or its first three letters, with a capital.
 fn is_month(word: &[u8]) -> bool {
-    let is_capital = word.first().is_some_and(u8::is_ascii_uppercase);
-    is_capital
-        && MONTHS.iter().any(|month| {
-            month.eq_ignore_ascii_case(word)
-                || month.get(..3).is_some_and(|short| short.eq_ignore_ascii_case(word))
-        })
+    let &[first @ b'A'..=b'Z', second, third, ..] = word else { return false };
+    let short = [first, second, third].map(|letter| letter.to_ascii_lowercase());
+    let mut months = MONTHS.iter().filter(|month| month.starts_with(&short));
+    months.next().is_some_and(|month| word.len() == 3 || month.eq_ignore_ascii_case(word))
 }
 
 /// Returns the start of the month before the day at `day`.
