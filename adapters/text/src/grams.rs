@@ -1,69 +1,116 @@
-//! A fast test whether a text may contain one of a few words, by four letters of each word.
+//! A fast search for a few words in a text, by four letters of each word.
 
 /// Four letters of each word, in lower case. A text without any of them contains no such word.
-pub(crate) struct Grams {
-    slots: [u32; SLOTS],
-    /// Spreads the letters over the slots, so that no two words share a slot.
-    factor: u32,
+///
+/// Three letters in a row are looked up at every second byte of a text: of each word, the first three or the
+/// last three of the four letters begin at such a byte. Only where they stand, the four are looked up.
+pub(crate) struct Grams<const SLOTS: usize = 64> {
+    threes: Set<SLOTS>,
+    fours: Set<32>,
 }
 
-/// The number of slots, more than the words of any set.
-const SLOTS: usize = 32;
+/// Rows of letters as numbers, each in a slot of its own.
+struct Set<const SLOTS: usize> {
+    slots: [u32; SLOTS],
+    /// Spreads the rows over the slots.
+    factor: u32,
+}
 
 /// The bit that makes a letter lower case, in each of four bytes.
 const LOWER: u32 = 0x2020_2020;
 
-impl Grams {
+/// The bits of three bytes.
+const THREE: u32 = 0xFF_FFFF;
+
+impl<const SLOTS: usize> Grams<SLOTS> {
     /// Creates the set of `words` at compile time.
-    pub(crate) const fn new(words: &[&[u8; 4]]) -> Self {
-        // An odd number, far from any pattern of letters; 2³² divided by the golden ratio.
+    pub(crate) const fn new<const N: usize>(words: &[&[u8; 4]; N]) -> Self {
+        let (mut fours, mut firsts, mut lasts) = ([0; N], [0; N], [0; N]);
+        let mut n = 0;
+        while n < N {
+            let word = u32::from_le_bytes(*words[n]);
+            assert!(word & LOWER == LOWER, "a word in lower case, or a sign that has no other");
+            (fours[n], firsts[n], lasts[n]) = (word, word & THREE, word >> 8);
+            n += 1;
+        }
+        Self { threes: Set::new(&[&firsts, &lasts]), fours: Set::new(&[&fours]) }
+    }
+
+    /// Returns `false` only if `text` contains no such word, in any case. O(n).
+    #[inline]
+    pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
+        self.next(text, 0).is_some()
+    }
+
+    /// Returns the start of the four letters of the first such word in `text` from `from` on. O(n).
+    #[inline]
+    pub(crate) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        // Eight bytes hold three rows that are two bytes apart.
+        while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let letters = u64::from_le_bytes(*eight);
+            let [one, two, three] =
+                [0, 16, 32].map(|shift| self.threes.holds(low_half(letters >> shift) & THREE));
+            if one | two | three {
+                let found = [at, at + 2, at + 4].into_iter().find_map(|at| self.at(text, at, from));
+                if found.is_some() {
+                    return found;
+                }
+            }
+            at += 6;
+        }
+        (at..text.len()).step_by(2).find_map(|at| self.at(text, at, from))
+    }
+
+    /// Returns the start of a word of which a row of three letters may stand at `at`.
+    fn at(&self, text: &[u8], at: usize, from: usize) -> Option<usize> {
+        let holds = |start: usize| {
+            let four = text.get(start..).and_then(<[u8]>::first_chunk::<4>);
+            four.is_some_and(|four| self.fours.holds(u32::from_le_bytes(*four)))
+        };
+        let before = at.checked_sub(1).filter(|&before| before >= from && holds(before));
+        before.or_else(|| Some(at).filter(|&at| holds(at)))
+    }
+}
+
+impl<const SLOTS: usize> Set<SLOTS> {
+    /// Creates a set of the rows in all lists at compile time.
+    const fn new(lists: &[&[u32]]) -> Self {
+        const { assert!(SLOTS.is_power_of_two() && SLOTS > 1, "not a power of two") };
+        // An odd number, far from any pattern of letters: 2³² divided by the golden ratio.
         let mut factor = 0x9E37_79B9_u32;
         loop {
-            if let Some(slots) = spread(words, factor) {
+            let (mut slots, mut list, mut is_spread) = ([0; SLOTS], 0, true);
+            while list < lists.len() {
+                is_spread = is_spread && spread(&mut slots, lists[list], factor);
+                list += 1;
+            }
+            if is_spread {
                 return Self { slots, factor };
             }
             factor = factor.wrapping_mul(5).wrapping_add(2);
         }
     }
 
-    /// Returns `false` only if `text` contains no such word, in any case. O(n).
     #[inline]
-    pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        let mut rest = text;
-        // Eight bytes hold five rows of four.
-        while let Some((eight, _)) = rest.split_first_chunk::<8>() {
-            let letters = u64::from_le_bytes(*eight);
-            let hits = [0, 8, 16, 24, 32].map(|shift| self.holds(low_half(letters >> shift)));
-            if hits.iter().fold(false, |any, hit| any | hit) {
-                return true;
-            }
-            rest = rest.get(5..).unwrap_or_default();
-        }
-        rest.windows(4)
-            .any(|row| row.try_into().is_ok_and(|row| self.holds(u32::from_le_bytes(row))))
-    }
-
-    #[inline]
-    const fn holds(&self, row: u32) -> bool {
-        let gram = row | LOWER;
-        self.slots[slot(gram, self.factor)] == gram
+    const fn holds(&self, letters: u32) -> bool {
+        let row = letters | if letters > THREE { LOWER } else { LOWER & THREE };
+        self.slots[slot::<SLOTS>(row, self.factor)] == row
     }
 }
 
-/// Spreads `words` over the slots by `factor`. Returns `None` if two words share a slot.
-const fn spread(words: &[&[u8; 4]], factor: u32) -> Option<[u32; SLOTS]> {
-    let (mut slots, mut n) = ([0; SLOTS], 0);
-    while n < words.len() {
-        let gram = u32::from_le_bytes(*words[n]);
-        assert!(gram & LOWER == LOWER, "a word in lower case, or a sign that has no other");
-        let slot = slot(gram, factor);
-        if slots[slot] != 0 {
-            return None;
+/// Puts `rows` into their slots. Returns `false` if two rows share a slot.
+const fn spread<const SLOTS: usize>(slots: &mut [u32; SLOTS], rows: &[u32], factor: u32) -> bool {
+    let mut n = 0;
+    while n < rows.len() {
+        let slot = slot::<SLOTS>(rows[n], factor);
+        if slots[slot] != 0 && slots[slot] != rows[n] {
+            return false;
         }
-        slots[slot] = gram;
+        slots[slot] = rows[n];
         n += 1;
     }
-    Some(slots)
+    true
 }
 
 /// Returns the lower half of `bits`.
@@ -71,27 +118,46 @@ fn low_half(bits: u64) -> u32 {
     u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0)
 }
 
-const fn slot(gram: u32, factor: u32) -> usize {
+const fn slot<const SLOTS: usize>(gram: u32, factor: u32) -> usize {
     (gram.wrapping_mul(factor) >> (32 - SLOTS.trailing_zeros())) as usize
 }
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::string::String;
+
+    use proptest::prelude::*;
+
     use super::Grams;
 
-    const FRUIT: Grams = Grams::new(&[b"appl", b"pear"]);
+    static FRUIT: Grams = Grams::new(&[b"appl", b"pear", b"'s f"]);
 
     #[test]
     fn words_are_found_wherever_they_stand_and_however_they_are_written() {
         for (text, found) in [
             ("", false),
+            ("ap", false),
             ("app", false),
             ("appl", true),
             ("an Apple", true),
             ("SPEARS", true),
-            ("a pea r", false),
+            ("it'S Fine", true),
+            ("a pe ar", false),
         ] {
             assert_eq!(FRUIT.may_be_in(text.as_bytes()), found, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_word_is_found_from_any_place(text in "[aplerPE' sf]{0,40}", from in 0_usize..40) {
+            let from = from.min(text.len());
+            let lower: String = text.to_ascii_lowercase();
+            let starts = ["appl", "pear", "'s f"].map(|word| lower[from..].find(word));
+            let first = starts.into_iter().flatten().min().map(|at| from + at);
+            prop_assert_eq!(FRUIT.next(text.as_bytes(), from), first, "{:?}", text);
         }
     }
 }

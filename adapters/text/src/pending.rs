@@ -207,7 +207,7 @@ static COLUMNS: Phrases<8> = Phrases::new([
 ]);
 
 /// Letters that occur in every one of [`COLUMNS`] and in every name of a state.
-const STATE_NAMES: Grams = Grams::new(&[
+static STATE_NAMES: Grams = Grams::new(&[
     b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti", b"ercr",
     b"podi",
 ]);
@@ -382,7 +382,7 @@ fn is_span(word: &str) -> bool {
 
 /// Returns whether `text` may be a sentence about a running job. Most texts are not.
 fn may_go_on(text: &str) -> bool {
-    const TELLING: Grams = Grams::new(&[b"stil", b"wait", b"prog", b"not ", b"asn'"]);
+    static TELLING: Grams = Grams::new(&[b"stil", b"wait", b"prog", b"not ", b"asn'"]);
     TELLING.may_be_in(text.as_bytes())
 }
 

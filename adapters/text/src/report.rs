@@ -30,11 +30,14 @@ use exit::{exit_failed, exit_timed_out};
 use go::GoTest;
 use javascript::{Jest, Vitest};
 use junit::junit;
-use line::{BUFFER, plain};
+use line::{BUFFER, Buffer, plain};
+use object::Status;
 use python::{Pytest, Unittest};
 use rust::{CargoTest, Nextest};
 use tally::{Runner, Tally};
 use tap::Tap;
+
+use memchr::memchr2;
 
 use crate::find;
 use crate::grams::Grams;
@@ -101,12 +104,13 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
-    if may_tell(result) {
-        return whole(result);
+    let status = object::read(result);
+    let keyword = ANY.next(result.as_bytes(), 0);
+    if keyword.is_some() || opens_telling(find::lines(result).next().unwrap_or_default()) {
+        return whole(result, status, keyword);
     }
-    let timed_out = times_out(result);
-    let failed = object::read(result).failed;
-    let failed = failed.or_else(|| (timed_out || in_words(result)).then_some(true));
+    let timed_out = times_out(result, status);
+    let failed = status.failed.or_else(|| (timed_out || in_words(result)).then_some(true));
     Report { failed, timed_out: timed_out && failed == Some(true), ..Report::default() }
 }
 
@@ -115,9 +119,9 @@ fn in_words(result: &str) -> bool {
     complains(result) || is_refusal(result)
 }
 
-/// Reads every line of `result`.
-fn whole(result: &str) -> Report {
-    let Reading { tests, compiler, crash } = read(result);
+/// Reads every line of `result`. Its first keyword stands at `keyword`, and `status` is that of an object.
+fn whole(result: &str, status: Status<'_>, keyword: Option<usize>) -> Report {
+    let Reading { tests, compiler, crash } = read(result, keyword);
     // A test of a compiler may print the compiler's messages.
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
     let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
@@ -125,10 +129,10 @@ fn whole(result: &str) -> Report {
     let failed = match tests.failed() {
         Some(true) => Some(true),
         _ if unbuilt => Some(true),
-        passed => exit_failed(result).or(object::read(result).failed).or(passed),
+        passed => exit_failed(result).or(status.failed).or(passed),
     };
-    let timed_out =
-        exit_timed_out(result) || failed != Some(false) && !crash.is_logged() && times_out(result);
+    let timed_out = exit_timed_out(result)
+        || failed != Some(false) && !crash.is_logged() && times_out(result, status);
     Report {
         failed: failed.or_else(|| (timed_out || is_stated()).then_some(true)),
         timed_out,
@@ -144,44 +148,62 @@ struct Reading {
     crash: Crash,
 }
 
-/// Reads the lines of `result` that may matter, without samples. O(n).
-fn read(result: &str) -> Reading {
+/// Reads the lines of `result` that may matter, without samples. Its first keyword stands at `keyword`.
+/// O(n).
+fn read(result: &str, keyword: Option<usize>) -> Reading {
+    let text = result.as_bytes();
     // A terminal shows other lines than there are.
-    let is_written_over =
-        result.bytes().fold(false, |any, byte| any | matches!(byte, 0x1B | b'\r'));
-    read_those(result, |line| is_written_over || is_telling(line))
+    if memchr2(b'\x1B', b'\r', text).is_some() {
+        return read_those(result, plain, |_, _| true);
+    }
+    let mut keyword = keyword;
+    read_those(
+        result,
+        |line, _| line.trim_end(),
+        |start, line| {
+            if keyword.is_some_and(|place| place < start) {
+                keyword = ANY.next(text, start);
+            }
+            let has_keyword = keyword.is_some_and(|place| place < start + line.len());
+            opens_telling(line) || has_keyword && is_telling(line)
+        },
+    )
 }
 
 /// Keywords that occur in every result with a report in its middle. The few reports without a
 /// keyword show in their first line.
-const ANY: Grams = Grams::new(&[
+static ANY: Grams<128> = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
     b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint", b"t ok",
 ]);
 
-/// Returns whether a report may stand behind the first and before the last line of `result`.
-fn may_tell(result: &str) -> bool {
-    is_telling(find::lines(result).next().unwrap_or_default()) || ANY.may_be_in(result.as_bytes())
-}
-
 /// Keywords that occur in every line that a reader knows. A few lines are known by their first
 /// letters instead.
-const TELLING: Grams = Grams::new(&[
+static TELLING: Grams = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
     b"bail", b"trac",
 ]);
 
 /// Returns whether a reader may know `line`.
 fn is_telling(line: &str) -> bool {
-    let start = line.trim_start().as_bytes();
-    matches!(
-        start,
-        [b'o' | b'O', b'k' | b'K', ..] | [b'n', b'o', ..] | [b'1', b'.', ..] | [b'!', ..]
-    ) || TELLING.may_be_in(start)
+    opens_telling(line) || TELLING.may_be_in(line.as_bytes())
 }
 
-/// Reads the lines of `result` for which `tell` returns true, without samples.
-fn read_those(result: &str, tell: impl Fn(&str) -> bool) -> Reading {
+/// Returns whether a reader may know `line` by its first letters.
+fn opens_telling(line: &str) -> bool {
+    matches!(
+        line.trim_start().as_bytes(),
+        [b'o' | b'O', b'k' | b'K', ..] | [b'n', b'o', ..] | [b'1', b'.', ..] | [b'!', ..]
+    )
+}
+
+/// Reads the lines of `result` for which `tell` returns true, given their start, without samples. `shown`
+/// returns the visible part of a line.
+fn read_those(
+    result: &str,
+    shown: for<'a> fn(&'a str, &'a mut Buffer) -> &'a str,
+    mut tell: impl FnMut(usize, &str) -> bool,
+) -> Reading {
     let mut runners: [&mut dyn Runner; 8] = [
         &mut Pytest::default(),
         &mut Unittest::default(),
@@ -195,15 +217,15 @@ fn read_those(result: &str, tell: impl Fn(&str) -> bool) -> Reading {
     let mut compiler = Compiler::default();
     let mut crash = Crash::default();
     let (mut buffer, mut before) = (BUFFER, "");
-    for raw in own_lines(result) {
-        if !crash.happened() && !tell(raw) {
+    for (start, raw) in own_lines(result) {
+        if !crash.happened() && !tell(start, raw) {
             crash.pass(raw);
             before = raw;
             continue;
         }
-        crash.follow(plain(before, &mut buffer));
+        crash.follow(shown(before, &mut buffer));
         before = raw;
-        let line = plain(raw, &mut buffer);
+        let line = shown(raw, &mut buffer);
         for runner in &mut runners {
             runner.line(line);
         }
@@ -217,15 +239,22 @@ fn read_those(result: &str, tell: impl Fn(&str) -> bool) -> Reading {
     Reading { tests, compiler, crash }
 }
 
-/// The lines of `result` that are not shown as a sample: what a document holds in a fence of
+/// The lines of `result`, each with its start, that are not shown as a sample: what a document holds in a fence of
 /// Markdown, or on a page of HTML, was printed at another time. A fence around all of the result
 /// was put there by the host.
-fn own_lines(result: &str) -> impl Iterator<Item = &str> {
+///
+/// The starts are right if no line ends with a carriage return.
+fn own_lines(result: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_fence = |line: &str| line.trim_start().starts_with("```");
     let is_document = !is_fence(result.trim_start());
     let mut inside = false;
     let text = if is_page(result) { "" } else { result };
-    find::lines(text).filter(move |line| {
+    let starts = find::lines(text).scan(0, |next, line| {
+        let start = *next;
+        *next += line.len() + 1;
+        Some((start, line))
+    });
+    starts.filter(move |(_, line)| {
         inside ^= is_document && is_fence(line);
         !inside
     })
@@ -315,7 +344,7 @@ mod tests {
                 let errors = (compiler.errors(), compiler.of_target(), compiler.failed());
                 (tests, errors, crash.happened(), crash.is_logged())
             };
-            prop_assert_eq!(report(read(&text)), report(read_those(&text, |_| true)), "{:?}", lines);
+            prop_assert_eq!(report(read(&text, Some(0))), report(read_those(&text, super::plain, |_, _| true)), "{:?}", lines);
         }
 
         #[test]
@@ -325,7 +354,8 @@ mod tests {
         ) {
             let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();
             for text in [lines.join("\n"), lines.iter().rev().copied().collect::<Vec<_>>().join("\n")] {
-                prop_assert_eq!(report(&text), whole(&text), "{:?}", text);
+                let all = whole(&text, super::object::read(&text), Some(0));
+                prop_assert_eq!(report(&text), all, "{:?}", text);
             }
         }
     }

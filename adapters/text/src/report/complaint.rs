@@ -1,7 +1,7 @@
 //! Lines in which a tool says that it could not do what it was asked.
 
 use super::line::{BUFFER, is_log_entry, plain};
-use super::object;
+use super::object::{self, Status};
 use super::phrases;
 use super::refusal::{says_refused, untagged};
 use super::timeout::says_timed_out;
@@ -120,11 +120,11 @@ pub(crate) fn complains(result: &str) -> bool {
 
 /// Returns whether the first or the last line of `result` reports a time-out. O(length of the two
 /// lines).
-pub(crate) fn times_out(result: &str) -> bool {
+pub(crate) fn times_out(result: &str, status: Status<'_>) -> bool {
     let text = result.trim_end();
     is_own(full(find::lines(text)), shown_timed_out)
         || is_own(full(find::lines_back(text)), shown_timed_out)
-        || object::read(result).message.is_some_and(says_timed_out)
+        || status.message.is_some_and(says_timed_out)
 }
 
 /// Returns whether `line` reports a time-out as a terminal shows it.

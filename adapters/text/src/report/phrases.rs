@@ -209,7 +209,7 @@ static STATUS_LABELS: Phrases<4> =
     Phrases::new([" status code ", "status code: ", " (http ", " http status "]);
 
 /// Words of which each sentence has one that `INSIDE`, `SAME` or an HTTP status is found in.
-const TELLING: Grams = Grams::new(&[
+static TELLING: Grams = Grams::new(&[
     b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac", b"tatu",
     b"ttp ",
 ]);

@@ -53,7 +53,7 @@ static PHRASES: Phrases<14> = Phrases::new([
 ]);
 
 /// Words of which each phrase has one.
-const TELLING: Grams = Grams::new(&[b"ecte", b"deni", b"bloc", b"requ"]);
+static TELLING: Grams = Grams::new(&[b"ecte", b"deni", b"bloc", b"requ"]);
 
 /// Things that are refused.
 static SUBJECTS: Phrases<10> = Phrases::new([

@@ -95,7 +95,7 @@ pub(super) fn says_timed_out(line: &str) -> bool {
 
 /// Returns whether `line` may speak of a time-out. Most lines do not.
 fn may_say_it(line: &str) -> bool {
-    const TELLING: Grams = Grams::new(&[b"time", b"dead"]);
+    static TELLING: Grams = Grams::new(&[b"time", b"dead"]);
     TELLING.may_be_in(line.as_bytes())
 }
 
