@@ -26,7 +26,7 @@ mod timeout;
 use compiler::Compiler;
 use complaint::{complains, times_out};
 use crash::Crash;
-use exit::{exit_failed, exit_timed_out};
+use exit::exit;
 use go::GoTest;
 use javascript::{Jest, Vitest};
 use junit::junit;
@@ -126,13 +126,14 @@ fn whole(result: &str, status: Status<'_>, keyword: Option<usize>) -> Report {
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
     let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
     let is_stated = || crash.happened() || !crash.is_logged() && in_words(result);
+    let exit = exit(result);
     let failed = match tests.failed() {
         Some(true) => Some(true),
         _ if unbuilt => Some(true),
-        passed => exit_failed(result).or(status.failed).or(passed),
+        passed => exit.failed.or(status.failed).or(passed),
     };
-    let timed_out = exit_timed_out(result)
-        || failed != Some(false) && !crash.is_logged() && times_out(result, status);
+    let timed_out =
+        exit.timed_out || failed != Some(false) && !crash.is_logged() && times_out(result, status);
     Report {
         failed: failed.or_else(|| (timed_out || is_stated()).then_some(true)),
         timed_out,

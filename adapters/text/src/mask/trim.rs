@@ -38,7 +38,7 @@ impl Masker<'_> {
 
     /// Returns whether `line` is volatile as a whole.
     fn volatile(self, line: &str) -> Option<Volatile> {
-        if line.len() > LINE_MAX || line.trim().is_empty() {
+        if line.len() > LINE_MAX || line.trim().is_empty() || !may_be_volatile(line) {
             return None;
         }
         let mut look = Look::default();
@@ -46,6 +46,11 @@ impl Masker<'_> {
         let found = if look.has_label { Volatile::Labelled } else { Volatile::Bare };
         (look.has_value && !look.says).then_some(found)
     }
+}
+
+/// Returns whether `line` may hold a value that a mask covers: it has a digit, or the slash of a path.
+fn may_be_volatile(line: &str) -> bool {
+    line.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'\\'))
 }
 
 /// A volatile line.

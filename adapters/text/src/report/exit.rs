@@ -30,18 +30,24 @@ const DEEDS: [&str; 7] =
 /// Elements that some hosts put around a status.
 const ELEMENTS: [&str; 2] = ["returncode", "exit_code"];
 
-/// Returns whether `result` names an exit status other than 0, or `None` if it names no status.
-/// O(n).
+/// The exit statuses that a result names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// Whether a status is not 0, or `None` if there is no status.
+    pub(crate) failed: Option<bool>,
+    /// Whether a status is the one of `timeout`.
+    pub(crate) timed_out: bool,
+}
+
+/// Returns the exit statuses that `result` names. O(n).
 ///
 /// A line names a status if it contains nothing else (`Exit code: 1`), or if it ends with the
 /// status and says that a process ended (`[Command finished with exit code 1]`).
-pub(crate) fn exit_failed(result: &str) -> Option<bool> {
-    codes(result).map(|code| code != 0).reduce(|failed, another| failed || another)
-}
-
-/// Returns whether `result` names the exit status of `timeout`. O(n).
-pub(crate) fn exit_timed_out(result: &str) -> bool {
-    codes(result).any(|code| code == TIMED_OUT)
+pub(crate) fn exit(result: &str) -> Exit {
+    codes(result).fold(Exit::default(), |Exit { failed, timed_out }, code| Exit {
+        failed: Some(failed == Some(true) || code != 0),
+        timed_out: timed_out || code == TIMED_OUT,
+    })
 }
 
 /// Returns the statuses that the lines at either end of `result` name.
