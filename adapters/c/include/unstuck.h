@@ -71,7 +71,7 @@
 /**
  * The size in bytes of the storage for similar calls.
  */
-#define UNSTUCK_SIMILAR_SIZE 2256
+#define UNSTUCK_SIMILAR_SIZE 2320
 
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 8 calls.

@@ -22,7 +22,7 @@ pub struct unstuck_similar_t {
 }
 
 /// The size in bytes of the storage for similar calls.
-pub const UNSTUCK_SIMILAR_SIZE: usize = 2256;
+pub const UNSTUCK_SIMILAR_SIZE: usize = 2320;
 
 /// The same size in this build.
 pub(crate) const SIZE: usize = size_of::<unstuck_similar_t>();

@@ -86,7 +86,7 @@
 //!
 //! A [`Worker`] is a plain value, and `size_of` is all its memory. Put it into a `static` or on the
 //! stack. It grows with the window and with the number of open calls. A robot that does one thing at a
-//! time needs one open call (`Worker<'_, 20, 1>`). 2 KiB of it are [`SimilarCalls`], which find calls that
+//! time needs one open call (`Worker<'_, 20, 1>`). 2.3 KiB of it are [`SimilarCalls`], which find calls that
 //! are nearly alike. A host that compares only equal calls can use a [`Detector`] and [`Recipe::call`]
 //! without them. `cargo xtask footprint` prints the memory, flash and stack of each part.
 //!

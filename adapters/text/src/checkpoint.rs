@@ -24,7 +24,7 @@ impl Serialize for SimilarCalls {
 
 impl Serialize for Tokens {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.hashes())
+        serializer.collect_seq(self.sorted().hashes())
     }
 }
 
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for ListOfGroups {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<SimilarCalls, A::Error> {
         let mut groups = SimilarCalls::new();
-        let mut places = groups.places();
+        let mut places = groups.empty_places();
         while let Some((tool, digest, latest)) = list.next_element()? {
             let place = places.next().ok_or_else(|| A::Error::invalid_length(GROUPS_MAX, &self))?;
             if digest == 0 {

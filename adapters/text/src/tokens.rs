@@ -1,7 +1,6 @@
 //! A bounded sketch of the words in a call's arguments, and the similarity of two sketches.
 
 use core::iter::from_fn;
-use core::mem::take;
 
 use crate::lexer::{Lexer, Token, is_joint, is_letter};
 
@@ -9,16 +8,20 @@ use crate::lexer::{Lexer, Token, is_joint, is_letter};
 /// with the smallest hashes are kept, a fair sample (bottom-k sketch: Broder, 1997; Cohen, 1997).
 const KEPT_MAX: usize = 64;
 
-/// The distinct words of a call's arguments, as hashes in ascending order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The distinct words of a call's arguments, as hashes.
+#[derive(Clone, Debug)]
 pub(crate) struct Tokens {
+    /// They are in ascending order if there is no room for more.
     hashes: [u32; KEPT_MAX],
     count: usize,
+    /// A bit for each word, by the end of its hash. A bit that only one of two calls has proves a word
+    /// that only this call has.
+    marks: u64,
 }
 
 impl Tokens {
     /// No words.
-    pub(crate) const NONE: Self = Self { hashes: [0; KEPT_MAX], count: 0 };
+    pub(crate) const NONE: Self = Self { hashes: [0; KEPT_MAX], count: 0, marks: 0 };
 
     /// Returns the words in the values of `args`, a JSON text. Arguments that are not JSON are read as
     /// plain text. O(n).
@@ -29,11 +32,22 @@ impl Tokens {
         } else {
             tokens.add_words(args.as_bytes());
         }
+        if tokens.count == KEPT_MAX {
+            // Words that had to make room have left their marks.
+            tokens.marks = tokens.hashes().iter().fold(0, |marks, hash| marks | mark(*hash));
+        }
         tokens
     }
 
     pub(crate) fn hashes(&self) -> &[u32] {
         self.hashes.get(..self.count).unwrap_or_default()
+    }
+
+    /// Returns the same words with their hashes in ascending order. O(64²).
+    pub(crate) fn sorted(&self) -> Self {
+        let mut sorted = Self { count: 0, ..self.clone() };
+        self.hashes().iter().for_each(|hash| sorted.insert(*hash));
+        sorted
     }
 
     /// Appends a hash. Returns `false` if it is not greater than all others, or if there is no room.
@@ -45,104 +59,172 @@ impl Tokens {
         let Some(place) = self.hashes.get_mut(self.count) else { return false };
         *place = hash;
         self.count += 1;
+        self.marks |= mark(hash);
         true
     }
 
+    /// Adds the words of `text`: letters, and the signs between them that join the parts of a path or a
+    /// version. Upper and lower case are the same, as far as that is ASCII's.
     fn add_words(&mut self, text: &[u8]) {
-        let (mut word, mut before) = (Word::NONE, 0);
-        for &byte in text {
-            match byte {
-                // The letter of an escape is no part of the word behind it.
-                _ if is_letter(byte) && (word.length > 0 || before != b'\\') => word.letter(byte),
-                _ if is_joint(byte) => word.joint(byte),
-                _ => self.add(take(&mut word)),
+        let mut bytes = text.iter();
+        while let Some(&first) = bytes.next() {
+            let mut behind = first;
+            if sign(first) >= LETTERS {
+                let mut hash = stirred(0, sign(first));
+                behind = loop {
+                    let Some(&byte) = bytes.next() else { break 0 };
+                    let (mut byte, mut sign) = (byte, self::sign(byte));
+                    if sign >= LETTERS {
+                        hash = stirred(hash, sign);
+                        continue;
+                    }
+                    // The signs that join letters count if another letter follows.
+                    let mut joined = hash;
+                    while sign != 0 && sign < LETTERS {
+                        joined = stirred(joined, sign);
+                        byte = bytes.next().copied().unwrap_or(0);
+                        sign = self::sign(byte);
+                    }
+                    if sign == 0 {
+                        break byte;
+                    }
+                    hash = stirred(joined, sign);
+                };
+                self.add(spread(hash));
             }
-            before = byte;
+            // The letter of an escape is no part of the word behind it.
+            if behind == b'\\' && bytes.as_slice().first().is_some_and(|next| is_letter(*next)) {
+                bytes.next();
+            }
         }
-        self.add(word);
     }
 
-    fn add(&mut self, word: Word) {
-        if word.length == 0 {
+    fn add(&mut self, hash: u32) {
+        if self.has(hash) {
             return;
         }
-        let hash = word.hash();
-        let Err(place) = self.hashes().binary_search(&hash) else { return };
-        if place == KEPT_MAX {
-            return;
+        if let Some(place) = self.hashes.get_mut(self.count) {
+            *place = hash;
+            self.count += 1;
+            self.marks |= mark(hash);
+            if self.count == KEPT_MAX {
+                *self = self.sorted();
+            }
+        } else if self.hashes().last().is_some_and(|last| hash < *last) {
+            self.marks |= mark(hash);
+            self.insert(hash);
         }
+    }
+
+    /// Inserts a hash into those in ascending order. The largest makes room.
+    fn insert(&mut self, hash: u32) {
         self.count = (self.count + 1).min(KEPT_MAX);
-        if let Some(from @ [_, ..]) = self.hashes.get_mut(place..self.count) {
-            from.rotate_right(1);
-            from[0] = hash;
+        let mut left = self.hashes.get_mut(..self.count).unwrap_or_default();
+        while let [rest @ .., place] = left {
+            match rest.last() {
+                Some(before) if *before > hash => *place = *before,
+                _ => {
+                    *place = hash;
+                    return;
+                }
+            }
+            left = rest;
         }
+    }
+
+    #[inline]
+    fn has(&self, hash: u32) -> bool {
+        self.marks & mark(hash) != 0 && self.hashes().contains(&hash)
+    }
+
+    /// Returns `false` only if the [likeness](Self::likeness) is below `percent`. O(1).
+    pub(crate) fn may_be_like(&self, other: &Self, percent: u8) -> bool {
+        let (fewer, more) = (self.count.min(other.count), self.count.max(other.count));
+        let apart = (self.marks ^ other.marks).count_ones() as usize;
+        let both = fewer.min((fewer + more - apart) / 2);
+        let all = if more == KEPT_MAX { KEPT_MAX } else { fewer + more - both };
+        both * 100 >= all * usize::from(percent)
     }
 
     /// Returns the similarity of two calls in percent: the share of their words that both have (Jaccard
-    /// index), estimated from the sample if there are more words than are kept. O(64).
+    /// index), estimated from the sample if there are more words than are kept. O(64) for most calls.
     pub(crate) fn likeness(&self, other: &Self) -> u32 {
+        if self.count.max(other.count) == KEPT_MAX {
+            return self.sorted().likeness_of_samples(&other.sorted());
+        }
+        let both = self.hashes().iter().filter(|hash| other.has(**hash)).count();
+        percentage(both, self.count + other.count - both)
+    }
+
+    /// Returns the share of the words with the smallest hashes that both calls have. Beyond the sample of
+    /// either, what one lacks may only have been left out.
+    fn likeness_of_samples(&self, other: &Self) -> u32 {
         let (mut one, mut two) = (self.hashes(), other.hashes());
-        let (mut all, mut both) = (0_u32, 0_u32);
-        // Beyond the sample of either, what one lacks may only have been left out.
-        let sample = if one.len().max(two.len()) < KEPT_MAX { usize::MAX } else { KEPT_MAX };
-        while all as usize != sample {
+        let mut both = 0;
+        for _ in 0..KEPT_MAX {
             match (one.split_first(), two.split_first()) {
                 (Some((a, ones)), Some((b, twos))) => {
-                    both += u32::from(a == b);
+                    both += usize::from(a == b);
                     (one, two) = (if a <= b { ones } else { one }, if b <= a { twos } else { two });
                 }
-                (Some((_, rest)), None) => one = rest,
-                (None, Some((_, rest))) => two = rest,
-                (None, None) => break,
+                // Both have none of the rest.
+                _ => break,
             }
-            all += 1;
         }
-        (both * 100).checked_div(all).unwrap_or(100)
+        percentage(both, KEPT_MAX)
     }
 }
 
-/// A word that is being read: letters, and the signs between them that join the parts of a path or a
-/// version.
-#[derive(Clone, Copy, Default)]
-struct Word {
-    /// The number of letters so far.
-    length: usize,
-    /// The hash of the letters and of the signs between them.
-    hash: u64,
-    /// The hash including signs behind the last letter, which count if another letter follows.
-    joined: u64,
+/// Returns the share of `part` in `all` in percent. All of nothing is 100.
+fn percentage(part: usize, all: usize) -> u32 {
+    u32::try_from((part * 100).checked_div(all).unwrap_or(100)).unwrap_or(100)
 }
 
-impl Word {
-    const NONE: Self = Self { length: 0, hash: 0, joined: 0 };
+/// The mark of the word with this hash.
+const fn mark(hash: u32) -> u64 {
+    1 << (hash % u64::BITS)
+}
 
-    fn letter(&mut self, byte: u8) {
-        // Upper and lower case are the same, as far as that is ASCII's.
-        let byte = if byte.is_ascii() { byte | 0x20 } else { byte };
-        self.joined = stirred(self.joined, byte);
-        self.hash = self.joined;
-        self.length += 1;
-    }
+/// The first sign of a word's letters. The signs that join letters are smaller.
+const LETTERS: u64 = (ON | b'0' as u16) as u64;
 
-    fn joint(&mut self, byte: u8) {
-        // A sign before the first letter joins no words.
-        if self.length > 0 {
-            self.joined = stirred(self.joined, byte);
+/// A bit of all signs that are part of a word.
+const ON: u16 = 0x100;
+
+/// For each byte, its part in a word: a letter in lower case, a sign that joins letters, or 0.
+static SIGNS: [u16; 256] = {
+    let (mut signs, mut byte) = ([0; 256], 0_u8);
+    loop {
+        signs[byte as usize] = match byte {
+            _ if is_letter(byte) && byte.is_ascii() => ON | byte as u16 | 0x20,
+            _ if is_letter(byte) || is_joint(byte) => ON | byte as u16,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            break signs;
         }
+        byte += 1;
     }
+};
 
-    /// Returns the upper half of the hash, which depends on every letter.
-    const fn hash(&self) -> u32 {
-        ((self.hash ^ self.hash >> 32).wrapping_mul(SPREAD) >> 32) as u32
-    }
+#[inline]
+fn sign(byte: u8) -> u64 {
+    SIGNS[usize::from(byte)].into()
 }
 
 /// An odd number without a pattern: 2⁶⁴ by the golden ratio.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Adds one byte to `hash`, as FNV-1a does.
-const fn stirred(hash: u64, byte: u8) -> u64 {
-    (hash ^ byte as u64 ^ 0x100).wrapping_mul(SPREAD)
+/// Adds one sign to `hash`, as FNV-1a adds a byte.
+#[inline]
+const fn stirred(hash: u64, sign: u64) -> u64 {
+    (hash ^ sign).wrapping_mul(SPREAD)
+}
+
+/// Returns the upper half of the hash of a word, which depends on every letter.
+#[inline]
+const fn spread(hash: u64) -> u32 {
+    ((hash ^ hash >> 32).wrapping_mul(SPREAD) >> 32) as u32
 }
 
 /// Returns every value in a JSON text that is not a container. Strings keep their escapes. Names of members
@@ -220,6 +302,7 @@ mod tests {
             assert!(found.abs_diff(expected) <= 15, "{found} for {expected}");
         }
         assert_eq!(Tokens::of(&words(0..1000)).hashes().len(), KEPT_MAX);
+        assert!(!Tokens::of(&words(0..90)).may_be_like(&Tokens::of(&words(90..180)), 80));
     }
 
     proptest! {
@@ -234,6 +317,16 @@ mod tests {
             let found = likeness(&one.join(" "), &two.join(" "));
             prop_assert_eq!(found as usize, expected);
             prop_assert_eq!(likeness(&two.join(" "), &one.join(" ")), found);
+        }
+
+        #[test]
+        fn no_likeness_exceeds_its_bound(
+            shared in 0..80_u32, one in 0..80_u32, two in 0..80_u32, percent in any::<u8>(),
+        ) {
+            let (one, two) = (words(0..shared + one), words(0..shared) + " " + &words(200..200 + two));
+            let (one, two) = (Tokens::of(&one), Tokens::of(&two));
+            let is_like = one.likeness(&two) >= u32::from(percent);
+            prop_assert!(!is_like || one.may_be_like(&two, percent));
         }
 
         #[test]
