@@ -6,6 +6,8 @@ mod split;
 
 pub(crate) use effect::{Nature, effect};
 
+use crate::list::{Filter, List};
+
 /// The longest part of a command that is read, in bytes. A longer command nearly always continues
 /// with the text of a script.
 pub(crate) const COMMAND_MAX: usize = 1024;
@@ -89,8 +91,19 @@ const TEST_RUNS: [&[&str]; 24] = [
     &["dotnet", "test"],
 ];
 
+/// The first words of these commands.
+static TEST_STARTS: Filter = {
+    let (mut filter, mut n) = (Filter::NONE, 0);
+    while n < TEST_RUNS.len() {
+        filter = filter.with(TEST_RUNS[n][0]);
+        n += 1;
+    }
+    filter
+};
+
 /// Interpreters that run a script given as their first argument.
-const INTERPRETERS: [&str; 8] = ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl"];
+static INTERPRETERS: List =
+    List::new(&["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl"]);
 
 /// Returns whether some part of `command` runs tests, for example `cd app && RUST_LOG=info cargo
 /// test -q`, or a script with `test` or `tests` as a word of its path.

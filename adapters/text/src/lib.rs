@@ -48,6 +48,7 @@ mod grams;
 mod lexer;
 mod likeness;
 mod lines;
+mod list;
 mod mask;
 mod members;
 mod names;

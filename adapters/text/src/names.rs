@@ -3,6 +3,7 @@
 use unstuck_core::Tag;
 
 use crate::find;
+use crate::list::{List, Word};
 
 /// The most words of a name that are looked at.
 const WORDS_MAX: usize = 8;
@@ -37,26 +38,27 @@ pub(crate) fn last_segment(name: &str) -> &str {
 pub(crate) fn named(name: &str) -> Named {
     let mut words = [""; WORDS_MAX];
     let count = split(last_segment(name), &mut words);
+    let words = words.map(Word::new);
     let words = words.get(..count).unwrap_or(&words);
-    let has = |list: &[&str]| words.iter().any(|word| is_any(word, list));
-    let verb = words.iter().find_map(|word| verb(word));
+    let has = |list: &List| words.iter().any(|word| word.is_in_any_case(list));
+    let verb = words.iter().find_map(verb);
     let changes = matches!(verb, Some(Verb::Writes | Verb::Sets | Verb::Acts));
-    let ends_with = |list: &[&str]| words.last().is_some_and(|word| is_any(word, list));
+    let ends_with = |list: &List| words.last().is_some_and(|word| word.is_in_any_case(list));
     match verb {
         _ if has(&PLANS) => Named::acting(Tag::Think),
         _ if has(&NEXT) || ends_with(&CLOCKS) => Named::acting(Tag::Act),
         _ if has(&WAITS) && !changes => Named::acting(Tag::Poll),
-        _ if has(&STATES) && !changes && !has(&["git"]) => Named::acting(Tag::Poll),
+        _ if has(&STATES) && !changes && !has(&GIT) => Named::acting(Tag::Poll),
         _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
-        _ if has(&["test", "tests"]) && has(&["run", "execute"]) => Named::acting(Tag::Test),
+        _ if has(&TESTS) && has(&RUNS) => Named::acting(Tag::Test),
         _ if has(&PICTURES) && !changes => Named::acting(Tag::Read),
-        Some(Verb::Reads) if has(&["and"]) => Named::acting(Tag::Act),
+        Some(Verb::Reads) if has(&AND) => Named::acting(Tag::Act),
         Some(Verb::Reads) => Named::idempotent(Tag::Read),
         Some(Verb::Searches) => Named::idempotent(Tag::Search),
         Some(Verb::Asks) => Named::acting(Tag::Search),
         Some(Verb::Sets) if has(&CELLS) => Named::acting(Tag::Write),
         Some(Verb::Sets) => Named::idempotent(Tag::Write),
-        Some(Verb::Writes) if has(&["create"]) && has(&FOLDERS) => Named::idempotent(Tag::Write),
+        Some(Verb::Writes) if has(&CREATES) && has(&FOLDERS) => Named::idempotent(Tag::Write),
         Some(Verb::Writes) => Named::acting(Tag::Write),
         Some(Verb::Acts) => Named::acting(Tag::Act),
         None => Named::acting(Tag::Other),
@@ -76,9 +78,9 @@ enum Verb {
     Acts,
 }
 
-fn verb(word: &str) -> Option<Verb> {
+fn verb(word: &Word<'_>) -> Option<Verb> {
     [
-        (Verb::Reads, &READS[..]),
+        (Verb::Reads, &READS),
         (Verb::Searches, &SEARCHES),
         (Verb::Asks, &ASKS),
         (Verb::Sets, &SETS),
@@ -86,43 +88,43 @@ fn verb(word: &str) -> Option<Verb> {
         (Verb::Acts, &ACTS),
     ]
     .into_iter()
-    .find_map(|(verb, list)| is_any(word, list).then_some(verb))
+    .find_map(|(verb, list)| word.is_in_any_case(list).then_some(verb))
 }
 
-const READS: [&str; 21] = [
+static READS: List = List::new(&[
     "read", "get", "view", "show", "cat", "fetch", "describe", "head", "tail", "stat", "retrieve",
     "inspect", "count", "diff", "load", "peek", "explain", "info", "details", "lookup", "download",
-];
+]);
 
-const SEARCHES: [&str; 9] =
-    ["search", "find", "grep", "glob", "list", "ls", "locate", "rg", "tree"];
+static SEARCHES: List =
+    List::new(&["search", "find", "grep", "glob", "list", "ls", "locate", "rg", "tree"]);
 
-const ASKS: [&str; 3] = ["query", "ask", "sql"];
+static ASKS: List = List::new(&["query", "ask", "sql"]);
 
-const SETS: [&str; 7] = ["write", "edit", "replace", "put", "save", "overwrite", "mkdir"];
+static SETS: List = List::new(&["write", "edit", "replace", "put", "save", "overwrite", "mkdir"]);
 
-const WRITES: [&str; 25] = [
+static WRITES: List = List::new(&[
     "create", "insert", "append", "add", "update", "modify", "change", "apply", "upload",
     "install", "commit", "merge", "copy", "publish", "import", "migrate", "set", "upsert",
     "delete", "remove", "rename", "store", "format", "patch", "reset",
-];
+]);
 
 /// Objects that exist or not, so that creating them again changes nothing.
-const FOLDERS: [&str; 4] = ["directory", "dir", "folder", "directories"];
+static FOLDERS: List = List::new(&["directory", "dir", "folder", "directories"]);
 
 /// Objects of which a tool changes another part each time.
-const CELLS: [&str; 3] = ["notebook", "cell", "and"];
+static CELLS: List = List::new(&["notebook", "cell", "and"]);
 
-const ACTS: [&str; 42] = [
+static ACTS: List = List::new(&[
     "press", "click", "tap", "scroll", "swipe", "key", "keypress", "keys", "keyboard", "type",
     "hover", "drag", "undo", "redo", "move", "send", "pop", "push", "skip", "step", "advance",
     "roll", "draw", "shuffle", "forward", "back", "turn", "play", "pause", "toggle", "post",
     "reply", "trigger", "restart", "start", "stop", "mouse", "navigate", "take", "drop", "say",
     "go",
-];
+]);
 
 /// Words of tools that give something else each time.
-const NEXT: [&str; 13] = [
+static NEXT: List = List::new(&[
     "next",
     "previous",
     "prev",
@@ -136,17 +138,17 @@ const NEXT: [&str; 13] = [
     "decrement",
     "sample",
     "generate",
-];
+]);
 
 /// Last words of tools that tell the time.
-const CLOCKS: [&str; 5] = ["now", "time", "clock", "date", "timestamp"];
+static CLOCKS: List = List::new(&["now", "time", "clock", "date", "timestamp"]);
 
-const WAITS: [&str; 7] = ["wait", "await", "sleep", "poll", "monitor", "watch", "tick"];
+static WAITS: List = List::new(&["wait", "await", "sleep", "poll", "monitor", "watch", "tick"]);
 
-const STATES: [&str; 7] =
-    ["status", "state", "progress", "ready", "readiness", "health", "healthcheck"];
+static STATES: List =
+    List::new(&["status", "state", "progress", "ready", "readiness", "health", "healthcheck"]);
 
-const TASKS: [&str; 12] = [
+static TASKS: List = List::new(&[
     "task",
     "bash",
     "job",
@@ -159,31 +161,34 @@ const TASKS: [&str; 12] = [
     "run",
     "workflow",
     "terminal",
-];
+]);
 
-const OUTPUTS: [&str; 5] = ["output", "result", "results", "logs", "log"];
+static OUTPUTS: List = List::new(&["output", "result", "results", "logs", "log"]);
 
 /// Pictures of a screen, which change by themselves.
-const PICTURES: [&str; 3] = ["snapshot", "screenshot", "screen"];
+static PICTURES: List = List::new(&["snapshot", "screenshot", "screen"]);
 
 /// Notes that an agent keeps for itself.
-const PLANS: [&str; 6] = ["think", "thinking", "thought", "todo", "todos", "plan"];
+static PLANS: List = List::new(&["think", "thinking", "thought", "todo", "todos", "plan"]);
 
-fn is_any(word: &str, list: &[&str]) -> bool {
-    list.iter().any(|known| known.eq_ignore_ascii_case(word))
-}
+static GIT: List = List::new(&["git"]);
+static TESTS: List = List::new(&["test", "tests"]);
+static RUNS: List = List::new(&["run", "execute"]);
+static AND: List = List::new(&["and"]);
+static CREATES: List = List::new(&["create"]);
 
 /// Splits `name` into words, at signs, digits and changes of case; returns how many there are.
 fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {
     let (mut count, mut start) = (0, 0);
-    let bytes = name.as_bytes();
-    for at in 0..=bytes.len() {
-        let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-        let (before, here, next) = (at.checked_sub(1).map_or(0, byte), byte(at), byte(at + 1));
+    let mut ahead = name.bytes();
+    let (mut before, mut here) = (0_u8, ahead.next().unwrap_or(0));
+    for at in 0..=name.len() {
+        let next = ahead.next().unwrap_or(0);
         let is_letter = here.is_ascii_alphabetic() || here >= 0x80;
         let is_hump = here.is_ascii_uppercase()
             && (before.is_ascii_lowercase()
                 || before.is_ascii_uppercase() && next.is_ascii_lowercase());
+        (before, here) = (here, next);
         if is_letter && !is_hump {
             continue;
         }

@@ -243,7 +243,7 @@ mod tests {
     /// Some arguments, and variants of them with another end.
     fn calls() -> impl Strategy<Value = Vec<(String, String)>> {
         let many = (0..200_u32, 0..200_u32).prop_map(|(first, count)| {
-            (first..first + count).map(|n| format!("w{n} ")).collect::<String>()
+            (first..first + count).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ")
         });
         let text = prop_oneof![4 => text(), 1 => many];
         let args = prop_oneof![

@@ -4,14 +4,15 @@ use unstuck_core::Tag;
 
 use crate::command::{Nature, effect, only_waits, runs_tests, with_command};
 use crate::grams::Grams;
+use crate::list::{List, Word};
 use crate::names::{Named, last_segment, named};
 
 /// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
 /// Codex, Gemini CLI, `OpenHands`, SWE-agent, Cline and opencode.
-const TOOLS: &[(Tag, &[&str])] = &[
+static TOOLS: [(Tag, List); 10] = [
     (
         Tag::Shell,
-        &[
+        List::new(&[
             "bash",
             "shell",
             "sh",
@@ -24,11 +25,11 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "run_terminal_cmd",
             "local_shell",
             "sql",
-        ],
+        ]),
     ),
     (
         Tag::Read,
-        &[
+        List::new(&[
             "read",
             "read_file",
             "fs_read",
@@ -39,11 +40,11 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "webfetch",
             "web_fetch",
             "fetch",
-        ],
+        ]),
     ),
     (
         Tag::Write,
-        &[
+        List::new(&[
             "write",
             "edit",
             "write_file",
@@ -58,11 +59,11 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "replace_in_file",
             "search_replace",
             "str_replace",
-        ],
+        ]),
     ),
     (
         Tag::Search,
-        &[
+        List::new(&[
             "grep",
             "glob",
             "search",
@@ -76,14 +77,17 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "websearch",
             "web_search",
             "codebase_search",
-        ],
+        ]),
     ),
-    (Tag::Test, &["run_tests", "run_test", "test", "tests", "pytest"]),
-    (Tag::Poll, &["wait", "sleep", "job_status", "get_status", "bashoutput", "write_stdin"]),
-    (Tag::Think, &["think", "thinking", "sequential_thinking", "sequentialthinking"]),
+    (Tag::Test, List::new(&["run_tests", "run_test", "test", "tests", "pytest"])),
+    (
+        Tag::Poll,
+        List::new(&["wait", "sleep", "job_status", "get_status", "bashoutput", "write_stdin"]),
+    ),
+    (Tag::Think, List::new(&["think", "thinking", "sequential_thinking", "sequentialthinking"])),
     (
         Tag::Finish,
-        &[
+        List::new(&[
             "finish",
             "submit",
             "complete",
@@ -91,10 +95,10 @@ const TOOLS: &[(Tag, &[&str])] = &[
             "complete_task",
             "task_done",
             "exit_plan_mode",
-        ],
+        ]),
     ),
-    (Tag::StartOver, &["start_over", "startover", "start-over"]),
-    (Tag::Act, &["computer", "computer_use", "send_keys", "repl"]),
+    (Tag::StartOver, List::new(&["start_over", "startover", "start-over"])),
+    (Tag::Act, List::new(&["computer", "computer_use", "send_keys", "repl"])),
 ];
 
 /// Returns the kind of `tool`, by its name and, for a shell, by its command. Case does not matter.
@@ -120,7 +124,9 @@ pub fn tag(tool: &str, args: &str) -> Tag {
 /// Returns the nature of a call of `tool` with `args`: its kind, and whether an equal answer proves
 /// that repeating it does not help.
 pub(crate) fn nature(tool: &str, args: &str) -> Nature {
-    if let Some(tag) = listed(tool).or_else(|| listed(last_segment(tool))) {
+    let segment = last_segment(tool);
+    let by_segment = || if segment.len() < tool.len() { listed(segment) } else { None };
+    if let Some(tag) = listed(tool).or_else(by_segment) {
         return of_kind(tag, args);
     }
     let Named { tag, idempotent } = named(tool);
@@ -152,8 +158,8 @@ pub(crate) fn plain_tag(tool: &str, args: &str) -> Tag {
 
 /// The kind of a tool that a list of a known agent has under this name.
 fn listed(name: &str) -> Option<Tag> {
-    let has = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    TOOLS.iter().find(|(_, names)| has(names)).map(|&(tag, _)| tag)
+    let name = Word::new(name);
+    TOOLS.iter().find(|(_, names)| name.is_in_any_case(names)).map(|&(tag, _)| tag)
 }
 
 /// Four letters of each command that does not just run.
@@ -183,7 +189,7 @@ mod tests {
     #[test]
     fn no_name_stands_for_two_kinds() {
         let mut seen = HashSet::new();
-        for name in TOOLS.iter().flat_map(|(_, names)| names.iter()) {
+        for name in TOOLS.iter().flat_map(|(_, names)| names.words()) {
             assert!(seen.insert(name), "{name} stands twice");
             assert_eq!(*name, name.to_ascii_lowercase());
         }

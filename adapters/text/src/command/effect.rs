@@ -3,8 +3,9 @@
 use unstuck_core::Tag;
 
 use super::split::{Part, parts};
-use super::{INTERPRETERS, TEST_RUNS, is_test_script};
+use super::{INTERPRETERS, TEST_RUNS, TEST_STARTS, is_test_script};
 use crate::find;
+use crate::list::{List, Word};
 
 /// The nature of a command: its kind, and whether an equal answer proves that repeating it does not
 /// help.
@@ -118,10 +119,10 @@ impl Chain {
 
 /// Words before a program that say how to run it. Words with an argument of their own are followed by
 /// it.
-const BEFORE: [&str; 18] = [
+static BEFORE: List = List::new(&[
     "sudo", "time", "nohup", "exec", "command", "builtin", "env", "then", "do", "else", "if",
     "elif", "while", "until", "!", "{", "xargs", "stdbuf",
-];
+]);
 
 /// The words of a simple command from its program on.
 fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
@@ -157,7 +158,8 @@ fn is_assignment(word: &str) -> bool {
 fn does(words: &[&str], part: &Part<'_>) -> Does {
     let [program, rest @ ..] = words else { return Does::Nothing };
     let name = find::rsplit_once(program, "/").map_or(*program, |(_, name)| name);
-    let is = |list: &[&str]| list.contains(&name);
+    let known = Word::new(name);
+    let is = |list: &List| known.is_in(list);
     let has = |options: &[&str]| rest.iter().any(|word| options.contains(word));
     if tests(words) {
         return Does::Tests;
@@ -205,7 +207,7 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
         "pip" | "pip3" | "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "go" | "apt" | "apt-get"
         | "brew" | "gem" | "poetry" | "uv" | "conda" | "mamba" | "apk" | "dnf" | "yum"
         | "composer" | "bundle" | "dotnet" | "rustup" => package_manager(rest),
-        _ if INTERPRETERS.contains(&name) => interpreter(rest, part),
+        _ if is(&INTERPRETERS) => interpreter(rest, part),
         _ => Does::Runs,
     }
 }
@@ -214,20 +216,24 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
 fn tests(words: &[&str]) -> bool {
     let is = |first: &&[&str]| words.get(..first.len()) == Some(first);
     let mut script = words.iter().skip_while(|word| INTERPRETERS.contains(word));
-    TEST_RUNS.iter().any(is) || script.next().is_some_and(|word| is_test_script(word))
+    let first = words.first().copied().unwrap_or_default();
+    Word::new(first).may_be_in(&TEST_STARTS) && TEST_RUNS.iter().any(is)
+        || script.next().is_some_and(|word| is_test_script(word))
 }
 
-const NEUTRAL: [&str; 21] = [
+static NEUTRAL: List = List::new(&[
     "cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", ":", "test",
     "[", "[[", "done", "fi", "for", "}", "exit", "return", "clear",
-];
+]);
 
-const WAITS: [&str; 6] = ["sleep", "wait", "watch", "inotifywait", "fswatch", "wait-for-it.sh"];
+static WAITS: List =
+    List::new(&["sleep", "wait", "watch", "inotifywait", "fswatch", "wait-for-it.sh"]);
 
-const SEARCHES: [&str; 12] =
-    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate"];
+static SEARCHES: List = List::new(&[
+    "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate",
+]);
 
-const READS: [&str; 44] = [
+static READS: List = List::new(&[
     "cat",
     "head",
     "tail",
@@ -272,23 +278,24 @@ const READS: [&str; 44] = [
     "column",
     "printenv",
     "id",
-];
+]);
 
-const LOOKS: [&str; 12] = [
+static LOOKS: List = List::new(&[
     "ps", "top", "free", "uptime", "jobs", "lsof", "netstat", "ss", "date", "who", "uname", "ping",
-];
+]);
 
-const WRITES: [&str; 24] = [
+static WRITES: List = List::new(&[
     "tee", "mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "install", "patch",
     "unzip", "gunzip", "gzip", "rsync", "truncate", "dd", "sponge", "ed", "ex", "unlink", "split",
     "gofumpt",
-];
+]);
 
 /// Programs that put files somewhere, or take them away.
-const PLACES: [&str; 11] =
-    ["mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "unlink", "find"];
+static PLACES: List = List::new(&[
+    "mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "unlink", "find",
+]);
 
-const ACTS: [&str; 6] = ["xdotool", "ydotool", "playerctl", "cliclick", "xte", "wtype"];
+static ACTS: List = List::new(&["xdotool", "ydotool", "playerctl", "cliclick", "xte", "wtype"]);
 
 /// Returns whether a stream editor writes to its files.
 fn edits_in_place(words: &[&str]) -> bool {

@@ -2,17 +2,26 @@
 
 use core::str::from_utf8;
 
+use memchr::memchr2;
+
 /// The members that hold a shell's command, by agent: most call it `command`, Codex `cmd`.
 const KEYS: [&[u8]; 3] = [b"command", b"cmd", b"script"];
 
 /// The command that `args` holds, which is JSON. Of a list of words, as `["bash", "-lc", "…"]`, it is
-/// what the shell is given, or all words. A longer command than `buffer` is cut. O(length of `args`),
-/// and no more than leads to the command.
-pub(crate) fn command<'b>(args: &str, buffer: &'b mut [u8]) -> Option<&'b str> {
+/// what the shell is given, or all words. A longer command than `buffer` is cut, and only one with
+/// escapes is copied. O(length of `args`), and no more than leads to the command.
+pub(crate) fn command<'b>(args: &'b str, buffer: &'b mut [u8]) -> Option<&'b str> {
     let mut reader = Reader { text: args.as_bytes(), at: 0 };
     reader.find()?;
+    let first = reader.byte();
+    if first == b'"'
+        && let Some(length) = reader.length_without_escapes()
+    {
+        let start = reader.at + 1;
+        return args.get(start..start + length).map(|command| head(command, buffer.len()));
+    }
     let mut writer = Writer { buffer, length: 0 };
-    match reader.byte() {
+    match first {
         b'"' => reader.string(&mut writer),
         b'[' => reader.words(&mut writer),
         _ => return None,
@@ -24,6 +33,14 @@ pub(crate) fn command<'b>(args: &str, buffer: &'b mut [u8]) -> Option<&'b str> {
         // The last character was cut in two.
         Err(error) => from_utf8(written.get(..error.valid_up_to())?).ok(),
     }
+}
+
+/// Returns the characters in the first `length` bytes of `text`.
+fn head(text: &str, length: usize) -> &str {
+    if text.len() <= length {
+        return text;
+    }
+    (0..4).find_map(|less| text.get(..length.checked_sub(less)?)).unwrap_or_default()
 }
 
 struct Reader<'a> {
@@ -43,11 +60,36 @@ impl Writer<'_> {
             self.length += 1;
         }
     }
+
+    /// Writes as much of `bytes` as there is room for.
+    fn append(&mut self, bytes: &[u8]) {
+        let room = self.buffer.get_mut(self.length..).unwrap_or_default();
+        let length = bytes.len().min(room.len());
+        if let (Some(room), Some(bytes)) = (room.get_mut(..length), bytes.get(..length)) {
+            room.copy_from_slice(bytes);
+            self.length += length;
+        }
+    }
 }
 
 impl Reader<'_> {
     fn byte(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Returns the bytes before the next quote or backslash, and goes to it.
+    fn run(&mut self) -> &[u8] {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let run = rest.get(..memchr2(b'"', b'\\', rest).unwrap_or(rest.len()));
+        self.at += run.map_or(0, <[u8]>::len);
+        run.unwrap_or_default()
+    }
+
+    /// Returns the length of the string that begins here, if it has no escapes.
+    fn length_without_escapes(&self) -> Option<usize> {
+        let mut ahead = Reader { text: self.text, at: self.at + 1 };
+        let length = ahead.run().len();
+        (ahead.byte() != b'\\').then_some(length)
     }
 
     /// Goes to the value of the command's member in the outermost object.
@@ -88,24 +130,27 @@ impl Reader<'_> {
     /// Goes from the quote at the start of a string to the one at its end.
     fn skip_string(&mut self) {
         self.at += 1;
-        while self.at < self.text.len() && self.byte() != b'"' {
-            self.at += if self.byte() == b'\\' { 2 } else { 1 };
+        loop {
+            self.run();
+            if self.byte() != b'\\' {
+                return;
+            }
+            self.at += 2;
         }
     }
 
     /// Writes the string that begins here, and goes behind it.
     fn string(&mut self, writer: &mut Writer<'_>) {
         self.at += 1;
-        while self.at < self.text.len() && self.byte() != b'"' {
-            let byte = self.byte();
+        loop {
+            writer.append(self.run());
+            let is_escape = self.byte() == b'\\';
             self.at += 1;
-            if byte == b'\\' {
-                self.escape(writer);
-            } else {
-                writer.push(byte);
+            if !is_escape {
+                return;
             }
+            self.escape(writer);
         }
-        self.at += 1;
     }
 
     fn escape(&mut self, writer: &mut Writer<'_>) {
@@ -159,14 +204,16 @@ impl Reader<'_> {
 mod tests {
     extern crate std;
 
-    use std::string::ToString as _;
+    use core::str::from_utf8;
+    use std::string::{String, ToString as _};
+    use std::vec::Vec;
 
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::command;
 
-    fn found(args: &str) -> Option<std::string::String> {
+    fn found(args: &str) -> Option<String> {
         let mut buffer = [0; 64];
         command(args, &mut buffer).map(Into::into)
     }
@@ -192,6 +239,34 @@ mod tests {
         }
     }
 
+    /// The string that `text` begins with, in at most `max` bytes.
+    fn slow(text: &str, max: usize) -> Option<String> {
+        let (mut bytes, mut written) = (text.bytes(), Vec::new());
+        while let Some(byte) = bytes.next().filter(|byte| *byte != b'"') {
+            if byte != b'\\' {
+                written.push(byte);
+                continue;
+            }
+            match bytes.next() {
+                None => written.push(0),
+                Some(b'n') => written.push(b'\n'),
+                Some(b't') => written.push(b'\t'),
+                Some(b'r') => written.push(b'\r'),
+                Some(b'u') => {
+                    let hex: Vec<u8> = bytes.by_ref().take(4).collect();
+                    let hex = from_utf8(&hex).ok().filter(|hex| hex.len() == 4);
+                    let code = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                    let c = code.and_then(char::from_u32).unwrap_or('?');
+                    written.extend(c.to_string().bytes());
+                }
+                Some(other) => written.push(other),
+            }
+        }
+        written.truncate(max);
+        let valid = from_utf8(&written).map_or_else(|error| error.valid_up_to(), str::len);
+        from_utf8(&written[..valid]).ok().map(Into::into)
+    }
+
     proptest! {
         #[test]
         fn a_reader_of_json_agrees(text in "\\PC{0,80}", before in "[a-z]{0,4}") {
@@ -199,6 +274,13 @@ mod tests {
             let cut = found(&args).expect("a command");
             prop_assert!(text.starts_with(&cut));
             prop_assert!(cut == text || cut.len() > 60);
+        }
+
+        #[test]
+        fn a_string_is_read_as_it_was_byte_by_byte(text in "([a-cü]|[\"\\\\]|\\\\u00(fc|\"|ü)){0,40}", max in 0..40_usize) {
+            let args = std::format!("{{\"cmd\":\"{text}");
+            let mut buffer = std::vec![0; max];
+            prop_assert_eq!(command(&args, &mut buffer).map(Into::into), slow(&text, max));
         }
 
         #[test]

@@ -1,5 +1,7 @@
 //! A shell command as simple commands: words, redirections and here-documents, in one pass.
 
+use memchr::{memchr, memchr3};
+
 /// The most words of a simple command that are kept; those behind them are files, nearly always.
 const WORDS_MAX: usize = 16;
 
@@ -16,6 +18,11 @@ pub(super) struct Part<'c> {
 
 impl<'c> Part<'c> {
     const NONE: Self = Self { words: [""; WORDS_MAX], count: 0, writes: false, document: None };
+
+    /// Makes the part an empty one.
+    fn clear(&mut self) {
+        (self.count, self.writes, self.document) = (0, false, None);
+    }
 
     fn push(&mut self, word: &'c str) {
         if let Some(place) = self.words.get_mut(self.count) {
@@ -56,7 +63,7 @@ pub(super) fn parts<'c>(command: &'c str, mut each: impl FnMut(&Part<'c>)) {
                 if !part.is_empty() {
                     each(&part);
                 }
-                part = Part::NONE;
+                part.clear();
             }
         }
     }
@@ -70,6 +77,17 @@ fn is_file(target: &str) -> bool {
     !matches!(target, "" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
         && !target.starts_with('&')
 }
+
+/// Whether a byte outside of quotes may end a word, or opens a quote, an escape or a substitution.
+static IS_SPECIAL: [bool; 256] = {
+    const SPECIAL: &[u8] = b" \t\r\n;&|<>()\\'\"$";
+    let (mut is_special, mut n) = ([false; 256], 0);
+    while n < SPECIAL.len() {
+        is_special[SPECIAL[n] as usize] = true;
+        n += 1;
+    }
+    is_special
+};
 
 enum Token<'c> {
     Word(&'c str),
@@ -197,7 +215,11 @@ impl<'c> Reader<'c> {
     fn word(&mut self) -> &'c str {
         let start = self.at;
         let (mut quote, mut depth) = (0, 0_usize);
-        while self.at < self.text.len() {
+        loop {
+            self.skip_plain(quote, depth);
+            if self.at >= self.text.len() {
+                break;
+            }
             let byte = self.byte(0);
             match (quote, byte) {
                 (b'\'', b'\'') => quote = 0,
@@ -226,6 +248,18 @@ impl<'c> Reader<'c> {
             self.at += 1;
         }
         self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Skips the bytes of a word that mean nothing else, inside this quote or outside of quotes.
+    fn skip_plain(&mut self, quote: u8, depth: usize) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let plain = match quote {
+            b'\'' => memchr(quote, rest),
+            _ if depth > 0 => Some(0),
+            0 => rest.iter().position(|byte| IS_SPECIAL[usize::from(*byte)]),
+            _ => memchr3(quote, b'\\', b'$', rest),
+        };
+        self.at += plain.unwrap_or(rest.len());
     }
 
     /// The text up to the line that is `delimiter`, from here on.

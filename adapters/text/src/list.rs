@@ -1,0 +1,110 @@
+//! A list of words, with a filter that answers most questions without a comparison.
+
+/// A list of words.
+pub(crate) struct List {
+    words: &'static [&'static str],
+    filter: Filter,
+}
+
+impl List {
+    /// Creates the list of `words` at compile time.
+    pub(crate) const fn new(words: &'static [&'static str]) -> Self {
+        let (mut filter, mut n) = (Filter::NONE, 0);
+        while n < words.len() {
+            filter = filter.with(words[n]);
+            n += 1;
+        }
+        Self { words, filter }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.words.iter().copied()
+    }
+
+    /// Returns whether `word` is in the list.
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        Word::new(word).is_in(self)
+    }
+}
+
+/// A word with its place in filters, for a look into many lists.
+#[derive(Clone, Copy)]
+pub(crate) struct Word<'t> {
+    pub(crate) text: &'t str,
+    bit: usize,
+}
+
+impl<'t> Word<'t> {
+    pub(crate) const fn new(text: &'t str) -> Self {
+        Self { text, bit: bit(text) }
+    }
+
+    /// Returns whether the word is in `list`.
+    #[inline]
+    pub(crate) fn is_in(&self, list: &List) -> bool {
+        self.may_be_in(&list.filter) && list.words.contains(&self.text)
+    }
+
+    /// Returns whether the word is in `list`. Case does not matter, as far as it is ASCII's.
+    #[inline]
+    pub(crate) fn is_in_any_case(&self, list: &List) -> bool {
+        let is_it = |known: &&str| known.eq_ignore_ascii_case(self.text);
+        self.may_be_in(&list.filter) && list.words.iter().any(is_it)
+    }
+
+    /// Returns `false` only if the word was not added to `filter` in any case.
+    #[inline]
+    pub(crate) fn may_be_in(&self, filter: &Filter) -> bool {
+        filter.0[self.bit / 32] >> (self.bit % 32) & 1 != 0
+    }
+}
+
+/// A bit for each word of a set. Words share bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Filter([u32; BITS / 32]);
+
+/// The number of bits: several times the number of words in a list.
+const BITS: usize = 256;
+
+impl Filter {
+    pub(crate) const NONE: Self = Self([0; BITS / 32]);
+
+    pub(crate) const fn with(mut self, word: &str) -> Self {
+        let bit = bit(word);
+        self.0[bit / 32] |= 1 << (bit % 32);
+        self
+    }
+}
+
+/// Returns the bit of `word`, by its ends and its length. It is the same in upper and lower case.
+#[inline]
+const fn bit(word: &str) -> usize {
+    match word.as_bytes() {
+        [first, .., last] => {
+            let ends = (*first | 0x20) as usize * 37 + (*last | 0x20) as usize * 101;
+            (ends + word.len() * 59) % BITS
+        }
+        [only] => (*only | 0x20) as usize,
+        [] => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{List, Word};
+
+    const WORDS: [&str; 7] = ["a", "get", "got", "list", "größe", "", "x"];
+    const LIST: List = List::new(&WORDS);
+
+    proptest! {
+        #[test]
+        fn a_list_has_its_words(word in "[aglox]?|[gG][eo]t|.{0,5}|Größe|GRÖSSE") {
+            let any_case = WORDS.iter().any(|known| known.eq_ignore_ascii_case(&word));
+            prop_assert_eq!(Word::new(&word).is_in_any_case(&LIST), any_case);
+            prop_assert_eq!(LIST.contains(&word), WORDS.contains(&&*word));
+        }
+    }
+}
