@@ -1,6 +1,7 @@
 //! The table of the latest calls, and the names of their tools.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{CallId, Digest, Outcome, Tag, Tool};
@@ -252,7 +253,7 @@ impl Calls {
 
 /// The names of the tools as they are shown, the tool that was called latest last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Names(VecDeque<(Tool, String)>);
+pub(crate) struct Names(VecDeque<(Tool, Arc<str>)>);
 
 impl Names {
     /// Stores `name`. Returns the engine's identifier of the tool.
@@ -266,19 +267,28 @@ impl Names {
         if self.0.len() >= NAMES_MAX {
             self.0.pop_front();
         }
-        self.0.push_back(stored.unwrap_or_else(|| (tool, shown(name))));
+        self.0.push_back(stored.unwrap_or_else(|| (tool, shown(name).into())));
         tool
     }
 
     /// Returns the name of `tool`. The name is empty if the tool is not among the latest.
     pub(crate) fn of(&self, tool: Tool) -> &str {
+        self.find(tool).map_or("", |name| name)
+    }
+
+    /// Returns the same name for evidence, without a copy of its text.
+    pub(crate) fn shared(&self, tool: Tool) -> Arc<str> {
+        self.find(tool).cloned().unwrap_or_default()
+    }
+
+    fn find(&self, tool: Tool) -> Option<&Arc<str>> {
         let mut names = self.0.iter().rev();
-        names.find(|(stored, _)| *stored == tool).map_or("", |(_, name)| name)
+        names.find(|(stored, _)| *stored == tool).map(|(_, name)| name)
     }
 
     /// Returns whether a guard could have written these names.
     pub(crate) fn fits(&self) -> bool {
-        self.0.len() <= NAMES_MAX && self.0.iter().all(|(_, name)| *name == shown(name))
+        self.0.len() <= NAMES_MAX && self.0.iter().all(|(_, name)| **name == shown(name))
     }
 }
 

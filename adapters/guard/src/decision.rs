@@ -1,7 +1,8 @@
 //! The guard's answer: a decision, its evidence, and the message for the model.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
@@ -62,7 +63,7 @@ impl Decision {
     /// Blocks a call that was blocked before, because its announcement has come again.
     pub(crate) fn again(self) -> Self {
         let text = "It is blocked, for the reason that was given: do not retry it.";
-        let (action, message) = (Action::Block, Some(Message::new(text.to_owned())));
+        let (action, message) = (Action::Block, Some(Message::new(text)));
         Self { action, judged: action, message, ..self }
     }
 
@@ -118,7 +119,22 @@ impl Decision {
         let result = result.into();
         match self.message() {
             Some(message) if result.is_empty() => message.note().into(),
-            Some(message) => format!("{result}\n\n{}", message.note()).into(),
+            Some(Message { text }) => {
+                let note = ["\n\n", SIGN, " ", text];
+                let room = note.map(str::len).iter().sum();
+                // The host's own buffer grows at most once.
+                let mut annotated = match result {
+                    Cow::Owned(result) => result,
+                    Cow::Borrowed(result) => {
+                        let mut copy = String::with_capacity(result.len().saturating_add(room));
+                        copy.push_str(result);
+                        copy
+                    }
+                };
+                annotated.reserve(room);
+                annotated.extend(note);
+                annotated.into()
+            }
             None => result,
         }
     }
@@ -191,10 +207,10 @@ pub struct Evidence {
     /// The name of the rule.
     pub rule: &'static str,
     /// The name of the tool of the last call. It is empty for text.
-    pub tool: String,
+    pub tool: Arc<str>,
     /// The names of the tools of one lap of a cycle, in the order of the calls. It is empty for other
     /// findings.
-    pub lap: Vec<String>,
+    pub lap: Vec<Arc<str>>,
     /// The action that the rule asks for.
     pub action: Action,
     /// Whether the rule asks for this action for the first time in this loop.
@@ -215,13 +231,20 @@ impl Evidence {
 
     /// Returns the words to the model that go with `action`.
     fn about(&self, action: Action) -> String {
-        if let Some(swarm) = &self.swarm {
-            return swarm.nudge(action, &self.tool).to_string();
-        }
-        let lap: Vec<&str> = self.lap.iter().map(String::as_str).collect();
-        self.finding.nudge(action, &self.tool).lap(&lap).to_string()
+        let mut text = String::with_capacity(TEXT_ROOM);
+        // Writing to a `String` cannot fail.
+        let _ = if let Some(swarm) = &self.swarm {
+            write!(text, "{}", swarm.nudge(action, &self.tool))
+        } else {
+            let lap: Vec<&str> = self.lap.iter().map(|tool| &**tool).collect();
+            write!(text, "{}", self.finding.nudge(action, &self.tool).lap(&lap))
+        };
+        text
     }
 }
+
+/// The room for the text of a message, in bytes: enough for most names of tools.
+const TEXT_ROOM: usize = 512;
 
 impl fmt::Display for Evidence {
     /// Writes one line for a log: `same-effect: streak of 3 at `bash`, loop 9f0c5e8b2a7d4411`.
@@ -258,7 +281,7 @@ impl fmt::Display for Evidence {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    pub(crate) text: String,
+    text: Cow<'static, str>,
 }
 
 /// The end of the message of a stop that cannot end the run.
@@ -271,8 +294,8 @@ const HELD_CALLS: &str =
 pub const SIGN: &str = "[unstuck]";
 
 impl Message {
-    pub(crate) fn new(text: String) -> Self {
-        Self { text }
+    pub(crate) fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.into() }
     }
 
     /// Creates the message about `evidence`, for a host that can end a run or cannot.
@@ -297,12 +320,12 @@ impl Message {
 
     /// Returns the text in place of the result of a call that was not run.
     pub(crate) fn refusal(&self) -> String {
-        format!("{SIGN} This call was not run. {}", self.text)
+        [SIGN, " This call was not run. ", &self.text].concat()
     }
 
     /// Returns the text of a user message, or of a note behind the result of a call that has run.
     pub fn note(&self) -> String {
-        format!("{SIGN} {}", self.text)
+        [SIGN, " ", &self.text].concat()
     }
 }
 

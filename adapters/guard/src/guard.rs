@@ -100,6 +100,32 @@ pub(crate) struct Seen {
     pub(crate) tally: Tally,
 }
 
+/// The verdicts on one event. There is one at most, unless calls ran side by side, so that the others are
+/// on the heap.
+#[derive(Default)]
+struct Verdicts {
+    first: Option<Verdict>,
+    others: Vec<Verdict>,
+}
+
+impl Verdicts {
+    fn push(&mut self, verdict: Verdict) {
+        match self.first {
+            None => self.first = Some(verdict),
+            Some(_) => self.others.push(verdict),
+        }
+    }
+}
+
+impl IntoIterator for Verdicts {
+    type Item = Verdict;
+    type IntoIter = std::iter::Chain<std::option::IntoIter<Verdict>, std::vec::IntoIter<Verdict>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.first.into_iter().chain(self.others)
+    }
+}
+
 /// The blocked calls of the loop that was blocked last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
@@ -110,7 +136,7 @@ pub(crate) struct Refusals {
 }
 
 /// Counts over the life of a guard.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// The latest loops of this run, the oldest first.
     latest: VecDeque<LoopId>,
@@ -325,7 +351,7 @@ impl Guard {
         }
         let begun = telemetry::now();
         let verdict = self.seen.worker.text_turn(text);
-        let decision = self.decide(None, vec![verdict]);
+        let decision = self.decide(None, [verdict]);
         self.trace(begun, &decision);
         decision
     }
@@ -348,7 +374,7 @@ impl Guard {
             seen.refused.clear();
         }
         let verdict = seen.worker.detector.user_message(message);
-        let decision = self.decide(None, vec![verdict]);
+        let decision = self.decide(None, [verdict]);
         self.trace(begun, &decision);
         decision
     }
@@ -382,7 +408,7 @@ impl Guard {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
-        let (begun, mut verdicts) = (telemetry::now(), Vec::new());
+        let (begun, mut verdicts) = (telemetry::now(), Verdicts::default());
         self.seen.worker.detector.finish_each(|verdict| verdicts.push(verdict));
         let decision = self.decide(None, verdicts);
         self.trace(begun, &decision);
@@ -438,18 +464,18 @@ impl Guard {
 
     /// Announces a call to the engine. Returns its ticket, the verdict on it, and the verdicts on earlier
     /// calls that settle with it.
-    fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Vec<Verdict>) {
+    fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Verdicts) {
         let policy = self.policy();
         let seen = &mut *self.seen;
         let (digester, args) = (&mut seen.worker.digester, asked.args.as_str());
         let call: Call = self.declared.call(policy, digester, asked.tool, args);
         let numbered = || seen.steps.next(self.setup.outcomes, &seen.calls);
         let step = asked.step.unwrap_or_else(numbered);
-        let mut settled = Vec::new();
+        let mut settled = Verdicts::default();
         let each = |verdict| settled.push(verdict);
         let (announced, own) = seen.worker.announce_each(call.step(step), each);
         let tool = seen.names.add(asked.tool);
-        telemetry::count_call(seen.names.of(tool));
+        telemetry::count_call(&seen.names.shared(tool));
         let ticket = Ticket { call: announced, tool };
         let entry = CallEntry::new(ticket, call.digest(), asked.digest(), step);
         seen.calls.add(if asked.step.is_none() { entry.awaited() } else { entry });
@@ -458,8 +484,8 @@ impl Guard {
     }
 
     /// Decides on a call that was announced, and reports to the engine if it is refused.
-    fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Vec<Verdict>) -> Decision {
-        let own = self.decide(Some(ticket), vec![own]);
+    fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Verdicts) -> Decision {
+        let own = self.decide(Some(ticket), [own]);
         let mut decision = self.look_in_swarm(ticket, own);
         if self.setup.mode == Mode::Act && decision.judged == Action::Block {
             let refused = self.refuse(ticket, &decision);
@@ -475,7 +501,7 @@ impl Guard {
 
     /// Reports a blocked call to the engine, where it counts as an attempt. Too many attempts end the run.
     fn refuse(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
-        let mut verdicts = Vec::new();
+        let mut verdicts = Verdicts::default();
         self.seen.worker.detector.vetoed_each(ticket.call.id, |verdict| {
             // The block itself is known already.
             if verdict.fresh || verdict.action > Action::Block {
@@ -504,7 +530,7 @@ impl Guard {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
-        let mut verdicts = Vec::new();
+        let mut verdicts = Verdicts::default();
         let seen = &mut *self.seen;
         seen.steps.answered(&mut seen.calls, ticket.call.id);
         seen.calls.set(ticket, CallState::Ended);
@@ -529,7 +555,11 @@ impl Guard {
     }
 
     /// Decides on these verdicts: the strongest decision on any of them.
-    fn decide(&mut self, ticket: Option<Ticket>, verdicts: Vec<Verdict>) -> Decision {
+    fn decide(
+        &mut self,
+        ticket: Option<Ticket>,
+        verdicts: impl IntoIterator<Item = Verdict>,
+    ) -> Decision {
         let mut strongest = Decision { ticket, ..Decision::PROCEED };
         for verdict in verdicts {
             if let Some(evidence) = self.evidence(verdict) {
@@ -542,20 +572,20 @@ impl Guard {
     /// Returns the evidence of a verdict, if it has a finding.
     pub(crate) fn evidence(&self, verdict: Verdict) -> Option<Evidence> {
         let Verdict { action, fresh, finding: Some(finding), .. } = verdict else { return None };
-        let tool = self.seen.names.of(finding.tool).to_owned();
+        let tool = self.seen.names.shared(finding.tool);
         let rule = finding.rule_name(self.policy());
         let lap = self.lap(&finding);
         Some(Evidence { rule, tool, lap, action, fresh, finding, workers: 1, swarm: None })
     }
 
     /// Returns the names of the tools of one lap of a cycle, in the order of the calls.
-    fn lap(&self, finding: &Finding) -> Vec<String> {
+    fn lap(&self, finding: &Finding) -> Vec<Arc<str>> {
         if finding.kind != Kind::Cycle {
             return Vec::new();
         }
         // The engine has forgotten the calls if the verdict ends the run.
         let calls = finding.lap().filter_map(|seq| self.seen.calls.by_seq(seq));
-        calls.map(|entry| self.seen.names.of(entry.ticket().tool).to_owned()).collect()
+        calls.map(|entry| self.seen.names.shared(entry.ticket().tool)).collect()
     }
 
     /// Decides on `evidence`, after the host has ruled on it.
@@ -648,6 +678,12 @@ impl Refusals {
     fn has(&self, step: u64, asked: &Asked<'_>) -> bool {
         let in_step = self.latest.is_some_and(|(latest, _)| latest == step);
         in_step && self.latest == Some((step, asked.digest()))
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { latest: VecDeque::with_capacity(LOOPS_MAX), loops: 0, blocked: 0 }
     }
 }
 

@@ -114,6 +114,6 @@ fn may_change(kind: Tag) -> bool {
 
 /// Returns the decision on a call for which a run was stopped.
 pub(crate) fn again() -> Decision {
-    let (stop, message) = (Action::Stop, Some(Message::new(AGAIN.to_owned())));
+    let (stop, message) = (Action::Stop, Some(Message::new(AGAIN)));
     Decision { action: stop, judged: stop, message, ..Decision::PROCEED }
 }

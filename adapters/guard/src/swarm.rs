@@ -115,7 +115,7 @@ impl Guard {
         finding.confidence = one.confidence;
         Evidence {
             rule: unstuck_swarm::Finding::RULE,
-            tool: self.seen.names.of(ticket.tool).to_owned(),
+            tool: self.seen.names.shared(ticket.tool),
             lap: Vec::new(),
             action,
             fresh: rung > one.rung(),

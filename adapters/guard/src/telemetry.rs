@@ -1,5 +1,6 @@
 //! Events for `tracing` and counters for `metrics`. Neither contains arguments or results.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use unstuck_core::Kind;
@@ -20,9 +21,9 @@ pub(crate) fn now() -> Option<Instant> {
 }
 
 /// Counts a call of `tool`.
-pub(crate) fn count_call(tool: &str) {
+pub(crate) fn count_call(tool: &Arc<str>) {
     #[cfg(feature = "metrics")]
-    metrics::counter!("unstuck_calls_total", "tool" => tool.to_owned()).increment(1);
+    metrics::counter!("unstuck_calls_total", "tool" => Arc::clone(tool)).increment(1);
     let _ = tool;
 }
 

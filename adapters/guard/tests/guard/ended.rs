@@ -191,7 +191,7 @@ fn a_refusal_tells_of_the_calls_that_settle_with_it() {
     let told = Arc::clone(&heard);
     let mut guard = Guard::builder()
         .on_finding(move |found| {
-            told.lock().expect("nobody panicked").push(found.tool.clone());
+            told.lock().expect("nobody panicked").push(found.tool.to_string());
             Ruling::Agree
         })
         .build()

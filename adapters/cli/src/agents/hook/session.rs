@@ -489,7 +489,7 @@ impl Worker {
             action: decision.judged().name().to_owned(),
             said: Said::Nudge,
             observed: decision.action() < decision.judged(),
-            tool: evidence.tool.clone(),
+            tool: evidence.tool.to_string(),
             what: what_was_found(evidence),
             period: u64::from(evidence.finding.period),
             laps: u64::from(evidence.finding.laps),
