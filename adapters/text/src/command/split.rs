@@ -146,8 +146,9 @@ impl<'c> Reader<'c> {
             _ => {
                 let word = self.word();
                 // The number of a file: `2>&1`.
-                let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-                if is_number && matches!(self.byte(0), b'>' | b'<') {
+                let is_number =
+                    || !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+                if matches!(self.byte(0), b'>' | b'<') && is_number() {
                     return self.next();
                 }
                 Some(Token::Word(unquoted(word)))
@@ -161,9 +162,9 @@ impl<'c> Reader<'c> {
 
     fn skip_blanks(&mut self) {
         loop {
-            match (self.byte(0), self.byte(1)) {
-                (b' ' | b'\t' | b'\r', _) => self.at += 1,
-                (b'\\', b'\n') => self.at += 2,
+            match self.byte(0) {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\\' if self.byte(1) == b'\n' => self.at += 2,
                 _ => return,
             }
         }
@@ -214,6 +215,16 @@ impl<'c> Reader<'c> {
     /// Returns the word that starts here, with its quotes, or an empty one.
     fn word(&mut self) -> &'c str {
         let start = self.at;
+        self.skip_plain(0, 0);
+        // Most words end here.
+        if matches!(self.byte(0), b'\'' | b'"' | b'\\' | b'$') {
+            self.skip_word();
+        }
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Goes to the end of the word, outside of quotes at first.
+    fn skip_word(&mut self) {
         let (mut quote, mut depth) = (0, 0_usize);
         loop {
             self.skip_plain(quote, depth);
@@ -247,7 +258,6 @@ impl<'c> Reader<'c> {
         while !self.text.is_char_boundary(self.at) {
             self.at += 1;
         }
-        self.text.get(start..self.at).unwrap_or_default()
     }
 
     /// Skips the bytes of a word that mean nothing else, inside this quote or outside of quotes.
@@ -283,6 +293,9 @@ impl<'c> Reader<'c> {
 
 /// A word without the quotes around it, if they are around all of it.
 pub(super) fn unquoted(word: &str) -> &str {
+    if !matches!(word.as_bytes().first(), Some(b'"' | b'\'')) {
+        return word;
+    }
     let inner = ['"', '\''].into_iter().find_map(|quote| {
         let inner = word.strip_prefix(quote)?.strip_suffix(quote)?;
         inner.chars().all(|c| c != quote).then_some(inner)
@@ -299,7 +312,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::parts;
+    use super::{Reader, parts};
 
     /// The simple commands: their words, `>` behind one that writes, `<<` and the length of a text.
     fn split(command: &str) -> Vec<String> {
@@ -386,7 +399,36 @@ mod tests {
         }
     }
 
+    /// The first word of `text`, read a character at a time.
+    fn first_word(text: &str) -> &str {
+        let (mut quote, mut depth, mut chars) = (None, 0, text.char_indices().peekable());
+        while let Some((at, c)) = chars.next() {
+            match (quote, c) {
+                (Some('\''), '\'') => quote = None,
+                (Some('\''), _) => {}
+                (_, '\\') => _ = chars.next(),
+                (Some('"'), '"') if depth == 0 => quote = None,
+                (_, '$') if chars.next_if(|(_, next)| *next == '(').is_some() => depth += 1,
+                (_, ')') if depth > 0 => depth -= 1,
+                (_, '(') if depth > 0 => depth += 1,
+                (None, '\'' | '"') if depth == 0 => quote = Some(c),
+                (None, ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
+                    if depth == 0 =>
+                {
+                    return &text[..at];
+                }
+                _ => {}
+            }
+        }
+        text
+    }
+
     proptest! {
+        #[test]
+        fn a_word_ends_where_it_does_character_by_character(text in "[a-cü'\"\\\\$()>; \n]{0,30}") {
+            prop_assert_eq!(Reader { text: &text, at: 0 }.word(), first_word(&text));
+        }
+
         #[test]
         fn any_text_is_split(command in "[ -~\\n]{0,40}|\\PC{0,20}") {
             let parts = split(&command);
