@@ -250,6 +250,8 @@ mod tests {
             text.clone(),
             text.clone().prop_map(|text| format!("{{\"name\": {text:?}, \"b\" : [1, {text:?}]}}")),
             text.prop_map(|text| format!("{{\"a\": \"{text}")),
+            "\\{[{\\[\"':,\\]}\\\\ ü0ab-]{0,60}",
+            "\\{(\"[a-d]{20,40}(\\\\.)?[a-d]{0,40}\"[ :,]){0,4}",
         ];
         let pool = (vec(args, 1..12), vec("[a-h]{0,2}", 1..4));
         let picks =

@@ -2,6 +2,8 @@
 
 use core::iter::from_fn;
 
+use memchr::memchr2;
+
 use crate::lexer::{Lexer, Token, is_joint, is_letter};
 
 /// The number of words that are kept, which is more than most calls have. Of a longer call, the words
@@ -28,7 +30,7 @@ impl Tokens {
     pub(crate) fn of(args: &str) -> Self {
         let mut tokens = Self::NONE;
         if args.starts_with(['{', '[']) {
-            values(args).for_each(|value| tokens.add_words(value.as_bytes()));
+            tokens.add_values(args.as_bytes());
         } else {
             tokens.add_words(args.as_bytes());
         }
@@ -61,6 +63,29 @@ impl Tokens {
         self.count += 1;
         self.marks |= mark(hash);
         true
+    }
+
+    /// Adds the words of the [values] of a JSON text. Most strings are too short for a search.
+    fn add_values(&mut self, json: &[u8]) {
+        let mut rest = json;
+        while let [first, behind @ ..] = rest {
+            if *first == b'"' {
+                let length = string_length(behind);
+                rest = behind.get(length + 1..).unwrap_or_default();
+                let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                if rest.get(blanks) == Some(&b':') {
+                    rest = rest.get(blanks + 1..).unwrap_or_default();
+                } else {
+                    self.add_words(behind.get(..length).unwrap_or_default());
+                }
+            } else if sign(*first) != 0 {
+                let length = rest.iter().take_while(|byte| sign(**byte) != 0).count();
+                self.add_words(rest.get(..length).unwrap_or_default());
+                rest = rest.get(length..).unwrap_or_default();
+            } else {
+                rest = behind;
+            }
+        }
     }
 
     /// Adds the words of `text`: letters, and the signs between them that join the parts of a path or a
@@ -178,6 +203,27 @@ impl Tokens {
 /// Returns the share of `part` in `all` in percent. All of nothing is 100.
 fn percentage(part: usize, all: usize) -> u32 {
     u32::try_from((part * 100).checked_div(all).unwrap_or(100)).unwrap_or(100)
+}
+
+/// The longest start of a string that is read byte by byte.
+const SHORT: usize = 24;
+
+/// Returns the length of the JSON string that `text` begins with, without its quotes. Without a closing
+/// quote it reaches to the end.
+fn string_length(text: &[u8]) -> usize {
+    let (mut at, mut is_short) = (0, 0..SHORT);
+    while let Some(byte) = text.get(at) {
+        at += match byte {
+            b'"' => return at,
+            b'\\' => 2,
+            _ if is_short.next().is_some() => 1,
+            // The byte here is neither, so that the search gets ahead.
+            _ => {
+                memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()).unwrap_or(text.len() - at)
+            }
+        };
+    }
+    text.len()
 }
 
 /// The mark of the word with this hash.
