@@ -116,6 +116,11 @@ impl Calls {
             self.0.pop_front();
         }
         self.0.push_back(entry);
+        // Usually, each call is answered before the next.
+        let earlier = self.0.len().saturating_sub(OPEN_MAX);
+        if self.0.iter().take(earlier).all(|entry| !entry.is_awaited) {
+            return;
+        }
         let mut awaited = self.0.iter_mut().rev().filter(|entry| entry.is_awaited);
         if let Some(given_up) = awaited.nth(OPEN_MAX) {
             given_up.is_awaited = false;
@@ -178,8 +183,12 @@ impl Calls {
 
     /// Stops waiting for a call. Returns its step if it was waited for.
     pub(crate) fn take_awaited(&mut self, id: CallId) -> Option<u64> {
-        let mut awaited = self.0.iter_mut().filter(|entry| entry.is_awaited);
-        let entry = awaited.find(|entry| entry.ticket.call.id == id)?;
+        let is_it = |entry: &&mut CallEntry| entry.is_awaited && entry.ticket.call.id == id;
+        // Most answers are to the latest call. Calls of exempt tools share an id.
+        let entry = match id.seq() {
+            Some(_) => self.0.iter_mut().rev().find(is_it)?,
+            None => self.0.iter_mut().find(is_it)?,
+        };
         entry.is_awaited = false;
         Some(entry.step)
     }

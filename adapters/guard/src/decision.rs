@@ -51,14 +51,20 @@ pub struct Decision {
 
 impl Decision {
     /// The decision to go on.
-    pub(crate) const PROCEED: Self = Self {
-        action: Action::Proceed,
-        judged: Action::Proceed,
-        ticket: None,
-        evidence: None,
-        message: None,
-        has_run: false,
-    };
+    pub(crate) const PROCEED: Self = Self::proceed(None);
+
+    /// Creates the decision to go on with the call of `ticket`.
+    #[inline]
+    pub(crate) const fn proceed(ticket: Option<Ticket>) -> Self {
+        Self {
+            action: Action::Proceed,
+            judged: Action::Proceed,
+            ticket,
+            evidence: None,
+            message: None,
+            has_run: false,
+        }
+    }
 
     /// Blocks a call that was blocked before, because its announcement has come again.
     pub(crate) fn again(self) -> Self {

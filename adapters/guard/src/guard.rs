@@ -491,6 +491,9 @@ impl Guard {
             let refused = self.refuse(ticket, &decision);
             decision = decision.or_stronger(refused);
         }
+        if settled.first.is_none() {
+            return decision;
+        }
         // A verdict on an earlier call does not block this one.
         let mut earlier = self.decide(Some(ticket), settled);
         if earlier.action == Action::Block {
@@ -560,7 +563,7 @@ impl Guard {
         ticket: Option<Ticket>,
         verdicts: impl IntoIterator<Item = Verdict>,
     ) -> Decision {
-        let mut strongest = Decision { ticket, ..Decision::PROCEED };
+        let mut strongest = Decision::proceed(ticket);
         for verdict in verdicts {
             if let Some(evidence) = self.evidence(verdict) {
                 strongest = strongest.or_stronger(self.ruled(ticket, evidence));
@@ -600,11 +603,11 @@ impl Guard {
                 Ruling::Instead(action) => evidence.action = action,
                 Ruling::FalsePositive if evidence.is_of_swarm() => {
                     self.seen.swarm.silence(evidence.finding.loop_id);
-                    return Decision { ticket, ..Decision::PROCEED };
+                    return Decision::proceed(ticket);
                 }
                 Ruling::FalsePositive => {
                     self.seen.worker.detector.false_positive(&evidence.finding);
-                    return Decision { ticket, ..Decision::PROCEED };
+                    return Decision::proceed(ticket);
                 }
             }
         }
