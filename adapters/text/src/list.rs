@@ -32,7 +32,7 @@ impl List {
 #[derive(Clone, Copy)]
 pub(crate) struct Word<'t> {
     pub(crate) text: &'t str,
-    bit: usize,
+    bit: u8,
 }
 
 impl<'t> Word<'t> {
@@ -56,38 +56,36 @@ impl<'t> Word<'t> {
     /// Returns `false` only if the word was not added to `filter` in any case.
     #[inline]
     pub(crate) fn may_be_in(&self, filter: &Filter) -> bool {
-        filter.0[self.bit / 32] >> (self.bit % 32) & 1 != 0
+        filter.0[usize::from(self.bit / 32)] >> (self.bit % 32) & 1 != 0
     }
 }
 
-/// A bit for each word of a set. Words share bits.
+/// A bit for each word of a set, of several times as many bits as there are words. Words share bits.
 #[derive(Clone, Copy)]
-pub(crate) struct Filter([u32; BITS / 32]);
-
-/// The number of bits: several times the number of words in a list.
-const BITS: usize = 256;
+pub(crate) struct Filter([u32; 8]);
 
 impl Filter {
-    pub(crate) const NONE: Self = Self([0; BITS / 32]);
+    pub(crate) const NONE: Self = Self([0; 8]);
 
     pub(crate) const fn with(mut self, word: &str) -> Self {
         let bit = bit(word);
-        self.0[bit / 32] |= 1 << (bit % 32);
+        self.0[bit as usize / 32] |= 1 << (bit % 32);
         self
     }
 }
 
 /// Returns the bit of `word`, by its ends and its length. It is the same in upper and lower case.
 #[inline]
-const fn bit(word: &str) -> usize {
-    match word.as_bytes() {
+const fn bit(word: &str) -> u8 {
+    let [length, ..] = word.len().to_le_bytes();
+    let ends = match word.as_bytes() {
         [first, .., last] => {
-            let ends = (*first | 0x20) as usize * 37 + (*last | 0x20) as usize * 101;
-            (ends + word.len() * 59) % BITS
+            (*first | 0x20).wrapping_mul(37).wrapping_add((*last | 0x20).wrapping_mul(101))
         }
-        [only] => (*only | 0x20) as usize,
+        [only] => *only | 0x20,
         [] => 0,
-    }
+    };
+    ends.wrapping_add(length.wrapping_mul(59))
 }
 
 #[cfg(test)]

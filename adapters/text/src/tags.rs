@@ -124,8 +124,10 @@ pub fn tag(tool: &str, args: &str) -> Tag {
 /// Returns the nature of a call of `tool` with `args`: its kind, and whether an equal answer proves
 /// that repeating it does not help.
 pub(crate) fn nature(tool: &str, args: &str) -> Nature {
-    let segment = last_segment(tool);
-    let by_segment = || if segment.len() < tool.len() { listed(segment) } else { None };
+    let by_segment = || {
+        let segment = last_segment(tool);
+        if segment.len() < tool.len() { listed(segment) } else { None }
+    };
     if let Some(tag) = listed(tool).or_else(by_segment) {
         return of_kind(tag, args);
     }
