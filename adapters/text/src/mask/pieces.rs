@@ -175,15 +175,18 @@ fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Span> {
     }
     let mut end = start;
     let (mut any, mut line) = (false, false);
-    while let Some(&byte) = text.get(end) {
-        if spaces && is_blank(byte) {
-            (any, line) = (true, line || byte == b'\n');
+    loop {
+        let begin = end;
+        let run = text.get(end..).unwrap_or_default().iter();
+        for byte in run.take_while(|byte| spaces && is_blank(**byte)) {
+            line |= *byte == b'\n';
             end += 1;
-        } else if ansi && byte == ESCAPE {
-            end = control_end(text, end);
-        } else {
+        }
+        any |= end > begin;
+        if !ansi || text.get(end) != Some(&ESCAPE) {
             break;
         }
+        end = control_end(text, end);
     }
     if end <= place {
         return None;
