@@ -285,8 +285,10 @@ impl Recipe {
         if self.failures == Failures::Told {
             return Report::default();
         }
+        if failed {
+            return report(result);
+        }
         match self.nature(own, tool, "").tag {
-            _ if failed => report(result),
             // A file may quote failures, but no file is a single complaint.
             Tag::Read if is_one_line(result) => opens(),
             Tag::Read | Tag::Think => Report::default(),

@@ -126,7 +126,17 @@ impl<const BLOCK: usize> Default for Stream<BLOCK> {
 }
 
 impl<const BLOCK: usize> Stream<BLOCK> {
-    fn add(&mut self, mut piece: &[u8]) {
+    #[inline]
+    fn add(&mut self, piece: &[u8]) {
+        // What is written for white space.
+        if let &[byte] = piece {
+            self.push(byte);
+        } else {
+            self.add_all(piece);
+        }
+    }
+
+    fn add_all(&mut self, mut piece: &[u8]) {
         loop {
             let room = self.block.get_mut(self.length..).unwrap_or_default();
             let count = room.len().min(piece.len());

@@ -195,6 +195,10 @@ fn specific(line: &str) -> Option<&str> {
 
 /// The exception of the last traceback, or the message of the last panic.
 fn in_crash(result: &str) -> Option<&str> {
+    // Most results contain the head of neither.
+    if !["Traceback (", "panicked at "].iter().any(|head| find::contains(result, head)) {
+        return None;
+    }
     let mut found = None;
     let (mut in_traceback, mut in_panic) = (false, false);
     for line in lines(result) {
