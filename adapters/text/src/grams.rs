@@ -4,8 +4,8 @@
 ///
 /// Three letters in a row are looked up at every second byte of a text: of each word, the first three or the
 /// last three of the four letters begin at such a byte. Only where they stand, the four are looked up.
-pub(crate) struct Grams<const SLOTS: usize = 64> {
-    threes: Set<SLOTS>,
+pub(crate) struct Grams {
+    threes: Set<128>,
     fours: Set<32>,
 }
 
@@ -22,7 +22,7 @@ const LOWER: u32 = 0x2020_2020;
 /// The bits of three bytes.
 const THREE: u32 = 0xFF_FFFF;
 
-impl<const SLOTS: usize> Grams<SLOTS> {
+impl Grams {
     /// Creates the set of `words` at compile time.
     pub(crate) const fn new<const N: usize>(words: &[&[u8; 4]; N]) -> Self {
         let (mut fours, mut firsts, mut lasts) = ([0; N], [0; N], [0; N]);
@@ -37,13 +37,11 @@ impl<const SLOTS: usize> Grams<SLOTS> {
     }
 
     /// Returns `false` only if `text` contains no such word, in any case. O(n).
-    #[inline]
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
         self.next(text, 0).is_some()
     }
 
     /// Returns the start of the four letters of the first such word in `text` from `from` on. O(n).
-    #[inline]
     pub(crate) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         // Eight bytes hold three rows that are two bytes apart.

@@ -17,14 +17,19 @@ impl List {
         Self { words, filter }
     }
 
-    #[cfg(test)]
-    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
+    /// Returns the words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> + Clone {
         self.words.iter().copied()
     }
 
     /// Returns whether `word` is in the list.
     pub(crate) fn contains(&self, word: &str) -> bool {
         Word::new(word).is_in(self)
+    }
+
+    /// Returns whether `word` is in the list. Case does not matter, as far as it is ASCII's.
+    pub(crate) fn contains_in_any_case(&self, word: &str) -> bool {
+        Word::new(word).is_in_any_case(self)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Results of searches and look-ups that found nothing.
 
 use crate::find;
+use crate::list::List;
 use crate::members::{is_void, members, unquoted};
-use crate::words::{Phrases, after, is_any, words};
+use crate::words::{Phrases, after, is_any, phrases, words};
 
 /// The longest result that is inspected, in bytes. A longer one has found something.
 const LOOK_MAX: usize = 512;
@@ -11,7 +12,7 @@ const LOOK_MAX: usize = 512;
 const LINES_MAX: usize = 3;
 
 /// Names of members that hold the hits.
-static LISTS: Phrases<17> = Phrases::new([
+static LISTS: List = List::new(&[
     "data",
     "documents",
     "edges",
@@ -32,7 +33,7 @@ static LISTS: Phrases<17> = Phrases::new([
 ]);
 
 /// Names of members that count the hits.
-static COUNTS: Phrases<10> = Phrases::new([
+static COUNTS: List = List::new(&[
     "count",
     "hits",
     "matches",
@@ -46,7 +47,7 @@ static COUNTS: Phrases<10> = Phrases::new([
 ]);
 
 /// Nouns for things that are searched.
-static THINGS: Phrases<48> = Phrases::new([
+static THINGS: List = List::new(&[
     "answer",
     "answers",
     "article",
@@ -101,7 +102,7 @@ static THINGS: Phrases<48> = Phrases::new([
 const BETWEEN: usize = 3;
 
 /// Nouns whose absence is good news, because a check without such findings has succeeded.
-static FLAWS: Phrases<22> = Phrases::new([
+static FLAWS: List = List::new(&[
     "changed",
     "created",
     "deleted",
@@ -127,7 +128,7 @@ static FLAWS: Phrases<22> = Phrases::new([
 ]);
 
 /// Openings of sentences of a search that found nothing.
-static SENTENCES: Phrases<19> = Phrases::new([
+static SENTENCES: Phrases = phrases!([
     "(0 rows)",
     "(no matches)",
     "(no results)",
@@ -150,7 +151,7 @@ static SENTENCES: Phrases<19> = Phrases::new([
 ]);
 
 /// Phrases inside of such sentences.
-static PHRASES: Phrases<8> = Phrases::new([
+static PHRASES: Phrases = phrases!([
     "did not match any",
     "didn't match any",
     "did not return any",
@@ -198,8 +199,9 @@ fn holds_nothing(json: &str) -> bool {
     let (mut empty, mut full) = (false, false);
     for member in members(json).filter(|member| member.depth <= 2) {
         let value = member.value;
-        let is_list = LISTS.contain(member.name) && value.starts_with(['[', '{']);
-        let is_count = COUNTS.contain(member.name) && unquoted(value).parse::<u32>().is_ok();
+        let is_list = LISTS.contains_in_any_case(member.name) && value.starts_with(['[', '{']);
+        let is_count =
+            COUNTS.contains_in_any_case(member.name) && unquoted(value).parse::<u32>().is_ok();
         let is_object_of_lists = value.starts_with('{') && !is_void(value);
         if is_list && !is_object_of_lists || is_count {
             empty |= is_void(value);
@@ -246,8 +248,9 @@ fn there_is(line: &str) -> Option<&str> {
 fn is_thing<'t>(said: impl Iterator<Item = &'t str> + Clone) -> bool {
     let near = said.clone().take(BETWEEN + 1);
     let mut all = said.clone();
-    (near.clone().any(|word| THINGS.contain(word)) || all.any(|word| is_any(word, &["found"])))
-        && !said.take(2 * BETWEEN).any(|word| FLAWS.contain(word))
+    (near.clone().any(|word| THINGS.contains_in_any_case(word))
+        || all.any(|word| is_any(word, &["found"])))
+        && !said.take(2 * BETWEEN).any(|word| FLAWS.contains_in_any_case(word))
 }
 
 #[cfg(test)]

@@ -2,14 +2,17 @@
 
 use crate::find;
 use crate::grams::Grams;
+use crate::list::List;
 use crate::members::{members, unquoted};
-use crate::words::{Phrases, ends_with_any, is_alphanumeric, is_any, starts_with_any, words};
+use crate::words::{
+    Phrases, ends_with_any, is_alphanumeric, is_any, phrases, starts_with_any, words,
+};
 
 /// The longest result that is inspected, in bytes. A longer one is never pending.
 const LOOK_MAX: usize = 512;
 
 /// Names of members and elements that hold a state.
-static NAMES: Phrases<9> = Phrases::new([
+static NAMES: List = List::new(&[
     "status",
     "state",
     "phase",
@@ -22,7 +25,7 @@ static NAMES: Phrases<9> = Phrases::new([
 ]);
 
 /// Names of members that say whether a job has ended.
-static ENDS: Phrases<8> = Phrases::new([
+static ENDS: List = List::new(&[
     "done",
     "ready",
     "finished",
@@ -34,7 +37,7 @@ static ENDS: Phrases<8> = Phrases::new([
 ]);
 
 /// Words for a job that is running or waiting.
-static STATES: Phrases<36> = Phrases::new([
+static STATES: List = List::new(&[
     "building",
     "booting",
     "cloning",
@@ -74,7 +77,7 @@ static STATES: Phrases<36> = Phrases::new([
 ]);
 
 /// Words that may accompany such a word without changing its meaning.
-static FILLERS: Phrases<37> = Phrases::new([
+static FILLERS: List = List::new(&[
     "a",
     "are",
     "background",
@@ -115,7 +118,7 @@ static FILLERS: Phrases<37> = Phrases::new([
 ]);
 
 /// Words for the end of a job. The job is still running if the sentence negates them.
-static GOALS: Phrases<11> = Phrases::new([
+static GOALS: List = List::new(&[
     "available",
     "complete",
     "completed",
@@ -130,11 +133,11 @@ static GOALS: Phrases<11> = Phrases::new([
 ]);
 
 /// Words that negate the end of a job.
-static DENIALS: Phrases<8> =
-    Phrases::new(["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"]);
+static DENIALS: List =
+    List::new(&["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"]);
 
 /// Phrases in sentences about a running job.
-static PHRASES: Phrases<14> = Phrases::new([
+static PHRASES: Phrases = phrases!([
     "still running",
     "still in progress",
     "still pending",
@@ -152,7 +155,7 @@ static PHRASES: Phrases<14> = Phrases::new([
 ]);
 
 /// Phrases in sentences about a job that has not ended.
-static TO_COME: Phrases<10> = Phrases::new([
+static TO_COME: Phrases = phrases!([
     "not ready yet",
     "not yet ready",
     "not finished yet",
@@ -166,22 +169,22 @@ static TO_COME: Phrases<10> = Phrases::new([
 ]);
 
 /// Spellings of one more state.
-static PROGRESS: Phrases<3> = Phrases::new(["in progress", "in_progress", "in-progress"]);
+static PROGRESS: Phrases = phrases!(["in progress", "in_progress", "in-progress"]);
 
 /// What stands between a part and the whole.
-static OF: Phrases<2> = Phrases::new(["/", " of "]);
+static OF: Phrases = phrases!(["/", " of "]);
 
 /// The estimated time of arrival.
-static ETA: Phrases<1> = Phrases::new(["eta"]);
+static ETA: Phrases = phrases!(["eta"]);
 
 /// Phrases in sentences about a job that has ended.
-static OVER: Phrases<4> = Phrases::new(["done", "succe", "completed", "finished in"]);
+static OVER: Phrases = phrases!(["done", "succe", "completed", "finished in"]);
 
 /// Words of sentences that are no news.
-static DOUBTS: Phrases<2> = Phrases::new([" if ", " may "]);
+static DOUBTS: Phrases = phrases!([" if ", " may "]);
 
 /// Words for a failure. A result with one of them is not pending.
-static FAILURES: Phrases<10> = Phrases::new([
+static FAILURES: List = List::new(&[
     "error",
     "errors",
     "exception",
@@ -195,7 +198,7 @@ static FAILURES: Phrases<10> = Phrases::new([
 ]);
 
 /// States in a column of a table. `running` is not among them, because there it is a healthy service.
-static COLUMNS: Phrases<8> = Phrases::new([
+static COLUMNS: List = List::new(&[
     "pending",
     "queued",
     "in_progress",
@@ -244,14 +247,15 @@ fn has_pending_member(json: &str) -> bool {
     members(json).any(|member| {
         let value = unquoted(member.value);
         names_state(member.name) && (is_state(value) || ends_with(value, "in_progress"))
-            || ENDS.contain(member.name) && value.eq_ignore_ascii_case("false")
-            || STATES.contain(member.name) && value.eq_ignore_ascii_case("true")
+            || ENDS.contains_in_any_case(member.name) && value.eq_ignore_ascii_case("false")
+            || STATES.contains_in_any_case(member.name) && value.eq_ignore_ascii_case("true")
     })
 }
 
 /// Returns whether `name` is the name of a state, such as `status`, `readyState` or `StackStatus`.
 fn names_state(name: &str) -> bool {
-    NAMES.contain(name) || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
+    NAMES.contains_in_any_case(name)
+        || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
 }
 
 /// Returns whether `text` ends with `end`, ignoring ASCII case.
@@ -275,7 +279,7 @@ fn is_pending_text(text: &str) -> bool {
         STATE_NAMES.may_be_in(text.as_bytes())
             && find::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
     };
-    let has_failed = || words(text).any(|word| FAILURES.contain(word));
+    let has_failed = || words(text).any(|word| FAILURES.contains_in_any_case(word));
     (goes_on() || in_rows()) && !has_failed()
 }
 
@@ -294,7 +298,7 @@ fn is_pending_row(line: &str) -> bool {
     let mut columns =
         find::split(line, "\t").flat_map(|part| find::split(part, "  ")).map(str::trim_ascii);
     (find::contains(line, "  ") || find::contains(line, "\t"))
-        && columns.any(|column| COLUMNS.contain(column))
+        && columns.any(|column| COLUMNS.contains_in_any_case(column))
 }
 
 /// Returns whether `line` says that a job is running. Free sentences count only if the line `is_alone`.
@@ -329,10 +333,10 @@ fn is_state(text: &str) -> bool {
         match word {
             "0" => return false,
             _ if place >= WORDS_MAX => return false,
-            _ if is_number(word) || FILLERS.contain(word) => {}
-            _ if STATES.contain(word) => goes_on = true,
-            _ if GOALS.contain(word) => is_over = true,
-            _ if DENIALS.contain(word) => is_denied = true,
+            _ if is_number(word) || FILLERS.contains_in_any_case(word) => {}
+            _ if STATES.contains_in_any_case(word) => goes_on = true,
+            _ if GOALS.contains_in_any_case(word) => is_over = true,
+            _ if DENIALS.contains_in_any_case(word) => is_denied = true,
             _ if is_any(word, &["progress", "later", "back"]) => {}
             _ => return false,
         }
@@ -345,7 +349,8 @@ fn is_state(text: &str) -> bool {
 
 /// Returns whether `text` counts less than all, such as `0/3 ready` or `45% complete`.
 fn is_short_of(text: &str) -> bool {
-    let is_goal = |word: &str| GOALS.contain(word) || is_any(word, &["running", "progress"]);
+    let is_goal =
+        |word: &str| GOALS.contains_in_any_case(word) || is_any(word, &["running", "progress"]);
     if words(text).nth(6).is_some() || !words(text).any(is_goal) {
         return false;
     }
@@ -406,7 +411,7 @@ mod tests {
     #[test]
     fn each_column_and_name_has_letters_to_look_for() {
         let ends = ["status", "state", "phase"];
-        for word in COLUMNS.iter().chain(NAMES.iter()).chain(ends) {
+        for word in COLUMNS.words().chain(NAMES.words()).chain(ends) {
             assert!(STATE_NAMES.may_be_in(word.to_uppercase().as_bytes()), "{word}");
         }
     }

@@ -173,7 +173,7 @@ fn read(result: &str, keyword: Option<usize>) -> Reading {
 
 /// Keywords that occur in every result with a report in its middle. The few reports without a
 /// keyword show in their first line.
-static ANY: Grams<128> = Grams::new(&[
+static ANY: Grams = Grams::new(&[
     b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
     b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint", b"t ok",
 ]);

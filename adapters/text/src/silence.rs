@@ -1,8 +1,8 @@
 //! Results without information, and placeholders for results that are gone.
 
 use crate::find;
+use crate::list::List;
 use crate::tokens::values;
-use crate::words::Phrases;
 
 /// Results that only confirm a call, and placeholders for content that is not text.
 const SILENT: [&str; 20] = [
@@ -43,7 +43,7 @@ const EXIT_CODES: [&str; 7] = [
 const HEADINGS: [&str; 5] = ["output:", "stdout:", "stderr:", "result:", "wall time:"];
 
 /// Words of a sentence of the host which only says that a command ran.
-static PHRASE: Phrases<32> = Phrases::new([
+static PHRASE: List = List::new(&[
     "a",
     "and",
     "any",
@@ -140,7 +140,7 @@ fn is_phrase(text: &str) -> bool {
     text.is_ascii()
         && words().count() > 1
         && !text.bytes().any(|byte| byte.is_ascii_digit())
-        && words().all(|word| PHRASE.contain(word))
+        && words().all(|word| PHRASE.contains_in_any_case(word))
         && has(&["success", "successful", "successfully", "output", "completed", "finished"])
         && (!has(&["error", "errors", "output"]) || has(&["no", "not", "without", "successfully"]))
 }
@@ -167,7 +167,7 @@ fn is_silent_markup(text: &str) -> bool {
 }
 
 /// Participles that say what happened to a result.
-static GONE: Phrases<9> = Phrases::new([
+static GONE: List = List::new(&[
     "omitted",
     "elided",
     "cleared",
@@ -180,7 +180,7 @@ static GONE: Phrases<9> = Phrases::new([
 ]);
 
 /// Nouns for a result.
-static HISTORY: Phrases<10> = Phrases::new([
+static HISTORY: List = List::new(&[
     "context", "history", "output", "outputs", "result", "results", "content", "contents", "lines",
     "tokens",
 ]);
@@ -206,7 +206,8 @@ pub fn is_placeholder(result: &str) -> bool {
     });
     let Some(inner) = brackets else { return false };
     let mut words = inner.split(|c: char| !c.is_ascii_alphabetic());
-    words.clone().any(|word| GONE.contain(word)) && words.any(|word| HISTORY.contain(word))
+    words.clone().any(|word| GONE.contains_in_any_case(word))
+        && words.any(|word| HISTORY.contains_in_any_case(word))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::phrases;
 use super::refusal::{says_refused, untagged};
 use super::timeout::says_timed_out;
 use crate::find;
-use crate::words::{Phrases, after, starts_with_any};
+use crate::words::{Phrases, after, phrases, starts_with_any};
 
 /// Labels at the start of an error line, from git, compilers and many other tools.
 const OPENINGS: [&str; 21] = [
@@ -47,7 +47,7 @@ const AGENTS: [&str; 9] = [
 ];
 
 /// Words of a last line that says that all went well.
-static GOOD_ENDS: Phrases<2> = Phrases::new(["succe", "done"]);
+static GOOD_ENDS: Phrases = phrases!(["succe", "done"]);
 
 /// The longest result that is taken for a sentence in free words, in bytes and in lines.
 const SHORT_MAX: usize = 1024;

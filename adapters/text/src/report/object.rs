@@ -1,24 +1,25 @@
 //! JSON objects in which a tool says how a call went: `{"error": "…"}`, `{"exit_code": 1, …}`.
 
+use crate::list::List;
 use crate::members::{Member, is_void, members, unquoted};
-use crate::words::{Phrases, is_any};
+use crate::words::is_any;
 
 /// Members that hold an error unless their value is null, false, zero or empty.
-static ERRORS: Phrases<6> =
-    Phrases::new(["error", "errors", "err", "exception", "errormessage", "error_message"]);
+static ERRORS: List =
+    List::new(&["error", "errors", "err", "exception", "errormessage", "error_message"]);
 
 /// Members that say whether the call worked.
-static SUCCESSES: Phrases<3> = Phrases::new(["success", "succeeded", "ok"]);
+static SUCCESSES: List = List::new(&["success", "succeeded", "ok"]);
 
 /// Members that say whether the call failed.
-static FAILURES: Phrases<3> = Phrases::new(["iserror", "is_error", "failed"]);
+static FAILURES: List = List::new(&["iserror", "is_error", "failed"]);
 
 /// Members that hold an HTTP status.
-static STATUSES: Phrases<4> = Phrases::new(["status", "statuscode", "status_code", "code"]);
+static STATUSES: List = List::new(&["status", "statuscode", "status_code", "code"]);
 
 /// Members that hold the exit status of a command.
-static EXITS: Phrases<5> =
-    Phrases::new(["exit_code", "exitcode", "returncode", "return_code", "exit_status"]);
+static EXITS: List =
+    List::new(&["exit_code", "exitcode", "returncode", "return_code", "exit_status"]);
 
 /// Members that say what went wrong, the most specific first.
 const MESSAGES: [&str; 6] = ["message", "detail", "error_description", "stderr", "title", "output"];
@@ -51,7 +52,7 @@ pub(super) fn read(result: &str) -> Status<'_> {
 fn exit(member: Member<'_>) -> Option<bool> {
     let code = unquoted(member.value);
     let is_code = code.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-    (EXITS.contain(member.name) && is_code && !code.is_empty())
+    (EXITS.contains_in_any_case(member.name) && is_code && !code.is_empty())
         .then(|| code.contains(|c| !matches!(c, '0' | '-')))
 }
 
@@ -59,11 +60,11 @@ fn exit(member: Member<'_>) -> Option<bool> {
 fn tells(member: Member<'_>, json: &str) -> bool {
     let Member { name, value, .. } = member;
     let inner = unquoted(value);
-    ERRORS.contain(name) && is_error(value) && !(name == "errors" && has_data(json))
-        || SUCCESSES.contain(name) && inner.eq_ignore_ascii_case("false")
-        || FAILURES.contain(name) && inner.eq_ignore_ascii_case("true")
+    ERRORS.contains_in_any_case(name) && is_error(value) && !(name == "errors" && has_data(json))
+        || SUCCESSES.contains_in_any_case(name) && inner.eq_ignore_ascii_case("false")
+        || FAILURES.contains_in_any_case(name) && inner.eq_ignore_ascii_case("true")
         || name == "status" && is_any(inner, &["error", "fail", "failure"])
-        || STATUSES.contain(name) && is_http_error(inner) && has_message(json)
+        || STATUSES.contains_in_any_case(name) && is_http_error(inner) && has_message(json)
 }
 
 /// Returns whether the value of an error member is an error. A bare number is a measure, for
@@ -100,7 +101,7 @@ fn message(json: &str) -> Option<&str> {
         let mut found = members(json).filter(|member| is_name(member.name));
         found.find(|member| is_text(member.value)).map(|member| unquoted(member.value).trim())
     };
-    let error = named(&|name| ERRORS.contain(name));
+    let error = named(&|name| ERRORS.contains_in_any_case(name));
     let mut beside = MESSAGES.iter().map(|name| named(&|other| other.eq_ignore_ascii_case(name)));
     let told = error.filter(|error| error.contains(' '));
     told.or_else(|| beside.find_map(|message| message)).or(error)

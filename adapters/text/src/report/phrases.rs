@@ -5,16 +5,17 @@
 use super::object::is_http_error;
 use crate::find;
 use crate::grams::Grams;
+use crate::list::List;
 use crate::words::{
-    Phrases, after, before, ends_with_any, first_word, is_alphanumeric, is_any, starts_with_any,
-    words,
+    Phrases, after, before, ends_with_any, first_word, is_alphanumeric, is_any, phrases,
+    starts_with_any, words,
 };
 
 /// The longest sentence, in bytes.
 const SENTENCE_MAX: usize = 512;
 
 /// Openings of a complaint.
-static OPENINGS: Phrases<78> = Phrases::new([
+static OPENINGS: Phrases = phrases!([
     "access denied",
     "an error occurred",
     "an exception occurred",
@@ -96,7 +97,7 @@ static OPENINGS: Phrases<78> = Phrases::new([
 ]);
 
 /// Openings that may as well be the heading of a list: `Invalid rows`.
-static ADJECTIVES: Phrases<8> = Phrases::new([
+static ADJECTIVES: Phrases = phrases!([
     "forbidden",
     "illegal ",
     "invalid ",
@@ -108,7 +109,7 @@ static ADJECTIVES: Phrases<8> = Phrases::new([
 ]);
 
 /// Things that a tool does not know: `Unknown command: foo`.
-static UNKNOWN: Phrases<31> = Phrases::new([
+static UNKNOWN: List = List::new(&[
     "action",
     "agent",
     "argument",
@@ -143,7 +144,7 @@ static UNKNOWN: Phrases<31> = Phrases::new([
 ]);
 
 /// Ends of a complaint.
-static ENDINGS: Phrases<15> = Phrases::new([
+static ENDINGS: Phrases = phrases!([
     " not found",
     " does not exist",
     " doesn't exist",
@@ -162,7 +163,7 @@ static ENDINGS: Phrases<15> = Phrases::new([
 ]);
 
 /// Phrases that stand inside of a complaint.
-static INSIDE: Phrases<16> = Phrases::new([
+static INSIDE: Phrases = phrases!([
     " not found: ",
     " not found in ",
     " not found for ",
@@ -182,14 +183,11 @@ static INSIDE: Phrases<16> = Phrases::new([
 ]);
 
 /// Phrases of an edit that changes nothing.
-static SAME: Phrases<3> = Phrases::new([
-    "produced identical content",
-    "are exactly the same",
-    "are identical. no changes",
-]);
+static SAME: Phrases =
+    phrases!(["produced identical content", "are exactly the same", "are identical. no changes",]);
 
 /// Names of statuses from 400 on.
-static REASONS: Phrases<12> = Phrases::new([
+static REASONS: Phrases = phrases!([
     " bad request",
     " unauthorized",
     " forbidden",
@@ -205,8 +203,8 @@ static REASONS: Phrases<12> = Phrases::new([
 ]);
 
 /// Names of an HTTP status inside of a sentence.
-static STATUS_LABELS: Phrases<4> =
-    Phrases::new([" status code ", "status code: ", " (http ", " http status "]);
+static STATUS_LABELS: Phrases =
+    phrases!([" status code ", "status code: ", " (http ", " http status "]);
 
 /// Words of which each sentence has one that `INSIDE`, `SAME` or an HTTP status is found in.
 static TELLING: Grams = Grams::new(&[
@@ -266,7 +264,7 @@ fn is_unknown(line: &str) -> bool {
     let Some(rest) = after(line, "unknown ") else { return false };
     words(rest).take(2).any(|word| {
         let one = before(word, "s").unwrap_or(word);
-        UNKNOWN.contain(one) || UNKNOWN.contain(word)
+        UNKNOWN.contains_in_any_case(one) || UNKNOWN.contains_in_any_case(word)
     })
 }
 
@@ -287,10 +285,10 @@ fn is_negated(text: &str) -> bool {
 }
 
 /// Signs of code and markup.
-static CODE: Phrases<8> = Phrases::new(["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
+static CODE: Phrases = phrases!(["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
 
 /// Questions of a program.
-static QUESTIONS: Phrases<2> = Phrases::new(["did you mean", "do you mean"]);
+static QUESTIONS: Phrases = phrases!(["did you mean", "do you mean"]);
 
 /// Returns whether `line` is a sentence that a program says, and neither code, nor markup, nor a
 /// search hit, nor a count.

@@ -3,13 +3,13 @@
 use super::line::{BUFFER, plain};
 use crate::find;
 use crate::grams::Grams;
-use crate::words::{Phrases, first_word};
+use crate::words::{Phrases, first_word, phrases};
 
 /// The longest line that is read as a refusal, in bytes.
 const LINE_MAX: usize = 512;
 
 /// Openings of a refusal.
-static OPENINGS: Phrases<22> = Phrases::new([
+static OPENINGS: Phrases = phrases!([
     "[request interrupted by user",
     "blocked by ",
     "command not allowed",
@@ -35,7 +35,7 @@ static OPENINGS: Phrases<22> = Phrases::new([
 ]);
 
 /// Phrases of a refusal, anywhere in a line that speaks of one of `SUBJECTS`.
-static PHRASES: Phrases<14> = Phrases::new([
+static PHRASES: Phrases = phrases!([
     "tool use was rejected",
     "was rejected by",
     "has been denied",
@@ -56,7 +56,7 @@ static PHRASES: Phrases<14> = Phrases::new([
 static TELLING: Grams = Grams::new(&[b"ecte", b"deni", b"bloc", b"requ"]);
 
 /// Things that are refused.
-static SUBJECTS: Phrases<10> = Phrases::new([
+static SUBJECTS: Phrases = phrases!([
     "command",
     "tool",
     "operation",

@@ -10,7 +10,8 @@ use super::phrases;
 use super::refusal::{says_refused, untagged};
 use super::timeout::says_timed_out;
 use crate::find;
-use crate::words::{Phrases, after, words};
+use crate::list::List;
+use crate::words::{Phrases, after, phrases, words};
 
 /// The most lines that are read from either end of a result.
 const LINES_MAX: usize = 128;
@@ -19,7 +20,7 @@ const LINES_MAX: usize = 128;
 const LINE_MAX: usize = 1024;
 
 /// Words that say only that something failed.
-static GENERIC: Phrases<53> = Phrases::new([
+static GENERIC: List = List::new(&[
     "received",
     "a",
     "aborting",
@@ -76,7 +77,7 @@ static GENERIC: Phrases<53> = Phrases::new([
 ]);
 
 /// Phrases of lines that only sum up what other lines say.
-static SUMMARIES: Phrases<10> = Phrases::new([
+static SUMMARIES: Phrases = phrases!([
     "error is not recoverable",
     "error: could not compile `",
     "error: aborting due to ",
@@ -185,8 +186,9 @@ fn is_code(byte: u8) -> bool {
 fn specific(line: &str) -> Option<&str> {
     let line = line.trim();
     let is_generic = line.is_empty()
-        || words(line)
-            .all(|word| GENERIC.contain(word) || word.bytes().all(|b| b.is_ascii_digit()))
+        || words(line).all(|word| {
+            GENERIC.contains_in_any_case(word) || word.bytes().all(|b| b.is_ascii_digit())
+        })
         || is_status(line)
         || SUMMARIES.are_in(line)
         || line.starts_with("make") && find::contains(line, "*** [");

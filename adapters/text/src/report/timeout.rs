@@ -4,13 +4,14 @@ use super::line::is_log_entry;
 use super::phrases;
 use crate::find;
 use crate::grams::Grams;
-use crate::words::{Phrases, after, first_word, is_any, starts_with_any, words};
+use crate::list::List;
+use crate::words::{Phrases, after, first_word, is_any, phrases, starts_with_any, words};
 
 /// The longest line that is read, in bytes.
 const LINE_MAX: usize = 256;
 
 /// Phrases that only say that something took too long.
-static OVER: Phrases<6> = Phrases::new([
+static OVER: Phrases = phrases!([
     "timed out",
     "etimedout",
     "deadline exceeded",
@@ -20,7 +21,7 @@ static OVER: Phrases<6> = Phrases::new([
 ]);
 
 /// Things that run into a `timeout`, and the words beside them.
-static SUBJECTS: Phrases<33> = Phrases::new([
+static SUBJECTS: List = List::new(&[
     "504",
     "408",
     "a",
@@ -57,16 +58,16 @@ static SUBJECTS: Phrases<33> = Phrases::new([
 ]);
 
 /// The word for a limit, and for what happens at it.
-static TIMEOUT: Phrases<2> = Phrases::new(["timeout", "time-out"]);
+static TIMEOUT: Phrases = phrases!(["timeout", "time-out"]);
 
 /// Words that follow a `timeout` that happened.
-static FOLLOWERS: Phrases<16> = Phrases::new([
+static FOLLOWERS: List = List::new(&[
     "after", "at", "awaiting", "during", "elapsed", "error", "exceeded", "expired", "for", "has",
     "hit", "occurred", "of", "reached", "waiting", "while",
 ]);
 
 /// Phrases of a wait that was given up while the thing waited for goes on. That is no failure.
-static GOES_ON: Phrases<5> = Phrases::new([
+static GOES_ON: Phrases = phrases!([
     "still running",
     "still in progress",
     "still pending",
@@ -86,7 +87,8 @@ pub(super) fn says_timed_out(line: &str) -> bool {
         (Some((before, rest)), _) => is_own(before) && !rest.starts_with(['_', '(', '=']),
         (None, Some((before, rest))) => {
             is_own(before)
-                && (is_error_line(line) || words(before).all(|word| SUBJECTS.contain(word)))
+                && (is_error_line(line)
+                    || words(before).all(|word| SUBJECTS.contains_in_any_case(word)))
                 && happened(rest)
         }
         (None, None) => false,
@@ -131,9 +133,9 @@ fn happened(behind: &str) -> bool {
     match said.next() {
         None => !behind.contains('='),
         Some(_) if behind.starts_with(['_', '=', '(', '.']) => false,
-        Some(word) if FOLLOWERS.contain(word) => true,
+        Some(word) if FOLLOWERS.contains_in_any_case(word) => true,
         Some(word) if word.starts_with(|c: char| c.is_ascii_digit()) => {
-            said.any(|word| FOLLOWERS.contain(word))
+            said.any(|word| FOLLOWERS.contains_in_any_case(word))
         }
         Some(_) => behind.starts_with(':') && said.next().is_some(),
     }
