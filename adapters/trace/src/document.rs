@@ -1,22 +1,18 @@
 //! Reads the elements of a list in a JSON document, one at a time.
 
-use core::cell::Cell;
+use core::convert::Infallible;
 use core::fmt;
-use std::io::{BufRead, ErrorKind, Read};
+use std::io::BufRead;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{Deserializer, Visitor};
 
-use crate::LINE_BYTES_MAX;
-use crate::field::string;
+use crate::field::text_of_json;
 use crate::problem::{Problem, ProblemKind};
 use crate::recorder::Recorder;
+use crate::stream::Stream;
 
 /// The field that names the session, beside the list of some formats' documents.
 const SESSION: &str = "sessionId";
-
-/// The number of bytes that are taken from the input at a time.
-const CHUNK_BYTES: usize = 16 * 1024;
 
 /// The keys of a document's lists of records.
 #[derive(Clone, Copy)]
@@ -77,171 +73,104 @@ pub(crate) fn parts(
     lists: Lists,
     each: &mut dyn FnMut(Part<'_>),
 ) -> Result<(), Problem> {
-    let meter = Meter::default();
-    let metered = Metered { input, meter: &meter, chunk: Vec::new(), used: 0 };
-    let mut deserializer = serde_json::Deserializer::from_reader(metered);
-    let document = Document { lists, meter: &meter, each, delivered: &Cell::new(false) };
-    document
-        .deserialize(&mut deserializer)
-        .and_then(|()| deserializer.end())
-        .map_err(|error| meter.problem(error))
-}
-
-/// The counters of the document's reader, shared with its parser.
-struct Meter {
-    line: Cell<u64>,
-    /// The number of bytes that may still be read for the current element. `None` while the input is
-    /// skipped.
-    left: Cell<Option<usize>>,
-}
-
-impl Default for Meter {
-    fn default() -> Self {
-        Self { line: Cell::new(1), left: Cell::new(Some(LINE_BYTES_MAX)) }
+    let mut document = Document { json: Stream::new(input), lists, each, delivered: false };
+    match document.json.peek()? {
+        Some(b'[') => document.list()?,
+        Some(b'{') => document.object()?,
+        _ => return Err(document.wrong_type()?),
+    }
+    match document.json.peek()? {
+        Some(_) => Err(document.json.broken("trailing characters")),
+        None => Ok(()),
     }
 }
 
-impl Meter {
-    fn begin_element(&self) {
-        self.left.set(Some(LINE_BYTES_MAX));
-    }
-
-    fn begin_ignored(&self) {
-        self.left.set(None);
-    }
-
-    fn problem(&self, error: serde_json::Error) -> Problem {
-        if self.left.get() == Some(0) {
-            return ProblemKind::TooLong.at(self.line.get());
-        }
-        if error.is_io() {
-            return ProblemKind::io(&error.into()).at(self.line.get());
-        }
-        let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
-        ProblemKind::broken(&error).at(line.max(1))
-    }
-}
-
-/// A reader that counts lines and fails if an element is too long.
-///
-/// The parser asks for single bytes, and the input is behind a pointer. The chunk between them saves
-/// a call for each byte.
-struct Metered<'m, 'i> {
-    input: &'i mut dyn BufRead,
-    meter: &'m Meter,
-    chunk: Vec<u8>,
-    /// The number of bytes of the chunk that the parser has read.
-    used: usize,
-}
-
-impl Metered<'_, '_> {
-    fn fill(&mut self) -> std::io::Result<()> {
-        self.chunk.clear();
-        self.used = 0;
-        let ready = self.input.fill_buf()?;
-        let count = ready.len().min(CHUNK_BYTES);
-        self.chunk.extend_from_slice(&ready[..count]);
-        self.input.consume(count);
-        Ok(())
-    }
-}
-
-impl Read for Metered<'_, '_> {
-    #[inline]
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.used == self.chunk.len() {
-            self.fill()?;
-        }
-        let count = (&self.chunk[self.used..]).read(buffer)?;
-        self.used += count;
-        let lines = buffer.iter().take(count).filter(|byte| **byte == b'\n').count();
-        self.meter.line.set(self.meter.line.get() + lines as u64);
-        if let Some(left) = self.meter.left.get() {
-            let left = left.saturating_sub(count);
-            self.meter.left.set(Some(left));
-            if left == 0 {
-                return Err(ErrorKind::FileTooLarge.into());
-            }
-        }
-        Ok(count)
-    }
-}
-
-struct Document<'m, 'f> {
+struct Document<'i, 'f> {
+    json: Stream<'i>,
     lists: Lists,
-    meter: &'m Meter,
     each: &'f mut dyn FnMut(Part<'_>),
     /// `true` once an element has been delivered.
-    delivered: &'m Cell<bool>,
+    delivered: bool,
 }
 
 impl Document<'_, '_> {
     /// Returns whether the list under a key is to be delivered.
     fn wants(&self, key: &str) -> bool {
-        let is_late = matches!(self.lists, Lists::First(_)) && self.delivered.get();
+        let is_late = matches!(self.lists, Lists::First(_)) && self.delivered;
         self.lists.keys().contains(&key) && !is_late
     }
-}
 
-impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Document<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "an array of records, or an object with `{}`", self.lists.keys().join("` or `"))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        self.meter.begin_element();
-        while let Some(element) = list.next_element::<Box<RawValue>>()? {
-            self.delivered.set(true);
-            (self.each)(Part::Record(element.get(), self.meter.line.get()));
-            self.meter.begin_element();
+    /// Delivers the elements of the list that begins here.
+    fn list(&mut self) -> Result<(), Problem> {
+        self.json.pass();
+        let mut is_first = true;
+        while self.json.more(b']', is_first)? {
+            let (json, line) = self.json.value()?;
+            self.delivered = true;
+            (self.each)(Part::Record(json, line));
+            is_first = false;
         }
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
-        self.meter.begin_element();
-        while let Some(name) = object.next_key::<String>()? {
-            if self.wants(&name) {
-                object.next_value_seed(List(Document { each: &mut *self.each, ..self }))?;
-            } else if name == SESSION {
-                let value = object.next_value::<Box<RawValue>>()?;
-                if let Some(session) = string(Some(&value)) {
+    /// Delivers the lists in the object that begins here, and the session's name.
+    fn object(&mut self) -> Result<(), Problem> {
+        self.json.pass();
+        let mut is_first = true;
+        while self.json.more(b'}', is_first)? {
+            let key = self.json.key()?;
+            if self.wants(&key) {
+                match self.json.peek()? {
+                    Some(b'[') => self.list()?,
+                    _ => return Err(self.wrong_type()?),
+                }
+            } else if key == SESSION {
+                if let Some(session) = text_of_json(self.json.value()?.0) {
                     (self.each)(Part::Session(&session));
                 }
             } else {
-                self.meter.begin_ignored();
-                object.next_value::<IgnoredAny>()?;
+                self.json.skip()?;
             }
-            self.meter.begin_element();
+            is_first = false;
         }
         Ok(())
     }
+
+    /// Returns the error for the value that begins here, which is not a list of records.
+    fn wrong_type(&mut self) -> Result<Problem, Problem> {
+        let found = match self.json.peek()? {
+            Some(b'{') => "{",
+            _ => self.json.value()?.0,
+        };
+        let found = serde_json::Deserializer::from_str(found).deserialize_seq(self.lists);
+        let message = match found {
+            Ok(never) => match never {},
+            Err(error) => error.to_string(),
+        };
+        let what = message.rsplit_once(" at line ").map_or(&*message, |(what, _)| what);
+        Ok(self.json.unexpected(what))
+    }
 }
 
-/// A list of records. Unlike the document, it must be an array.
-struct List<'m, 'f>(Document<'m, 'f>);
+/// Refuses every value, with an error that says what was expected in its place.
+impl Visitor<'_> for Lists {
+    type Value = Infallible;
 
-impl<'de> DeserializeSeed<'de> for List<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self.0)
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "an array of records, or an object with `{}`", self.keys().join("` or `"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+    use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+    use serde_json::value::RawValue;
+
     use super::*;
+    use crate::LINE_BYTES_MAX;
 
     fn words(mut input: &[u8]) -> Vec<String> {
         let mut words = Vec::new();
@@ -286,7 +215,7 @@ mod tests {
                 b"{\"messages\":7}",
                 &[
                     "line 1: the document is broken here: invalid type: integer `7`, expected an array of \
-                   records, or an object with `messages` or `history` at column 14",
+                   records, or an object with `messages` or `history` at column 13",
                 ],
             ),
             (
@@ -312,5 +241,162 @@ mod tests {
             words(kept.as_bytes()),
             ["1 1", "line 1: longer than 64 MiB: expected one record"]
         );
+    }
+
+    /// The definition of [`parts`], for a document in memory: what `serde_json` reads from it.
+    struct Oracle<'w> {
+        words: &'w mut Vec<String>,
+        in_list: bool,
+        delivered: bool,
+    }
+
+    const LISTS: Lists = Lists::First(&["messages", "history"]);
+
+    impl<'de> Visitor<'de> for &mut Oracle<'_> {
+        type Value = ();
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            LISTS.expecting(out)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+            while let Some(element) = list.next_element::<&RawValue>()? {
+                self.delivered = true;
+                self.words.push(element.get().to_owned());
+            }
+            Ok(())
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+            while let Some(key) = object.next_key::<String>()? {
+                if ["messages", "history"].contains(&&*key) && !self.delivered {
+                    self.in_list = true;
+                    object.next_value_seed(&mut *self)?;
+                    self.in_list = false;
+                } else if key == SESSION {
+                    let value = object.next_value::<&RawValue>()?;
+                    let name = text_of_json(value.get());
+                    self.words.extend(name.map(|name| format!("session {name}")));
+                } else {
+                    object.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(())
+        }
+    }
+
+    impl<'de> serde::de::DeserializeSeed<'de> for &mut Oracle<'_> {
+        type Value = ();
+
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+            if self.in_list {
+                deserializer.deserialize_seq(self)
+            } else {
+                deserializer.deserialize_any(self)
+            }
+        }
+    }
+
+    /// Returns the parts by the definition, and the problem with its line and column.
+    fn by_serde(json: &[u8]) -> (Vec<String>, Option<(usize, usize, String)>) {
+        let mut words = Vec::new();
+        let mut oracle = Oracle { words: &mut words, in_list: false, delivered: false };
+        let mut json = serde_json::Deserializer::from_slice(json);
+        let end = serde::de::DeserializeSeed::deserialize(&mut oracle, &mut json);
+        let end = end.and_then(|()| json.end()).err();
+        (words, end.map(|error| (error.line(), error.column(), error.to_string())))
+    }
+
+    fn by_pieces(json: &[u8], piece: usize) -> (Vec<String>, Option<Problem>) {
+        let mut words = Vec::new();
+        let mut input = BufReader::with_capacity(piece, json);
+        let end = parts(&mut input, LISTS, &mut |part| {
+            words.push(match part {
+                Part::Record(json, _) => json.to_owned(),
+                Part::Session(name) => format!("session {name}"),
+            });
+        });
+        (words, end.err())
+    }
+
+    /// The most bytes between two opinions about where a document is broken: an escape has six bytes.
+    const MOST_APART: usize = 5;
+
+    /// Returns the index of the first byte of a line.
+    fn line_start(json: &[u8], line: usize) -> usize {
+        json.split_inclusive(|byte| *byte == b'\n').take(line - 1).map(<[u8]>::len).sum()
+    }
+
+    /// Returns the index behind the byte that a problem names.
+    fn offset(json: &[u8], problem: &Problem) -> usize {
+        let line = problem.line.and_then(|line| line.try_into().ok()).expect("a line");
+        let message = problem.to_string();
+        let (_, column) = message.rsplit_once("at column ").expect("a column");
+        line_start(json, line) + column.parse::<usize>().expect("a number")
+    }
+
+    fn json() -> impl Strategy<Value = String> {
+        let scalar = prop_oneof![
+            Just("null".to_owned()),
+            Just("true".to_owned()),
+            Just("false".to_owned()),
+            "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,2})?([eE][+-]?[0-9]{1,2})?",
+            r#""([ -!#-\[\]-~üß漢]|\\["\\/bfnrt]|\\u00[0-9a-fA-F]{2}){0,20}""#,
+        ];
+        let name = prop_oneof![
+            Just("messages"),
+            Just("history"),
+            Just(SESSION),
+            Just("mess\\u0061ges"),
+            Just("x")
+        ];
+        let space = prop_oneof![3 => Just(""), 1 => Just("\n"), 1 => Just(" \r\n\t")];
+        scalar.prop_recursive(4, 40, 5, move |inner| {
+            let element = (space.clone(), inner.clone(), space.clone());
+            let list = proptest::collection::vec(element, 0..5).prop_map(|list| {
+                let list = list.into_iter().map(|(a, value, b)| format!("{a}{value}{b}"));
+                format!("[{}]", list.collect::<Vec<_>>().join(","))
+            });
+            let member = (name.clone(), space.clone(), inner);
+            let object = proptest::collection::vec(member, 0..5).prop_map(|members| {
+                let members =
+                    members.into_iter().map(|(k, s, v)| format!("{s}\"{k}\"{s}:{s}{v}{s}"));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+            });
+            prop_oneof![list, object]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_document_has_the_parts_and_problems_that_serde_json_finds(
+            json in json(),
+            cuts in proptest::collection::vec(
+                (any::<prop::sample::Index>(), 0..3_usize, proptest::sample::select(
+                    vec!["", "\"", "\\", "]", "}", ",", "0", "\u{1}", "{", "[", "e", "\n", "u"],
+                )),
+                0..3,
+            ),
+            piece in 1..40_usize,
+        ) {
+            let mut bytes = json.into_bytes();
+            for (at, removed, put) in cuts {
+                let at = at.index(bytes.len() + 1);
+                let end = (at + removed).min(bytes.len());
+                bytes.splice(at..end, put.bytes());
+            }
+            let (expected, problem) = by_serde(&bytes);
+            let (found, end) = by_pieces(&bytes, piece);
+            prop_assert_eq!(found, expected);
+            let end = end.map(|problem| offset(&bytes, &problem));
+            let expected = problem.map(|(line, column, _)| line_start(&bytes, line) + column);
+            prop_assert_eq!(end.is_some(), expected.is_some());
+            // A text that is not UTF-8 is broken at the byte, and for `serde_json` at the end of its string.
+            let apart = end.unwrap_or(0).abs_diff(expected.unwrap_or(0));
+            let apart = if str::from_utf8(&bytes).is_ok() { apart } else { 0 };
+            prop_assert!(apart <= MOST_APART, "{:?} {:?}", end, expected);
+        }
     }
 }

@@ -31,7 +31,11 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Problem
 /// Half of a surrogate pair becomes U+FFFD. Writers leave it when they cut a text, and one bad
 /// character must not cost the record.
 pub(crate) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    let json = raw?.get();
+    text_of_json(raw?.get())
+}
+
+/// Returns the text of a JSON string, like [`string`].
+pub(crate) fn text_of_json(json: &str) -> Option<Cow<'_, str>> {
     if !json.starts_with('"') {
         return None;
     }

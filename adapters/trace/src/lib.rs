@@ -132,6 +132,7 @@ mod partial;
 mod prefix;
 mod problem;
 mod recorder;
+mod stream;
 mod tool_result;
 
 use std::io::BufRead;

@@ -113,11 +113,6 @@ impl ProblemKind {
         Self::NotJson { message: without_line(error) }
     }
 
-    /// Takes the parser's message about a document.
-    pub(crate) fn broken(error: &serde_json::Error) -> Self {
-        Self::Broken { message: without_line(error) }
-    }
-
     pub(crate) fn io(error: &std::io::Error) -> Self {
         Self::Io { message: error.to_string() }
     }
