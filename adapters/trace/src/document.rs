@@ -73,14 +73,14 @@ pub(crate) fn parts(
     lists: Lists,
     each: &mut dyn FnMut(Part<'_>),
 ) -> Result<(), Problem> {
-    let mut document = Document { json: Stream::new(input), lists, each, delivered: false };
+    let mut document = Document { json: Stream::of(input), lists, each, delivered: false };
     match document.json.peek()? {
         Some(b'[') => document.list()?,
         Some(b'{') => document.object()?,
         _ => return Err(document.wrong_type()?),
     }
     match document.json.peek()? {
-        Some(_) => Err(document.json.broken("trailing characters")),
+        Some(_) => Err(document.json.trailing()),
         None => Ok(()),
     }
 }
@@ -171,6 +171,7 @@ mod tests {
 
     use super::*;
     use crate::LINE_BYTES_MAX;
+    use crate::grammar::samples::damaged_json;
 
     fn words(mut input: &[u8]) -> Vec<String> {
         let mut words = Vec::new();
@@ -335,58 +336,14 @@ mod tests {
         line_start(json, line) + column.parse::<usize>().expect("a number")
     }
 
-    fn json() -> impl Strategy<Value = String> {
-        let scalar = prop_oneof![
-            Just("null".to_owned()),
-            Just("true".to_owned()),
-            Just("false".to_owned()),
-            "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,2})?([eE][+-]?[0-9]{1,2})?",
-            r#""([ -!#-\[\]-~üß漢]|\\["\\/bfnrt]|\\u00[0-9a-fA-F]{2}){0,20}""#,
-        ];
-        let name = prop_oneof![
-            Just("messages"),
-            Just("history"),
-            Just(SESSION),
-            Just("mess\\u0061ges"),
-            Just("x")
-        ];
-        let space = prop_oneof![3 => Just(""), 1 => Just("\n"), 1 => Just(" \r\n\t")];
-        scalar.prop_recursive(4, 40, 5, move |inner| {
-            let element = (space.clone(), inner.clone(), space.clone());
-            let list = proptest::collection::vec(element, 0..5).prop_map(|list| {
-                let list = list.into_iter().map(|(a, value, b)| format!("{a}{value}{b}"));
-                format!("[{}]", list.collect::<Vec<_>>().join(","))
-            });
-            let member = (name.clone(), space.clone(), inner);
-            let object = proptest::collection::vec(member, 0..5).prop_map(|members| {
-                let members =
-                    members.into_iter().map(|(k, s, v)| format!("{s}\"{k}\"{s}:{s}{v}{s}"));
-                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-            });
-            prop_oneof![list, object]
-        })
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
         #[test]
         fn a_document_has_the_parts_and_problems_that_serde_json_finds(
-            json in json(),
-            cuts in proptest::collection::vec(
-                (any::<prop::sample::Index>(), 0..3_usize, proptest::sample::select(
-                    vec!["", "\"", "\\", "]", "}", ",", "0", "\u{1}", "{", "[", "e", "\n", "u"],
-                )),
-                0..3,
-            ),
+            bytes in damaged_json(),
             piece in 1..40_usize,
         ) {
-            let mut bytes = json.into_bytes();
-            for (at, removed, put) in cuts {
-                let at = at.index(bytes.len() + 1);
-                let end = (at + removed).min(bytes.len());
-                bytes.splice(at..end, put.bytes());
-            }
             let (expected, problem) = by_serde(&bytes);
             let (found, end) = by_pieces(&bytes, piece);
             prop_assert_eq!(found, expected);

@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::Args;
+use crate::members;
 use crate::own;
 use crate::problem::ProblemKind;
 
@@ -19,6 +20,9 @@ pub(crate) type Raw<'a> = Option<&'a RawValue>;
 ///
 /// An array is an error here. `serde` would read a struct from it.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
+    if let Ok(record) = members::object(json) {
+        return Ok(record);
+    }
     if !json.trim_start().starts_with('{') {
         serde_json::from_str::<IgnoredAny>(json).map_err(|error| ProblemKind::not_json(&error))?;
         return Err(ProblemKind::NotAnObject { found: kind_of(json) });
@@ -104,7 +108,7 @@ impl<'a> Arguments<'a> {
     /// Returns the JSON of the field or of its string. A string without JSON is text.
     pub(crate) fn as_args(&self) -> Args<'_> {
         match (&self.text, self.raw) {
-            (Some(text), _) if is_json(text) => Args::Json(text),
+            (Some(text), _) if members::is_json(text) => Args::Json(text),
             (Some(text), _) => Args::Text(text),
             (None, Some(json)) => Args::Json(json.get()),
             (None, None) => Args::Json("null"),
@@ -139,7 +143,7 @@ pub(crate) fn is_object(raw: Raw<'_>) -> bool {
 /// Returns the elements of a field that holds an array. Any other field has no elements.
 pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
     raw.filter(|raw| raw.get().starts_with('['))
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .and_then(|raw| members::elements(raw.get()).ok())
         .unwrap_or_default()
 }
 
@@ -182,10 +186,6 @@ pub(crate) fn block_text(block: &RawValue) -> Cow<'_, str> {
     string(Some(block))
         .or_else(|| nested::<Block<'_>>(Some(block)).and_then(|block| string(block.text)))
         .unwrap_or(Cow::Borrowed(block.get()))
-}
-
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn kind_of(json: &str) -> &'static str {

@@ -17,6 +17,10 @@ pub(crate) const OPEN_CALLS_MAX: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
     calls: VecDeque<Paired>,
+    /// The number of calls that were forgotten.
+    forgotten: u64,
+    /// The numbers of the open calls, from 0 over all calls, in rising order.
+    open: VecDeque<u64>,
 }
 
 #[derive(Debug)]
@@ -33,7 +37,12 @@ impl Pairing {
     pub(crate) fn issue(&mut self, worker: &str, id: &str, content: u64, index: usize) {
         if self.calls.len() == OPEN_CALLS_MAX {
             self.calls.pop_front();
+            if self.open.front() == Some(&self.forgotten) {
+                self.open.pop_front();
+            }
+            self.forgotten += 1;
         }
+        self.open.push_back(self.forgotten + self.calls.len() as u64);
         self.calls.push_back(Paired {
             worker: digest(worker),
             id: digest(id),
@@ -51,19 +60,32 @@ impl Pairing {
 
     /// Returns the call that a result with this id answers, and closes it: the earliest open one.
     pub(crate) fn answer(&mut self, worker: &str, id: &str) -> Option<usize> {
-        let (worker, id) = (digest(worker), digest(id));
-        let call = self
-            .calls
-            .iter_mut()
-            .find(|call| call.open && call.id == id && call.worker == worker)?;
+        let place = self.open_place(worker, id)?;
+        let number = self.open.remove(place)?;
+        let call = self.calls.get_mut(self.index_of(number))?;
         call.open = false;
         Some(call.index)
     }
 
+    /// Returns the place in `open` of the earliest open call with this id.
+    fn open_place(&self, worker: &str, id: &str) -> Option<usize> {
+        if self.open.is_empty() {
+            return None;
+        }
+        let (worker, id) = (digest(worker), digest(id));
+        let is_meant = |call: &Paired| call.id == id && call.worker == worker;
+        self.open
+            .iter()
+            .position(|number| self.calls.get(self.index_of(*number)).is_some_and(is_meant))
+    }
+
+    fn index_of(&self, number: u64) -> usize {
+        usize::try_from(number - self.forgotten).unwrap_or(usize::MAX)
+    }
+
     /// Returns whether a call with this id waits for its result.
     pub(crate) fn is_open(&self, worker: &str, id: &str) -> bool {
-        let (worker, id) = (digest(worker), digest(id));
-        self.calls.iter().any(|call| call.open && call.id == id && call.worker == worker)
+        self.open_place(worker, id).is_some()
     }
 
     /// Returns whether a record with this id and content repeats one that was read.
@@ -164,6 +186,25 @@ mod tests {
         }
         assert!(seen.insert("a"));
         assert_eq!(seen.0.len(), OPEN_CALLS_MAX);
+    }
+
+    #[test]
+    fn open_calls_among_answered_ones_are_found_and_forgotten() {
+        let mut pairing = Pairing::default();
+        for index in 0..4 * OPEN_CALLS_MAX {
+            pairing.issue("main", &index.to_string(), 0, index);
+            if index % 3 > 0 {
+                assert_eq!(pairing.answer("main", &index.to_string()), Some(index));
+            }
+            assert!(pairing.open.len() <= OPEN_CALLS_MAX / 3 + 1);
+        }
+        let answered = |index: usize| index % 3 > 0;
+        for index in (0..4 * OPEN_CALLS_MAX).rev() {
+            let is_kept = index >= 3 * OPEN_CALLS_MAX;
+            let expected = Some(index).filter(|index| is_kept && !answered(*index));
+            assert_eq!(pairing.answer("main", &index.to_string()), expected, "{index}");
+        }
+        assert!(pairing.open.is_empty());
     }
 
     #[test]

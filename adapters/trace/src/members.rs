@@ -1,0 +1,230 @@
+//! Splits objects and lists in memory into their values, without looking into these.
+//!
+//! `serde_json` does the same, and takes several times as long to find the end of a string.
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
+use serde_json::Error;
+use serde_json::value::RawValue;
+
+use crate::grammar::{Broken, Scanner, Whole};
+
+/// Reads a record from a JSON object. If it has an error, `serde_json` has to say which.
+pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Broken> {
+    let mut object = Members::new(json);
+    let record = T::deserialize(&mut object).map_err(|_| Broken)?;
+    object.end()?;
+    Ok(record)
+}
+
+/// Returns the elements of a JSON array.
+pub(crate) fn elements(json: &str) -> Result<Vec<&RawValue>, Broken> {
+    let mut list = Members::new(json);
+    let mut elements = Vec::new();
+    while list.goes_on(b'[', b']')? {
+        let element = <&RawValue>::deserialize(Value(list.value()?));
+        elements.push(element.map_err(|_| Broken)?);
+    }
+    list.end()?;
+    Ok(elements)
+}
+
+/// Returns whether a text is JSON.
+pub(crate) fn is_json(text: &str) -> bool {
+    let mut json = Members::new(text);
+    json.value().and_then(|_| json.end()).is_ok()
+}
+
+/// The members of an object, or the elements of a list.
+struct Members<'a> {
+    json: &'a str,
+    scanner: Scanner<Whole<'a>>,
+    begun: bool,
+}
+
+impl<'a> Members<'a> {
+    const fn new(json: &'a str) -> Self {
+        Self { json, scanner: Scanner::new(Whole(json)), begun: false }
+    }
+
+    /// Goes to the next member or element, and returns `false` behind the last one.
+    fn goes_on(&mut self, open: u8, close: u8) -> Result<bool, Broken> {
+        let is_first = !core::mem::replace(&mut self.begun, true);
+        if is_first {
+            if self.scanner.peek()? != Some(open) {
+                return Err(Broken);
+            }
+            self.scanner.pass();
+        }
+        self.scanner.more(close, is_first)
+    }
+
+    /// Passes a value and returns it.
+    fn value(&mut self) -> Result<&'a str, Broken> {
+        self.scanner.peek()?;
+        let from = self.scanner.at;
+        self.scanner.skip()?;
+        Ok(&self.json[from..self.scanner.at])
+    }
+
+    /// Passes a key and its colon, and returns the key. A key with escapes is left to `serde_json`.
+    fn key(&mut self) -> Result<&'a str, Broken> {
+        let from = self.scanner.at + 1;
+        self.scanner.quoted_key()?;
+        let key = &self.json[from..self.scanner.at - 1];
+        self.scanner.colon()?;
+        if key.contains('\\') { Err(Broken) } else { Ok(key) }
+    }
+
+    /// Checks that nothing follows.
+    fn end(&mut self) -> Result<(), Broken> {
+        if self.scanner.peek()?.is_none() { Ok(()) } else { Err(Broken) }
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Members<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_map(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl<'de> MapAccess<'de> for &mut Members<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        if !self.goes_on(b'{', b'}').map_err(refused)? {
+            return Ok(None);
+        }
+        let key = self.key().map_err(refused)?;
+        seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        seed.deserialize(Value(self.value().map_err(refused)?))
+    }
+}
+
+fn refused(Broken: Broken) -> Error {
+    Error::custom("not JSON")
+}
+
+/// The JSON of one value. It becomes a [`RawValue`] as it is.
+struct Value<'a>(&'a str);
+
+impl<'de> Deserializer<'de> for Value<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        serde_json::Deserializer::from_str(self.0).deserialize_any(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.0 == "null" { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_unit()
+    }
+
+    /// Delivers the JSON under the name of the type, in which a [`RawValue`] expects it.
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_map(Named { name: Some(name), json: self.0 })
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple tuple_struct map struct enum identifier
+    }
+}
+
+/// A JSON text under a name.
+struct Named<'a> {
+    name: Option<&'static str>,
+    json: &'a str,
+}
+
+impl<'de> MapAccess<'de> for Named<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        let name = self.name.take().map(BorrowedStrDeserializer::new);
+        name.map(|name| seed.deserialize(name)).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        seed.deserialize(BorrowedStrDeserializer::new(self.json))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde::de::IgnoredAny;
+
+    use super::*;
+    use crate::field::Raw;
+    use crate::grammar::samples::damaged_json;
+
+    #[derive(Debug, Deserialize)]
+    struct Record<'a> {
+        #[serde(borrow)]
+        messages: Raw<'a>,
+        #[serde(borrow, rename = "sessionId")]
+        session: Raw<'a>,
+        #[serde(borrow)]
+        x: Raw<'a>,
+    }
+
+    impl Record<'_> {
+        fn texts(&self) -> [Option<&str>; 3] {
+            [self.messages, self.session, self.x].map(|raw| raw.map(RawValue::get))
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn values_are_those_of_serde_json(bytes in damaged_json()) {
+            let json = String::from_utf8_lossy(&bytes);
+            let is_json = serde_json::from_str::<IgnoredAny>(&json).is_ok();
+            prop_assert_eq!(super::is_json(&json), is_json);
+            let list = serde_json::from_str::<Vec<&RawValue>>(&json).ok();
+            let list = list.map(|list| list.into_iter().map(RawValue::get).collect::<Vec<_>>());
+            let found = elements(&json).ok();
+            let found = found.map(|list| list.into_iter().map(RawValue::get).collect::<Vec<_>>());
+            prop_assert_eq!(found, list);
+            let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(&json);
+            let found = object::<Record<'_>>(&json);
+            // `serde` would read a record from a list as well.
+            let record = serde_json::from_str::<Record<'_>>(&json).ok().filter(|_| members.is_ok());
+            match (&found, &record) {
+                (Ok(found), Some(record)) => prop_assert_eq!(found.texts(), record.texts()),
+                (Ok(_), None) => prop_assert!(false, "{json}"),
+                // Escapes in keys are left to `serde_json`.
+                (Err(Broken), Some(_)) => prop_assert!(json.contains('\\'), "{json}"),
+                (Err(Broken), None) => {}
+            }
+        }
+    }
+}
