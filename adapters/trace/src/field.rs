@@ -3,12 +3,13 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::Args;
+use crate::grammar::bytes_before;
 use crate::members;
 use crate::own;
 use crate::problem::ProblemKind;
@@ -47,34 +48,64 @@ pub(crate) fn text_of_json(json: &str) -> Option<Cow<'_, str>> {
     unescaped(inner).or_else(|| serde_json::from_str::<Lossy<'_>>(json).ok().map(|text| text.0))
 }
 
-/// Unescapes the inner part of a JSON string, if all its escapes are short ones. In long results
-/// these are line ends and quotes. It takes a single pass, and `serde_json` takes three.
+/// Unescapes the inner part of a JSON string. Returns `None` if half of a surrogate pair is in it. It
+/// takes a single pass, and `serde_json` takes three.
 fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     let bytes = inner.as_bytes();
     let Some(first) = memchr(b'\\', bytes) else { return Some(Cow::Borrowed(inner)) };
-    let mut text = String::with_capacity(inner.len());
-    let mut from = 0;
-    for at in memchr_iter(b'\\', &bytes[first..]).map(|at| first + at) {
-        if at < from {
-            // The second backslash of an escaped one.
-            continue;
-        }
-        text.push_str(&inner[from..at]);
-        text.push(match bytes.get(at + 1)? {
-            b'n' => '\n',
-            b'"' => '"',
-            b'\\' => '\\',
-            b't' => '\t',
-            b'r' => '\r',
-            b'/' => '/',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
+    let mut text = Vec::with_capacity(inner.len());
+    let (plain, mut rest) = bytes.split_at(first);
+    text.extend_from_slice(plain);
+    while let [_, escape, behind @ ..] = rest {
+        rest = behind;
+        let plain = match escape {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 8,
+            b'f' => 12,
+            b'"' | b'\\' | b'/' => *escape,
+            b'u' => {
+                let (symbol, behind) = unicode(rest)?;
+                text.extend_from_slice(symbol.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = behind;
+                rest = push_plain(&mut text, rest);
+                continue;
+            }
             _ => return None,
-        });
-        from = at + 2;
+        };
+        text.push(plain);
+        rest = push_plain(&mut text, rest);
     }
-    text.push_str(&inner[from..]);
-    Some(Cow::Owned(text))
+    String::from_utf8(text).ok().map(Cow::Owned)
+}
+
+/// Adds the bytes before the first backslash to a text, and returns the others.
+fn push_plain<'b>(text: &mut Vec<u8>, bytes: &'b [u8]) -> &'b [u8] {
+    let (plain, rest) = bytes.split_at(bytes_before(bytes, b'\\'));
+    text.extend_from_slice(plain);
+    rest
+}
+
+/// Returns the character of a `\u` escape, from its digits on, and the bytes behind it.
+fn unicode(digits: &[u8]) -> Option<(char, &[u8])> {
+    let (first, rest) = hexadecimal(digits)?;
+    if let Some(symbol) = char::from_u32(first) {
+        return Some((symbol, rest));
+    }
+    let (second, rest) = hexadecimal(rest.strip_prefix(b"\\u")?)?;
+    let is_pair = (0xD800..0xDC00).contains(&first) && (0xDC00..0xE000).contains(&second);
+    let symbol = is_pair.then(|| 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))?;
+    Some((char::from_u32(symbol)?, rest))
+}
+
+/// Returns the number of four hexadecimal digits, and the bytes behind them.
+fn hexadecimal(digits: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, rest) = digits.split_at_checked(4)?;
+    let number = digits.iter().try_fold(0, |number, digit| {
+        char::from(*digit).to_digit(16).map(|digit| (number << 4) | digit)
+    });
+    Some((number?, rest))
 }
 
 /// Returns the text of a field that must be a string if it is present.
@@ -231,6 +262,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Lossy<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn raw(json: &str) -> Raw<'_> {
@@ -256,6 +289,16 @@ mod tests {
             [(r#""\/""#, "/"), (r#""\n\u00fc""#, "\nü"), (r#""\ud83d\ude00""#, "😀")]
         {
             assert_eq!(string(raw(json)).as_deref(), Some(text));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_that_of_serde_json(text in r#"([ -!#-\[\]-~üß漢😀]|\\["\\/bfnrtux]|\\u[0-9a-fA-F]{4}|\\u[dD]8[0-9]{2}\\uD[cD][0-9]{2}){0,12}"#) {
+            let json = format!("\"{text}\"");
+            let expected = serde_json::from_str::<String>(&json).ok();
+            let found = unescaped(&text).map(Cow::into_owned);
+            prop_assert_eq!(found, expected, "{}", json);
         }
     }
 

@@ -167,7 +167,10 @@ impl<T: Text> Scanner<T> {
                     self.at += 1;
                     return Ok(());
                 }
-                Some(b'\\') => self.escape()?,
+                Some(b'\\') => match self.text.bytes().get(self.at + 1) {
+                    Some(b'"' | b'\\' | b'n' | b't') => self.at += 2,
+                    _ => self.escape()?,
+                },
                 Some(_) => {
                     let what = "control character (\\u0000-\\u001F) found while parsing a string";
                     return Err(self.broken(what));
@@ -266,24 +269,45 @@ impl<T: Text> Scanner<T> {
 
 const EOF_STRING: &str = "EOF while parsing a string";
 
+/// A bit for each byte of a word, the lowest one.
+const ONES: u64 = u64::MAX / 255;
+
+/// Marks the bytes of a word that are below a bound, by their highest bits. The lowest mark is exact:
+/// a borrow moves to higher bytes only.
+const fn below(word: u64, bound: u8) -> u64 {
+    word.wrapping_sub(ONES * bound as u64) & !word & (ONES << 7)
+}
+
+const fn equal(word: u64, byte: u8) -> u64 {
+    below(word ^ (ONES * byte as u64), 1)
+}
+
 /// Returns the number of bytes before the first quote, backslash or control character.
 fn plain_bytes(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    // The lowest bit of each of these is exact: a borrow only moves to higher bytes.
-    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
+    bytes_until(
+        bytes,
+        |word| equal(word, b'"') | equal(word, b'\\') | below(word, 0x20),
+        |byte| matches!(byte, b'"' | b'\\' | 0..0x20),
+    )
+}
+
+/// Returns the number of bytes before the first `end`. For short distances this is faster than
+/// `memchr`.
+pub(crate) fn bytes_before(bytes: &[u8], end: u8) -> usize {
+    bytes_until(bytes, |word| equal(word, end), |byte| byte == end)
+}
+
+/// Returns the number of bytes before the first one that is marked, in a word or alone.
+fn bytes_until(bytes: &[u8], marks: impl Fn(u64) -> u64, is_end: impl Fn(u8) -> bool) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (n, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let quote = below(word ^ (ONES * u64::from(b'"')), 1);
-        let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
-        let found = (quote | backslash | below(word, 0x20)) & HIGH;
-        if found != 0 {
-            return 8 * n + found.trailing_zeros() as usize / 8;
+        let marks = marks(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return 8 * n + marks.trailing_zeros() as usize / 8;
         }
     }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    bytes.len() - rest.len() + rest.iter().position(is_special).unwrap_or(rest.len())
+    let before = rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len());
+    bytes.len() - rest.len() + before
 }
 
 #[cfg(test)]
@@ -356,6 +380,8 @@ mod tests {
         )) {
             let special = bytes.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
             prop_assert_eq!(plain_bytes(&bytes), special.unwrap_or(bytes.len()));
+            let quote = bytes.iter().position(|&byte| byte == b'"');
+            prop_assert_eq!(bytes_before(&bytes, b'"'), quote.unwrap_or(bytes.len()));
         }
     }
 }
