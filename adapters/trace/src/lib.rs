@@ -73,8 +73,8 @@
 //! # Limits
 //!
 //! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory. All problems are counted, and the first
-//! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most 1024 workers are
-//! followed at a time.
+//! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most
+//! [`WORKERS_MAX`] workers are followed at a time.
 //!
 //! # Adding a format
 //!
@@ -154,6 +154,12 @@ use recorder::Recorder;
 /// another kind of file, and reading it would need as much memory.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
+/// The most workers of an input that are followed at a time. A swarm in one file has fewer.
+///
+/// If there are more, the one that was idle for longest is forgotten, and counts as another worker if
+/// it returns. [`Trace::forgotten`] counts them.
+pub const WORKERS_MAX: usize = 100_000;
+
 /// The number of problems that a [`Trace`] keeps: enough to see what is wrong with a file.
 pub const PROBLEMS_MAX: usize = 16;
 
@@ -183,6 +189,8 @@ pub struct Trace {
     pub calls: usize,
     /// The number of workers that issued calls, added up over all runs.
     pub workers: usize,
+    /// The number of workers that were forgotten, because there were more than [`WORKERS_MAX`].
+    pub forgotten: usize,
     /// The number of calls that failed. `None` if the format has no flag for failures, for example
     /// OpenAI's, or if the file could have flagged failures and never did, as Codex's can. A failure
     /// that a file reports after the result is counted here, but is not in [`Outcome::failed`].

@@ -193,12 +193,12 @@ mod tests {
         let mut pairing = Pairing::default();
         for index in 0..4 * OPEN_CALLS_MAX {
             pairing.issue("main", &index.to_string(), 0, index);
-            if index % 3 > 0 {
+            if !index.is_multiple_of(3) {
                 assert_eq!(pairing.answer("main", &index.to_string()), Some(index));
             }
             assert!(pairing.open.len() <= OPEN_CALLS_MAX / 3 + 1);
         }
-        let answered = |index: usize| index % 3 > 0;
+        let answered = |index: usize| !index.is_multiple_of(3);
         for index in (0..4 * OPEN_CALLS_MAX).rev() {
             let is_kept = index >= 3 * OPEN_CALLS_MAX;
             let expected = Some(index).filter(|index| is_kept && !answered(*index));

@@ -1,20 +1,16 @@
 //! Numbers and counts the events that a format's reader finds, and delivers them.
 
+use std::collections::{BTreeMap, HashMap};
+
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role};
 use crate::formats::{Failures, Format};
 use crate::own;
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
-use crate::{PROBLEMS_MAX, Trace};
+use crate::{PROBLEMS_MAX, Trace, WORKERS_MAX};
 
 /// The worker of a record without a worker's name.
 pub(crate) const MAIN: &str = "main";
-
-/// The number of workers that are followed at a time. The one that was idle for longest is forgotten
-/// first.
-///
-/// A swarm has tens of agents. A worker that returns after this many others is counted again.
-pub(crate) const WORKERS_MAX: usize = 1024;
 
 /// The bytes of text, over all workers, that are held back until it is known whether a call follows.
 pub(crate) const HELD_BYTES_MAX: usize = crate::LINE_BYTES_MAX;
@@ -26,8 +22,15 @@ pub(crate) struct Recorder<'s> {
     session: Option<String>,
     runs: usize,
     workers: Vec<Worker>,
-    /// Counts the lookups of workers, to find the one that was idle for longest.
+    /// The index of each worker in `workers`, by the digest of its name.
+    slots: HashMap<u64, usize>,
+    /// The index of each worker in `workers`, by its latest lookup: the one that was idle for longest
+    /// comes first.
+    idle: BTreeMap<u64, usize>,
+    /// Counts the lookups of workers that are not the same as before.
     clock: u64,
+    /// The number of workers that were forgotten because there were too many.
+    forgotten: usize,
     held_bytes: usize,
     pub(crate) pairing: Pairing,
     calls: usize,
@@ -84,7 +87,10 @@ impl<'s> Recorder<'s> {
             session: None,
             runs: 1,
             workers: Vec::new(),
+            slots: HashMap::new(),
+            idle: BTreeMap::new(),
             clock: 0,
+            forgotten: 0,
             held_bytes: 0,
             pairing: Pairing::default(),
             calls: 0,
@@ -118,6 +124,8 @@ impl<'s> Recorder<'s> {
     pub(crate) fn begin(&mut self, session: Option<&str>) {
         self.release_all();
         self.workers.clear();
+        self.slots.clear();
+        self.idle.clear();
         self.pairing = Pairing::default();
         self.runs += 1;
         (self.sink)(Event::Begin(Begin { session }));
@@ -197,12 +205,9 @@ impl<'s> Recorder<'s> {
             self.workers[slot].held = Some(Held { index, text: text.to_owned() });
         }
         while self.held_bytes > HELD_BYTES_MAX {
-            let holding = |worker: &&Worker| worker.held.is_some();
-            let stalest = self.workers.iter().filter(holding).map(|worker| worker.seen);
-            let Some(seen) = stalest.min() else { break };
-            if let Some(slot) = self.workers.iter().position(|worker| worker.seen == seen) {
-                self.release(slot, true);
-            }
+            let holding = |slot: &&usize| self.workers[**slot].held.is_some();
+            let Some(slot) = self.idle.values().find(holding).copied() else { break };
+            self.release(slot, true);
         }
     }
 
@@ -241,6 +246,7 @@ impl<'s> Recorder<'s> {
             runs: self.runs,
             calls: self.calls,
             workers: self.issuers,
+            forgotten: self.forgotten,
             errors: self.flags.then_some(self.errors),
             skipped: self.skipped,
             problems: self.problems,
@@ -255,8 +261,11 @@ impl<'s> Recorder<'s> {
 
     /// Delivers all messages that are held back, in their order. No call follows them.
     fn release_all(&mut self) {
-        self.workers.sort_unstable_by_key(|worker| worker.held.as_ref().map(|held| held.index));
-        for slot in 0..self.workers.len() {
+        let held = self.workers.iter().enumerate();
+        let held = held.filter_map(|(slot, worker)| Some((worker.held.as_ref()?.index, slot)));
+        let mut held: Vec<_> = held.collect();
+        held.sort_unstable();
+        for (_, slot) in held {
             self.release(slot, true);
         }
     }
@@ -277,31 +286,48 @@ impl<'s> Recorder<'s> {
 
     /// Returns the slot of a worker in the table, and adds the worker if it is new.
     fn slot(&mut self, name: &str) -> usize {
+        // Mostly, the same worker goes on.
+        if let Some((_, slot)) = self.idle.last_key_value()
+            && self.workers[*slot].name == name
+        {
+            return *slot;
+        }
         self.clock += 1;
         let digest = digest(name);
-        if let Some(slot) = self.workers.iter().position(|worker| worker.digest == digest) {
-            self.workers[slot].seen = self.clock;
-            return slot;
-        }
+        let known = self.slots.get(&digest).copied();
+        let slot = known.unwrap_or_else(|| self.add(digest, name));
+        let seen = core::mem::replace(&mut self.workers[slot].seen, self.clock);
+        self.idle.remove(&seen);
+        self.idle.insert(self.clock, slot);
+        slot
+    }
+
+    fn add(&mut self, digest: u64, name: &str) -> usize {
         if self.workers.len() == WORKERS_MAX {
             self.forget_stalest();
         }
+        let slot = self.workers.len();
+        self.slots.insert(digest, slot);
         self.workers.push(Worker {
             digest,
             name: name.to_owned(),
-            seen: self.clock,
+            seen: 0,
             step: None,
             turn: Turn::default(),
             held: None,
         });
-        self.workers.len() - 1
+        slot
     }
 
     fn forget_stalest(&mut self) {
-        let stalest = (0..self.workers.len()).min_by_key(|slot| self.workers[*slot].seen);
-        if let Some(slot) = stalest {
-            self.release(slot, true);
-            self.workers.swap_remove(slot);
+        let Some((_, slot)) = self.idle.pop_first() else { return };
+        self.release(slot, true);
+        self.forgotten += 1;
+        let forgotten = self.workers.swap_remove(slot);
+        self.slots.remove(&forgotten.digest);
+        if let Some(moved) = self.workers.get(slot) {
+            self.slots.insert(moved.digest, slot);
+            self.idle.insert(moved.seen, slot);
         }
     }
 }
@@ -393,7 +419,36 @@ mod tests {
         });
         assert_eq!(events.first().map(String::as_str), Some("message 0 1 text only"));
         assert_eq!(events.len(), WORKERS_MAX + 2);
-        assert_eq!(trace.map(|trace| trace.workers), Some(1));
+        let counts = trace.map(|trace| (trace.workers, trace.forgotten));
+        assert_eq!(counts, Some((1, 1)));
+    }
+
+    #[test]
+    fn a_worker_is_known_among_as_many_as_are_followed() {
+        let (_, trace) = record(|recorder| {
+            for round in 0..3_usize {
+                for number in 0..WORKERS_MAX {
+                    let name = number.to_string();
+                    recorder.turn(&name).key = Some(round as u64);
+                    recorder.call(&name, Step::New, "ls", Args::Json("{}"));
+                }
+            }
+            assert_eq!(recorder.workers.len(), WORKERS_MAX);
+            // One more, and the first one is forgotten. It then takes the place of the second.
+            recorder.call("more", Step::New, "ls", Args::Json("{}"));
+            assert_eq!(recorder.turn("2").key, Some(2));
+            assert_eq!(recorder.turn("0").key, None);
+            assert_eq!(recorder.turn("1").key, None);
+            assert_eq!(recorder.turn("2").key, Some(2));
+            let in_place =
+                |(digest, slot): (&u64, &usize)| recorder.workers[*slot].digest == *digest;
+            assert!(recorder.slots.iter().all(in_place));
+            let in_order = |(seen, slot): (&u64, &usize)| recorder.workers[*slot].seen == *seen;
+            assert!(recorder.idle.iter().all(in_order));
+            assert_eq!(recorder.idle.len(), WORKERS_MAX);
+        });
+        let trace = trace.expect("a trace");
+        assert_eq!((trace.workers, trace.forgotten), (WORKERS_MAX + 1, 3));
     }
 
     #[test]
