@@ -1,7 +1,7 @@
 //! Replays a trace through the engine, with one detector for each worker.
 //!
-//! The memory for a trace of any length is bounded, except for its findings and for the steps of a
-//! loop that is to be explained.
+//! The memory for a trace of any length is bounded, if its findings are taken as they come, and except
+//! for the steps of a loop that is to be explained.
 
 mod early_warning;
 mod findings;
@@ -13,22 +13,27 @@ mod numbering;
 mod open_loops;
 mod worker;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
-use unstuck_trace::{Call, Event, Message, Outcome};
+use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
 use early_warning::Judged;
-pub(crate) use findings::{Excerpt, Findings, Location, ReplayFinding, Warning};
+pub(crate) use findings::{Excerpt, Findings, Location, LoopKey, ReplayFinding, Warning};
 pub(crate) use history::{CallResult, Explained, LoopPrefix, Step};
 pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
-use worker::{VerdictAt, Worker};
+use worker::{IdleWorker, VerdictAt, Worker};
 
-/// The most workers that are followed at a time. Beyond it, the worker that was idle longest is
-/// finished. A swarm has fewer workers than this.
-const WORKERS_MAX: usize = 1024;
+/// The most workers whose engines are ready, at some 30 KB each. The others are idle, in less than 1 KB
+/// if their runs are short.
+const ACTIVE_MAX: usize = 256;
+
+/// The most bytes of idle workers, which are 100,000 with runs of some dozen calls. Beyond it, and beyond
+/// [`WORKERS_MAX`], the worker that was idle longest is finished.
+const IDLE_BYTES_MAX: usize = 256 << 20;
 
 /// The most findings whose proof is kept: a hundred times as many as `scan` shows.
 const PROVEN_MAX: usize = 1000;
@@ -37,11 +42,16 @@ const PROVEN_MAX: usize = 1000;
 pub(crate) struct Replay {
     preset: &'static Preset,
     wanted: Option<LoopPrefix>,
+    /// The active workers. The first is active all the time if it is the only one.
     workers: Vec<Worker>,
-    /// The index of each worker in `workers`, by name.
-    places: HashMap<String, usize>,
-    /// The number of workers so far.
+    /// The idle workers, by the clock of their latest event.
+    idle: BTreeMap<u64, IdleWorker>,
+    idle_bytes: usize,
+    places: HashMap<Arc<str>, Place>,
+    limits: Limits,
+    /// The number of workers so far, and of those that were finished because of a limit.
     workers_ever: u64,
+    forgotten: usize,
     findings: Vec<ReplayFinding>,
     open_loops: OpenLoops,
     explained: Vec<Explained>,
@@ -51,14 +61,35 @@ pub(crate) struct Replay {
     clock: u64,
 }
 
+/// The place of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The index in the list of active workers, and the clock of the latest event.
+    Active { index: usize, seen: u64 },
+    /// The key among the idle workers.
+    Idle(u64),
+}
+
+/// The most workers of each kind.
+#[derive(Clone, Copy)]
+struct Limits {
+    active: usize,
+    workers: usize,
+    idle_bytes: usize,
+}
+
 impl Replay {
     pub(crate) fn new(preset: &'static Preset) -> Self {
         Self {
             preset,
             wanted: None,
             workers: Vec::new(),
+            idle: BTreeMap::new(),
+            idle_bytes: 0,
             places: HashMap::new(),
+            limits: Limits { active: ACTIVE_MAX, workers: WORKERS_MAX, idle_bytes: IDLE_BYTES_MAX },
             workers_ever: 0,
+            forgotten: 0,
             findings: Vec::new(),
             open_loops: OpenLoops::default(),
             explained: Vec::new(),
@@ -101,54 +132,132 @@ impl Replay {
         Findings {
             list: self.findings,
             ends: self.open_loops.ends,
+            forgotten: self.forgotten,
             explained: self.explained,
             nearest,
         }
     }
 
+    /// Returns the findings since the last time, in the order in which they were made. They are not
+    /// among those of [`Replay::finish`].
+    pub(crate) fn take_findings(&mut self) -> std::vec::Drain<'_, ReplayFinding> {
+        self.findings.drain(..)
+    }
+
+    /// Forgets where a loop was found last.
+    pub(crate) fn leave(&mut self, key: LoopKey) {
+        self.open_loops.ends.remove(&key);
+    }
+
     /// Ends the run. Later events belong to another run.
     fn end_run(&mut self) {
-        for place in 0..self.workers.len() {
-            self.end(place);
+        while let Some((_, worker)) = self.idle.pop_first() {
+            self.end_idle(worker);
+        }
+        for index in 0..self.workers.len() {
+            self.end(index);
         }
         self.workers.clear();
+        self.idle_bytes = 0;
         self.places.clear();
         self.open_loops.end_run();
     }
 
-    /// Ends the run of one worker.
-    fn end(&mut self, place: usize) {
-        let verdicts = self.workers[place].finish();
-        self.note_each(place, verdicts);
-        self.explained.extend(self.workers[place].explained());
+    /// Ends the run of one active worker.
+    fn end(&mut self, index: usize) {
+        let verdicts = self.workers[index].finish();
+        self.note_each(index, verdicts);
+        self.explained.extend(self.workers[index].explained());
     }
 
-    /// Returns the index of the worker called `name`, and adds it if it is new.
+    /// Ends the run of a worker that was idle.
+    fn end_idle(&mut self, worker: IdleWorker) {
+        self.workers.push(worker.resume(self.preset));
+        self.end(self.workers.len() - 1);
+        self.workers.pop();
+    }
+
+    /// Returns the index of the active worker called `name`. Resumes it if it is idle, and adds it if it
+    /// is new.
     fn place_of(&mut self, name: &str) -> usize {
-        if let Some(&place) = self.places.get(name) {
-            self.workers[place].seen = self.clock;
-            return place;
+        match self.places.get_mut(name) {
+            Some(Place::Active { index, seen }) => {
+                *seen = self.clock;
+                *index
+            }
+            Some(Place::Idle(key)) => {
+                let key = *key;
+                self.make_room();
+                // The worker that made room may have been one too many.
+                match self.idle.remove(&key) {
+                    Some(worker) => {
+                        self.idle_bytes -= worker.size();
+                        self.activate(worker.resume(self.preset))
+                    }
+                    None => self.add(name),
+                }
+            }
+            None => {
+                if self.places.len() == self.limits.workers {
+                    self.forget_stalest();
+                }
+                self.make_room();
+                self.add(name)
+            }
         }
-        if self.workers.len() == WORKERS_MAX {
+    }
+
+    fn add(&mut self, name: &str) -> usize {
+        let worker = Worker::new(name.into(), self.workers_ever, self.preset);
+        self.workers_ever += 1;
+        self.activate(worker.explaining(self.wanted))
+    }
+
+    fn activate(&mut self, worker: Worker) -> usize {
+        let (index, seen) = (self.workers.len(), self.clock);
+        self.places.insert(Arc::clone(&worker.name), Place::Active { index, seen });
+        self.workers.push(worker);
+        index
+    }
+
+    /// Makes the active worker idle that had no event for longest, if there is no room for another.
+    fn make_room(&mut self) {
+        if self.workers.len() < self.limits.active {
+            return;
+        }
+        let seen = |worker: &Worker| match self.places.get(&worker.name) {
+            Some(Place::Active { seen, .. }) => *seen,
+            _ => 0,
+        };
+        let stalest = self.workers.iter().map(seen).enumerate().min_by_key(|(_, seen)| *seen);
+        let Some((index, key)) = stalest else { return };
+        let worker = self.deactivate(index).idle();
+        self.places.insert(Arc::clone(&worker.name), Place::Idle(key));
+        self.idle_bytes += worker.size();
+        self.idle.insert(key, worker);
+        while self.idle_bytes > self.limits.idle_bytes && self.idle.len() > 1 {
             self.forget_stalest();
         }
-        let place = self.workers.len();
-        let worker = Worker::new(name, self.workers_ever, self.clock, self.preset);
-        self.workers.push(worker.explaining(self.wanted));
-        self.workers_ever += 1;
-        self.places.insert(name.to_owned(), place);
-        place
     }
 
-    fn forget_stalest(&mut self) {
-        let stalest = (0..self.workers.len()).min_by_key(|&place| self.workers[place].seen);
-        let Some(place) = stalest else { return };
-        self.end(place);
-        let forgotten = self.workers.swap_remove(place);
-        self.places.remove(&forgotten.name);
-        if let Some(moved) = self.workers.get(place) {
-            self.places.insert(moved.name.clone(), place);
+    /// Takes a worker out of the active ones.
+    fn deactivate(&mut self, index: usize) -> Worker {
+        let worker = self.workers.swap_remove(index);
+        if let Some(moved) = self.workers.get(index)
+            && let Some(Place::Active { index: place, .. }) = self.places.get_mut(&moved.name)
+        {
+            *place = index;
         }
+        worker
+    }
+
+    /// Finishes the worker that had no event for longest.
+    fn forget_stalest(&mut self) {
+        let Some((_, worker)) = self.idle.pop_first() else { return };
+        self.idle_bytes -= worker.size();
+        self.places.remove(&worker.name);
+        self.forgotten += 1;
+        self.end_idle(worker);
     }
 
     fn call(&mut self, call: &Call<'_>) {
@@ -160,7 +269,10 @@ impl Replay {
     }
 
     fn outcome(&mut self, outcome: &Outcome<'_>) {
-        let Some(&place) = self.places.get(outcome.worker) else { return };
+        if !self.places.contains_key(outcome.worker) {
+            return;
+        }
+        let place = self.place_of(outcome.worker);
         let verdicts = self.workers[place].outcome(outcome);
         self.note_each(place, verdicts);
         self.measure(place, outcome.call);
@@ -201,12 +313,14 @@ impl Replay {
             return;
         };
         // A loop is over after as many calls as fill the windows of all workers.
-        let longest = usize::from(self.preset.policy.window()) * self.workers.len();
+        let longest = usize::from(self.preset.policy.window()) * self.places.len();
         let worker = &self.workers[place];
         let elapsed = Elapsed { calls: self.calls, longest };
         let id = (worker.number, finding.loop_id);
-        let first_key = self.open_loops.ends.len();
-        let Some(key) = self.open_loops.follow(id, verdict, at, elapsed) else { return };
+        let first_key = self.open_loops.count;
+        let Some((key, is_first)) = self.open_loops.follow(id, verdict, at, elapsed) else {
+            return;
+        };
         let mut proof = worker.proof(&finding);
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
         let lap = worker.lap(&finding);
@@ -222,12 +336,13 @@ impl Replay {
             finding,
             action: verdict.action,
             tool,
-            worker: worker.name.clone(),
+            worker: Arc::clone(&worker.name),
             location,
             // Only the first finding of a loop has an early warning.
             warning: if key == first_key { worker.warning(&finding) } else { None },
             proof,
             key,
+            is_first,
             calls_before: match location {
                 Location::Calls { at, .. } => at,
                 Location::Messages { .. } => self.calls,
@@ -252,9 +367,12 @@ fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use unstuck_text::PRESETS;
-    use unstuck_trace::Args;
+    use unstuck_trace::{Args, Role, read};
+    use walkdir::WalkDir;
 
     use super::*;
+    use crate::read::inputs::Input;
+    use crate::read::progress::Progress;
 
     /// Announces the call `index`, in the step `step`.
     fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
@@ -293,28 +411,95 @@ mod tests {
     #[test]
     fn every_preset_fits_into_the_detector() {
         for preset in &PRESETS {
-            assert_eq!(Worker::new("main", 0, 0, preset).engine.detector.policy(), preset.policy);
+            assert_eq!(
+                Worker::new("main".into(), 0, preset).engine.detector.policy(),
+                preset.policy
+            );
         }
+    }
+
+    /// Checks that every worker is where its place says.
+    fn check_places(replay: &Replay) {
+        let is_there = |(name, place): (&Arc<str>, &Place)| match place {
+            Place::Active { index, .. } => replay.workers[*index].name == *name,
+            Place::Idle(key) => replay.idle[key].name == *name,
+        };
+        assert!(replay.places.iter().all(is_there));
+        assert_eq!(replay.places.len(), replay.workers.len() + replay.idle.len());
+        let bytes = replay.idle.values().map(IdleWorker::size).sum::<usize>();
+        assert_eq!(replay.idle_bytes, bytes);
     }
 
     #[test]
     fn beyond_the_limit_the_longest_idle_worker_is_finished() {
         let mut replay = Replay::new(&PRESETS[0]);
-        for n in 0..3 * WORKERS_MAX {
+        replay.limits = Limits { active: 5, workers: 50, ..replay.limits };
+        for n in 0..200 {
             // One worker loops among others that come and go.
             let others = format!("w{n}");
             let (worker, args) = if n % 2 == 0 { ("main", "1") } else { (&*others, "2") };
             show(&mut replay, worker, n, args);
-            assert!(replay.workers.len() <= WORKERS_MAX);
-            let places = replay.places.iter();
-            assert!(
-                n % 97 > 0 || places.clone().all(|(name, &at)| replay.workers[at].name == *name)
-            );
+            check_places(&replay);
         }
-        assert_eq!(replay.places.len(), WORKERS_MAX);
-        let found = replay.finish().list;
-        assert!(!found.is_empty() && found.iter().all(|found| found.worker == "main"));
+        assert_eq!((replay.places.len(), replay.workers.len()), (50, 5));
+        let findings = replay.finish();
+        let found = findings.list;
+        assert!(!found.is_empty() && found.iter().all(|found| &*found.worker == "main"));
+        assert_eq!(findings.forgotten, 100 + 1 - 50);
     }
+
+    #[test]
+    fn idle_workers_have_limited_memory() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        replay.limits = Limits { active: 2, idle_bytes: 20_000, ..replay.limits };
+        for n in 0..400 {
+            show(&mut replay, &format!("w{}", n % 100), n, &"1".repeat(400));
+            check_places(&replay);
+            assert!(replay.idle_bytes <= 20_000);
+        }
+        assert!(replay.idle.len() > 5);
+        assert!(replay.finish().forgotten > 300);
+    }
+
+    #[test]
+    fn a_worker_that_was_idle_goes_on_as_if_it_had_not_been() {
+        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+        let (mut found, mut resumed) = (0, 0);
+        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+            let input = Input::File(entry.path().to_owned());
+            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+                let progress = Progress::of([]);
+                let mut replays = [Replay::new(preset), Replay::new(preset)];
+                replays[1].limits.active = 1;
+                let open = input.open(&progress).expect("a file");
+                let mut interleaved = 0;
+                read(open, None, &mut |event| {
+                    for replay in &mut replays {
+                        replay.take(&event);
+                    }
+                    // Another worker comes between any two events.
+                    interleaved += 1;
+                    let between = Message {
+                        index: interleaved,
+                        worker: "between",
+                        role: Role::Assistant,
+                        text: "",
+                        text_only: false,
+                    };
+                    for replay in &mut replays {
+                        replay.take(&Event::Message(between));
+                    }
+                    resumed += replays[1].idle.len();
+                })
+                .expect("a trace");
+                let [active, idle] = replays.map(Replay::finish);
+                assert_eq!(format!("{active:?}"), format!("{idle:?}"), "{}", input.name());
+                found += active.list.len();
+            }
+        }
+        assert!(found > 40 && resumed > 1000, "{found} findings, {resumed} times idle");
+    }
+
     #[test]
     fn every_loop_has_an_end_and_a_limited_number_has_a_proof() {
         let loops = 3 * PROVEN_MAX;
@@ -326,7 +511,7 @@ mod tests {
         assert_eq!(findings.list.len(), loops);
         let proven = findings.list.iter().filter(|found| !found.proof.is_empty());
         assert_eq!(proven.count(), PROVEN_MAX);
-        let last = |found: &ReplayFinding| findings.ends[found.key];
+        let last = |found: &ReplayFinding| findings.ends[&found.key];
         assert!(findings.list.iter().map(last).eq((0..loops).map(|n| 3 * n + 2)));
     }
 }

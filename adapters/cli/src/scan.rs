@@ -3,22 +3,26 @@
 mod explain;
 mod feedback;
 mod human;
+mod kept;
 mod machine;
 pub(crate) mod options;
 mod report;
+mod spool;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use unstuck_core::{Action, LoopId};
-use unstuck_trace::Trace;
+use unstuck_trace::{Trace, WORKERS_MAX};
 
 use crate::agents::sessions;
 use crate::exit::Exit;
+use crate::output::shown::counted;
 use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
 use explain::Explanation;
+use kept::{Detail, Kept};
 use options::{OutputFormat, Scan};
 use report::{Judge, Report, Tally};
 
@@ -86,6 +90,16 @@ fn scan_each(
     reporter.finish()
 }
 
+/// Returns the message that `forgotten` workers were not followed to their end.
+fn too_many_workers(forgotten: usize) -> String {
+    let workers = counted(forgotten, "worker");
+    format!(
+        "{workers} had to be forgotten: at most {WORKERS_MAX} are followed at a time, or fewer with long \
+         histories. Loops may be missing, and a worker that returned is counted again. Split the file by \
+         worker"
+    )
+}
+
 /// Writes the reports and counts them.
 struct Reporter<'s> {
     scan: &'s Scan,
@@ -136,8 +150,8 @@ impl<'s> Reporter<'s> {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        for found in report.unsilenced.iter().flat_map(|findings| &findings.list) {
-            self.unseen.remove(&found.finding.loop_id);
+        if let Some(Kept { detail: Detail::Seen { seen, .. }, .. }) = &report.unsilenced {
+            self.unseen.retain(|id| !seen.contains(id));
         }
         self.judge(&report);
         if let Some(explanation) = &mut self.explanation {
@@ -146,17 +160,14 @@ impl<'s> Reporter<'s> {
         }
         match self.scan.format {
             OutputFormat::Human => self.output.write(&human::report(&report)),
-            OutputFormat::Jsonl => self.output.write(&machine::line(&report)),
-            OutputFormat::Json => {
-                self.document.push(&report);
-                Ok(())
-            }
+            OutputFormat::Jsonl => machine::write_line(report, &mut self.output),
+            OutputFormat::Json => self.document.push(report, &mut self.output),
         }
     }
 
     /// Counts the report, and prints an error for each part that could not be read.
     fn judge(&mut self, report: &Report) {
-        let worst = report.worst();
+        let worst = report.kept.worst;
         if worst > Action::Proceed {
             self.tally.stuck += 1;
         } else {
@@ -169,7 +180,10 @@ impl<'s> Reporter<'s> {
         if unprinted > 0 {
             complain(&report.path, &format!("{unprinted} more could not be read"));
         }
-        if report.trace.skipped > 0 {
+        if report.forgotten > 0 {
+            complain(&report.path, &too_many_workers(report.forgotten));
+        }
+        if report.trace.skipped > 0 || report.forgotten > 0 {
             self.tally.partly += 1;
             self.exit = self.exit.max(Exit::Input);
         } else if self.scan.fail_on().is_some_and(|least| worst >= least) {
@@ -204,7 +218,7 @@ impl<'s> Reporter<'s> {
         match self.scan.format {
             OutputFormat::Human => self.output.write(&human::summary(&self.tally)),
             OutputFormat::Jsonl => Ok(()),
-            OutputFormat::Json => self.output.write(&std::mem::take(&mut self.document).finish()),
+            OutputFormat::Json => self.document.finish(&mut self.output),
         }
     }
 }

@@ -1,5 +1,9 @@
 //! The findings of a replay, and the excerpts of a trace that prove them.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
 
 use super::history::Explained;
@@ -15,7 +19,7 @@ pub(crate) struct ReplayFinding {
     pub(crate) finding: Finding,
     pub(crate) action: Action,
     pub(crate) tool: String,
-    pub(crate) worker: String,
+    pub(crate) worker: Arc<str>,
     /// The calls of the loop, or the messages for a finding about text.
     pub(crate) location: Location,
     /// The early warning of the loop, in its first finding only.
@@ -25,6 +29,8 @@ pub(crate) struct ReplayFinding {
     pub(crate) proof: Vec<Excerpt>,
     /// The loop that this finding belongs to.
     pub(crate) key: LoopKey,
+    /// Whether it is the first finding of its loop.
+    pub(crate) is_first: bool,
     /// The number of calls in the file before the finding, which orders findings.
     pub(crate) calls_before: usize,
 }
@@ -52,7 +58,7 @@ pub(crate) struct Warning {
 }
 
 /// An excerpt of a call or of a text-only turn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Excerpt {
     pub(crate) index: usize,
     /// The tool, or `None` for a turn.
@@ -64,10 +70,13 @@ pub(crate) struct Excerpt {
 /// The findings in one trace.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// All findings, in the order of the calls and messages at which they were made.
+    /// All findings that were not [taken](super::Replay::take_findings), in the order of the calls and messages at which they were made.
     pub(crate) list: Vec<ReplayFinding>,
-    /// The last call or message of each loop, by [`LoopKey`].
-    pub(crate) ends: Vec<usize>,
+    /// The last call or message of each loop, except of those that were [left](super::Replay::leave).
+    pub(crate) ends: BTreeMap<LoopKey, usize>,
+    /// The number of workers whose runs were ended because there were too many. A loop across this end
+    /// was not found.
+    pub(crate) forgotten: usize,
     /// The steps of each worker in the loop to explain, in the order of their first calls.
     pub(crate) explained: Vec<Explained>,
     /// The rule that came nearest before anything was found, if

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::push;
 
 /// The most stretches of a worker's calls whose indexes are kept. If two workers alternate call by
@@ -9,7 +11,7 @@ use super::push;
 const STRETCHES_MAX: usize = 4096;
 
 /// The index of each sequence number. Both rise by one until another worker makes a call.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Numbering {
     /// The beginning of each stretch, in rising order.
     stretches: VecDeque<(u64, usize)>,

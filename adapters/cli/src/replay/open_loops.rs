@@ -1,6 +1,6 @@
 //! The loops that may still continue: the rungs that each reached, and where it was last found.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use unstuck_core::{LoopId, Verdict};
 
@@ -16,8 +16,10 @@ pub(super) struct OpenLoops {
     open: HashMap<(u64, LoopId), OpenLoop>,
     /// The number of open loops at which the next search for loops that are over starts.
     open_max: usize,
-    /// The last call or message at which each loop was found.
-    pub(super) ends: Vec<usize>,
+    /// The last call or message at which each loop was found, except of those that were left.
+    pub(super) ends: BTreeMap<LoopKey, usize>,
+    /// The number of loops so far, which is the key of the next one.
+    pub(super) count: usize,
 }
 
 /// A loop that may continue.
@@ -39,17 +41,17 @@ pub(super) struct Elapsed {
 }
 
 impl OpenLoops {
-    /// Notes that the loop `id` was found at `at`. Returns its key if it reached this rung for the
-    /// first time.
+    /// Notes that the loop `id` was found at `at`. If it reached this rung for the first time, returns
+    /// its key, and whether this is its first rung.
     pub(super) fn follow(
         &mut self,
         id: (u64, LoopId),
         verdict: &Verdict,
         at: usize,
         elapsed: Elapsed,
-    ) -> Option<LoopKey> {
+    ) -> Option<(LoopKey, bool)> {
         self.forget(elapsed);
-        let fresh = || OpenLoop { key: self.ends.len(), last: elapsed.calls, reached: 0 };
+        let fresh = || OpenLoop { key: self.count, last: elapsed.calls, reached: 0 };
         let open = self.open.entry(id).or_insert_with(fresh);
         if verdict.fresh && open.is_over(elapsed) {
             *open = fresh();
@@ -57,15 +59,18 @@ impl OpenLoops {
         open.last = elapsed.calls;
         let rung = 1_u32 << verdict.rung.min(31);
         let first = verdict.fresh && open.reached & rung == 0;
+        let is_first_rung = open.reached == 0;
         if first {
             open.reached |= rung;
         }
         let key = open.key;
-        match self.ends.get_mut(key) {
-            Some(end) => *end = at,
-            None => self.ends.push(at),
+        if key == self.count {
+            self.count += 1;
+            self.ends.insert(key, at);
+        } else if let Some(end) = self.ends.get_mut(&key) {
+            *end = at;
         }
-        first.then_some(key)
+        first.then_some((key, is_first_rung))
     }
 
     /// Ends the run and all loops in it.
@@ -100,9 +105,10 @@ mod tests {
         for n in 0..3 * OPEN_MIN {
             let elapsed = Elapsed { calls: n, longest: 20 };
             let id = (0, LoopId::from_bits(n as u64));
-            assert_eq!(loops.follow(id, &verdict, n, elapsed), Some(n));
+            assert_eq!(loops.follow(id, &verdict, n, elapsed), Some((n, true)));
+            assert_eq!(loops.follow(id, &verdict, n, elapsed), None);
             assert!(loops.open.len() <= OPEN_MIN);
         }
-        assert!(loops.ends.into_iter().eq(0..3 * OPEN_MIN));
+        assert!((0..3 * OPEN_MIN).all(|n| loops.ends.get(&n) == Some(&n)));
     }
 }

@@ -1,8 +1,10 @@
 //! One worker of a replay: its engine, and excerpts of its latest calls and turns.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use unstuck_core::{Action, Finding, Nearness, RuleIndex, Verdict};
+use serde::{Deserialize, Serialize};
+use unstuck_core::{Action, Detector, Finding, Nearness, RuleIndex, Verdict};
 use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
 use unstuck_trace::{Call, Message, Outcome, Role};
 
@@ -26,6 +28,7 @@ type Engine = unstuck_text::Worker<'static, 64, 32, LINE_WORDS>;
 pub(super) type VerdictAt = (Verdict, usize);
 
 /// A call that may still be answered or shown.
+#[derive(Serialize, Deserialize)]
 struct RecentCall {
     ticket: Ticket,
     excerpt: Excerpt,
@@ -33,11 +36,19 @@ struct RecentCall {
 
 /// A worker of a replay.
 pub(super) struct Worker {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     /// The number of the worker in the trace. Names may occur again, numbers do not.
     pub(super) number: u64,
-    pub(super) seen: u64,
     pub(super) engine: Box<Engine>,
+    recent: Recent,
+    early_warning: EarlyWarning,
+    /// The steps of the loop to explain, if there is one.
+    history: Option<Box<LoopHistory>>,
+}
+
+/// The events of a worker that may still matter.
+#[derive(Default, Serialize, Deserialize)]
+struct Recent {
     /// The latest calls, oldest first.
     calls: VecDeque<RecentCall>,
     numbering: Numbering,
@@ -48,38 +59,69 @@ pub(super) struct Worker {
     /// The messages that were text-only turns, by turn.
     turns: Numbering,
     turn: u64,
-    early_warning: EarlyWarning,
     /// Whether all results since the last stop were refusals.
     is_stopped: bool,
-    /// The steps of the loop to explain, if there is one.
-    history: Option<LoopHistory>,
 }
 
+/// A worker that is idle: its engine and its recent events as bytes, some hundred for a short run.
+pub(super) struct IdleWorker {
+    pub(super) name: Arc<str>,
+    number: u64,
+    early_warning: EarlyWarning,
+    history: Option<Box<LoopHistory>>,
+    bytes: Box<[u8]>,
+}
+
+impl IdleWorker {
+    /// Returns the bytes that the worker takes, about.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>() + self.name.len() + self.bytes.len()
+    }
+
+    /// Returns the worker as it was.
+    pub(super) fn resume(self, preset: &'static Preset) -> Worker {
+        let Self { name, number, early_warning, history, bytes } = self;
+        let mut reader = postcard::Deserializer::from_bytes(&bytes);
+        let mut worker = Worker { early_warning, history, ..Worker::new(name, number, preset) };
+        // The bytes never leave the process.
+        worker.engine.detector = Detector::deserialize(preset.policy, &mut reader).expect(OWN);
+        (worker.engine.digester.similar, worker.engine.digester.lines, worker.recent) =
+            Deserialize::deserialize(&mut reader).expect(OWN);
+        worker
+    }
+}
+
+/// Why the bytes of a worker can be read.
+const OWN: &str = "bytes that this process wrote";
+
 impl Worker {
-    pub(super) fn new(name: &str, number: u64, seen: u64, preset: &'static Preset) -> Self {
+    pub(super) fn new(name: Arc<str>, number: u64, preset: &'static Preset) -> Self {
         Self {
-            name: name.to_owned(),
+            name,
             number,
-            seen,
             // No policy has a longer window, not even one from a file.
             engine: Engine::new(preset.policy, preset.recipe)
                 .expect("a window of at most 64")
                 .into(),
-            calls: VecDeque::new(),
-            numbering: Numbering::default(),
-            texts: VecDeque::new(),
-            prompts: VecDeque::new(),
-            turns: Numbering::default(),
-            turn: 0,
+            recent: Recent::default(),
             early_warning: EarlyWarning::new(preset.policy),
-            is_stopped: false,
             history: None,
         }
     }
 
+    /// Returns the worker in little memory.
+    pub(super) fn idle(self) -> IdleWorker {
+        let Self { name, number, engine, recent, early_warning, history } = self;
+        let state = (&engine.detector, &engine.digester.similar, &engine.digester.lines, &recent);
+        // Writing to memory does not fail.
+        let bytes = postcard::to_stdvec(&state).expect(OWN).into();
+        IdleWorker { name, number, early_warning, history, bytes }
+    }
+
     /// Keeps the steps of the loop that is `wanted`, if there is one.
     pub(super) fn explaining(mut self, wanted: Option<LoopPrefix>) -> Self {
-        self.history = wanted.map(|wanted| LoopHistory::new(wanted, self.engine.detector.policy()));
+        let policy = self.engine.detector.policy();
+        self.history = wanted.map(|wanted| LoopHistory::new(wanted, policy).into());
         self
     }
 
@@ -95,13 +137,13 @@ impl Worker {
         }
         let excerpt = Excerpt::new(call.index, Some(call.tool), args);
         if let Some(seq) = ticket.id.seq() {
-            self.numbering.set(seq, call.index);
+            self.recent.numbering.set(seq, call.index);
             self.early_warning.call(seq, call.step);
             self.explain(&verdicts, |history, near| {
                 history.call(seq, call.step, excerpt.clone(), near);
             });
         }
-        push(&mut self.calls, RecentCall { ticket, excerpt }, KEPT_MAX);
+        push(&mut self.recent.calls, RecentCall { ticket, excerpt }, KEPT_MAX);
         verdicts
     }
 
@@ -125,12 +167,12 @@ impl Worker {
         let result = self.history.is_some().then(result);
         let answer = Answer::new(tool, outcome.text, outcome.failed);
         let answer = Answer { cut: outcome.cut, ..answer };
-        let numbering = &self.numbering;
+        let numbering = &self.recent.numbering;
         let each = |verdict: Verdict| {
             let judged = verdict.finding.map(|finding| numbering.index(finding.last));
             verdicts.push((verdict, judged.unwrap_or(outcome.call)));
         };
-        match (outcome.refused, self.is_stopped) {
+        match (outcome.refused, self.recent.is_stopped) {
             (false, _) => {
                 self.engine.outcome_each(ticket, answer, each);
             }
@@ -139,7 +181,8 @@ impl Worker {
             (true, true) => self.engine.detector.cancel_each(ticket.id, each),
         }
         let is_stop = |(verdict, _): &VerdictAt| verdict.action == Action::Stop;
-        self.is_stopped = verdicts.iter().any(is_stop) || (self.is_stopped && outcome.refused);
+        self.recent.is_stopped =
+            verdicts.iter().any(is_stop) || (self.recent.is_stopped && outcome.refused);
         if let Some(seq) = ticket.id.seq() {
             self.early_warning.outcome(seq);
             if let Some(result) = result {
@@ -156,11 +199,11 @@ impl Worker {
     pub(super) fn message(&mut self, message: &Message<'_>) -> Option<VerdictAt> {
         if message.role == Role::User {
             self.early_warning.user_message();
-            self.is_stopped = false;
+            self.recent.is_stopped = false;
             let excerpt = Excerpt::new(message.index, None, message.text);
             let verdicts = (self.engine.user_message(message.text), message.index);
             self.explain(&[verdicts], |history, near| history.prompt(excerpt.clone(), near));
-            push(&mut self.prompts, excerpt, TEXTS_MAX);
+            push(&mut self.recent.prompts, excerpt, TEXTS_MAX);
             return verdicts.0.finding.is_some().then_some(verdicts);
         }
         if !message.text_only || message.text.trim().is_empty() {
@@ -168,18 +211,18 @@ impl Worker {
         }
         let excerpt = Excerpt::new(message.index, None, message.text);
         let verdicts = (self.engine.text_turn(message.text), message.index);
-        let number = self.turn;
+        let number = self.recent.turn;
         self.explain(&[verdicts], |history, near| history.turn(number, excerpt.clone(), near));
-        push(&mut self.texts, excerpt, TEXTS_MAX);
-        self.turns.set(self.turn, message.index);
-        self.turn += 1;
+        push(&mut self.recent.texts, excerpt, TEXTS_MAX);
+        self.recent.turns.set(self.recent.turn, message.index);
+        self.recent.turn += 1;
         Some(verdicts)
     }
 
     /// Ends the worker's run. Open calls stay without an outcome. Returns the verdicts on them, at
     /// the last call.
     pub(super) fn finish(&mut self) -> Vec<VerdictAt> {
-        let last = self.calls.back().map_or(0, |call| call.excerpt.index);
+        let last = self.recent.calls.back().map_or(0, |call| call.excerpt.index);
         let mut verdicts = Vec::new();
         self.engine.detector.finish_each(|verdict| verdicts.push((verdict, last)));
         self.explain(&verdicts, LoopHistory::finish);
@@ -231,28 +274,33 @@ impl Worker {
         if matches!(finding.rule, RuleIndex::Text(_)) {
             let first = match self.prompted(finding).next() {
                 Some(prompt) => prompt.index,
-                None => self.turns.index(finding.first),
+                None => self.recent.turns.index(finding.first),
             };
             return Location::Messages { first, at };
         }
         let (first, last) = (finding.first, finding.last);
-        Location::Calls { first: self.numbering.index(first), at, last: self.numbering.index(last) }
+        Location::Calls {
+            first: self.recent.numbering.index(first),
+            at,
+            last: self.recent.numbering.index(last),
+        }
     }
 
     fn recent_call(&self, index: usize) -> Option<&RecentCall> {
-        let position = self.calls.binary_search_by_key(&index, |call| call.excerpt.index).ok()?;
-        self.calls.get(position)
+        let position =
+            self.recent.calls.binary_search_by_key(&index, |call| call.excerpt.index).ok()?;
+        self.recent.calls.get(position)
     }
 
     /// Returns the user messages that `finding` is about, as far as they are kept.
     fn prompted(&self, finding: &Finding) -> impl Iterator<Item = &Excerpt> {
         let count = if finding.is_about_prompts() { finding.laps.into() } else { 0 };
-        self.prompts.iter().skip(self.prompts.len().saturating_sub(count))
+        self.recent.prompts.iter().skip(self.recent.prompts.len().saturating_sub(count))
     }
 
     /// Returns the tools of one lap of a cycle, in the order of the calls.
     pub(super) fn lap(&self, finding: &Finding) -> Vec<String> {
-        let calls = finding.lap().map(|seq| self.numbering.index(seq));
+        let calls = finding.lap().map(|seq| self.recent.numbering.index(seq));
         calls.filter_map(|index| self.recent_call(index)?.excerpt.tool.clone()).collect()
     }
 
@@ -263,10 +311,16 @@ impl Worker {
         if matches!(finding.rule, RuleIndex::Text(_)) {
             // All turns from the first to the last. A text that repeats itself is a single turn.
             let turns = usize::try_from(finding.last.saturating_sub(finding.first) + 1);
-            let turns = turns.unwrap_or(usize::MAX).min(self.texts.len());
-            return self.texts.iter().skip(self.texts.len() - turns).cloned().collect();
+            let turns = turns.unwrap_or(usize::MAX).min(self.recent.texts.len());
+            return self
+                .recent
+                .texts
+                .iter()
+                .skip(self.recent.texts.len() - turns)
+                .cloned()
+                .collect();
         }
-        let calls = finding.calls().map(|seq| self.numbering.index(seq));
+        let calls = finding.calls().map(|seq| self.recent.numbering.index(seq));
         calls.filter_map(|index| Some(self.recent_call(index)?.excerpt.clone())).collect()
     }
 }

@@ -9,14 +9,11 @@ use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
 
 use crate::exit::Exit;
-use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{complain, show};
 use crate::replay::{Explained, LoopPrefix};
+use crate::scan::kept::{Detail, NAMED_MAX, Names};
 use crate::scan::report::Report;
-
-/// The most loops that are listed if no loop has the wanted id.
-const NAMED_MAX: usize = 20;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -49,14 +46,16 @@ impl Explanation {
 
     /// Takes in the findings of one input.
     pub(crate) fn take(&mut self, report: Report) {
-        for found in &report.findings.list {
-            let id = found.finding.loop_id;
-            let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
-            if self.found.insert(id) && may_be_named {
-                self.named.push((id, what_recurs(&found.finding, &found.tool)));
+        if let Detail::Names(Names { named, found, .. }) = report.kept.detail {
+            for (id, what) in named {
+                let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
+                if !self.found.contains(&id) && may_be_named {
+                    self.named.push((id, what));
+                }
             }
+            self.found.extend(found);
         }
-        let explained = report.findings.explained.into_iter();
+        let explained = report.explained.into_iter();
         self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
     }
 

@@ -1,6 +1,5 @@
 //! The output of `scan` for people: a line for each run, and the proof of each loop.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
@@ -11,14 +10,12 @@ use unstuck_core::Action;
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
 use crate::replay::{Excerpt, Location, ReplayFinding};
+use crate::scan::kept::{Detail, Loop};
 use crate::scan::report::{Report, Tally};
 
 /// The most calls that are shown as the proof of one loop. The middle of a longer proof is left
 /// out.
 const PROOF_MAX: usize = 8;
-
-/// The most loops of one run that are shown. More loops usually have one common cause.
-const LOOPS_MAX: usize = 10;
 
 /// The most columns of a tool's name.
 const TOOL_MAX: usize = 24;
@@ -30,9 +27,16 @@ const FAINT: Style = Style::new().dimmed();
 
 /// Returns the report on one run.
 pub(crate) fn report(report: &Report) -> String {
-    let loops = loops_of(report);
+    let (loops, count) = match &report.kept.detail {
+        Detail::Loops(loops) => (loops.shown.as_slice(), loops.count),
+        _ => (&[][..], 0),
+    };
     let mut text = String::new();
-    let (style, word) = if loops.is_empty() { (CLEAN, "clean") } else { (STUCK, "stuck") };
+    let (style, word) = match (count, report.forgotten) {
+        (0, 0) => (CLEAN, "clean"),
+        (0, _) => (STUCK, "partly"),
+        _ => (STUCK, "stuck"),
+    };
     let calls = counted(report.trace.calls, "call");
     let runs = match report.trace.runs {
         0 | 1 => String::new(),
@@ -42,16 +46,22 @@ pub(crate) fn report(report: &Report) -> String {
         n if n <= report.trace.runs => String::new(),
         n => format!(", {n} workers"),
     };
+    let forgotten = match report.forgotten {
+        0 => String::new(),
+        n => format!(", {n} of them not followed to the end"),
+    };
     let path = plain(&report.path);
     line(
         &mut text,
-        &format!("{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}){FAINT:#}"),
+        &format!(
+            "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}){FAINT:#}"
+        ),
     );
-    for one in loops.iter().take(LOOPS_MAX) {
+    for one in loops {
         line(&mut text, "");
-        text.push_str(&one.describe(report));
+        text.push_str(&one.describe());
     }
-    if let Some(more @ 1..) = loops.len().checked_sub(LOOPS_MAX) {
+    if let Some(more @ 1..) = count.checked_sub(loops.len()) {
         line(&mut text, "");
         let more = counted(more, "more loop");
         line(&mut text, &format!("  {FAINT}and {more}: --format json has all{FAINT:#}"));
@@ -81,55 +91,43 @@ pub(crate) fn summary(tally: &Tally) -> String {
     text
 }
 
-/// The findings of one loop, at least one: one for each rung that it reached.
-struct Loop<'r> {
-    first: &'r ReplayFinding,
-    rungs: Vec<&'r ReplayFinding>,
-}
-
-fn loops_of(report: &Report) -> Vec<Loop<'_>> {
-    let mut loops: Vec<Loop<'_>> = Vec::new();
-    let mut places = HashMap::new();
-    for found in &report.findings.list {
-        let place = *places.entry(found.key).or_insert_with(|| {
-            loops.push(Loop { first: found, rungs: Vec::new() });
-            loops.len() - 1
-        });
-        loops[place].rungs.push(found);
+impl Loop {
+    fn first(&self) -> &ReplayFinding {
+        &self.rungs[0]
     }
-    loops
-}
 
-impl Loop<'_> {
-    fn describe(&self, report: &Report) -> String {
+    fn describe(&self) -> String {
         let mut text = String::new();
         line(
             &mut text,
-            &format!("  {STRONG}{}{STRONG:#}", what_recurs(&self.first.finding, &self.first.tool)),
+            &format!(
+                "  {STRONG}{}{STRONG:#}",
+                what_recurs(&self.first().finding, &self.first().tool)
+            ),
         );
         let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
-        for about in [self.name(), self.course(report)] {
+        for about in [self.name(), self.course()] {
             let about = textwrap::fill(&about, &options);
             line(&mut text, &format!("{FAINT}{about}{FAINT:#}"));
         }
-        for row in proof(&self.first.proof) {
+        for row in proof(&self.first().proof) {
             line(&mut text, &format!("    {row}"));
         }
         line(&mut text, "  The agent should have been told:");
         let options = Options::new(COLUMNS).initial_indent("    ").subsequent_indent("    ");
-        line(&mut text, &textwrap::fill(&plain(&self.first.message), options));
+        line(&mut text, &textwrap::fill(&plain(&self.first().message), options));
         text
     }
 
     /// Returns the loop's id, the rule that found it and the worker.
     fn name(&self) -> String {
-        let ReplayFinding { finding, rule, worker, .. } = self.first;
+        let ReplayFinding { finding, rule, worker, .. } = self.first();
         let name = format!("loop {}; rule {rule}", finding.loop_id);
-        if worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
+        if &**worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
     }
 
     /// Returns the actions with their calls, and the end of the loop.
-    fn course(&self, report: &Report) -> String {
+    fn course(&self) -> String {
         let mut parts = Vec::new();
         let mut worst = Action::Proceed;
         for found in &self.rungs {
@@ -139,7 +137,7 @@ impl Loop<'_> {
                 parts.push(format!("{} at #{at}", found.action));
             }
         }
-        if let Some(end) = report.findings.ends.get(self.first.key) {
+        if let Some(end) = self.end {
             parts.push(format!("last seen at #{end}"));
         }
         parts.join("; ")

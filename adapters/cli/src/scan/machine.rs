@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use crate::output::json::{json, json_line};
+use crate::output::json::json;
+use crate::output::{Closed, Output, complain};
 use crate::replay::{Location, ReplayFinding, Warning};
+use crate::scan::kept::Detail;
 use crate::scan::report::Report;
 
 /// The version of the output's format. A new field does not change it.
@@ -19,9 +21,9 @@ struct TraceLine<'a> {
     workers: usize,
     /// The number of results flagged as failed, or null if the format has no flag.
     errors: Option<usize>,
-    findings: Vec<FindingLine<'a>>,
-    /// The number of lines or elements that could not be read.
-    skipped: usize,
+    /// The number of workers that were not followed to their end. Absent if it is 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    forgotten_workers: usize,
 }
 
 #[derive(Serialize)]
@@ -76,8 +78,7 @@ impl<'a> TraceLine<'a> {
             calls: trace.calls,
             workers: trace.workers,
             errors: trace.errors,
-            findings: report.findings.list.iter().map(FindingLine::of).collect(),
-            skipped: trace.skipped,
+            forgotten_workers: report.forgotten,
         }
     }
 }
@@ -112,24 +113,72 @@ impl<'a> FindingLine<'a> {
     }
 }
 
-/// Returns the report as one line.
-pub(crate) fn line(report: &Report) -> String {
-    json_line(&TraceLine::of(report))
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
+
+/// Returns a finding as JSON.
+pub(super) fn finding(found: &ReplayFinding) -> String {
+    json(&FindingLine::of(found))
+}
+
+/// Writes the report on a trace as one line.
+pub(super) fn write_line(report: Report, output: &mut Output) -> Result<(), Closed> {
+    write(String::new(), report, "\n", output)
+}
+
+/// Writes the report on a trace on one line, between two other texts. Its findings go from memory or
+/// from a temporary file to the output, in one piece if they are few.
+fn write(before: String, report: Report, behind: &str, output: &mut Output) -> Result<(), Closed> {
+    let head = json(&TraceLine::of(&report));
+    let mut text = before + head.strip_suffix('}').unwrap_or(&head) + ",\"findings\":[";
+    if let Detail::Lines(lines) = report.kept.detail {
+        let mut is_first = true;
+        let written = lines.each(&mut |finding| {
+            if !is_first {
+                text.push(',');
+            }
+            is_first = false;
+            text.push_str(finding);
+            if text.len() < PIECE {
+                return Ok(());
+            }
+            output.write(&std::mem::take(&mut text))
+        });
+        written.unwrap_or_else(|error| {
+            let what = format!("its findings cannot be read back from the temporary file: {error}");
+            complain(&report.path, &what);
+            Err(Closed::ByError)
+        })?;
+    }
+    output.write(&format!("{text}],\"skipped\":{}}}{behind}", report.trace.skipped))
+}
+
+/// The number of bytes of findings that are written at a time.
+const PIECE: usize = 64 * 1024;
 
 /// All reports as one JSON document.
 #[derive(Default)]
-pub(crate) struct Document {
-    traces: Vec<String>,
+pub(super) struct Document {
+    begun: bool,
 }
 
 impl Document {
-    pub(crate) fn push(&mut self, report: &Report) {
-        self.traces.push(json(&TraceLine::of(report)));
+    pub(super) fn push(&mut self, report: Report, output: &mut Output) -> Result<(), Closed> {
+        write(self.before(), report, "", output)
     }
 
-    pub(crate) fn finish(self) -> String {
-        let traces = self.traces.join(",\n ");
-        format!("{{\"schema\":{SCHEMA},\"traces\":[\n {traces}\n]}}\n")
+    pub(super) fn finish(&mut self, output: &mut Output) -> Result<(), Closed> {
+        let before = if self.begun { String::new() } else { self.before() };
+        output.write(&format!("{before}\n]}}\n"))
+    }
+
+    /// Returns the text before the next trace.
+    fn before(&mut self) -> String {
+        if std::mem::replace(&mut self.begun, true) {
+            return ",\n ".to_owned();
+        }
+        format!("{{\"schema\":{SCHEMA},\"traces\":[\n ")
     }
 }

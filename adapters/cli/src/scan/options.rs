@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
 
-pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read (the others \
+pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
                           are still reported), 4 a bad configuration, or an output that could not \
                           be written, 64 a usage error.";
 

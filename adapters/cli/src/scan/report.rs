@@ -1,15 +1,15 @@
 //! One input, read and judged, and the count of all of them.
 
-use unstuck_core::Action;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
-use crate::replay::{Findings, LoopPrefix, Replay};
+use crate::replay::{Explained, Findings, LoopPrefix, Replay};
 use crate::scan::feedback;
-use crate::scan::options::Scan;
+use crate::scan::kept::Kept;
+use crate::scan::options::{OutputFormat, Scan};
 
 /// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
@@ -21,13 +21,15 @@ pub(super) struct Judge {
     pub(super) unsilenced: Option<&'static Preset>,
     /// The loop to explain.
     pub(super) explain: Option<LoopPrefix>,
+    format: OutputFormat,
 }
 
 impl Judge {
     /// Returns the judge that the command line asks for.
     pub(super) fn of(scan: &Scan) -> Result<Self, Exit> {
         let preset = scan.policy.preset()?;
-        let judge = Self { from: scan.from(), preset, unsilenced: None, explain: scan.explain };
+        let (explain, format) = (scan.explain, scan.format);
+        let judge = Self { from: scan.from(), preset, unsilenced: None, explain, format };
         let Some(path) = &scan.feedback else { return Ok(judge) };
         let silencing = feedback::silencing(preset, feedback::load(path)?);
         Ok(Self { preset: silencing, unsilenced: scan.verbose.then_some(preset), ..judge })
@@ -38,9 +40,13 @@ impl Judge {
 pub(super) struct Report {
     pub(super) path: String,
     pub(super) trace: Trace,
-    pub(super) findings: Findings,
-    /// The findings without feedback, if [`Judge::unsilenced`] asks for them.
-    pub(super) unsilenced: Option<Findings>,
+    pub(super) kept: Kept,
+    /// The steps of the loop to explain.
+    pub(super) explained: Vec<Explained>,
+    /// The number of workers that were not followed to their end, because there were too many.
+    pub(super) forgotten: usize,
+    /// The loops of the feedback that were found, if [`Judge::unsilenced`] asks for them.
+    pub(super) unsilenced: Option<Kept>,
 }
 
 impl Report {
@@ -48,23 +54,36 @@ impl Report {
     pub(super) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
         let mut replay = Replay::new(judge.preset).explaining(judge.explain);
-        let mut unsilenced = judge.unsilenced.map(Replay::new);
+        let mut kept = Kept::new(judge.format, judge.explain);
+        let mut unsilenced = judge.unsilenced.map(|preset| {
+            let of = judge.preset.policy.silenced();
+            (Replay::new(preset), Kept::seen(of))
+        });
         let mut take = |event: Event<'_>| {
             replay.take(&event);
-            if let Some(replay) = &mut unsilenced {
+            kept.take_from(&mut replay);
+            if let Some((replay, kept)) = &mut unsilenced {
                 replay.take(&event);
+                kept.take_from(replay);
             }
         };
         let trace = read(reader, judge.from, &mut take).map_err(|problem| problem.to_string())?;
-        let (findings, unsilenced) = (replay.finish(), unsilenced.map(Replay::finish));
-        Ok(Self { path: input.name(), trace, findings, unsilenced })
+        let (explained, forgotten) = end(replay, &mut kept);
+        let forgotten = forgotten.max(trace.forgotten);
+        let unsilenced = unsilenced.map(|(replay, mut kept)| {
+            end(replay, &mut kept);
+            kept
+        });
+        Ok(Self { path: input.name(), trace, kept, explained, forgotten, unsilenced })
     }
+}
 
-    /// Returns the strongest action of all findings.
-    pub(super) fn worst(&self) -> Action {
-        let actions = self.findings.list.iter().map(|found| found.action);
-        actions.max().unwrap_or(Action::Proceed)
-    }
+/// Ends a replay. Returns the steps of the loop to explain, and the number of workers that were
+/// forgotten.
+fn end(replay: Replay, kept: &mut Kept) -> (Vec<Explained>, usize) {
+    let Findings { list, ends, explained, forgotten, .. } = replay.finish();
+    kept.finish(list, |key| ends.get(&key).copied());
+    (explained, forgotten)
 }
 
 /// The number of inputs by result, for the last line.

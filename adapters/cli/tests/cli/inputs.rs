@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use unstuck_trace::WORKERS_MAX;
 
 use crate::harness::{
     CLEAN, Folder, Ran, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
@@ -195,24 +196,59 @@ fn byte_order_marks_line_ends_and_blank_lines_are_ignored() {
     }
 }
 
+/// Returns the lines of calls, each by the worker with this number.
+fn calls_of(workers: impl Iterator<Item = usize>) -> String {
+    let call = |worker: usize| {
+        let name = format!("worker-{worker}");
+        json!({"type": "call", "tool": "t", "args": {}, "result": "no", "worker": name}).to_string()
+    };
+    workers.map(call).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn each_of_many_workers_is_judged_separately() {
     let folder = Folder::new();
-    let call = |worker: usize| {
-        let name = format!("worker-{worker}");
-        json!({"type": "call", "tool": "t", "args": {}, "result": "no", "worker": name})
-    };
-    // The workers alternate, so that no worker has two consecutive calls.
-    let calls: Vec<String> = (0..3 * 300).map(|n| call(n % 300).to_string()).collect();
-    let ran = scanned(&folder.file("run.jsonl", calls.join("\n")));
-    let report = ran.only_line();
-    assert_eq!((&report["calls"], &report["workers"]), (&900.into(), &300.into()));
-    let findings = report["findings"].as_array().expect("findings");
-    let places: Vec<Option<u64>> = findings.iter().map(|one| one["at_call"].as_u64()).collect();
-    assert_eq!(places, (600..900).map(Some).collect::<Vec<_>>());
-    let workers: BTreeSet<&str> =
-        findings.iter().filter_map(|one| one["worker"].as_str()).collect();
-    assert_eq!(workers.len(), 300);
+    for count in [300, 1024, 1025, 5000] {
+        // The workers alternate, so that no worker has two consecutive calls.
+        let calls = calls_of((0..3 * count).map(|n| n % count));
+        let ran = scanned(&folder.file("run.jsonl", calls));
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        let report = ran.only_line();
+        assert_eq!((&report["calls"], &report["workers"]), (&(3 * count).into(), &count.into()));
+        let findings = report["findings"].as_array().expect("findings");
+        let places: Vec<_> = findings.iter().map(|one| one["at_call"].as_u64()).collect();
+        let last_round = 2 * count as u64..3 * count as u64;
+        assert_eq!(places, last_round.map(Some).collect::<Vec<_>>());
+        let workers: BTreeSet<&str> =
+            findings.iter().filter_map(|one| one["worker"].as_str()).collect();
+        assert_eq!(workers.len(), count);
+    }
+}
+
+#[test]
+fn workers_beyond_the_limit_are_given_up_loudly() {
+    let folder = Folder::new();
+    // The first worker loops. All others come in between, one more than can be followed with it.
+    let others = calls_of(0..=WORKERS_MAX);
+    for (rounds, exit) in [(1, 3), (3, 3)] {
+        let run = calls_of(std::iter::repeat_n(0, rounds - 1)) + "\n" + &others;
+        let path = folder.file("run.jsonl", run + "\n" + &calls_of(0..1));
+        let ran = scanned(&path);
+        assert_eq!(ran.exit, exit);
+        let says = "2 workers had to be forgotten: at most 100000 are followed at a time";
+        assert!(ran.err.contains(says) && ran.err.lines().count() == 1, "{}", ran.err);
+        let report = ran.only_line();
+        assert_eq!(report["forgotten_workers"], 2);
+        assert_eq!(report["workers"], WORKERS_MAX + 2);
+        let findings = report["findings"].as_array().map(Vec::len);
+        assert_eq!(findings, Some(rounds / 3), "the loop was seen before the worker was forgotten");
+        let ran = scan(&path, &[]);
+        assert_eq!(ran.exit, exit);
+        let word = if rounds == 1 { "partly  " } else { "stuck  " };
+        assert!(ran.out.starts_with(word), "{}", ran.out);
+        assert!(ran.out.contains("2 of them not followed to the end"), "{}", ran.out);
+        assert!(ran.out.contains(", 1 only in part"), "{}", ran.out);
+    }
 }
 
 #[test]
