@@ -1,8 +1,7 @@
-//! The benchmark `engine`: the engine beside other detectors, and `unstuck scan`.
+//! The benchmark `engine`: the engine beside other detectors.
 
 use std::fmt;
 use std::io;
-use std::path::Path;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -13,7 +12,6 @@ use crate::endurance::Endurance;
 use crate::instructions::{NOT_COUNTED, can_be_counted, per_turn, word};
 use crate::report::{Measurement, Report, rounded};
 use crate::rounds::{Case, Timing, take_turns};
-use crate::scan::{self, Cores, Scan, Traces, program};
 use crate::stream::{ARGS_LENGTH, RESULT_LENGTH, Stream};
 
 /// The number of rounds.
@@ -82,12 +80,12 @@ impl fmt::Display for Size {
     }
 }
 
-/// Measures everything. `traces` is a folder of native traces to scan, too.
+/// Measures everything.
 ///
 /// # Errors
 ///
-/// If valgrind or a scan fails.
-pub fn measure(traces: Option<&Path>) -> io::Result<Report> {
+/// If valgrind fails.
+pub fn measure() -> io::Result<Report> {
     let mut left_out = Vec::new();
     let streams = Stream::value_variants().iter();
     let mut comparisons: Vec<_> = streams.flat_map(|&stream| compare(stream)).collect();
@@ -101,8 +99,7 @@ pub fn measure(traces: Option<&Path>) -> io::Result<Report> {
         left_out.push(NOT_COUNTED);
     }
     let endurance = Endurance::measure();
-    let scans = scans(traces, &mut left_out)?;
-    let mut report = report(&comparisons, Size::all(), endurance, &scans)?;
+    let mut report = report(&comparisons, Size::all(), endurance)?;
     for reason in left_out {
         report.leave_out(reason);
     }
@@ -118,7 +115,6 @@ fn report(
     comparisons: &[Comparison],
     sizes: [Size; 3],
     endurance: Endurance,
-    scans: &[Scan],
 ) -> io::Result<Report> {
     let mut report = Report::default();
     report.table("rows", comparisons)?;
@@ -129,7 +125,6 @@ fn report(
     ));
     report.lines("sizes", &sizes)?;
     report.lines("endurance", &[endurance])?;
-    report.lines("scans", scans)?;
     Ok(report)
 }
 
@@ -161,22 +156,6 @@ fn compare(stream: Stream) -> Vec<Comparison> {
     contenders.iter().copied().zip(timings).map(comparison).collect()
 }
 
-/// Scans generated traces, and those in the folder `traces`, with the program `unstuck`.
-fn scans(traces: Option<&Path>, left_out: &mut Vec<&'static str>) -> io::Result<Vec<Scan>> {
-    let unstuck = program()?;
-    let mut cores = vec![Cores::All];
-    if scan::has_taskset() {
-        cores.insert(0, Cores::One);
-    } else {
-        left_out.push("scans on one core: taskset is not installed");
-    }
-    let mut scans = scan::measure(&unstuck, &Traces::generated()?, &cores)?;
-    if let Some(folder) = traces {
-        scans.extend(scan::measure(&unstuck, &Traces::repeated(&unstuck, folder)?, &cores)?);
-    }
-    Ok(scans)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,16 +179,8 @@ mod tests {
         let sizes = [8, 20, 64].map(|window| Size { window, bytes: 1000 });
         let endurance =
             Endurance { millions: 10, first_ns_per_event: 41.04, last_ns_per_event: 41.06 };
-        let scan = |peak_kibibytes| Scan {
-            traces: "generated".to_owned(),
-            cores: Cores::One,
-            bytes: 155_000_000,
-            megabytes_per_second: 230.4,
-            peak_kibibytes,
-        };
-        let scans = [scan(Some(4097)), scan(None)];
-        let mut report = report(&comparisons, sizes, endurance, &scans).unwrap();
-        report.leave_out("scans on one core: taskset is not installed");
+        let mut report = report(&comparisons, sizes, endurance).unwrap();
+        report.leave_out(NOT_COUNTED);
         insta::assert_snapshot!(report);
     }
 }

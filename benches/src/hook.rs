@@ -188,10 +188,12 @@ fn silent(program: &Path) -> Command {
 }
 
 /// Returns the path of the executable `name`. On the search path there may be a script that starts it.
-fn executable(name: &str) -> Option<PathBuf> {
+pub(crate) fn executable(name: &str) -> Option<PathBuf> {
     let arguments = match name {
         "python3" => ["-c", "import sys; print(sys.executable)"],
         "node" => ["-p", "process.execPath"],
+        // Its path is not needed: it is no script of a version manager.
+        "jq" => ["-n", "empty"],
         _ => ["", ""],
     };
     let output = Command::new(name).args(arguments).stdin(Stdio::null()).output().ok()?;

@@ -14,7 +14,7 @@ use unstuck_benches::stream::Stream;
 use unstuck_benches::swarm::Calls;
 use unstuck_benches::text::Work;
 use unstuck_benches::texts::Kind;
-use unstuck_benches::{engine, hook, json, swarm, swarm_redis, text};
+use unstuck_benches::{engine, hook, json, scan, swarm, swarm_redis, text};
 
 /// Run a benchmark and print its report
 #[derive(Parser)]
@@ -28,12 +28,10 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The engine beside other detectors, and `unstuck scan`
-    Engine {
-        /// Scan the native traces in this folder, too, repeated to a gigabyte
-        #[arg(long, value_name = "FOLDER")]
-        traces: Option<PathBuf>,
-    },
+    /// The engine beside other detectors
+    Engine,
+    /// `unstuck scan` beside programs that only read JSON
+    Scan,
     /// Fingerprints of JSON beside canonical text with a hash
     Json,
     /// Digests, calls, outcomes and verdicts from raw text
@@ -75,7 +73,8 @@ fn main() -> ExitCode {
 
 fn run(CommandLine { command, json: as_json }: CommandLine) -> io::Result<()> {
     let report = match command {
-        Command::Engine { traces } => engine::measure(traces.as_deref()),
+        Command::Engine => engine::measure(),
+        Command::Scan => scan::measure(),
         Command::Json => json::measure(),
         Command::Text => text::measure(),
         Command::Hook => hook::measure(),

@@ -1,8 +1,7 @@
-//! The speed and the memory of the program `unstuck scan`.
+//! The benchmark `scan`: `unstuck scan` beside programs that only read JSON.
 
 use std::env;
 use std::ffi::OsString;
-use std::fmt;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -11,148 +10,282 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::hook::executable;
+use crate::real_calls::{ABSENT, RealCall, Recorded};
+use crate::report::{Measurement, Report};
 use crate::rounds::median;
-use crate::stream::{Stream, TOOL, Texts};
+use crate::stream::{Stream, TOOL};
 
-/// The number of runs of each scan.
+/// The number of rounds.
 const ROUNDS: usize = 5;
 
-/// The number of generated files, enough to keep all cores busy to the end.
-const FILES: u64 = 64;
+/// The number of bytes of each input.
+const BYTES: u64 = 64_000_000;
 
-/// The number of calls in a generated file of 2.4 MB.
+/// The number of calls in a generated file, of 2.4 MB or more.
 const CALLS: usize = 3_000;
 
-/// The number of bytes to which a folder of traces is repeated.
-const REPEATED: u64 = 1_000_000_000;
+/// The number of calls of the input with many loops, and the number of calls from one loop to the next.
+const LOOPING_CALLS: usize = 1_000_000;
+const LOOP_EVERY: usize = 6;
 
-/// The interval at which the memory of a running scan is read. Only a peak after the last reading is
+/// The interval at which the memory of a running program is read. Only a peak after the last reading is
 /// missed.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
+/// The program in Python: it reads each line, or each whole document.
+const PYTHON: &str = "
+import json, sys
+for path in sys.argv[1:]:
+    with open(path, 'rb') as file:
+        for text in file if path.endswith('.jsonl') else [file.read()]:
+            json.loads(text)
+";
+
+/// A format of transcripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// JSON Lines of this project.
+    Native,
+    /// A document of chat messages.
+    Openai,
+    /// A document of events.
+    Openhands,
+    /// A document of steps.
+    SweAgent,
+}
+
+impl Layout {
+    /// Returns the name that `unstuck scan` gives it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Openai => "openai",
+            Self::Openhands => "openhands",
+            Self::SweAgent => "swe-agent",
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Native => "jsonl",
+            Self::Openai | Self::Openhands => "json",
+            Self::SweAgent => "traj",
+        }
+    }
+
+    /// Returns a run as a file.
+    fn file(self, calls: &[RealCall]) -> String {
+        let calls = calls.iter().enumerate();
+        let document = match self {
+            Self::Native => return calls.map(|(step, call)| line(call, step)).collect(),
+            Self::Openai => {
+                let messages = calls.flat_map(|(n, call)| {
+                    let function = json!({ "name": call.tool, "arguments": call.args });
+                    let asked = json!({ "id": format!("call_{n}"), "type": "function", "function": function });
+                    let id = format!("call_{n}");
+                    [
+                        json!({ "role": "assistant", "content": null, "tool_calls": [asked] }),
+                        json!({ "role": "tool", "tool_call_id": id, "content": call.result }),
+                    ]
+                });
+                json!({ "messages": messages.collect::<Vec<_>>() })
+            }
+            Self::Openhands => {
+                let events = calls.flat_map(|(n, call)| {
+                    let args = serde_json::from_str(&call.args).unwrap_or(Value::Null);
+                    let extras = json!({ "exit_code": i32::from(call.failed) });
+                    [
+                        json!({ "id": 2 * n, "source": "agent", "action": call.tool, "args": args }),
+                        json!({
+                            "id": 2 * n + 1, "source": "environment", "observation": call.tool,
+                            "cause": 2 * n, "content": call.result, "extras": extras,
+                        }),
+                    ]
+                });
+                Value::from(events.collect::<Vec<_>>())
+            }
+            Self::SweAgent => {
+                let step = |(_, call): (usize, &RealCall)| {
+                    let action = format!("{} {}", call.tool, call.args);
+                    json!({ "action": action, "observation": call.result, "thought": "" })
+                };
+                json!({ "trajectory": calls.map(step).collect::<Vec<_>>(), "history": [], "info": {} })
+            }
+        };
+        document.to_string()
+    }
+}
+
+/// Returns a call as a line of a native trace.
+fn line(call: &RealCall, step: usize) -> String {
+    let (tool, result) = (Value::from(&*call.tool), Value::from(&*call.result));
+    let (args, failed) = (&call.args, call.failed);
+    let mut line = format!(r#"{{"type":"call","tool":{tool},"args":{args},"result":{result},"#);
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(line, r#""is_error":{failed},"worker":"main","step":{step}}}"#);
+    line
+}
+
 /// Traces to scan.
-pub struct Traces {
-    /// Their name in the report.
-    pub name: String,
+struct Traces {
+    name: String,
     folder: tempfile::TempDir,
-    files: usize,
+    files: Vec<PathBuf>,
     bytes: u64,
 }
 
 impl Traces {
-    /// Writes native traces in which 5 % of the calls repeat another.
-    ///
-    /// # Errors
-    ///
-    /// If the files cannot be written.
-    pub fn generated() -> io::Result<Self> {
-        let calls = Stream::Repeats.texts(CALLS);
-        let text: String = calls.iter().zip(0..).map(|(call, step)| line(call, step)).collect();
-        let mut traces = Self::empty("generated")?;
-        for _ in 0..FILES {
-            fs::write(traces.next_file(), &text)?;
-            traces.bytes += text.len() as u64;
-        }
-        Ok(traces)
-    }
-
-    /// Copies the files of `folder` that `unstuck` can read until the copies have a gigabyte.
-    ///
-    /// # Errors
-    ///
-    /// If there are no such files, or they cannot be copied.
-    pub fn repeated(unstuck: &Path, folder: &Path) -> io::Result<Self> {
-        let files = readable(unstuck, folder)?;
-        let mut traces = Self::empty(&folder.display().to_string())?;
-        while traces.bytes < REPEATED {
+    /// Writes `runs` again and again until the files have [`BYTES`].
+    fn of(texts: &str, layout: Layout, runs: &[Vec<RealCall>]) -> io::Result<Self> {
+        let files: Vec<String> = runs.iter().map(|calls| layout.file(calls)).collect();
+        let mut traces = Self::empty(format!("{texts}, {}", layout.name()))?;
+        while traces.bytes < BYTES {
             let before = traces.bytes;
-            for file in &files {
-                traces.bytes += fs::copy(file, traces.next_file())?;
+            for text in &files {
+                traces.add(layout.extension(), text)?;
             }
             if traces.bytes == before {
-                let why = format!("{}: all traces are empty", folder.display());
-                return Err(io::Error::other(why));
+                return Err(io::Error::other(format!("{texts}: all runs are empty")));
             }
         }
         Ok(traces)
     }
 
-    fn empty(name: &str) -> io::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        Ok(Self { name: name.to_owned(), folder, files: 0, bytes: 0 })
+    /// Writes one native trace with a new loop every few calls.
+    fn looping() -> io::Result<Self> {
+        let mut text = String::new();
+        for step in 0..LOOPING_CALLS {
+            let args = json!({ "number": step / LOOP_EVERY }).to_string();
+            let result = "no such number".to_owned();
+            text += &line(&RealCall { tool: TOOL.to_owned(), args, result, failed: true }, step);
+        }
+        let mut traces = Self::empty("a new loop every six calls".to_owned())?;
+        traces.add(Layout::Native.extension(), &text)?;
+        Ok(traces)
     }
 
-    fn next_file(&mut self) -> PathBuf {
-        self.files += 1;
-        self.folder.path().join(format!("{:07}.jsonl", self.files))
+    fn empty(name: String) -> io::Result<Self> {
+        Ok(Self { name, folder: tempfile::tempdir()?, files: Vec::new(), bytes: 0 })
+    }
+
+    fn add(&mut self, extension: &str, text: &str) -> io::Result<()> {
+        let file = self.folder.path().join(format!("{:07}.{extension}", self.files.len()));
+        fs::write(&file, text)?;
+        self.files.push(file);
+        self.bytes += text.len() as u64;
+        Ok(())
     }
 }
 
-/// Returns the files of `folder` that `unstuck` reports on. Labels and similar files are not among them.
-fn readable(unstuck: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
-    #[derive(Deserialize)]
-    struct Line {
-        path: PathBuf,
+/// A program that reads traces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Program {
+    /// `unstuck scan` on some cores, with this output format.
+    Scan { path: PathBuf, cores: Cores, format: &'static str },
+    /// A program that reads the JSON and does nothing with it.
+    Reader { path: PathBuf, name: &'static str, arguments: &'static [&'static str] },
+}
+
+impl Program {
+    fn name(&self) -> String {
+        match self {
+            Self::Scan { cores, format, .. } => format!("scan --format {format}, {}", cores.name()),
+            Self::Reader { name, .. } => format!("{name}, {}", Cores::One.name()),
+        }
     }
-    let output = Command::new(unstuck).args(["scan", "--format", "jsonl"]).arg(folder).output()?;
-    let lines = String::from_utf8_lossy(&output.stdout);
-    let path = |line| serde_json::from_str(line).map(|Line { path }| path);
-    Ok(lines.lines().map(path).collect::<Result<_, _>>()?)
+
+    fn command(&self, traces: &Traces, output: &Path) -> Command {
+        match self {
+            Self::Scan { path, cores, format } => {
+                let mut command = cores.start(path);
+                command.args(["scan", "--format", format, "--fail-on", "never", "--output"]);
+                command.arg(output).arg(traces.folder.path());
+                command
+            }
+            Self::Reader { path, arguments, .. } => {
+                let mut command = Cores::One.start(path);
+                command.args(*arguments).args(&traces.files);
+                command
+            }
+        }
+    }
+
+    /// Runs the program once, and returns its time and its peak memory.
+    fn run(&self, traces: &Traces) -> io::Result<(Duration, Option<u64>)> {
+        let output = tempfile::NamedTempFile::new()?;
+        let mut command = self.command(traces, output.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let start = Instant::now();
+        let (child, peak) = with_peak(command.spawn()?)?;
+        let took = start.elapsed();
+        let files = match self {
+            Self::Scan { format: "jsonl", .. } => {
+                fs::read_to_string(output.path())?.lines().count()
+            }
+            _ => traces.files.len(),
+        };
+        if child.status.success() && files == traces.files.len() {
+            return Ok((took, peak));
+        }
+        let (status, log) = (child.status, String::from_utf8_lossy(&child.stderr));
+        let why = format!("{} ended with {status} after {files} files:\n{log}", self.name());
+        Err(io::Error::other(why))
+    }
 }
 
-/// Returns a call as a line of a native trace.
-fn line(call: &Texts, step: u64) -> String {
-    let mut line = format!(r#"{{"type":"call","tool":"{TOOL}","args":{},"result":"#, call.args);
-    let result = serde_json::Value::from(call.result.as_str());
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(line, r#"{result},"is_error":false,"worker":"main","step":{step}}}"#);
-    line
-}
-
-/// The result of scanning traces on some cores.
+/// The result of reading traces with a program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scan {
     /// The name of the traces.
     pub traces: String,
-    /// The cores.
-    pub cores: Cores,
+    /// The program, and the cores that it may use.
+    pub program: String,
     /// The number of bytes that were read.
     pub bytes: u64,
     /// The median speed, in millions of bytes a second.
     pub megabytes_per_second: f64,
+    /// The median ratio to the first program's speed in the same round. Above 1 is faster.
+    pub ratio: f64,
     /// The peak memory in kibibytes, or `None` if the system does not report it.
     pub peak_kibibytes: Option<u64>,
 }
 
-/// The cores that a scan may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cores {
-    /// One core, by `taskset`.
-    One,
-    /// All cores.
-    All,
-}
+impl Measurement for Scan {
+    const HEADINGS: &'static [&'static str] =
+        &["traces", "program", "MB", "MB/s", "ratio", "MiB at most"];
+    const WORDS: usize = 2;
 
-impl fmt::Display for Scan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { traces, cores, bytes, megabytes_per_second, peak_kibibytes } = self;
-        let (megabytes, cores) = (bytes / 1_000_000, cores.name());
-        write!(f, "scan, {megabytes} MB {traces}, {cores}: {megabytes_per_second:.0} MB/s")?;
-        match peak_kibibytes {
-            Some(peak) => write!(f, ", {} MiB of memory at most", peak.div_ceil(1024)),
-            None => Ok(()),
-        }
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.traces.clone(),
+            self.program.clone(),
+            (self.bytes / 1_000_000).to_string(),
+            format!("{:.0}", self.megabytes_per_second),
+            format!("{:.2}", self.ratio),
+            self.peak_kibibytes.map_or_else(String::new, |peak| peak.div_ceil(1024).to_string()),
+        ]
     }
 }
 
+/// The cores that a program may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cores {
+    /// One core, by `taskset`.
+    One,
+    All,
+}
+
 impl Cores {
-    /// Returns the name in the report.
-    pub fn name(self) -> String {
+    fn name(self) -> String {
         match self {
-            Self::One => "1 core".to_owned(),
+            Self::One if has_taskset() => "1 core".to_owned(),
+            Self::One => "no matter what core".to_owned(),
             Self::All => match thread::available_parallelism() {
                 Ok(cores) => format!("all {cores} cores"),
                 Err(_) => "all cores".to_owned(),
@@ -162,15 +295,101 @@ impl Cores {
 
     /// Returns a command that runs `program` on these cores.
     fn start(self, program: &Path) -> Command {
-        match self {
-            Self::All => Command::new(program),
-            Self::One => {
-                let mut command = Command::new("taskset");
-                command.args(["--cpu-list".into(), first_core()]).arg(program);
-                command
-            }
+        if self == Self::All || !has_taskset() {
+            return Command::new(program);
+        }
+        let mut command = Command::new("taskset");
+        command.args(["--cpu-list".into(), first_core()]).arg(program);
+        command
+    }
+}
+
+/// Measures `unstuck scan` and other programs on generated and on recorded calls, in several formats.
+///
+/// # Errors
+///
+/// If a program fails, or `unstuck scan` leaves out a file.
+pub fn measure() -> io::Result<Report> {
+    let path = program()?;
+    let scan = |cores, format| Program::Scan { path: path.clone(), cores, format };
+    let (mut programs, mut left_out) = (Vec::new(), Vec::new());
+    if has_taskset() {
+        programs.push(scan(Cores::One, "jsonl"));
+    } else {
+        left_out.push("scans on one core: taskset is not installed".to_owned());
+    }
+    programs.push(scan(Cores::All, "jsonl"));
+    let readers: [(_, _, &[&str]); 2] =
+        [("json.loads", "python3", &["-c", PYTHON]), ("jq empty", "jq", &["empty"])];
+    for (name, program, arguments) in readers {
+        match executable(program) {
+            Some(path) => programs.push(Program::Reader { path, name, arguments }),
+            None => left_out.push(format!("{program}: it is not installed")),
         }
     }
+    let generated = Stream::Repeats.texts(CALLS).into_iter().map(|call| RealCall {
+        tool: TOOL.to_owned(),
+        args: call.args,
+        result: call.result,
+        failed: false,
+    });
+    let mut texts = vec![("generated", vec![generated.collect()])];
+    let recorded = Recorded::Traces.runs();
+    if recorded.is_empty() {
+        left_out.push(ABSENT.to_owned());
+    } else {
+        texts.push(("real calls", recorded));
+    }
+    let mut scans = Vec::new();
+    for (name, runs) in texts {
+        for layout in Layout::value_variants() {
+            scans.extend(take_turns(&Traces::of(name, *layout, &runs)?, &programs, ROUNDS)?);
+        }
+    }
+    let formats = ["human", "jsonl"].map(|format| scan(Cores::All, format));
+    scans.extend(take_turns(&Traces::looping()?, &formats, 1)?);
+    let mut report = report(&scans)?;
+    for reason in left_out {
+        report.leave_out(reason);
+    }
+    Ok(report)
+}
+
+fn report(scans: &[Scan]) -> io::Result<Report> {
+    let mut report = Report::default();
+    report.table("rows", scans)?;
+    report.remark(
+        "Whole processes, which take turns. The ratio is the speed divided by that of the first program, in the \
+         same\nround. `json.loads` and `jq` only read the JSON.",
+    );
+    Ok(report)
+}
+
+/// Runs all programs on `traces`, in turns.
+fn take_turns(traces: &Traces, programs: &[Program], rounds: usize) -> io::Result<Vec<Scan>> {
+    let mut runs = vec![(Vec::new(), Vec::new(), None); programs.len()];
+    for _ in 0..rounds {
+        let mut first = None;
+        for (program, (seconds, ratios, peak)) in programs.iter().zip(&mut runs) {
+            let (took, memory) = program.run(traces)?;
+            let took = took.as_secs_f64();
+            ratios.push(*first.get_or_insert(took) / took);
+            seconds.push(took);
+            *peak = memory.max(*peak);
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let megabytes = traces.bytes as f64 / 1e6;
+    let scan =
+        |(program, (seconds, ratios, peak_kibibytes)): (&Program, (Vec<f64>, Vec<f64>, _))| Scan {
+            traces: traces.name.clone(),
+            program: program.name(),
+            bytes: traces.bytes,
+            megabytes_per_second: megabytes / median(seconds),
+            ratio: median(ratios),
+            peak_kibibytes,
+        };
+    Ok(programs.iter().zip(runs).map(scan).collect())
 }
 
 /// Returns the number of the first core that this program may use.
@@ -181,7 +400,7 @@ fn first_core() -> OsString {
 }
 
 /// Returns whether `taskset`, which limits a scan to one core, is installed.
-pub fn has_taskset() -> bool {
+fn has_taskset() -> bool {
     let mut probe = Command::new("taskset");
     probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())
@@ -201,50 +420,6 @@ pub fn program() -> io::Result<PathBuf> {
     let path = unstuck.display();
     let how = "`cargo build --profile dist -p unstuck-cli` builds it";
     Err(io::Error::other(format!("{path} does not exist; {how}")))
-}
-
-/// Scans `traces` with the program `unstuck`, on each of `cores` in turns.
-///
-/// # Errors
-///
-/// If a scan fails, or leaves out a file.
-pub fn measure(unstuck: &Path, traces: &Traces, cores: &[Cores]) -> io::Result<Vec<Scan>> {
-    let mut runs = vec![(Vec::new(), None); cores.len()];
-    for _ in 0..ROUNDS {
-        for (cores, (seconds, peak)) in cores.iter().zip(&mut runs) {
-            let (took, memory) = scan_once(cores.start(unstuck), traces)?;
-            seconds.push(took.as_secs_f64());
-            *peak = memory.max(*peak);
-        }
-    }
-    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
-    let megabytes = traces.bytes as f64 / 1e6;
-    let scan = |(&cores, (seconds, peak_kibibytes)): (&Cores, (Vec<f64>, _))| Scan {
-        traces: traces.name.clone(),
-        cores,
-        bytes: traces.bytes,
-        megabytes_per_second: megabytes / median(seconds),
-        peak_kibibytes,
-    };
-    Ok(cores.iter().zip(runs).map(scan).collect())
-}
-
-/// Runs one scan, and returns its time and its peak memory.
-fn scan_once(mut command: Command, traces: &Traces) -> io::Result<(Duration, Option<u64>)> {
-    let found = tempfile::NamedTempFile::new()?;
-    command.args(["scan", "--format", "jsonl", "--fail-on", "never", "--output"]).arg(found.path());
-    command.arg(traces.folder.path()).stdin(Stdio::null()).stderr(Stdio::piped());
-    let start = Instant::now();
-    let child = command.spawn()?;
-    let (child, peak) = with_peak(child)?;
-    let took = start.elapsed();
-    let files = fs::read_to_string(found.path())?.lines().count();
-    if files == traces.files {
-        return Ok((took, peak));
-    }
-    let (status, log) = (child.status, String::from_utf8_lossy(&child.stderr));
-    let why = format!("{command:?} ended with {status} after {files} files:\n{log}");
-    Err(io::Error::other(why))
 }
 
 /// Waits for `child`, and returns its output and its peak memory.
@@ -274,4 +449,50 @@ fn peak_of(status: &Path) -> Option<u64> {
 /// Returns the value of the line of `status` that begins with `name`.
 fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
     status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layout_is_read_as_what_it_is() {
+        let call = |number| RealCall {
+            tool: "bash".to_owned(),
+            args: format!(r#"{{"command":"make {number}"}}"#),
+            result: "a\n\"b\"".to_owned(),
+            failed: false,
+        };
+        let calls: Vec<RealCall> = (0..3).map(call).collect();
+        for layout in Layout::value_variants() {
+            let (mut found, mut results) = (0, 0);
+            let file = layout.file(&calls);
+            let trace = unstuck_trace::read(file.as_bytes(), None, &mut |event| match event {
+                unstuck_trace::Event::Call(_) => found += 1,
+                unstuck_trace::Event::Outcome(outcome) => {
+                    results += usize::from(outcome.text == calls[0].result);
+                }
+                _ => {}
+            });
+            let trace = trace.expect("a trace");
+            assert_eq!((trace.format.name(), found, results), (layout.name(), 3, 3));
+        }
+    }
+
+    #[test]
+    fn a_report_is_one_table() {
+        let scan = |program: &str, ratio, peak_kibibytes| Scan {
+            traces: "generated, native".to_owned(),
+            program: program.to_owned(),
+            bytes: 64_000_000,
+            megabytes_per_second: 230.4 * ratio,
+            ratio,
+            peak_kibibytes,
+        };
+        let scans = [
+            scan("scan --format jsonl, 1 core", 1.0, Some(4097)),
+            scan("jq empty, 1 core", 0.25, None),
+        ];
+        insta::assert_snapshot!(report(&scans).expect("a report"));
+    }
 }

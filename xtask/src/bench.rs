@@ -15,8 +15,9 @@ struct Benchmark {
     takes_traces: bool,
 }
 
-const BENCHMARKS: [Benchmark; 6] = [
-    Benchmark { name: "engine", needs_cli: true, takes_traces: true },
+const BENCHMARKS: [Benchmark; 7] = [
+    Benchmark { name: "engine", needs_cli: false, takes_traces: false },
+    Benchmark { name: "scan", needs_cli: true, takes_traces: false },
     Benchmark { name: "json", needs_cli: false, takes_traces: false },
     Benchmark { name: "hook", needs_cli: true, takes_traces: false },
     Benchmark { name: "text", needs_cli: false, takes_traces: false },

@@ -120,7 +120,8 @@ under valgrind and on a microcontroller, and compares their verdicts with Rust's
 const BENCH: &str = "\
 Usage: cargo xtask bench NAME [--json] [--traces FOLDER]
 
-  engine       The engine beside other detectors, and a scan of recorded runs
+  engine       The engine beside other detectors
+  scan         `unstuck scan` beside programs that only read JSON
   json         The fingerprint of JSON beside canonical text and a hash of it
   hook         The hook of a coding agent beside interpreters that do nothing
   text         Masks, sketches, calls and outcomes made from text
@@ -128,7 +129,7 @@ Usage: cargo xtask bench NAME [--json] [--traces FOLDER]
   swarm-redis  The same on a `redis-server`, beside plain `INCR`
 
   --json           Print JSON
-  --traces FOLDER  For `engine` and `swarm`: also measure with these recorded runs
+  --traces FOLDER  For `swarm`: also measure with these recorded runs
 ";
 
 const AGENTS: &str = "\
@@ -408,7 +409,7 @@ mod tests {
 
     #[test]
     fn the_folder_of_traces_is_absolute() {
-        let Ok(Task::Bench(bench)) = parsed("bench engine --json --traces runs") else {
+        let Ok(Task::Bench(bench)) = parsed("bench swarm --json --traces runs") else {
             panic!("not parsed")
         };
         let traces = bench.traces.expect("a folder");
