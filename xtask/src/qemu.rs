@@ -16,6 +16,9 @@ const QEMU: (&str, &str) = ("qemu-system-arm", "qemu-system-arm");
 /// The board: a Stellaris LM3S6965 with 256 KiB of flash and 64 KiB of RAM.
 const BOARD: [&str; 4] = ["-cpu", "cortex-m3", "-machine", "lm3s6965evb"];
 
+/// The board for programs that need more: an MPS2 with 4 MiB of flash and of RAM.
+const LARGE_BOARD: [&str; 4] = ["-cpu", "cortex-m3", "-machine", "mps2-an385"];
+
 /// Checks that the emulator is installed. In CI it is installed if missing.
 pub(crate) fn ready(machine: Machine) -> Outcome {
     let (name, package) = QEMU;
@@ -25,8 +28,17 @@ pub(crate) fn ready(machine: Machine) -> Outcome {
 /// Returns the command that runs the program at `kernel` on the board. Semihosting output goes to
 /// standard output, and the program's exit status becomes the exit code.
 pub(crate) fn run(kernel: &Path) -> Command {
+    run_on(BOARD, kernel)
+}
+
+/// Returns the command that runs the program at `kernel` on a board with more flash. See [`run`].
+pub(crate) fn run_large(kernel: &Path) -> Command {
+    run_on(LARGE_BOARD, kernel)
+}
+
+fn run_on(board: [&str; 4], kernel: &Path) -> Command {
     let mut command = program(QEMU.0);
-    command.args(BOARD).args(["-nographic", "-monitor", "none", "-serial", "none"]);
+    command.args(board).args(["-nographic", "-monitor", "none", "-serial", "none"]);
     command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(kernel);
     command.stdin(Stdio::null());
     command

@@ -39,7 +39,7 @@ pub(super) fn parts(machine: Machine) -> Result<Vec<Part>, String> {
 /// Runs the program at `kernel` and parses its output. The emulator's clock advances one nanosecond per
 /// instruction.
 fn run(kernel: &Path) -> Result<Vec<(String, u64)>, String> {
-    let mut command = qemu::run(kernel);
+    let mut command = qemu::run_large(kernel);
     command.args(["-icount", "shift=0"]).stderr(Stdio::null());
     let output = command.output().map_err(|error| format!("QEMU did not start: {error}"))?;
     let said = String::from_utf8_lossy(&output.stdout);

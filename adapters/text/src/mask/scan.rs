@@ -4,22 +4,25 @@
 //! digit, an escape, the second of two white spaces, or a slash with a letter that a temporary
 //! folder begins with.
 
-/// The number of bytes that are looked at together. A processor of 64 bits compares many bytes in one
-/// instruction, if the compiler is given a loop of a fixed length.
-const BLOCK: usize = if cfg!(target_pointer_width = "64") { 64 } else { 8 };
+#[cfg(target_pointer_width = "64")]
+use wide::{BITS, BLOCK, bits};
+
+#[cfg(not(target_pointer_width = "64"))]
+use narrow::{BITS, BLOCK, bits};
 
 /// The places of a text where a mask or a number may begin, in order.
 pub(super) struct Places<'t> {
     text: &'t [u8],
     /// The start of the block that was looked at last.
     start: usize,
-    /// A bit for each place in the block that was not passed yet, the first place lowest.
-    bits: u64,
+    /// The marks of the places in the block that were not passed yet, `BITS` for each byte, the first byte
+    /// lowest.
+    marks: u64,
 }
 
 impl<'t> Places<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
-        Self { text, start: 0, bits: places(text, 0) }
+        Self { text, start: 0, marks: marks(text, 0) }
     }
 
     /// Returns the first place from `at` on, which is not before any earlier `at`.
@@ -27,24 +30,31 @@ impl<'t> Places<'t> {
     pub(super) fn next(&mut self, at: usize) -> Option<usize> {
         if at >= self.start + BLOCK {
             self.start = at;
-            self.bits = places(self.text, at);
+            self.marks = marks(self.text, at);
         } else {
             // Only the places from `at` on.
-            self.bits &= u64::MAX << (at - self.start.min(at));
+            self.marks &= u64::MAX << (BITS * (at - self.start.min(at)));
         }
-        while self.bits == 0 {
-            self.start += BLOCK;
-            if self.start >= self.text.len() {
-                return None;
+        loop {
+            while self.marks == 0 {
+                self.start += BLOCK;
+                if self.start >= self.text.len() {
+                    return None;
+                }
+                self.marks = marks(self.text, self.start);
             }
-            self.bits = places(self.text, self.start);
+            let place = self.start + self.marks.trailing_zeros() as usize / BITS;
+            let byte = |at: usize| self.text.get(at).copied().unwrap_or(0);
+            if BITS == 1 || begins(byte(place), byte(place + 1)) {
+                return Some(place);
+            }
+            self.marks &= self.marks - 1;
         }
-        Some(self.start + self.bits.trailing_zeros() as usize)
     }
 }
 
-/// Returns a bit for each place of the block at `start`.
-fn places(text: &[u8], start: usize) -> u64 {
+/// Returns the marks of the block at `start`.
+fn marks(text: &[u8], start: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();
     let (block, followers) = (rest.first_chunk(), rest.get(1..).and_then(<[u8]>::first_chunk));
     if let (Some(block), Some(followers)) = (block, followers) {
@@ -57,15 +67,62 @@ fn places(text: &[u8], start: usize) -> u64 {
     bits(&block, &followers)
 }
 
-fn bits(block: &[u8; BLOCK], followers: &[u8; BLOCK]) -> u64 {
-    let mut flags = [0; BLOCK];
-    for ((flag, &byte), &follower) in flags.iter_mut().zip(block).zip(followers) {
-        *flag = u8::from(begins(byte, follower));
+/// Blocks for processors that compare many bytes in one instruction, if the compiler is given a loop of a
+/// fixed length.
+#[cfg(target_pointer_width = "64")]
+mod wide {
+    pub(super) const BLOCK: usize = 64;
+    pub(super) const BITS: usize = 1;
+
+    pub(super) fn bits(block: &[u8; BLOCK], followers: &[u8; BLOCK]) -> u64 {
+        let mut flags = [0; BLOCK];
+        for ((flag, &byte), &follower) in flags.iter_mut().zip(block).zip(followers) {
+            *flag = u8::from(super::begins(byte, follower));
+        }
+        let (words, _) = flags.as_chunks::<8>();
+        // Eight bytes of 0 or 1 become eight bits: each factor moves one of them to the top byte.
+        let eight =
+            |flags: &[u8; 8]| u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080);
+        words.iter().rev().fold(0, |bits, flags| bits << 8 | eight(flags) >> 56)
     }
-    let (words, _) = flags.as_chunks::<8>();
-    // Eight bytes of 0 or 1 become eight bits: each factor moves one of them to the top byte.
-    let eight = |flags: &[u8; 8]| u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080);
-    words.iter().rev().fold(0, |bits, flags| bits << 8 | eight(flags) >> 56)
+}
+
+/// Blocks for small processors: eight bytes in one number. Behind a marked byte, others may be marked as
+/// well (Mycroft, 1987).
+#[cfg(any(test, not(target_pointer_width = "64")))]
+mod narrow {
+    pub(super) const BLOCK: usize = 8;
+    #[cfg_attr(target_pointer_width = "64", expect(dead_code, reason = "the other block is used"))]
+    pub(super) const BITS: usize = 8;
+
+    /// A word of eight equal bytes.
+    const fn eight(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+
+    const HIGH: u64 = eight(0x80);
+
+    /// Marks bytes below `limit`, which is at most 0x80.
+    const fn below(word: u64, limit: u8) -> u64 {
+        word.wrapping_sub(eight(limit)) & !word & HIGH
+    }
+
+    /// Marks bytes that are `byte`.
+    const fn is(word: u64, byte: u8) -> u64 {
+        below(word ^ eight(byte), 1)
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the other block is longer")]
+    pub(super) const fn bits(block: &[u8; BLOCK], followers: &[u8; BLOCK]) -> u64 {
+        let (word, follower) = (u64::from_le_bytes(*block), u64::from_le_bytes(*followers));
+        let digit = below(word ^ eight(b'0'), 10);
+        let escape = is(word, super::ESCAPE);
+        let blanks = below(word, b' ' + 1) & below(follower, b' ' + 1);
+        // `t` and `v` differ in one bit, and so do `T` and `V`; case is another.
+        let folder = is(follower & !eight(0x22), b'T');
+        let slash = is(word, b'/') | is(word, b'\\');
+        digit | escape | blanks | slash & folder
+    }
 }
 
 pub(super) const ESCAPE: u8 = 0x1B;
@@ -173,11 +230,13 @@ fn folded<'t>(run: impl Iterator<Item = &'t u8>) -> usize {
 mod tests {
     extern crate std;
 
+    use std::vec::Vec;
+
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::Places;
+    use super::{Places, begins, narrow};
 
     /// Returns whether a mask may begin at `at`, by the definition.
     fn may_begin(text: &[u8], at: usize) -> bool {
@@ -203,6 +262,24 @@ mod tests {
                 at += step;
                 let slow = (at..text.len()).find(|&at| may_begin(&text, at));
                 prop_assert_eq!(places.next(at), slow);
+            }
+        }
+
+        /// The first mark of a narrow block is right, and no place lacks one.
+        #[test]
+        fn a_narrow_block_marks_every_place(
+            block in any::<[u8; 8]>(),
+            signs in vec(select(&b" /tvaTV\n7\\\x1B"[..]), 9),
+            random in any::<bool>(),
+        ) {
+            let mut bytes: Vec<u8> = signs;
+            if random {
+                bytes[..8].copy_from_slice(&block);
+            }
+            let (block, followers) = (bytes[..8].try_into().unwrap(), bytes[1..9].try_into().unwrap());
+            let marks = narrow::bits(block, followers);
+            for (at, pair) in bytes.windows(2).enumerate() {
+                prop_assert!(!begins(pair[0], pair[1]) || marks >> (8 * at + 7) & 1 == 1, "{at}");
             }
         }
     }

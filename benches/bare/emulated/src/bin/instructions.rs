@@ -20,8 +20,8 @@ const BEFORE: u32 = 100;
 /// The number of measured calls.
 const CALLS: u32 = 1000;
 
-/// The instructions of one tick of the processor's clock, which runs at 12.5 MHz.
-const TICK: u32 = 80;
+/// The instructions of one tick of the processor's clock, which runs at 25 MHz.
+const TICK: u32 = 40;
 
 /// The iterations of the loop that calibrates the clock.
 const LOOPS: u32 = 1_000_000;
