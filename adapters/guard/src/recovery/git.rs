@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 pub use error::GitError;
 use going_back::Way;
 use head::{Head, Tip};
+use index::Staged;
 pub use saved_state::SavedState;
 use saved_state::{Entry, State};
 use snapshot::Files;
@@ -39,7 +40,8 @@ use super::{Recovery, RecoveryError, Undone};
 ///
 /// - All files in git's index, and all other files that are not ignored, byte by byte: line ends are not
 ///   converted and no filter runs.
-/// - The index, the branch that is checked out, and its commit.
+/// - The index with the marks of `git add --intent-to-add` on existing files, the branch that is checked
+///   out, and its commit.
 ///
 /// Later commits are taken off the branch, and stay reachable from the ref. If another branch is checked
 /// out by then, the first is checked out again, and the other stays where it is.
@@ -50,8 +52,8 @@ use super::{Recovery, RecoveryError, Undone};
 ///   such rule, the files are not ignored afterwards: [`WentBack::uncovered`] counts them, and a second
 ///   call saves and removes them.
 /// - Repositories within the tree, for example submodules: [`WentBack::nested`] names them.
-/// - Empty folders, permissions other than to execute (a file that is changed back has the latest ones),
-///   and marks of `git add --intent-to-add` are not saved.
+/// - Empty folders, and permissions other than to execute, are not saved: a file that is changed back has
+///   the latest ones.
 ///
 /// # Safety of the files
 ///
@@ -61,7 +63,7 @@ use super::{Recovery, RecoveryError, Undone};
 /// [`WentBack::left`] names it. No program can see what another process writes afterwards to a file that it
 /// had opened before.
 ///
-/// This needs the program `git`, and does not run the user's hooks.
+/// This needs the program `git`, and runs neither the user's hooks nor filters.
 ///
 /// ```no_run
 /// use unstuck::{GitWorkTree, Undone};
@@ -239,14 +241,18 @@ impl GitWorkTree {
             touched.filter(|&branch| Some(branch) != head.branch.as_ref()).collect();
         head::check_free(git, head.branch.as_ref(), touched.iter().copied())?;
         let tips = head::tips(git, touched)?;
-        let index = index::tree(&self.place)?;
+        let Staged { tree: index, intended } = index::staged(&self.place)?;
         let taken = snapshot::take(&self.place, target.map(|target| &target.files))?;
         let tree = snapshot::tree(&self.place, &taken.files)?;
+        let mut marked = taken.files.clone();
+        marked.retain(|name, _| intended.contains(name));
+        let marks = (!marked.is_empty()).then(|| snapshot::tree(&self.place, &marked));
+        let intended = marks.transpose()?;
         let (run, work_tree, time) = (self.run.clone(), name.clone(), saved_state::now());
         let toward = target.map(|target| target.entry.commit.clone());
-        let state = State { run, work_tree, time, head, index, tips, toward };
+        let state = State { run, work_tree, time, head, index, intended, tips, toward };
         let commit = saved_state::commit(git, &tree, &state, title)?;
-        Ok(Present { commit, state, files: taken.files, nested: taken.nested })
+        Ok(Present { commit, state, files: taken.files, marked, nested: taken.nested })
     }
 
     /// Saves the present state under the next number, and goes to the state under `reference`.
@@ -275,8 +281,10 @@ impl GitWorkTree {
         }
         let files = snapshot::read(&self.place.git, &entry.commit)?;
         let toward = entry.state.toward.as_ref();
-        let seen = toward.map(|commit| snapshot::read(&self.place.git, commit)).transpose()?;
-        Ok(Some(Target { entry, files, seen: seen.unwrap_or_default() }))
+        let read = |id: &String| snapshot::read(&self.place.git, id);
+        let seen = toward.map(read).transpose()?.unwrap_or_default();
+        let marked = entry.state.intended.as_ref().map(read).transpose()?.unwrap_or_default();
+        Ok(Some(Target { entry, files, seen, marked }))
     }
 
     /// Goes from the present state, which is saved under `number`, to `target`.
@@ -285,10 +293,15 @@ impl GitWorkTree {
         head::go_back(&place.git, (&to.head, &target.tips()), (&now.state.head, &now.tips()))?;
         let mut way = Way::new(place, &now.files, (&target.files, &target.seen))?;
         way.put_rules_back()?;
-        if to.index != now.state.index {
+        let was_staged = to.index != now.state.index || !target.marked.keys().eq(now.marked.keys());
+        if was_staged {
             index::go_back(place, &to.index)?;
         }
         let figures = way.finish()?;
+        if was_staged {
+            // Only a file that exists can be marked.
+            index::intend(place, target.marked.keys())?;
+        }
         Ok(WentBack {
             run: self.run.clone(),
             number,
@@ -297,7 +310,7 @@ impl GitWorkTree {
             changed: figures.changed,
             returned: figures.returned,
             removed: figures.removed,
-            was_staged: to.index != now.state.index,
+            was_staged,
             branch: now.state.head.branch_name(),
             head: now.state.head.commit.clone(),
             left: figures.left.into_iter().collect(),
@@ -319,6 +332,8 @@ struct Target {
     files: Files,
     /// The files that were looked for when it was saved. Those that are not in `files` did not exist.
     seen: Files,
+    /// The files with a mark of `git add --intent-to-add`.
+    marked: Files,
 }
 
 impl Target {
@@ -339,6 +354,8 @@ struct Present {
     commit: String,
     state: State,
     files: Files,
+    /// The files with a mark of `git add --intent-to-add`.
+    marked: Files,
     nested: Vec<PathBuf>,
 }
 

@@ -62,18 +62,40 @@ fn a_repository_with_longer_names_of_objects_is_one_as_well() {
 }
 
 #[test]
-fn a_file_that_is_only_meant_to_be_added_is_kept() {
+fn a_file_that_is_only_meant_to_be_added_is_kept_with_its_mark() {
     let repository = Repository::new();
-    repository.write("meant", "at the start");
-    repository.git(["add", "--intent-to-add", "meant"]);
+    repository.write(".gitignore", "ignored\n");
+    repository.write("staged", "at the start");
+    repository.git(["add", "-A"]);
+    let names = ["meant", "ignored", "-rf", "folder/*", "gone"];
+    for name in names {
+        repository.write(name, "at the start");
+        repository.git(["add", "--force", "--intent-to-add", "--", name]);
+    }
+    // The mark of a file that is missing is not kept.
+    repository.remove("gone");
+    let kept = " A -rf\nA  .gitignore\n A folder/*\n A ignored\n A meant\nA  staged\n";
+    let status = || repository.git(["status", "--porcelain", "--untracked-files=all"]);
     let start = repository.files();
     let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
-    repository.write("meant", "since");
+    for name in ["meant", "ignored"] {
+        repository.write(name, "since");
+    }
     repository.commit();
+    repository.write("later", "since");
+    repository.git(["add", "--intent-to-add", "later"]);
+    let end = (repository.files(), status());
+    let went = tree.start_over().expect("the start");
+    assert!(went.was_staged);
+    assert_eq!((repository.files(), status()), (start.clone(), kept.to_owned()));
+    repository.git(["add", "meant"]);
+    tree.restore(1).expect("the end");
+    assert_eq!((repository.files(), status()), end);
+    repository.git(["gc", "-q", "--prune=now"]);
     tree.start_over().expect("the start");
-    assert_eq!(repository.files(), start);
-    // The mark itself is not kept.
-    assert_eq!(repository.git(["status", "--porcelain"]), "?? meant\n");
+    assert_eq!((repository.files(), status()), (start, kept.to_owned()));
+    // The index has no other change, and neither do the files.
+    assert!(!tree.start_over().expect("the start").is_change());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Two indexes of git: a temporary one that makes trees, and the user's.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,10 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::command::pieces;
 use super::error::GitError;
+use super::path::path;
+use super::snapshot::{PathState, look};
 use super::work_tree::WorkTree;
 
 /// A temporary index beside the user's. It is removed on drop.
@@ -35,10 +39,17 @@ impl Drop for Scratch {
     }
 }
 
-/// Returns the tree of the index. It is made from a copy, so that the user's index does not change.
-pub(super) fn tree(place: &WorkTree) -> Result<String, GitError> {
+/// The entries of the index.
+pub(super) struct Staged {
+    pub(super) tree: String,
+    /// The files with a mark of `git add --intent-to-add`, which no tree can have.
+    pub(super) intended: BTreeSet<Vec<u8>>,
+}
+
+/// Reads the index. The tree is made from a copy, so that the user's index does not change.
+pub(super) fn staged(place: &WorkTree) -> Result<Staged, GitError> {
     let index = place.git.run(&["rev-parse", "--git-path", "index"])?;
-    let index = super::path::path(index.strip_suffix(b"\n").unwrap_or(&index));
+    let index = path(index.strip_suffix(b"\n").unwrap_or(&index));
     // The path is relative to the folder in which git runs.
     let index = place.top.join(index);
     let copy = Scratch::new(place);
@@ -48,10 +59,42 @@ pub(super) fn tree(place: &WorkTree) -> Result<String, GitError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(GitError::Disk { path: index, error }),
     }
-    place.git.with_index(copy.path()).line(&["write-tree"])
+    let git = place.git.with_index(copy.path());
+    let tree = git.line(&["write-tree"])?;
+    let (entries, kept) = (
+        git.run(&["ls-files", "-z", "--cached"])?,
+        git.run(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", &tree])?,
+    );
+    let mut intended: BTreeSet<_> = pieces(&entries).map(<[u8]>::to_owned).collect();
+    for name in pieces(&kept) {
+        intended.remove(name);
+    }
+    Ok(Staged { tree, intended })
 }
 
 /// Sets the index to `tree`. Marks on unchanged entries (for example `assume-unchanged`) stay.
 pub(super) fn go_back(place: &WorkTree, tree: &str) -> Result<(), GitError> {
     place.git.run(&["read-tree", "--reset", "-i", tree]).map(drop)
+}
+
+/// The number of files in one command line.
+const NAMES_MAX: usize = 256;
+
+/// Marks files that are not in the index as ones to be added later.
+pub(super) fn intend<'n>(
+    place: &WorkTree,
+    names: impl Iterator<Item = &'n Vec<u8>>,
+) -> Result<(), GitError> {
+    let mut present = Vec::new();
+    for name in names {
+        if let PathState::File(_) = look(&place.top, name)? {
+            present.push(path(name).into_os_string());
+        }
+    }
+    for names in present.chunks(NAMES_MAX) {
+        // No plumbing command sets the mark. This one reads no file for it.
+        let mark = ["add", "--intent-to-add", "--force", "--"].map(Into::into);
+        place.git.run(&[&mark, names].concat())?;
+    }
+    Ok(())
 }

@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) head: Head,
     /// The tree of the index.
     pub(super) index: String,
+    /// The tree of the files with a mark of `git add --intent-to-add`, if there are any.
+    pub(super) intended: Option<String>,
     /// The commits of the branches that going back moves, except for the one that was checked out.
     pub(super) tips: Vec<Tip>,
     /// The commit of the state to which the work tree went from this one. A file that only that state has
@@ -77,9 +79,11 @@ impl State {
             self.run, self.work_tree, self.time, self.index
         )
         .into_bytes();
-        for (key, commit) in [("Commit", &self.head.commit), ("Toward", &self.toward)] {
-            if let Some(commit) = commit {
-                text.extend_from_slice(format!("{key}: {commit}\n").as_bytes());
+        let ids =
+            [("Commit", &self.head.commit), ("Toward", &self.toward), ("Intended", &self.intended)];
+        for (key, id) in ids {
+            if let Some(id) = id {
+                text.extend_from_slice(format!("{key}: {id}\n").as_bytes());
             }
         }
         let mut line = |start: String, name: &OsString| {
@@ -112,6 +116,7 @@ impl State {
             time: word("Time: ")?.parse().ok()?,
             head: Head { branch: bytes("Branch: ").map(os), commit: word("Commit: ") },
             index: word("Index: ")?,
+            intended: word("Intended: "),
             toward: word("Toward: "),
             tips: lines()
                 .filter_map(|line| line.strip_prefix(b"Tip: "))
@@ -203,8 +208,8 @@ fn entry(fields: &[&[u8]]) -> Option<Entry> {
 }
 
 /// Makes a commit of the state, with the tree `tree`. Its parents protect the parts of the state from
-/// garbage collection: the commit that was checked out, the index, the commits of the branches, and the
-/// state to which the work tree went.
+/// garbage collection: the commit that was checked out, the index with its marks, the commits of the
+/// branches, and the state to which the work tree went.
 pub(super) fn commit(
     git: &Git,
     tree: &str,
@@ -212,10 +217,12 @@ pub(super) fn commit(
     title: &str,
 ) -> Result<String, GitError> {
     let staged = state.message(&format!("what was staged, {title}"));
-    let index = text(&git.fed(&["commit-tree", &state.index], &staged)?);
+    let staged = |tree: &String| git.fed(&["commit-tree", tree], &staged).map(|id| text(&id));
+    let index = staged(&state.index)?;
+    let intended = state.intended.as_ref().map(staged).transpose()?;
     let tips = state.tips.iter().filter_map(|(_, commit)| commit.clone());
     let mut parents: Vec<String> = state.head.commit.clone().into_iter().collect();
-    for parent in [index].into_iter().chain(tips).chain(state.toward.clone()) {
+    for parent in [index].into_iter().chain(intended).chain(tips).chain(state.toward.clone()) {
         if !parents.contains(&parent) {
             parents.push(parent);
         }
@@ -291,12 +298,13 @@ mod tests {
             time: 1_700_000_000_123_456_789,
             head: Head { branch: Some("refs/heads/a b".into()), commit: Some("12ab".to_owned()) },
             index: "34cd".to_owned(),
+            intended: Some("90ef".to_owned()),
             tips: vec![tip("refs/heads/x", None), tip("refs/heads/y", Some("56ef"))],
             toward: Some("78ab".to_owned()),
         };
         assert_eq!(State::read(&state.message("a title")), Some(state.clone()));
         let head = Head { branch: None, commit: None };
-        let unborn = State { head, tips: vec![], toward: None, ..state };
+        let unborn = State { head, tips: vec![], toward: None, intended: None, ..state };
         assert_eq!(State::read(&unborn.message("a title")), Some(unborn));
         assert_eq!(State::read(b"another commit\n"), None);
     }
